@@ -1,0 +1,2 @@
+//! The `symphony` command.
+fn main() {}

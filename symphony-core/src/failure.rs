@@ -1,0 +1,83 @@
+//! Error classes: the one closed list of why a run did not succeed (spec: lifecycle, "Error classes").
+
+use crate::closed_set::closed_set;
+
+closed_set!(
+    /// Why a run did not succeed.
+    ErrorClass, "error class", {
+        /// The provider limits the rate of requests.
+        RateLimited = "rate_limited",
+        /// The provider is overloaded.
+        Overloaded = "overloaded",
+        /// The account's usage limit is reached.
+        UsageLimit = "usage_limit",
+        /// The provider answered 5xx until its CLI gave up.
+        ProviderError = "provider_error",
+        /// Credentials are missing or refused.
+        AuthFailed = "auth_failed",
+        /// The provider could not be reached.
+        Network = "network",
+        /// The provider's program is not installed.
+        ProviderMissing = "provider_missing",
+        /// The disk is full.
+        DiskFull = "disk_full",
+        /// The sandbox could not be set up.
+        SandboxUnavailable = "sandbox_unavailable",
+        /// The provider refused the request (400).
+        InvalidRequest = "invalid_request",
+        /// The prompt does not fit the model.
+        PromptTooLong = "prompt_too_long",
+        /// The model failed.
+        ModelError = "model_error",
+        /// The CLI's own limit of turns.
+        MaxTurns = "max_turns",
+        /// The CLI's own limit of spending.
+        BudgetExhausted = "budget_exhausted",
+        /// Symphony's limit of time.
+        TimedOut = "timed_out",
+        /// Silence beyond Symphony's limit.
+        Stalled = "stalled",
+        /// The same tool call again and again.
+        Looping = "looping",
+        /// More output than Symphony takes.
+        OverOutput = "over_output",
+        /// The agent came up without its MCP server.
+        McpUnavailable = "mcp_unavailable",
+        /// Ended without outcome after denials.
+        PermissionDenied = "permission_denied",
+        /// A clean end with neither status change nor evidence.
+        NoOutcome = "no_outcome",
+        /// The worktree could not be made.
+        WorktreeFailed = "worktree_failed",
+        /// The set-up command failed.
+        SetupFailed = "setup_failed",
+        /// The agent could not be started.
+        SpawnFailed = "spawn_failed",
+        /// The supervisor died.
+        Crashed = "crashed",
+        /// The configuration that runs programs was changed by the agent.
+        Tampered = "tampered",
+        /// Ended by a human.
+        Cancelled = "cancelled",
+        /// Anything else.
+        AgentFailed = "agent_failed",
+    }
+);
+
+impl ErrorClass {
+    /// Says whether the class is a global condition, which holds the provider and counts as no attempt.
+    pub const fn is_hold(self) -> bool {
+        matches!(
+            self,
+            Self::RateLimited
+                | Self::Overloaded
+                | Self::UsageLimit
+                | Self::ProviderError
+                | Self::AuthFailed
+                | Self::Network
+                | Self::ProviderMissing
+                | Self::DiskFull
+                | Self::SandboxUnavailable
+        )
+    }
+}

@@ -1,0 +1,140 @@
+//! The closed sets of an issue's fields.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::AgentType;
+use crate::closed_set::closed_set;
+use crate::id::IdError;
+
+closed_set!(
+    /// Where an issue stands.
+    IssueStatus, "status", {
+        /// Known, not asked for.
+        Backlog = "backlog",
+        /// Waits to be dispatched.
+        Todo = "todo",
+        /// An agent works on it.
+        InProgress = "in_progress",
+        /// A pull request or a phase claim waits for a verdict.
+        Review = "review",
+        /// Waits for something named in its reason.
+        Blocked = "blocked",
+        /// Merged, or finished by a human.
+        Done = "done",
+        /// Given up by a human.
+        Cancelled = "cancelled",
+    }
+);
+
+impl IssueStatus {
+    /// Says whether the issue has ended (`done`, `cancelled`).
+    pub const fn is_terminal(self) -> bool {
+        matches!(self, Self::Done | Self::Cancelled)
+    }
+}
+
+closed_set!(
+    /// How urgent an issue is; the order of the values is the order of dispatch.
+    Priority, "priority", {
+        /// Before everything else.
+        Urgent = "urgent",
+        /// Soon.
+        High = "high",
+        /// In its turn.
+        Medium = "medium",
+        /// When there is room.
+        Low = "low",
+        /// Nobody said.
+        None = "none",
+    }
+);
+
+closed_set!(
+    /// How much work an issue is thought to be.
+    Size, "size", {
+        /// A session or less.
+        Small = "small",
+        /// One session.
+        Medium = "medium",
+        /// More than one session: planned first when planning is on.
+        Large = "large",
+    }
+);
+
+closed_set!(
+    /// What a finding tells.
+    FindingKind, "finding kind", {
+        /// Something worth knowing.
+        Note = "note",
+        /// How the work was done, for the reviewer.
+        Approach = "approach",
+        /// What is missing, with a theory of the cause.
+        Gap = "gap",
+        /// A defect.
+        Bug = "bug",
+        /// A risk.
+        Risk = "risk",
+        /// The output of a gate.
+        Gate = "gate",
+        /// A verdict on a phase claim.
+        PhaseVerdict = "phase_verdict",
+        /// A verdict on a pull request.
+        Review = "review",
+    }
+);
+
+/// Who wrote a comment.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum CommentAuthor {
+    /// A person.
+    Human,
+    /// Symphony itself.
+    System,
+    /// An agent, by its profile.
+    Agent(AgentType),
+}
+
+impl CommentAuthor {
+    /// Parses `human`, `system` or an agent type.
+    ///
+    /// # Errors
+    /// When the text is none of them.
+    pub fn parse(text: &str) -> Result<Self, IdError> {
+        Ok(match text {
+            "human" => Self::Human,
+            "system" => Self::System,
+            other => Self::Agent(AgentType::parse(other)?),
+        })
+    }
+
+    /// Returns the author's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Human => "human",
+            Self::System => "system",
+            Self::Agent(agent) => agent.name(),
+        }
+    }
+}
+
+impl fmt::Display for CommentAuthor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+impl TryFrom<String> for CommentAuthor {
+    type Error = IdError;
+    fn try_from(text: String) -> Result<Self, IdError> {
+        Self::parse(&text)
+    }
+}
+
+impl From<CommentAuthor> for String {
+    fn from(author: CommentAuthor) -> Self {
+        author.name().to_owned()
+    }
+}

@@ -1,0 +1,16 @@
+//! Pure domain of Symphony: types, transitions, contracts, retry policy, tick planning, plan files.
+//!
+//! Nothing here reads a clock, a file, the environment or a random number: every function takes
+//! values (`now` included) and returns values, so that the same input always gives the same output.
+
+pub mod agent;
+pub mod closed_set;
+pub mod failure;
+pub mod id;
+pub mod issue;
+pub mod learning;
+pub mod plan;
+pub mod run;
+pub mod unit;
+
+pub use jiff::Timestamp;

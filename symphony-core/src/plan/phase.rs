@@ -1,0 +1,74 @@
+//! One phase of a plan.
+
+use serde::{Deserialize, Serialize};
+
+use crate::closed_set::closed_set;
+
+closed_set!(
+    /// How long a phase is thought to take; any case parses in a plan file.
+    Complexity, "complexity", {
+        /// Under 5 minutes.
+        Low = "low",
+        /// 5 to 15 minutes.
+        Medium = "medium",
+        /// Over 15 minutes.
+        High = "high",
+    }
+);
+
+fn medium() -> Complexity {
+    Complexity::Medium
+}
+
+fn any_case<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Complexity, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    Complexity::parse(&text.to_ascii_lowercase()).map_err(serde::de::Error::custom)
+}
+
+/// What a phase needs to know.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RequiredContext {
+    /// Paths or globs, relative to the project.
+    pub files: Vec<String>,
+    /// Things to be familiar with.
+    pub concepts: Vec<String>,
+    /// Ids of the phases whose artifacts are passed on; each also counts as a dependency.
+    pub artifacts_from: Vec<String>,
+}
+
+/// One phase of a plan, as written in the plan file. Rules on its fields are checked by the plan's validation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Kebab-case id, unique in the plan.
+    pub id: String,
+    /// Title.
+    pub title: String,
+    /// What the phase is for.
+    pub objective: String,
+    /// What to do, in order.
+    pub tasks: Vec<String>,
+    /// Ids of the phases that must be complete before.
+    #[serde(default)]
+    pub dependencies: Vec<String>,
+    /// How long it is thought to take.
+    #[serde(default = "medium", deserialize_with = "any_case")]
+    pub complexity: Complexity,
+    /// What it needs to know.
+    #[serde(default)]
+    pub required_context: RequiredContext,
+    /// When it is complete.
+    pub success_criteria: String,
+    /// What it must not do.
+    #[serde(default)]
+    pub constraints: Vec<String>,
+    /// Time limit in milliseconds; by complexity when unset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// Model for this phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// Provider for this phase.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<String>,
+}

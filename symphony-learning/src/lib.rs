@@ -1,0 +1,1 @@
+//! Pure ranking of learnings: normalise, deduplicate, score, split.

@@ -1,0 +1,1 @@
+//! The MCP service that agents report through: tools, roles, transports.

@@ -1,0 +1,1 @@
+//! Agent providers, process supervision, stream parsing, dispatch, exit handling, the tick.

@@ -1,0 +1,1 @@
+//! The one database of Symphony: schema, migrations, claims, events, queries.

@@ -1,0 +1,1 @@
+//! Git worktrees, configuration files, artifacts on disk, diffs, auto-commit.
