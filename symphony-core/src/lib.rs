@@ -9,8 +9,12 @@ pub mod failure;
 pub mod id;
 pub mod issue;
 pub mod learning;
+pub mod nearest;
 pub mod plan;
+pub mod pull_request;
+pub mod retry;
 pub mod run;
+pub mod tools;
 pub mod unit;
 
 pub use jiff::Timestamp;

@@ -1,1 +1,3 @@
 //! Integration tests of symphony-core.
+
+mod tool_table;

@@ -1,0 +1,187 @@
+//! The eighteen tools and each role's row.
+
+use super::role::Role;
+use super::set::ToolSet;
+use crate::closed_set::closed_set;
+
+closed_set!(
+    /// A tool of the MCP service.
+    Tool, "tool", {
+        /// The issue with everything that belongs to it.
+        GetIssue = "get_issue",
+        /// Query by status, label and text.
+        ListIssues = "list_issues",
+        /// Moves the run's issue; for intake also sets its fields.
+        UpdateIssueStatus = "update_issue_status",
+        /// Files a new issue in the backlog.
+        CreateIssue = "create_issue",
+        /// Makes a child of the run's issue.
+        CreateSubtask = "create_subtask",
+        /// Records a structured finding.
+        AddFinding = "add_finding",
+        /// Records a pattern that helps with other issues.
+        AddLearning = "add_learning",
+        /// Comments on an issue.
+        AddComment = "add_comment",
+        /// Searches the learnings, best first.
+        SearchLearnings = "search_learnings",
+        /// Records a pull request; the issue goes to review.
+        CreatePr = "create_pr",
+        /// Verdict on the open pull request.
+        ApprovePr = "approve_pr",
+        /// Verdict on the open pull request, with feedback.
+        RejectPr = "reject_pr",
+        /// Claims that the phase is delivered.
+        CompletePhase = "complete_phase",
+        /// Verdict on the phase's claim.
+        ApprovePhase = "approve_phase",
+        /// Verdict on the phase's claim, with feedback.
+        RejectPhase = "reject_phase",
+        /// Notes which file was researched for which concept.
+        RecordCoverage = "record_coverage",
+        /// Notes size and duration of the test suite.
+        RecordTestHealth = "record_test_health",
+        /// Sets the project up; the wizard's only tool.
+        ConfigureProject = "configure_project",
+    }
+);
+
+impl Tool {
+    /// Says whether the tool decides on somebody's work.
+    pub const fn is_verdict(self) -> bool {
+        matches!(
+            self,
+            Self::ApprovePr | Self::RejectPr | Self::ApprovePhase | Self::RejectPhase
+        )
+    }
+}
+
+closed_set!(
+    /// How far a role may use `update_issue_status`.
+    StatusPermission, "status permission", {
+        /// Any transition that the state machine allows an agent.
+        Full = "full",
+        /// `blocked` only: a human is needed.
+        BlockedOnly = "blocked only",
+        /// Status, labels, size, priority and phase: sorting the backlog.
+        Triage = "triage",
+    }
+);
+
+const READ: ToolSet = ToolSet::of(&[Tool::GetIssue, Tool::ListIssues, Tool::SearchLearnings]);
+const NOTES: ToolSet = ToolSet::of(&[Tool::AddFinding, Tool::AddLearning]);
+const JUDGE: ToolSet = READ
+    .union(NOTES)
+    .union(ToolSet::of(&[Tool::UpdateIssueStatus, Tool::AddComment]));
+const WORKER: ToolSet = JUDGE.union(ToolSet::of(&[
+    Tool::CreateIssue,
+    Tool::CreatePr,
+    Tool::RecordTestHealth,
+]));
+const RESEARCHER: ToolSet = JUDGE.union(ToolSet::of(&[
+    Tool::CreateIssue,
+    Tool::CompletePhase,
+    Tool::RecordCoverage,
+]));
+const SCANNER: ToolSet = READ
+    .union(NOTES)
+    .union(ToolSet::of(&[Tool::CreateIssue, Tool::RecordCoverage]));
+const INTAKE: ToolSet = READ.union(ToolSet::of(&[
+    Tool::UpdateIssueStatus,
+    Tool::CreateIssue,
+    Tool::AddFinding,
+    Tool::AddComment,
+]));
+
+impl Role {
+    /// Returns the tools of the role: exactly these are listed and callable.
+    pub const fn allowed(self) -> ToolSet {
+        match self {
+            Self::Worker => WORKER,
+            Self::WorkerInPhase => in_phase(WORKER),
+            Self::JudgePr => JUDGE.union(ToolSet::of(&[Tool::ApprovePr, Tool::RejectPr])),
+            Self::JudgePhase => JUDGE.union(ToolSet::of(&[Tool::ApprovePhase, Tool::RejectPhase])),
+            Self::Planner => JUDGE.union(ToolSet::of(&[Tool::CreateSubtask])),
+            Self::JudgeInPhase | Self::PlannerInPhase => in_phase(JUDGE),
+            Self::Researcher => RESEARCHER,
+            Self::BackgroundResearcher => {
+                RESEARCHER.difference(ToolSet::of(&[Tool::CompletePhase, Tool::UpdateIssueStatus]))
+            }
+            Self::Scanner => SCANNER,
+            Self::ScannerInPhase => in_phase(SCANNER),
+            Self::Intake => INTAKE,
+            Self::IntakeInPhase => in_phase(INTAKE),
+            Self::Wizard => ToolSet::of(&[Tool::ConfigureProject]),
+            Self::PlanWorker => ToolSet::of(&[
+                Tool::CompletePhase,
+                Tool::AddLearning,
+                Tool::SearchLearnings,
+            ]),
+            Self::Human => ToolSet::ALL,
+        }
+    }
+
+    /// Returns how far the role may use `update_issue_status`; `None` when it lacks the tool.
+    pub const fn status_permission(self) -> Option<StatusPermission> {
+        match self {
+            Self::Worker | Self::WorkerInPhase | Self::Human => Some(StatusPermission::Full),
+            Self::JudgePr
+            | Self::JudgePhase
+            | Self::JudgeInPhase
+            | Self::Planner
+            | Self::PlannerInPhase
+            | Self::Researcher => Some(StatusPermission::BlockedOnly),
+            Self::Intake | Self::IntakeInPhase => Some(StatusPermission::Triage),
+            Self::BackgroundResearcher
+            | Self::Scanner
+            | Self::ScannerInPhase
+            | Self::Wizard
+            | Self::PlanWorker => None,
+        }
+    }
+}
+
+/// A phase run other than `ready` claims its phase, and makes neither pull requests nor sub-tasks.
+const fn in_phase(row: ToolSet) -> ToolSet {
+    row.union(ToolSet::of(&[Tool::CompletePhase]))
+        .difference(ToolSet::of(&[Tool::CreatePr, Tool::CreateSubtask]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_eighteen_tools() {
+        assert_eq!(Tool::ALL.len(), 18);
+    }
+
+    #[test]
+    fn a_status_permission_goes_with_the_tool() {
+        for role in Role::ALL {
+            assert_eq!(
+                role.status_permission().is_some(),
+                role.allowed().contains(Tool::UpdateIssueStatus),
+                "{role}"
+            );
+        }
+    }
+
+    #[test]
+    fn no_agent_but_a_judge_of_that_kind_has_a_verdict() {
+        for role in Role::ALL.iter().filter(|role| **role != Role::Human) {
+            let verdicts: Vec<&str> = role
+                .allowed()
+                .iter()
+                .filter(|tool| tool.is_verdict())
+                .map(Tool::name)
+                .collect();
+            let expected: &[&str] = match role {
+                Role::JudgePr => &["approve_pr", "reject_pr"],
+                Role::JudgePhase => &["approve_phase", "reject_phase"],
+                _ => &[],
+            };
+            assert_eq!(verdicts, expected, "{role}");
+        }
+    }
+}
