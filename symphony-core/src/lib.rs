@@ -5,15 +5,21 @@
 
 pub mod agent;
 pub mod closed_set;
+pub mod config;
+pub mod contract;
 pub mod failure;
+pub mod front_matter;
 pub mod id;
 pub mod issue;
 pub mod learning;
 pub mod nearest;
+pub mod outcome;
 pub mod plan;
+pub mod profile;
 pub mod pull_request;
 pub mod retry;
 pub mod run;
+pub mod tick;
 pub mod tools;
 pub mod unit;
 

@@ -1,5 +1,7 @@
 //! The whole table of tools and roles, as the specification's `mcp.md` has it.
 
+use std::fmt::Write as _;
+
 use symphony_core::tools::{Role, Tool};
 
 #[test]
@@ -14,7 +16,7 @@ fn the_table_of_tools_and_roles() {
                 _ => role.to_string(),
             })
             .collect();
-        table.push_str(&format!("{tool}\n    {}\n", roles.join(", ")));
+        writeln!(table, "{tool}\n    {}", roles.join(", ")).unwrap();
     }
     insta::assert_snapshot!(table);
 }

@@ -1,0 +1,45 @@
+//! What becomes of a claim that was checked.
+
+use super::check::CheckFailure;
+use super::model::{PhaseContract, ValidationMode};
+use super::pipeline::Skip;
+
+/// What becomes of a claim at the call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimDecision {
+    /// The phase is delivered; the failures are warnings (mode `trust`).
+    Accepted {
+        /// What would have been refused in another mode.
+        warnings: Vec<CheckFailure>,
+    },
+    /// A judge decides.
+    AwaitingJudge {
+        /// Failures that the mode `trust` lets pass, for the judge to see.
+        warnings: Vec<CheckFailure>,
+    },
+    /// Refused; the agent sees why and may claim again.
+    Rejected {
+        /// Why.
+        reasons: Vec<CheckFailure>,
+    },
+}
+
+/// Decides on a claim from the outcome of its checks.
+///
+/// A claim that skips a phase which a judge would have to approve waits for a judge itself.
+pub fn decide_claim(
+    contract: &PhaseContract,
+    skip: Option<&Skip>,
+    failures: Vec<CheckFailure>,
+) -> ClaimDecision {
+    let mode = contract.mode();
+    if mode != ValidationMode::Trust && !failures.is_empty() {
+        return ClaimDecision::Rejected { reasons: failures };
+    }
+    let judged = mode == ValidationMode::Judge || skip.is_some_and(|skip| skip.needs_judge);
+    if judged {
+        ClaimDecision::AwaitingJudge { warnings: failures }
+    } else {
+        ClaimDecision::Accepted { warnings: failures }
+    }
+}

@@ -1,0 +1,23 @@
+//! Phase contracts: what a phase must deliver, who is dispatched for it, and how its artifact is checked.
+//!
+//! A contract is a markdown file with front matter (`prompts/phases/<phase>.md`); its body is the prompt of the
+//! phase's agent. Contracts form a [`Pipeline`]. The checks are functions of texts and paths: reading the artifact
+//! and asking git for the changed paths is the caller's part.
+
+mod artifact;
+mod artifact_path;
+mod check;
+mod claim;
+mod model;
+mod parse;
+mod pipeline;
+
+pub use artifact::{has_heading, headings, word_count};
+pub use artifact_path::{ArtifactPath, ArtifactPathError};
+pub use check::{ArtifactFound, CheckFailure, PATHS_SHOWN_MAX, check_claim};
+pub use claim::{ClaimDecision, decide_claim};
+pub use model::{
+    ArtifactType, CONTRACT_VERSION, PhaseContract, StructuralCheck, Validation, ValidationMode,
+};
+pub use parse::parse_contract;
+pub use pipeline::{Pipeline, PipelineProblem, Skip, SkipError};

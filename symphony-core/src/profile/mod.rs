@@ -1,0 +1,16 @@
+//! Agent profiles: what each type of agent is told, which tools it may use, and which model runs it.
+//!
+//! A profile is a markdown file with front matter (`prompts/profiles/<type>.md`); its body is the prompt. Profiles
+//! are loaded once into an immutable [`ProfileSet`]; overrides from the database carry instructions and a model.
+
+mod agent_profile;
+mod model;
+mod overrides;
+mod parse;
+mod set;
+
+pub use agent_profile::AgentProfile;
+pub use model::{ModelChoice, ModelLayers, ModelName, ModelSource, ResolvedModel};
+pub use overrides::ProfileOverride;
+pub use parse::parse_profile;
+pub use set::{ProfileProblem, ProfileSet};

@@ -1,0 +1,63 @@
+//! From a file's text to a profile, with every problem at once.
+
+use super::agent_profile::AgentProfile;
+use super::model::ModelChoice;
+use crate::agent::AgentType;
+use crate::front_matter::{FrontMatter, Problem, Reader};
+use crate::tools::ToolList;
+
+const FIELDS: &[&str] = &[
+    "name",
+    "type",
+    "description",
+    "tools",
+    "disallowedTools",
+    "model",
+    "maxTurns",
+    "background",
+];
+
+/// Most turns that a profile may ask for: ten times what the longest real runs take.
+const TURNS_MAX: u32 = 10_000;
+
+/// Parses a profile; `file` is how messages name it. Legacy types resolve (`implementer`, `reviewer`).
+///
+/// # Errors
+/// All problems of the file, in its order. Tool lists are not among them: see [`AgentProfile::warnings`].
+pub fn parse_profile(file: &str, text: &str) -> Result<AgentProfile, Vec<Problem>> {
+    let matter = FrontMatter::parse(file, text).map_err(|problem| vec![*problem])?;
+    let mut reader = Reader::new(&matter, FIELDS);
+    let name = reader.text("name").map(|text| text.trim().to_owned());
+    reader.require("name", "a text");
+    let agent = reader.parsed("type", "an agent type (kebab-case)", |text| {
+        AgentType::parse(text).ok()
+    });
+    reader.require("type", "an agent type, such as `worker`");
+    let description = reader
+        .text("description")
+        .map(|text| text.trim().to_owned());
+    reader.require("description", "a text");
+    let tools = reader
+        .texts("tools")
+        .map_or_else(ToolList::every, ToolList::new);
+    let disallowed_tools = ToolList::new(reader.texts("disallowedTools").unwrap_or_default());
+    let model = ModelChoice::read(&mut reader);
+    let turns_max = reader.integer("maxTurns", 1, TURNS_MAX);
+    let background = reader.boolean("background").unwrap_or(false);
+    reader.require_body();
+    let problems = reader.finish();
+    match (name, agent, description) {
+        (Some(name), Some(agent), Some(description)) if problems.is_empty() => Ok(AgentProfile {
+            name,
+            agent,
+            description,
+            tools,
+            disallowed_tools,
+            model,
+            turns_max,
+            background,
+            body: matter.body().to_owned(),
+        }),
+        _ => Err(problems),
+    }
+}
