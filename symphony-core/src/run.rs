@@ -1,8 +1,12 @@
 //! Agent runs: their status, usage and protection level.
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::agent::AgentType;
 use crate::closed_set::closed_set;
+use crate::failure::ErrorClass;
+use crate::id::{ClaimId, IssueId, PhaseName, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::unit::{Tokens, UsdMicros};
 
 closed_set!(
@@ -66,4 +70,110 @@ pub struct Usage {
     pub cost: Option<UsdMicros>,
     /// Turns of the model.
     pub turns: u64,
+}
+
+/// The fencing number of a run: each claim gets a higher one, and a write that carries a retired one is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Fence(i64);
+
+impl Fence {
+    /// Wraps a number of the store.
+    pub const fn new(number: i64) -> Self {
+        Self(number)
+    }
+
+    /// Returns the number.
+    pub const fn get(self) -> i64 {
+        self.0
+    }
+}
+
+/// What a run works on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunTarget {
+    /// An issue: worker, planner, phase agent, intake.
+    Issue(IssueId),
+    /// The open pull request of an issue: a judge.
+    PullRequest(IssueId, PrId),
+    /// A phase claim of an issue: a judge.
+    Claim(IssueId, ClaimId),
+    /// A phase of a plan.
+    PlanPhase(PlanPhaseId),
+    /// The project itself: scanner, wizard, background research.
+    Project,
+}
+
+impl RunTarget {
+    /// Returns the issue the run is about.
+    pub const fn issue(&self) -> Option<&IssueId> {
+        match self {
+            Self::Issue(issue) | Self::PullRequest(issue, _) | Self::Claim(issue, _) => Some(issue),
+            Self::PlanPhase(_) | Self::Project => None,
+        }
+    }
+
+    /// Says whether the run judges.
+    pub const fn is_review(&self) -> bool {
+        matches!(self, Self::PullRequest(..) | Self::Claim(..))
+    }
+}
+
+/// One run of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    /// Its id.
+    pub id: RunId,
+    /// The project.
+    pub project: ProjectId,
+    /// What it works on.
+    pub target: RunTarget,
+    /// Who works.
+    pub agent: AgentType,
+    /// The issue's phase at dispatch.
+    pub phase: Option<PhaseName>,
+    /// Which run on this issue since its phase last advanced, from 1.
+    pub attempt: u32,
+    /// The provider.
+    pub provider: String,
+    /// The model; none leaves the choice to the provider.
+    pub model: Option<String>,
+    /// Where it stands.
+    pub status: RunStatus,
+    /// When it was claimed.
+    pub started_at: Timestamp,
+    /// When it ended.
+    pub ended_at: Option<Timestamp>,
+    /// The agent's exit code.
+    pub exit_code: Option<i32>,
+    /// Why it did not succeed.
+    pub error: Option<RunError>,
+    /// The end of its output.
+    pub output_tail: String,
+    /// Its worktree, relative to the project.
+    pub worktree: Option<String>,
+    /// Its branch.
+    pub branch: Option<String>,
+    /// What it used.
+    pub usage: Usage,
+    /// Anything else worth keeping: prompt sizes and report, model source.
+    pub metadata: serde_json::Value,
+    /// How it was protected.
+    pub protection: ProtectionLevel,
+    /// Its fencing number.
+    pub fence: Fence,
+    /// Whether one of its tool calls changed the status of its issue.
+    pub moved_issue: bool,
+    /// When a human asked for its end.
+    pub cancel_requested_at: Option<Timestamp>,
+}
+
+/// Why a run did not succeed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunError {
+    /// The class.
+    pub class: ErrorClass,
+    /// What happened, in words.
+    pub message: String,
 }

@@ -1,5 +1,16 @@
 //! Issues: what they are, the states they pass through, and who may move them.
 
 mod attributes;
+mod record;
+mod state;
 
 pub use attributes::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
+pub use record::{
+    AttemptCounts, Comment, FieldError, Finding, Issue, LABEL_CHARS_MAX, LABELS_MAX,
+    NEEDS_PLANNING_LABEL, PATHS_MAX, PHASE_LABEL_PREFIX, TEXT_BYTES_MAX, TITLE_CHARS_MAX,
+    check_labels, check_paths, check_required_text, check_text, check_title, phase_of,
+};
+pub use state::{
+    Block, BlockedBy, BreakerTarget, IssueEvent, IssueState, NextPhase, Review, TransitionError,
+    allowed_moves, apply, human_move,
+};

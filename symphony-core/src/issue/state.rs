@@ -1,0 +1,469 @@
+//! The state machine of an issue (spec: domain, "Issue status").
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::attributes::IssueStatus;
+use crate::closed_set::closed_set;
+
+closed_set!(
+    /// What a blocked issue waits for.
+    BlockedBy, "reason to be blocked", {
+        /// Its sub-tasks.
+        Subtasks = "subtasks",
+        /// An agent said that it can not go on.
+        Agent = "agent",
+        /// A spending cap.
+        Cap = "cap",
+        /// A run that changed configuration which runs programs.
+        Tampered = "tampered",
+        /// A human's word, asked for by a judge.
+        Human = "human",
+    }
+);
+
+/// What a blocked issue waits for, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// What it waits for.
+    pub by: BlockedBy,
+    /// Why, in a sentence for a human.
+    pub reason: String,
+}
+
+/// Where an issue stands, with what is true there only.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "status")]
+pub enum IssueState {
+    /// Known, not asked for.
+    Backlog,
+    /// Waits to be dispatched.
+    Todo,
+    /// An agent works on it.
+    InProgress,
+    /// A pull request or a phase claim waits for a verdict.
+    Review,
+    /// Waits for something named.
+    Blocked(Block),
+    /// Merged, or finished by a human.
+    Done,
+    /// Given up by a human.
+    Cancelled,
+}
+
+impl IssueState {
+    /// Returns the status without its details.
+    pub const fn status(&self) -> IssueStatus {
+        match self {
+            Self::Backlog => IssueStatus::Backlog,
+            Self::Todo => IssueStatus::Todo,
+            Self::InProgress => IssueStatus::InProgress,
+            Self::Review => IssueStatus::Review,
+            Self::Blocked(_) => IssueStatus::Blocked,
+            Self::Done => IssueStatus::Done,
+            Self::Cancelled => IssueStatus::Cancelled,
+        }
+    }
+
+    /// Returns what a blocked issue waits for.
+    pub const fn block(&self) -> Option<&Block> {
+        match self {
+            Self::Blocked(block) => Some(block),
+            _ => None,
+        }
+    }
+}
+
+/// Something that happened to an issue and may change its status.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "event")]
+pub enum IssueEvent {
+    /// A human asked for it.
+    Queued,
+    /// A human took a finished or cancelled issue up again.
+    Reopened,
+    /// A worker, planner or phase agent was started on it.
+    Dispatched,
+    /// Its worker opened a pull request.
+    PrCreated,
+    /// A phase was claimed whose contract asks for a judge.
+    ClaimSubmitted,
+    /// A phase was accepted.
+    PhaseAccepted {
+        /// Whether another phase follows.
+        next: NextPhase,
+    },
+    /// Its run ended without moving it: failed with attempts left, to be continued, held or cancelled.
+    RunReturned,
+    /// Its agent gave it back.
+    HandedBack,
+    /// Its agent can not go on.
+    AgentBlocked {
+        /// Why.
+        reason: String,
+    },
+    /// Its first sub-task was made.
+    SubtasksOpened,
+    /// All its sub-tasks have ended.
+    SubtasksClosed,
+    /// The review ended against it: rejected, a red required gate, or the pull request was closed.
+    ReviewRejected,
+    /// Its spending cap is reached.
+    CapReached {
+        /// Which cap, and how far.
+        reason: String,
+    },
+    /// A run on it changed configuration that runs programs.
+    Tampered {
+        /// What changed.
+        reason: String,
+    },
+    /// Its branch was merged by a human.
+    Merged,
+    /// A human declared it done.
+    Finished,
+    /// A human put it back to review, where something is open.
+    ReviewResumed,
+    /// The circuit breaker opened.
+    BreakerOpened {
+        /// Where the issue goes.
+        to: BreakerTarget,
+    },
+    /// A human put it back on the shelf.
+    Shelved,
+    /// A human gave it up.
+    Cancelled,
+}
+
+/// Whether a phase follows the accepted one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NextPhase {
+    /// Another phase follows.
+    Follows,
+    /// It was the last: a human looks.
+    None,
+}
+
+closed_set!(
+    /// Where an open circuit breaker puts the issue (`circuit_breaker_status`).
+    BreakerTarget, "circuit breaker status", {
+        /// Out of the way.
+        Backlog = "backlog",
+        /// In `todo`, where it waits for `issue retry`.
+        Todo = "todo",
+    }
+);
+
+/// A transition that is not in the table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TransitionError {
+    /// Where the issue stands.
+    pub from: IssueStatus,
+    /// Where it was to go, when that is known.
+    pub to: Option<IssueStatus>,
+    /// What was to happen.
+    pub event: &'static str,
+    /// The statuses that a human can move it to from here.
+    pub allowed: Vec<IssueStatus>,
+}
+
+impl fmt::Display for TransitionError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.to {
+            Some(to) => write!(f, "an issue in `{}` can not move to `{to}`", self.from)?,
+            None => write!(
+                f,
+                "`{}` does not apply to an issue in `{}`",
+                self.event, self.from
+            )?,
+        }
+        if self.allowed.is_empty() {
+            return write!(f, "; it can not be moved from here");
+        }
+        write!(f, "; from `{}` a human can move it to", self.from)?;
+        for (i, status) in self.allowed.iter().enumerate() {
+            write!(f, "{} `{status}`", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for TransitionError {}
+
+impl IssueEvent {
+    /// Returns the event's name.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Reopened => "reopened",
+            Self::Dispatched => "dispatched",
+            Self::PrCreated => "pr_created",
+            Self::ClaimSubmitted => "claim_submitted",
+            Self::PhaseAccepted { .. } => "phase_accepted",
+            Self::RunReturned => "run_returned",
+            Self::HandedBack => "handed_back",
+            Self::AgentBlocked { .. } => "agent_blocked",
+            Self::SubtasksOpened => "subtasks_opened",
+            Self::SubtasksClosed => "subtasks_closed",
+            Self::ReviewRejected => "review_rejected",
+            Self::CapReached { .. } => "cap_reached",
+            Self::Tampered { .. } => "tampered",
+            Self::Merged => "merged",
+            Self::Finished => "finished",
+            Self::ReviewResumed => "review_resumed",
+            Self::BreakerOpened { .. } => "breaker_opened",
+            Self::Shelved => "shelved",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+fn blocked(by: BlockedBy, reason: &str) -> IssueState {
+    IssueState::Blocked(Block {
+        by,
+        reason: reason.to_owned(),
+    })
+}
+
+/// Returns the state after an event.
+///
+/// # Errors
+/// When the table of transitions has no row for this state and event.
+pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, TransitionError> {
+    use IssueEvent as E;
+    use IssueState as S;
+    let open = !state.status().is_terminal();
+    let next = match (state, event) {
+        (S::Backlog | S::Blocked(_), E::Queued)
+        | (S::Done | S::Cancelled, E::Reopened)
+        | (S::InProgress, E::RunReturned | E::HandedBack)
+        | (
+            S::InProgress | S::Review,
+            E::PhaseAccepted {
+                next: NextPhase::Follows,
+            },
+        )
+        | (S::Review, E::ReviewRejected) => S::Todo,
+        (S::Blocked(block), E::SubtasksClosed) if block.by == BlockedBy::Subtasks => S::Todo,
+        (S::Todo, E::Dispatched) => S::InProgress,
+        (S::InProgress, E::PrCreated | E::ClaimSubmitted)
+        | (
+            S::InProgress | S::Review,
+            E::PhaseAccepted {
+                next: NextPhase::None,
+            },
+        )
+        | (S::Blocked(_) | S::Backlog, E::ReviewResumed) => S::Review,
+        (S::InProgress | S::Todo, E::AgentBlocked { reason }) => blocked(BlockedBy::Agent, reason),
+        (S::Review, E::AgentBlocked { reason }) => blocked(BlockedBy::Human, reason),
+        (S::InProgress | S::Todo, E::SubtasksOpened) => {
+            blocked(BlockedBy::Subtasks, "waits for its sub-tasks")
+        }
+        (S::InProgress | S::Review | S::Todo, E::CapReached { reason }) => {
+            blocked(BlockedBy::Cap, reason)
+        }
+        (S::InProgress | S::Review | S::Todo, E::Tampered { reason }) => {
+            blocked(BlockedBy::Tampered, reason)
+        }
+        (S::Review, E::Merged | E::Finished) => S::Done,
+        (
+            _,
+            E::BreakerOpened {
+                to: BreakerTarget::Todo,
+            },
+        ) if open => S::Todo,
+        (
+            _,
+            E::BreakerOpened {
+                to: BreakerTarget::Backlog,
+            }
+            | E::Shelved,
+        ) if open => S::Backlog,
+        (_, E::Cancelled) if open => S::Cancelled,
+        _ => {
+            return Err(TransitionError {
+                from: state.status(),
+                to: None,
+                event: event.name(),
+                allowed: allowed_moves(state, Review::Open),
+            });
+        }
+    };
+    Ok(next)
+}
+
+/// Whether a pull request or claim of the issue is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Review {
+    /// One is open.
+    Open,
+    /// None is open.
+    None,
+}
+
+/// Returns the event by which a human moves an issue to a status.
+///
+/// A live run is ended by the caller before; the issue is then in `todo`.
+///
+/// # Errors
+/// When the table has no such row for a human.
+pub fn human_move(
+    state: &IssueState,
+    to: IssueStatus,
+    review: Review,
+) -> Result<IssueEvent, TransitionError> {
+    let event = match (state, to) {
+        (IssueState::Done | IssueState::Cancelled, IssueStatus::Todo) => Some(IssueEvent::Reopened),
+        (IssueState::Backlog | IssueState::Blocked(_), IssueStatus::Todo) => {
+            Some(IssueEvent::Queued)
+        }
+        (IssueState::InProgress, IssueStatus::Todo) => Some(IssueEvent::RunReturned),
+        (IssueState::Backlog, IssueStatus::Backlog) => None,
+        (_, IssueStatus::Backlog) => Some(IssueEvent::Shelved),
+        (_, IssueStatus::Cancelled) => Some(IssueEvent::Cancelled),
+        (IssueState::Review, IssueStatus::Done) => Some(IssueEvent::Finished),
+        (IssueState::Blocked(_) | IssueState::Backlog, IssueStatus::Review)
+            if review == Review::Open =>
+        {
+            Some(IssueEvent::ReviewResumed)
+        }
+        _ => None,
+    };
+    event
+        .filter(|event| apply(state, event).is_ok())
+        .ok_or_else(|| TransitionError {
+            from: state.status(),
+            to: Some(to),
+            event: "move",
+            allowed: allowed_moves(state, review),
+        })
+}
+
+/// Returns the statuses that a human can move an issue to.
+pub fn allowed_moves(state: &IssueState, review: Review) -> Vec<IssueStatus> {
+    let from = state.status();
+    IssueStatus::ALL
+        .iter()
+        .copied()
+        .filter(|to| match (from, to) {
+            (IssueStatus::Done | IssueStatus::Cancelled, to) => *to == IssueStatus::Todo,
+            (
+                IssueStatus::Backlog | IssueStatus::Blocked | IssueStatus::InProgress,
+                IssueStatus::Todo,
+            )
+            | (_, IssueStatus::Cancelled) => true,
+            (from, IssueStatus::Backlog) => from != IssueStatus::Backlog,
+            (from, IssueStatus::Done) => from == IssueStatus::Review,
+            (IssueStatus::Blocked | IssueStatus::Backlog, IssueStatus::Review) => {
+                review == Review::Open
+            }
+            _ => false,
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+
+    use super::*;
+
+    fn states() -> Vec<IssueState> {
+        vec![
+            IssueState::Backlog,
+            IssueState::Todo,
+            IssueState::InProgress,
+            IssueState::Review,
+            blocked(BlockedBy::Subtasks, "s"),
+            blocked(BlockedBy::Agent, "a"),
+            IssueState::Done,
+            IssueState::Cancelled,
+        ]
+    }
+
+    fn events() -> Vec<IssueEvent> {
+        let reason = || "r".to_owned();
+        vec![
+            IssueEvent::Queued,
+            IssueEvent::Reopened,
+            IssueEvent::Dispatched,
+            IssueEvent::PrCreated,
+            IssueEvent::ClaimSubmitted,
+            IssueEvent::PhaseAccepted {
+                next: NextPhase::Follows,
+            },
+            IssueEvent::PhaseAccepted {
+                next: NextPhase::None,
+            },
+            IssueEvent::RunReturned,
+            IssueEvent::HandedBack,
+            IssueEvent::AgentBlocked { reason: reason() },
+            IssueEvent::SubtasksOpened,
+            IssueEvent::SubtasksClosed,
+            IssueEvent::ReviewRejected,
+            IssueEvent::CapReached { reason: reason() },
+            IssueEvent::Tampered { reason: reason() },
+            IssueEvent::Merged,
+            IssueEvent::Finished,
+            IssueEvent::ReviewResumed,
+            IssueEvent::BreakerOpened {
+                to: BreakerTarget::Backlog,
+            },
+            IssueEvent::BreakerOpened {
+                to: BreakerTarget::Todo,
+            },
+            IssueEvent::Shelved,
+            IssueEvent::Cancelled,
+        ]
+    }
+
+    fn short(state: &IssueState) -> String {
+        state.block().map_or_else(
+            || state.status().to_string(),
+            |b| format!("blocked:{}", b.by),
+        )
+    }
+
+    #[test]
+    fn state_event_matrix() {
+        let mut table = String::new();
+        for event in events() {
+            let detail = match &event {
+                IssueEvent::PhaseAccepted { next } => format!(":{next:?}"),
+                IssueEvent::BreakerOpened { to } => format!(":{to}"),
+                _ => String::new(),
+            };
+            writeln!(table, "{}{detail}", event.name()).unwrap();
+            for state in states() {
+                if let Ok(next) = apply(&state, &event) {
+                    writeln!(table, "    {} -> {}", short(&state), short(&next)).unwrap();
+                }
+            }
+        }
+        insta::assert_snapshot!("state_event_matrix", table);
+    }
+
+    #[test]
+    fn human_moves_are_those_announced() {
+        for state in states() {
+            for review in [Review::Open, Review::None] {
+                let allowed = allowed_moves(&state, review);
+                for to in IssueStatus::ALL {
+                    assert_eq!(
+                        human_move(&state, *to, review).is_ok(),
+                        allowed.contains(to),
+                        "{state:?} -> {to} ({review:?})"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_refused_move_names_both_states_and_what_is_allowed() {
+        let error = human_move(&IssueState::Todo, IssueStatus::Done, Review::None).unwrap_err();
+        insta::assert_snapshot!(error, @"an issue in `todo` can not move to `done`; from `todo` a human can move it to `backlog`, `cancelled`");
+    }
+}

@@ -1,0 +1,209 @@
+//! What becomes of an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
+
+use jiff::Timestamp;
+
+use crate::agent::AgentType;
+use crate::failure::ErrorClass;
+use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus};
+use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
+use crate::run::{Run, RunError, RunStatus};
+
+/// The limits that decide between another attempt and the circuit breaker.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FailureLimits {
+    /// Failures in a row, or runs since the last advance, at which the breaker opens.
+    pub max_retries: u32,
+    /// Longest backoff, in milliseconds.
+    pub max_backoff_ms: u64,
+    /// Where an open breaker puts the issue.
+    pub breaker_target: BreakerTarget,
+}
+
+/// What a run left behind that shows its work, apart from a change of status.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Evidence {
+    /// A verdict, a claim, sub-tasks: what the agent's type is for.
+    Found,
+    /// Nothing of the kind.
+    None,
+}
+
+/// Everything that decides what becomes of an issue.
+#[derive(Debug, Clone)]
+pub struct RunEnd<'a> {
+    /// The run, as it was claimed.
+    pub run: &'a Run,
+    /// Its issue as it stands now.
+    pub issue: &'a Issue,
+    /// How the run ended.
+    pub status: RunStatus,
+    /// Why it did not succeed.
+    pub error: Option<RunError>,
+    /// Whether it left what its type is for.
+    pub evidence: Evidence,
+    /// Whether a required gate is red on the pull request it opened.
+    pub gate_is_red: bool,
+    /// The limits.
+    pub limits: FailureLimits,
+}
+
+/// What is to be written when the run ends, in one transaction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Routing {
+    /// The run's final status; a clean end without what was asked for is a failure.
+    pub status: RunStatus,
+    /// The run's final error.
+    pub error: Option<RunError>,
+    /// What happened to the issue.
+    pub event: Option<IssueEvent>,
+    /// The issue's counts afterwards.
+    pub counts: AttemptCounts,
+    /// The next appointment.
+    pub retry: Option<RetryPlan>,
+    /// A comment by the system: the circuit breaker's notice.
+    pub comment: Option<String>,
+}
+
+/// Decides what becomes of the issue.
+pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
+    let mut routing = Routing {
+        status: end.status,
+        error: end.error.clone(),
+        event: None,
+        counts: end.issue.counts,
+        retry: None,
+        comment: None,
+    };
+    let in_progress = end.issue.state.status() == IssueStatus::InProgress;
+    let class = end.error.as_ref().map(|error| error.class);
+    if class.is_some_and(ErrorClass::is_hold) || end.status == RunStatus::Cancelled {
+        routing.event = in_progress.then_some(IssueEvent::RunReturned);
+        return routing;
+    }
+    routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
+    if end.status == RunStatus::Tampered {
+        routing.counts.consecutive_failures = routing.counts.consecutive_failures.saturating_add(1);
+        let reason = end
+            .error
+            .as_ref()
+            .map_or_else(String::new, |error| error.message.clone());
+        routing.event =
+            waits_or_works(end.issue.state.status()).then_some(IssueEvent::Tampered { reason });
+        return routing;
+    }
+    if end.status == RunStatus::Succeeded && !end.run.moved_issue && end.evidence == Evidence::None
+    {
+        if let Some(error) = missing_outcome(&end.run.agent) {
+            routing.status = RunStatus::Failed;
+            routing.error = Some(error);
+        }
+    }
+    let failed = routing.status != RunStatus::Succeeded;
+    routing.counts.consecutive_failures = if failed {
+        routing.counts.consecutive_failures.saturating_add(1)
+    } else {
+        0
+    };
+    if end.run.moved_issue {
+        // honoured: the agent's word stands; only a red gate on what it opened sends the issue back
+        routing.event = end.gate_is_red.then_some(IssueEvent::ReviewRejected);
+        return routing;
+    }
+    if end.evidence == Evidence::Found {
+        return routing;
+    }
+    if breaker_opens(routing.counts, end.limits.max_retries) {
+        open_breaker(&mut routing, end);
+        return routing;
+    }
+    if !in_progress {
+        return routing; // a judge: the issue stays in review, the cool-down is its delay
+    }
+    routing.event = Some(IssueEvent::RunReturned);
+    routing.retry = Some(if failed {
+        let failures = routing.counts.consecutive_failures;
+        let delay = backoff_ms(&end.issue.id, failures, end.limits.max_backoff_ms);
+        RetryPlan {
+            kind: RetryKind::Backoff,
+            due_at: after(now, delay),
+            reason: reason_of(&routing),
+        }
+    } else {
+        RetryPlan {
+            kind: RetryKind::Continuation,
+            due_at: after(now, CONTINUATION_MS),
+            reason: "the run ended well but left its issue in progress".to_owned(),
+        }
+    });
+    routing
+}
+
+/// Says whether the circuit breaker opens at these counts.
+pub const fn breaker_opens(counts: AttemptCounts, max_retries: u32) -> bool {
+    counts.consecutive_failures >= max_retries || counts.total_runs >= max_retries
+}
+
+fn waits_or_works(status: IssueStatus) -> bool {
+    matches!(
+        status,
+        IssueStatus::InProgress | IssueStatus::Review | IssueStatus::Todo
+    )
+}
+
+/// A clean end without what the agent's type is for; workers and phase agents are continued instead.
+fn missing_outcome(agent: &AgentType) -> Option<RunError> {
+    let message = match agent {
+        AgentType::Judge => "the judge ended without a verdict (approve_pr or reject_pr)",
+        AgentType::Planner => "planner-no-subtasks: the planner ended without a sub-task",
+        AgentType::Wizard => "the setup wizard ended without configure_project",
+        AgentType::Worker
+        | AgentType::Researcher
+        | AgentType::Architect
+        | AgentType::Intake
+        | AgentType::Scanner
+        | AgentType::Custom(_) => return None,
+    };
+    Some(RunError {
+        class: ErrorClass::NoOutcome,
+        message: message.to_owned(),
+    })
+}
+
+fn reason_of(routing: &Routing) -> String {
+    routing.error.as_ref().map_or_else(
+        || routing.status.to_string(),
+        |error| format!("{}: {}", error.class, error.message),
+    )
+}
+
+fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
+    routing.event = Some(IssueEvent::BreakerOpened {
+        to: end.limits.breaker_target,
+    });
+    let tail: Vec<&str> = end
+        .run
+        .output_tail
+        .lines()
+        .rev()
+        .take(BREAKER_TAIL_LINES_MAX)
+        .collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    let mut comment = format!(
+        "Circuit breaker: {} failures in a row, {} runs since the last progress (limit {}). Last: {}",
+        routing.counts.consecutive_failures,
+        routing.counts.total_runs,
+        end.limits.max_retries,
+        reason_of(routing),
+    );
+    if !tail.is_empty() {
+        comment.push_str("\n\nLast lines of output:\n\n");
+        comment.push_str(&tail.join("\n"));
+    }
+    routing.comment = Some(comment);
+}
+
+/// Lines of output that the breaker's comment quotes: enough to see the error, short enough to read.
+pub const BREAKER_TAIL_LINES_MAX: usize = 20;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! One row for every agent, end and count.
+
+use super::*;
+use crate::id::{IssueId, PrId, ProjectId, RunId};
+use crate::issue::{IssueState, Priority};
+use crate::run::{Fence, ProtectionLevel, RunTarget, Usage};
+
+fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
+    Issue {
+        id: IssueId::parse("SYM-1").unwrap(),
+        project: ProjectId::parse("p").unwrap(),
+        title: "t".into(),
+        description: String::new(),
+        state,
+        priority: Priority::None,
+        size: None,
+        labels: vec![],
+        parent: None,
+        depends_on: vec![],
+        external_id: None,
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+        counts,
+    }
+}
+
+fn run(agent: AgentType, moved_issue: bool) -> Run {
+    let id = IssueId::parse("SYM-1").unwrap();
+    let target = if agent == AgentType::Judge {
+        RunTarget::PullRequest(id, PrId::new(1))
+    } else {
+        RunTarget::Issue(id)
+    };
+    Run {
+        id: RunId::parse("r1").unwrap(),
+        project: ProjectId::parse("p").unwrap(),
+        target,
+        agent,
+        phase: None,
+        attempt: 1,
+        provider: "scripted".into(),
+        model: None,
+        status: RunStatus::Running,
+        started_at: Timestamp::UNIX_EPOCH,
+        ended_at: None,
+        exit_code: None,
+        error: None,
+        output_tail: "one\ntwo".into(),
+        worktree: None,
+        branch: None,
+        usage: Usage::default(),
+        metadata: serde_json::Value::Null,
+        protection: ProtectionLevel::None,
+        fence: Fence::new(1),
+        moved_issue,
+        cancel_requested_at: None,
+    }
+}
+
+const LIMITS: FailureLimits = FailureLimits {
+    max_retries: 3,
+    max_backoff_ms: 300_000,
+    breaker_target: BreakerTarget::Backlog,
+};
+
+struct Row {
+    agent: AgentType,
+    state: IssueState,
+    moved: bool,
+    status: RunStatus,
+    class: Option<ErrorClass>,
+    evidence: Evidence,
+    gate_is_red: bool,
+    counts: (u32, u32),
+}
+
+fn route(row: Row) -> String {
+    let counts = AttemptCounts {
+        consecutive_failures: row.counts.0,
+        total_runs: row.counts.1,
+    };
+    let (issue, run) = (issue(row.state, counts), run(row.agent, row.moved));
+    let error = row.class.map(|class| RunError {
+        class,
+        message: "m".into(),
+    });
+    let end = RunEnd {
+        run: &run,
+        issue: &issue,
+        status: row.status,
+        error,
+        evidence: row.evidence,
+        gate_is_red: row.gate_is_red,
+        limits: LIMITS,
+    };
+    let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
+    format!(
+        "{}{} | {} | {}/{} | {}{}",
+        routing.status,
+        routing
+            .error
+            .map_or_else(String::new, |e| format!(":{}", e.class)),
+        routing.event.map_or("-", |e| e.name()),
+        routing.counts.consecutive_failures,
+        routing.counts.total_runs,
+        routing.retry.map_or_else(
+            || "-".to_owned(),
+            |r| { format!("{} {}s", r.kind, r.due_at.as_second()) }
+        ),
+        if routing.comment.is_some() {
+            " | comment"
+        } else {
+            ""
+        },
+    )
+}
+
+fn row(agent: AgentType, state: IssueState, status: RunStatus, class: Option<ErrorClass>) -> Row {
+    let (moved, evidence) = (false, Evidence::None);
+    Row {
+        agent,
+        state,
+        moved,
+        status,
+        class,
+        evidence,
+        gate_is_red: false,
+        counts: (1, 1),
+    }
+}
+
+#[test]
+fn every_end_has_its_route() {
+    use AgentType::{Judge, Planner, Worker};
+    use IssueState::{InProgress, Review};
+    use RunStatus::{Cancelled, Crashed, Failed, Stalled, Succeeded, Tampered, TimedOut};
+    let r = row;
+    let moved = |mut row: Row| {
+        row.moved = true;
+        row
+    };
+    let found = |mut row: Row| {
+        row.evidence = Evidence::Found;
+        row
+    };
+    let red = |mut row: Row| {
+        row.moved = true;
+        row.gate_is_red = true;
+        row
+    };
+    let last = |mut row: Row| {
+        row.counts = (2, 2);
+        row
+    };
+    let table = [
+        (
+            "worker ends clean, still in progress",
+            r(Worker, InProgress, Succeeded, None),
+            "succeeded | run_returned | 0/2 | continuation 1s",
+        ),
+        (
+            "worker opened a pr",
+            moved(r(Worker, Review, Succeeded, None)),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "worker opened a pr, gate is red",
+            red(r(Worker, Review, Succeeded, None)),
+            "succeeded | review_rejected | 0/2 | -",
+        ),
+        (
+            "worker opened a pr, then timed out",
+            moved(r(Worker, Review, TimedOut, Some(ErrorClass::TimedOut))),
+            "timed_out:timed_out | - | 2/2 | -",
+        ),
+        (
+            "worker failed",
+            r(Worker, InProgress, Failed, Some(ErrorClass::AgentFailed)),
+            "failed:agent_failed | run_returned | 2/2 | backoff 20s",
+        ),
+        (
+            "worker timed out",
+            r(Worker, InProgress, TimedOut, Some(ErrorClass::TimedOut)),
+            "timed_out:timed_out | run_returned | 2/2 | backoff 20s",
+        ),
+        (
+            "worker stalled",
+            r(Worker, InProgress, Stalled, Some(ErrorClass::Stalled)),
+            "stalled:stalled | run_returned | 2/2 | backoff 20s",
+        ),
+        (
+            "worker crashed",
+            r(Worker, InProgress, Crashed, Some(ErrorClass::Crashed)),
+            "crashed:crashed | run_returned | 2/2 | backoff 20s",
+        ),
+        (
+            "worker rate limited",
+            r(Worker, InProgress, Failed, Some(ErrorClass::RateLimited)),
+            "failed:rate_limited | run_returned | 1/1 | -",
+        ),
+        (
+            "worker cancelled",
+            r(Worker, InProgress, Cancelled, Some(ErrorClass::Cancelled)),
+            "cancelled:cancelled | run_returned | 1/1 | -",
+        ),
+        (
+            "worker tampered",
+            r(Worker, InProgress, Tampered, Some(ErrorClass::Tampered)),
+            "tampered:tampered | tampered | 2/2 | -",
+        ),
+        (
+            "worker failed for the last time",
+            last(r(Worker, InProgress, Failed, Some(ErrorClass::AgentFailed))),
+            "failed:agent_failed | breaker_opened | 3/3 | - | comment",
+        ),
+        (
+            "worker continued for the last time",
+            last(r(Worker, InProgress, Succeeded, None)),
+            "succeeded | breaker_opened | 0/3 | - | comment",
+        ),
+        (
+            "judge gave a verdict",
+            found(r(Judge, Review, Succeeded, None)),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "judge rejected",
+            moved(r(Judge, IssueState::Todo, Succeeded, None)),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "judge without verdict",
+            r(Judge, Review, Succeeded, None),
+            "failed:no_outcome | - | 2/2 | -",
+        ),
+        (
+            "judge failed",
+            r(Judge, Review, Failed, Some(ErrorClass::AgentFailed)),
+            "failed:agent_failed | - | 2/2 | -",
+        ),
+        (
+            "judge overloaded",
+            r(Judge, Review, Failed, Some(ErrorClass::Overloaded)),
+            "failed:overloaded | - | 1/1 | -",
+        ),
+        (
+            "judge failed for the last time",
+            last(r(Judge, Review, Failed, Some(ErrorClass::AgentFailed))),
+            "failed:agent_failed | breaker_opened | 3/3 | - | comment",
+        ),
+        (
+            "planner without sub-tasks",
+            r(Planner, InProgress, Succeeded, None),
+            "failed:no_outcome | run_returned | 2/2 | backoff 20s",
+        ),
+    ];
+    for (name, row, expected) in table {
+        // jitter moves the second by at most a tenth; the table names the plain delay
+        let found = route(row);
+        let plain = |text: &str| text.split("backoff").next().unwrap_or_default().to_owned();
+        assert_eq!(plain(&found), plain(expected), "{name}");
+        assert_eq!(
+            found.contains("backoff"),
+            expected.contains("backoff"),
+            "{name}: {found}"
+        );
+    }
+}

@@ -1,0 +1,183 @@
+//! Pull requests: Symphony's own record of a change that waits for a verdict and a merge.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::closed_set::closed_set;
+use crate::id::{IssueId, PrId, ProjectId, RunId};
+use crate::issue::CommentAuthor;
+use crate::run::ProtectionLevel;
+
+closed_set!(
+    /// Where a pull request stands.
+    PrState, "pull request state", {
+        /// Waits for gates and a verdict.
+        Open = "open",
+        /// Approved; waits for a human to merge.
+        Approved = "approved",
+        /// Sent back.
+        Rejected = "rejected",
+        /// Merged into the base.
+        Merged = "merged",
+        /// Closed by a human.
+        Closed = "closed",
+    }
+);
+
+impl PrState {
+    /// Says whether it still waits for something (`open`, `approved`).
+    pub const fn is_open(self) -> bool {
+        matches!(self, Self::Open | Self::Approved)
+    }
+}
+
+/// One file of a diff.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileStat {
+    /// Path, relative to the project.
+    pub path: String,
+    /// Added lines; 0 for a binary file.
+    pub insertions: u64,
+    /// Removed lines; 0 for a binary file.
+    pub deletions: u64,
+}
+
+/// A gate's result as the agent reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReportedGate {
+    /// The gate's name.
+    pub name: String,
+    /// Whether it passed, by the agent's word.
+    pub passed: bool,
+    /// What the agent says of it.
+    #[serde(default)]
+    pub output: String,
+}
+
+/// A gate's result as Symphony found it, on the recorded commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifiedGate {
+    /// The gate's name.
+    pub name: String,
+    /// Whether a red one sends the change back.
+    pub required: bool,
+    /// Whether it passed.
+    pub passed: bool,
+    /// Exit code; none when it was ended by its time limit or could not be started.
+    pub exit_code: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The end of its output.
+    pub output: String,
+}
+
+/// The gates of a pull request, bound to the commit they ran on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VerifiedGates {
+    /// The commit.
+    pub commit: String,
+    /// The results, in the order of the configuration.
+    pub results: Vec<VerifiedGate>,
+}
+
+impl VerifiedGates {
+    /// Says whether every required gate passed.
+    pub fn green(&self) -> bool {
+        self.results
+            .iter()
+            .all(|gate| gate.passed || !gate.required)
+    }
+}
+
+closed_set!(
+    /// Which way a verdict went.
+    VerdictKind, "verdict", {
+        /// For.
+        Approved = "approved",
+        /// Against.
+        Rejected = "rejected",
+    }
+);
+
+/// A verdict, bound to the commit it judged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Which way.
+    pub kind: VerdictKind,
+    /// Whose it is.
+    pub author: CommentAuthor,
+    /// The judge's run.
+    pub run: Option<RunId>,
+    /// The commit that was judged.
+    pub commit: String,
+    /// How the judge was protected; `none` makes an agent's verdict advisory.
+    pub protection: ProtectionLevel,
+    /// What was said.
+    pub comment: String,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// A change that waits for a verdict and a merge, or did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequest {
+    /// Its id.
+    pub id: PrId,
+    /// The project.
+    pub project: ProjectId,
+    /// The issue it solves.
+    pub issue: IssueId,
+    /// The run that opened it.
+    pub run: Option<RunId>,
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// Branch that holds the change.
+    pub branch: String,
+    /// Branch it goes into.
+    pub base: String,
+    /// Merge base at the time of the snapshot.
+    pub base_commit: String,
+    /// The commit that is judged and merged.
+    pub head_commit: String,
+    /// The diff, cut to its limit.
+    pub diff: String,
+    /// Its files.
+    pub files: Vec<FileStat>,
+    /// Gates as the agent reported them.
+    pub reported_gates: Vec<ReportedGate>,
+    /// Gates as Symphony found them.
+    pub verified_gates: Option<VerifiedGates>,
+    /// The verdict.
+    pub verdict: Option<Verdict>,
+    /// Where it stands.
+    pub state: PrState,
+    /// The commit that came of the merge.
+    pub merged_commit: Option<String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl PullRequest {
+    /// Returns the verified gates if they ran on the head commit.
+    pub fn gates_of_head(&self) -> Option<&VerifiedGates> {
+        self.verified_gates
+            .as_ref()
+            .filter(|gates| gates.commit == self.head_commit)
+    }
+
+    /// Returns the verdict if it judged the head commit.
+    pub fn verdict_on_head(&self) -> Option<&Verdict> {
+        self.verdict
+            .as_ref()
+            .filter(|verdict| verdict.commit == self.head_commit)
+    }
+
+    /// Returns added and removed lines over all files.
+    pub fn totals(&self) -> (u64, u64) {
+        self.files.iter().fold((0, 0), |(added, removed), file| {
+            (added + file.insertions, removed + file.deletions)
+        })
+    }
+}

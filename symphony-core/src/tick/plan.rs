@@ -1,0 +1,361 @@
+//! The plan of one tick: actions, and a reason for everything that is not started.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
+use super::reason::{Reason, SlotLimit};
+use super::snapshot::{HoldScope, LockState, ProjectView, Snapshot};
+use crate::agent::AgentType;
+use crate::id::{IssueId, PhaseName, ProjectId, RunId};
+use crate::issue::{AttemptCounts, Priority};
+use crate::run::RunTarget;
+
+/// One thing to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "action")]
+pub enum Action {
+    /// Do the exit handling of a run whose supervisor died.
+    FinishCrashed {
+        /// The run.
+        run: RunId,
+        /// Its issue.
+        issue: Option<IssueId>,
+    },
+    /// Open the circuit breaker of an issue that used up its attempts.
+    OpenBreaker {
+        /// The issue.
+        issue: IssueId,
+    },
+    /// Claim and start a run.
+    StartRun(StartRun),
+    /// Remove the worktree of an issue that has ended.
+    CleanUp {
+        /// The issue.
+        issue: IssueId,
+        /// Its project.
+        project: ProjectId,
+    },
+}
+
+/// A run to be claimed and started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StartRun {
+    /// The project.
+    pub project: ProjectId,
+    /// What it works on.
+    pub target: RunTarget,
+    /// Who works.
+    pub agent: AgentType,
+    /// The issue's phase.
+    pub phase: Option<PhaseName>,
+    /// Which run on this issue since its phase last advanced, from 1.
+    pub attempt: u32,
+    /// The provider.
+    pub provider: String,
+    /// Holds that are over and for which this run is the probe.
+    pub probes: Vec<HoldScope>,
+}
+
+/// Why an issue is not started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Decision {
+    /// The issue.
+    pub issue: IssueId,
+    /// All reasons, the decisive ones first.
+    pub reasons: Vec<Reason>,
+}
+
+/// What one tick does, and does not do.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    /// What is done, in this order.
+    pub actions: Vec<Action>,
+    /// Why everything else is not.
+    pub decisions: Vec<Decision>,
+}
+
+/// Decides what one tick does. Same snapshot, same time, same plan.
+pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
+    let mut plan = Plan::default();
+    for run in snapshot
+        .live
+        .iter()
+        .filter(|run| run.lock == LockState::Free)
+    {
+        plan.actions.push(Action::FinishCrashed {
+            run: run.run.clone(),
+            issue: run.issue.clone(),
+        });
+    }
+    let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
+    dispatch(snapshot, waiting, review_waits, &mut plan);
+    for clean_up in &snapshot.clean_ups {
+        let (issue, project) = (clean_up.issue.clone(), clean_up.project.clone());
+        plan.actions.push(Action::CleanUp { issue, project });
+    }
+    plan
+}
+
+/// Something that could start if a slot is free.
+#[derive(Debug)]
+struct Waiting {
+    tier: u8,
+    priority: Priority,
+    created_at: Timestamp,
+    issue: IssueId,
+    start: StartRun,
+}
+
+/// Tiers of dispatch, first to last: judges, phase agents, workers and planners.
+fn tier(agent: &AgentType, target: &RunTarget, phase: Option<&PhaseName>) -> u8 {
+    match (target.is_review(), agent, phase) {
+        (true, ..) => 0,
+        (false, AgentType::Worker, _) => 2,
+        (false, AgentType::Planner, phase) if phase.is_none_or(|p| p.as_str() == "ready") => 2,
+        _ => 1,
+    }
+}
+
+/// Splits candidates into those that only lack a slot, and those with a reason to wait.
+fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waiting>, bool) {
+    let mut waiting = Vec::new();
+    let mut review_waits = false;
+    for review in &snapshot.reviews {
+        let reasons = review_obstacles(review, snapshot, now);
+        let cooling_only = reasons
+            .iter()
+            .all(|r| matches!(r, Reason::CoolingDown { .. }));
+        review_waits |= cooling_only;
+        let target = RunTarget::PullRequest(review.issue.clone(), review.pr);
+        let who = (&review.issue, &review.project, review.counts);
+        if let Some(start) = admit(snapshot, plan, who, reasons, AgentType::Judge, target, None) {
+            let (priority, created_at, issue) =
+                (review.priority, review.created_at, review.issue.clone());
+            waiting.push(Waiting {
+                tier: 0,
+                priority,
+                created_at,
+                issue,
+                start,
+            });
+        }
+    }
+    for candidate in &snapshot.candidates {
+        let reasons = obstacles(candidate, snapshot, now);
+        let agent = snapshot
+            .projects
+            .get(&candidate.project)
+            .and_then(|project| wanted_agent(candidate, project).ok())
+            .unwrap_or(AgentType::Worker);
+        let target = RunTarget::Issue(candidate.issue.clone());
+        let tier = tier(&agent, &target, candidate.phase.as_ref());
+        let who = (&candidate.issue, &candidate.project, candidate.counts);
+        if let Some(start) = admit(
+            snapshot,
+            plan,
+            who,
+            reasons,
+            agent,
+            target,
+            candidate.phase.clone(),
+        ) {
+            let (priority, created_at) = (candidate.priority, candidate.created_at);
+            waiting.push(Waiting {
+                tier,
+                priority,
+                created_at,
+                issue: candidate.issue.clone(),
+                start,
+            });
+        }
+    }
+    (waiting, review_waits)
+}
+
+/// Returns the run to start, or records why not; opens the breaker where only that stands in the way.
+fn admit(
+    snapshot: &Snapshot,
+    plan: &mut Plan,
+    (issue, project, counts): (&IssueId, &ProjectId, AttemptCounts),
+    reasons: Vec<Reason>,
+    agent: AgentType,
+    target: RunTarget,
+    phase: Option<PhaseName>,
+) -> Option<StartRun> {
+    let view = snapshot.projects.get(project);
+    if reasons.is_empty()
+        && let Some(ProjectView {
+            provider: Ok(provider),
+            ..
+        }) = view
+    {
+        let probes = snapshot
+            .holds
+            .iter()
+            .filter(|hold| covers(hold, project, provider))
+            .map(|hold| hold.scope.clone())
+            .collect();
+        return Some(StartRun {
+            project: project.clone(),
+            target,
+            agent,
+            phase,
+            attempt: counts.total_runs.saturating_add(1),
+            provider: provider.clone(),
+            probes,
+        });
+    }
+    // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
+    let to_todo = view.is_some_and(|v| v.breaker_target == crate::issue::BreakerTarget::Todo);
+    let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
+    if only_spent && !(to_todo && !target.is_review()) {
+        plan.actions.push(Action::OpenBreaker {
+            issue: issue.clone(),
+        });
+    }
+    plan.decisions.push(Decision {
+        issue: issue.clone(),
+        reasons,
+    });
+    None
+}
+
+/// Counts of live runs, kept up to date while runs are planned.
+#[derive(Debug, Default)]
+struct Load {
+    total: u32,
+    judges: u32,
+    by_project: BTreeMap<ProjectId, u32>,
+    by_agent: BTreeMap<AgentType, u32>,
+}
+
+impl Load {
+    fn add(&mut self, project: &ProjectId, agent: &AgentType) {
+        self.total += 1;
+        self.judges += u32::from(*agent == AgentType::Judge);
+        *self.by_project.entry(project.clone()).or_default() += 1;
+        *self.by_agent.entry(agent.clone()).or_default() += 1;
+    }
+
+    fn of_project(&self, project: &ProjectId) -> u32 {
+        self.by_project.get(project).copied().unwrap_or(0)
+    }
+
+    /// Returns the limit that keeps a run from starting.
+    fn limit(
+        &self,
+        start: &StartRun,
+        snapshot: &Snapshot,
+        keep_judge_slot: bool,
+    ) -> Option<SlotLimit> {
+        let total = snapshot.slots.total;
+        if self.total >= total {
+            return Some(SlotLimit::Total(total));
+        }
+        let others = self.total - self.judges;
+        if keep_judge_slot && !start.target.is_review() && total >= 2 && others >= total - 1 {
+            return Some(SlotLimit::KeptForJudge(total));
+        }
+        let project = snapshot
+            .projects
+            .get(&start.project)
+            .and_then(|p| p.max_concurrency);
+        if let Some(max) = project.filter(|max| self.of_project(&start.project) >= *max) {
+            return Some(SlotLimit::Project(max));
+        }
+        let agent = snapshot.slots.by_agent.get(&start.agent).copied();
+        let taken = self.by_agent.get(&start.agent).copied().unwrap_or(0);
+        agent
+            .filter(|max| taken >= *max)
+            .map(|max| SlotLimit::Agent(start.agent.clone(), max))
+    }
+}
+
+/// Gives out slots: by tier, then priority, then the project with fewest live runs, then oldest, then identifier.
+///
+/// The number of live runs changes with each start, so the order inside a tier and priority is decided anew each
+/// time: one queue a project, and the project with the least load is served next.
+fn dispatch(snapshot: &Snapshot, waiting: Vec<Waiting>, review_waits: bool, plan: &mut Plan) {
+    let mut load = Load::default();
+    for run in &snapshot.live {
+        load.add(&run.project, &run.agent);
+    }
+    let mut probing: BTreeSet<HoldScope> = BTreeSet::new();
+    type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
+    let mut groups: BTreeMap<(u8, Priority), Queue> = BTreeMap::new();
+    for item in waiting {
+        let queue = groups.entry((item.tier, item.priority)).or_default();
+        queue
+            .entry(item.start.project.clone())
+            .or_default()
+            .push(item);
+    }
+    for mut queue in groups.into_values() {
+        for items in queue.values_mut() {
+            items.sort_by_key(|item| Reverse((item.created_at, item.issue.clone())));
+        }
+        while let Some(project) = next_project(&queue, &load) {
+            let Some(item) = queue.get_mut(&project).and_then(Vec::pop) else {
+                queue.remove(&project);
+                continue;
+            };
+            let taken = item
+                .start
+                .probes
+                .iter()
+                .any(|scope| probing.contains(scope));
+            let reason = if taken {
+                held_for_probe(snapshot, &item.start)
+            } else {
+                load.limit(&item.start, snapshot, review_waits)
+                    .map(|limit| Reason::NoSlot { limit })
+            };
+            if let Some(reason) = reason {
+                plan.decisions.push(Decision {
+                    issue: item.issue,
+                    reasons: vec![reason],
+                });
+                continue;
+            }
+            probing.extend(item.start.probes.iter().cloned());
+            load.add(&item.start.project, &item.start.agent);
+            plan.actions.push(Action::StartRun(item.start));
+        }
+    }
+}
+
+/// Returns the project whose turn it is: fewest live runs, then the oldest waiting issue, then its identifier.
+fn next_project(queue: &BTreeMap<ProjectId, Vec<Waiting>>, load: &Load) -> Option<ProjectId> {
+    queue
+        .iter()
+        .filter_map(|(project, items)| {
+            let first = items.last()?;
+            Some((
+                (
+                    load.of_project(project),
+                    first.created_at,
+                    first.issue.clone(),
+                ),
+                project,
+            ))
+        })
+        .min()
+        .map(|(_, project)| project.clone())
+}
+
+fn held_for_probe(snapshot: &Snapshot, start: &StartRun) -> Option<Reason> {
+    let hold = snapshot
+        .holds
+        .iter()
+        .find(|hold| start.probes.contains(&hold.scope))?;
+    let (scope, until) = (hold.scope.clone(), hold.until);
+    Some(Reason::Held {
+        scope,
+        until,
+        why: format!("{} (a probe is under way)", hold.reason),
+    })
+}

@@ -1,0 +1,188 @@
+//! The predicates of dispatch: what an issue wants, and what stands in its way. `plan_tick` and `explain` read the same.
+
+use jiff::Timestamp;
+
+use super::reason::Reason;
+use super::snapshot::{Candidate, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot};
+use crate::agent::AgentType;
+use crate::id::{IssueId, ProjectId};
+use crate::issue::{AttemptCounts, Size};
+use crate::retry::after;
+
+/// The phase whose issues go to workers and planners.
+const READY: &str = "ready";
+
+/// Returns the agent that an issue in `todo` asks for.
+///
+/// # Errors
+/// The reason why no agent is dispatched for it at all.
+pub fn wanted_agent(candidate: &Candidate, project: &ProjectView) -> Result<AgentType, Reason> {
+    match &candidate.phase {
+        None if !project.migration_mode => return Err(Reason::NoPhase),
+        Some(phase) if phase.as_str() != READY => {
+            let agent = project
+                .phases
+                .get(phase)
+                .ok_or_else(|| Reason::UnknownPhase {
+                    phase: phase.clone(),
+                })?;
+            let research = matches!(phase.as_str(), "research" | "architecture");
+            return if research && !project.researcher_enabled {
+                Err(Reason::ResearchOff)
+            } else {
+                Ok(agent.clone())
+            };
+        }
+        None | Some(_) => {}
+    }
+    // once it is split, a worker integrates what the sub-tasks made
+    let plans = candidate.needs_planning || candidate.size == Some(Size::Large);
+    match (plans && !candidate.has_subtasks, project.planner_enabled) {
+        (true, true) => Ok(AgentType::Planner),
+        (true, false) if candidate.needs_planning => Err(Reason::PlanningOff),
+        _ => Ok(AgentType::Worker),
+    }
+}
+
+/// Returns every reason, slots apart, why an issue in `todo` is not dispatched now.
+pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> Vec<Reason> {
+    let mut reasons = common(
+        &candidate.issue,
+        &candidate.project,
+        candidate.counts,
+        snapshot,
+        now,
+    );
+    let Some(project) = snapshot.projects.get(&candidate.project) else {
+        return reasons;
+    };
+    match wanted_agent(candidate, project) {
+        Ok(AgentType::Worker) => {
+            if let Some(limit) = project.max_open_reviews
+                && project.open_reviews >= limit
+            {
+                reasons.push(Reason::ReviewsFull {
+                    waiting: project.open_reviews,
+                    limit,
+                });
+            }
+        }
+        Ok(_) => {}
+        Err(reason) => reasons.push(reason),
+    }
+    if !candidate.waits_for.is_empty() {
+        reasons.push(Reason::WaitingOn {
+            issues: candidate.waits_for.clone(),
+        });
+    }
+    if let Some(retry) = candidate.retry.as_ref().filter(|retry| retry.due_at > now) {
+        reasons.push(Reason::BackingOff {
+            until: retry.due_at,
+            kind: retry.kind,
+        });
+    }
+    reasons
+}
+
+/// Returns every reason, slots apart, why a review is not given to a judge now.
+pub fn review_obstacles(
+    review: &ReviewCandidate,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let mut reasons = common(&review.issue, &review.project, review.counts, snapshot, now);
+    let Some(project) = snapshot.projects.get(&review.project) else {
+        return reasons;
+    };
+    if review.has_verdict {
+        reasons.push(Reason::Judged);
+    }
+    if !project.judge_enabled {
+        reasons.push(Reason::JudgeOff);
+    }
+    if !review.gates_verified {
+        reasons.push(Reason::GatesPending);
+    }
+    if let Some(last) = review.last_judged_at {
+        // a clock that was set back must not make the pause longer than it is meant to be
+        let until = after(last.min(now), project.judge_cooldown_ms);
+        if until > now {
+            reasons.push(Reason::CoolingDown { until });
+        }
+    }
+    reasons
+}
+
+/// Says whether a hold covers a run; a hold that is over covers all but its probe.
+pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
+    match &hold.scope {
+        HoldScope::Provider(name) => name == provider,
+        HoldScope::Project(id) => id == project,
+        HoldScope::Everything => true,
+    }
+}
+
+fn common(
+    issue: &IssueId,
+    project_id: &ProjectId,
+    counts: AttemptCounts,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if let Some(live) = snapshot
+        .live
+        .iter()
+        .find(|run| run.issue.as_ref() == Some(issue))
+    {
+        reasons.push(Reason::Running {
+            run: live.run.clone(),
+        });
+    }
+    if snapshot.paused {
+        reasons.push(Reason::Paused);
+    }
+    let Some(project) = snapshot.projects.get(project_id) else {
+        reasons.push(Reason::ProjectBroken {
+            problem: "the project is not configured".to_owned(),
+        });
+        return reasons;
+    };
+    if let Some(problem) = &project.broken {
+        reasons.push(Reason::ProjectBroken {
+            problem: problem.clone(),
+        });
+    }
+    let provider = match &project.provider {
+        Ok(name) => name.as_str(),
+        Err(problem) => {
+            reasons.push(Reason::NoProvider {
+                problem: problem.clone(),
+            });
+            ""
+        }
+    };
+    for hold in snapshot
+        .holds
+        .iter()
+        .filter(|hold| covers(hold, project_id, provider))
+    {
+        if hold.until > now || hold.canary.is_some() {
+            let (scope, why) = (hold.scope.clone(), hold.reason.clone());
+            reasons.push(Reason::Held {
+                scope,
+                until: hold.until,
+                why,
+            });
+        }
+    }
+    if counts.total_runs >= project.max_retries
+        || counts.consecutive_failures >= project.max_retries
+    {
+        reasons.push(Reason::AttemptsSpent {
+            runs: counts.total_runs,
+            limit: project.max_retries,
+        });
+    }
+    reasons
+}

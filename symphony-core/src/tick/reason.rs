@@ -1,0 +1,186 @@
+//! Why something is not dispatched.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::Serialize;
+
+use super::snapshot::HoldScope;
+use crate::agent::AgentType;
+use crate::id::{IssueId, PhaseName, RunId};
+use crate::retry::RetryKind;
+
+/// One reason why an issue is not dispatched now.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "reason")]
+pub enum Reason {
+    /// A human paused all dispatch.
+    Paused,
+    /// A run is at work on it.
+    Running {
+        /// The run.
+        run: RunId,
+    },
+    /// The project's configuration is broken.
+    ProjectBroken {
+        /// What is wrong.
+        problem: String,
+    },
+    /// No provider can be used.
+    NoProvider {
+        /// What to do.
+        problem: String,
+    },
+    /// Something is on hold.
+    Held {
+        /// What.
+        scope: HoldScope,
+        /// Until when.
+        until: Timestamp,
+        /// Why.
+        why: String,
+    },
+    /// Dependencies are not done.
+    WaitingOn {
+        /// Which.
+        issues: Vec<IssueId>,
+    },
+    /// Its next attempt is not due.
+    BackingOff {
+        /// When it is.
+        until: Timestamp,
+        /// Why it waits.
+        kind: RetryKind,
+    },
+    /// It used up its attempts.
+    AttemptsSpent {
+        /// How many.
+        runs: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// It has no phase label, and migration mode is off.
+    NoPhase,
+    /// Its phase is not in the project's pipeline.
+    UnknownPhase {
+        /// The phase.
+        phase: PhaseName,
+    },
+    /// It waits for a planner, and planning is off.
+    PlanningOff,
+    /// Its phase needs a researcher, and research is off.
+    ResearchOff,
+    /// As many reviews wait for a human as are wanted.
+    ReviewsFull {
+        /// How many wait.
+        waiting: u32,
+        /// The limit.
+        limit: u32,
+    },
+    /// Judges are off: a human looks.
+    JudgeOff,
+    /// The gates have not run on the commit to be judged.
+    GatesPending,
+    /// A verdict stands: a human merges.
+    Judged,
+    /// A judge looked a moment ago.
+    CoolingDown {
+        /// When the next may.
+        until: Timestamp,
+    },
+    /// No slot is free.
+    NoSlot {
+        /// Which limit is reached.
+        limit: SlotLimit,
+    },
+}
+
+/// Which limit of runs at once is reached.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlotLimit {
+    /// The installation's.
+    Total(u32),
+    /// The installation's, less the slot kept for judges.
+    KeptForJudge(u32),
+    /// The project's.
+    Project(u32),
+    /// The agent type's.
+    Agent(AgentType, u32),
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Paused => f.write_str("dispatch is paused (`symphony resume` starts it again)"),
+            Self::Running { run } => write!(f, "run {run} is at work on it"),
+            Self::ProjectBroken { problem } => {
+                write!(f, "the project's configuration is broken: {problem}")
+            }
+            Self::NoProvider { problem } => write!(f, "no provider can be used: {problem}"),
+            Self::Held { scope, until, why } => match scope {
+                HoldScope::Provider(name) => {
+                    write!(f, "provider {name} is on hold until {until}: {why}")
+                }
+                HoldScope::Project(id) => write!(f, "project {id} is on hold until {until}: {why}"),
+                HoldScope::Everything => write!(f, "everything is on hold until {until}: {why}"),
+            },
+            Self::WaitingOn { issues } => {
+                f.write_str("waits for ")?;
+                for (i, issue) in issues.iter().enumerate() {
+                    write!(f, "{}{issue}", if i == 0 { "" } else { ", " })?;
+                }
+                Ok(())
+            }
+            Self::BackingOff {
+                until,
+                kind: RetryKind::Backoff,
+            } => {
+                write!(f, "backs off until {until} after a failure")
+            }
+            Self::BackingOff {
+                until,
+                kind: RetryKind::Continuation,
+            } => write!(f, "continues at {until}"),
+            Self::AttemptsSpent { runs, limit } => write!(
+                f,
+                "used {runs} runs of {limit} without progress (`symphony issue retry` clears the count)"
+            ),
+            Self::NoPhase => f.write_str("has no `phase:` label, and migration_mode is off"),
+            Self::UnknownPhase { phase } => {
+                write!(
+                    f,
+                    "its phase `{phase}` is not in the project's pipeline (`symphony phase list`)"
+                )
+            }
+            Self::PlanningOff => f.write_str("waits for a planner, and planner_enabled is off"),
+            Self::ResearchOff => {
+                f.write_str("its phase needs a researcher, and researcher_enabled is off")
+            }
+            Self::ReviewsFull { waiting, limit } => {
+                write!(
+                    f,
+                    "{waiting} reviews wait for a human (max_open_reviews is {limit})"
+                )
+            }
+            Self::JudgeOff => f.write_str("judge_enabled is off: waits for a human's verdict"),
+            Self::GatesPending => f.write_str("its gates have not run on the commit to be judged"),
+            Self::Judged => f.write_str("a verdict stands: waits for a human to merge"),
+            Self::CoolingDown { until } => write!(f, "was judged a moment ago; again at {until}"),
+            Self::NoSlot { limit } => match limit {
+                SlotLimit::Total(n) => write!(f, "all {n} slots are taken (max_concurrent_agents)"),
+                SlotLimit::KeptForJudge(n) => {
+                    write!(
+                        f,
+                        "the last of {n} slots is kept for a judge while a review waits"
+                    )
+                }
+                SlotLimit::Project(n) => write!(
+                    f,
+                    "all {n} slots of the project are taken (max_concurrency)"
+                ),
+                SlotLimit::Agent(agent, n) => write!(f, "all {n} slots for {agent} are taken"),
+            },
+        }
+    }
+}

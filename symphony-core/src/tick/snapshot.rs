@@ -1,0 +1,206 @@
+//! What a tick sees: candidates only, read through indexes, never the whole table.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::agent::AgentType;
+use crate::closed_set::closed_set;
+use crate::failure::ErrorClass;
+use crate::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
+use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
+use crate::retry::RetryKind;
+
+/// Everything that the plan of one tick depends on, apart from the time.
+#[derive(Debug, Clone, Default)]
+pub struct Snapshot {
+    /// Whether a human paused all dispatch.
+    pub paused: bool,
+    /// The installation's limits.
+    pub slots: SlotLimits,
+    /// The projects, by id.
+    pub projects: BTreeMap<ProjectId, ProjectView>,
+    /// What is on hold.
+    pub holds: Vec<Hold>,
+    /// Runs that are not over.
+    pub live: Vec<LiveRun>,
+    /// Issues in `todo`.
+    pub candidates: Vec<Candidate>,
+    /// Issues in `review` with something open.
+    pub reviews: Vec<ReviewCandidate>,
+    /// Worktrees of issues that have ended.
+    pub clean_ups: Vec<CleanUp>,
+}
+
+/// How many runs may live at once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SlotLimits {
+    /// In the installation; never 0.
+    pub total: u32,
+    /// By agent type, where the configuration names one.
+    pub by_agent: BTreeMap<AgentType, u32>,
+}
+
+/// What dispatch needs to know of a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the configuration, by its name there"
+)]
+pub struct ProjectView {
+    /// Its own limit of runs at once.
+    pub max_concurrency: Option<u32>,
+    /// Where the circuit breaker opens.
+    pub max_retries: u32,
+    /// Where an open breaker puts an issue.
+    pub breaker_target: BreakerTarget,
+    /// The provider that a run would use, or why there is none.
+    pub provider: Result<String, String>,
+    /// Whether judges review.
+    pub judge_enabled: bool,
+    /// How long after a judge's run the next one may look at the same thing.
+    pub judge_cooldown_ms: u64,
+    /// Whether planners split issues.
+    pub planner_enabled: bool,
+    /// Whether research and architecture are dispatched.
+    pub researcher_enabled: bool,
+    /// Whether an issue without a phase label counts as ready.
+    pub migration_mode: bool,
+    /// Most reviews that may wait for a human before no worker is started.
+    pub max_open_reviews: Option<u32>,
+    /// Reviews that wait for a human now.
+    pub open_reviews: u32,
+    /// The profile dispatched for each phase of its pipeline.
+    pub phases: BTreeMap<PhaseName, AgentType>,
+    /// What is wrong with its configuration; nothing of it is dispatched then.
+    pub broken: Option<String>,
+}
+
+/// What a hold covers.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HoldScope {
+    /// All runs of a provider.
+    Provider(String),
+    /// All runs of a project.
+    Project(ProjectId),
+    /// All runs: the disk is full.
+    Everything,
+}
+
+/// A global condition that uses no attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hold {
+    /// What it covers.
+    pub scope: HoldScope,
+    /// Until when; after that one run is let through as a probe.
+    pub until: Timestamp,
+    /// What class of error put it there.
+    pub class: ErrorClass,
+    /// What happened, in words.
+    pub reason: String,
+    /// Probes that failed so far.
+    pub probes: u32,
+    /// The probe under way.
+    pub canary: Option<RunId>,
+}
+
+closed_set!(
+    /// What the lock file of a run tells.
+    LockState, "lock state", {
+        /// Somebody holds it: the run lives.
+        Held = "held",
+        /// Nobody holds it.
+        Free = "free",
+    }
+);
+
+/// A run that is not over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveRun {
+    /// The run.
+    pub run: RunId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its issue.
+    pub issue: Option<IssueId>,
+    /// Who works.
+    pub agent: AgentType,
+    /// The provider.
+    pub provider: String,
+    /// When it was claimed.
+    pub started_at: Timestamp,
+    /// What its lock tells.
+    pub lock: LockState,
+}
+
+/// A retry that is not over.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct DueRetry {
+    /// Why.
+    pub kind: RetryKind,
+    /// Not before.
+    pub due_at: Timestamp,
+    /// The attempt that ended.
+    pub attempt: u32,
+}
+
+/// An issue in `todo`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its phase label.
+    pub phase: Option<PhaseName>,
+    /// How urgent.
+    pub priority: Priority,
+    /// How much work.
+    pub size: Option<Size>,
+    /// Whether it has the label `needs-planning`.
+    pub needs_planning: bool,
+    /// Whether it was split already.
+    pub has_subtasks: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Dependencies that are not done.
+    pub waits_for: Vec<IssueId>,
+    /// What counts towards the breaker.
+    pub counts: AttemptCounts,
+    /// Its appointment.
+    pub retry: Option<DueRetry>,
+}
+
+/// An issue in `review` with an open pull request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewCandidate {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
+    /// The pull request.
+    pub pr: PrId,
+    /// How urgent.
+    pub priority: Priority,
+    /// When the issue was made.
+    pub created_at: Timestamp,
+    /// Whether the gates ran on its head commit.
+    pub gates_verified: bool,
+    /// Whether a verdict on its head commit stands.
+    pub has_verdict: bool,
+    /// When the last judge's run on it started.
+    pub last_judged_at: Option<Timestamp>,
+    /// What counts towards the breaker.
+    pub counts: AttemptCounts,
+}
+
+/// A worktree whose issue has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CleanUp {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
+}
