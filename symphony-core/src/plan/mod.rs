@@ -1,7 +1,18 @@
 //! Plan files: phases, their dependencies and what they pass on (spec: plan).
 
 mod artifact;
+pub mod artifacts;
+mod document;
+pub mod failure;
+mod graph;
+mod path;
 mod phase;
 
 pub use artifact::{Artifact, ArtifactKind};
-pub use phase::{Complexity, Phase, RequiredContext};
+pub use document::{
+    PLAN_BLOCK, Plan, PlanBlock, PlanError, PlanMetadata, PlanProblem, PlanWarning, ProblemKind,
+    find_block, parse_plan, render_problems,
+};
+pub use graph::{CYCLE_IDS_MAX, Dag, DependencyGraph, GraphError};
+pub use path::{PATH_BYTES_MAX, PathRefusal, check_pattern, normalise_path};
+pub use phase::{Complexity, Phase, RequiredContext, TIMEOUT_MS_MAX};

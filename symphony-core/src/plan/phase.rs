@@ -16,6 +16,21 @@ closed_set!(
     }
 );
 
+/// Longest time limit of a phase, in milliseconds: 30 days, beyond which a number is a slip.
+pub const TIMEOUT_MS_MAX: u64 = 30 * 24 * 60 * 60 * 1_000;
+
+impl Complexity {
+    /// Returns the time limit of a phase that names none: 15, 30 or 60 minutes, in milliseconds.
+    pub const fn timeout_ms(self) -> u64 {
+        let minutes = match self {
+            Self::Low => 15,
+            Self::Medium => 30,
+            Self::High => 60,
+        };
+        minutes * 60 * 1_000
+    }
+}
+
 fn medium() -> Complexity {
     Complexity::Medium
 }
@@ -71,4 +86,20 @@ pub struct Phase {
     /// Provider for this phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+}
+
+impl Phase {
+    /// Returns the ids of the phases it waits for: its dependencies, then those whose artifacts it asks for.
+    /// An id may come twice.
+    pub fn sources(&self) -> impl Iterator<Item = &String> {
+        self.dependencies
+            .iter()
+            .chain(&self.required_context.artifacts_from)
+    }
+
+    /// Returns the time limit in milliseconds: its own, or that of its complexity.
+    pub fn effective_timeout_ms(&self) -> u64 {
+        self.timeout_ms
+            .unwrap_or_else(|| self.complexity.timeout_ms())
+    }
 }

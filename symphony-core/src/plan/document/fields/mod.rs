@@ -1,0 +1,8 @@
+//! The rules on single fields: JSON values become phases, and everything that breaks a rule is noted.
+
+pub(super) mod advisory;
+mod phase_node;
+mod report;
+
+pub(super) use phase_node::{PhaseNode, phase_node};
+pub(super) use report::{Report, unknown_fields};

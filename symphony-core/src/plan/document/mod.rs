@@ -1,0 +1,16 @@
+//! Plan files: from a markdown text to a checked [`Plan`], or to all that is wrong with it at once (spec: plan).
+//!
+//! The text is a value: finding and reading plan files is the caller's part.
+
+mod block;
+mod error;
+mod fields;
+mod json;
+mod parse;
+mod problem;
+mod references;
+
+pub use block::{PLAN_BLOCK, PlanBlock, find_block};
+pub use error::PlanError;
+pub use parse::{Plan, PlanMetadata, parse_plan};
+pub use problem::{PlanProblem, PlanWarning, ProblemKind, render_problems};

@@ -1,0 +1,154 @@
+//! What is wrong, or merely odd, in a plan file.
+
+use std::fmt::{self, Write as _};
+
+use serde::{Serialize, Serializer};
+
+use crate::closed_set::closed_set;
+
+closed_set!(
+    /// Which rule a problem breaks; problems are reported in this order.
+    ProblemKind, "problem kind", {
+        /// A field is missing or malformed.
+        Schema = "schema",
+        /// An id is used twice, or names no phase.
+        Reference = "reference",
+        /// Phases wait for each other.
+        Cycle = "cycle",
+    }
+);
+
+/// A broken rule. In JSON: `{"index", "phase_id", "field", "message", "line", "kind"}`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlanProblem {
+    /// Position of the phase in the file, from 0.
+    pub index: usize,
+    /// The phase's id, when it has one.
+    pub phase_id: Option<String>,
+    /// The field, such as `tasks[1]` or `required_context.files[0]`; empty for the phase as a whole.
+    pub field: String,
+    /// What is wrong.
+    pub message: String,
+    /// Line in the markdown file, from 1.
+    pub line: usize,
+    /// Which rule.
+    pub kind: ProblemKind,
+}
+
+impl fmt::Display for PlanProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dot = if self.field.is_empty() { "" } else { "." };
+        write!(
+            f,
+            "phases[{}]{dot}{}: {}",
+            self.index, self.field, self.message
+        )
+    }
+}
+
+/// Renders problems as people read them: `Validation errors:`, then `  - phases[i].field: message` a line each.
+pub fn render_problems(problems: &[PlanProblem]) -> String {
+    let mut text = "Validation errors:".to_owned();
+    for problem in problems {
+        // writing to a String cannot fail
+        let _ = write!(text, "\n  - {problem}");
+    }
+    text
+}
+
+/// Something odd that does not keep a plan from running. In JSON: `{"line", "message"}`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanWarning {
+    /// A second block, which does not count.
+    SecondBlock {
+        /// Line of its opening fence.
+        line: usize,
+    },
+    /// A field that plans do not have.
+    UnknownField {
+        /// Where, such as `phases[2].taks`.
+        path: String,
+        /// The known field it resembles.
+        nearest: Option<&'static str>,
+        /// Line in the markdown file.
+        line: usize,
+    },
+    /// A field that is given twice in one object; the last one counts.
+    RepeatedField {
+        /// Where.
+        path: String,
+        /// Line of the last one.
+        line: usize,
+    },
+    /// `metadata.total_phases` disagrees with the phases.
+    TotalPhases {
+        /// What it says.
+        stated: u64,
+        /// How many there are.
+        found: usize,
+        /// Line in the markdown file.
+        line: usize,
+    },
+    /// An advisory field (`parallel_groups`, `metadata`) that has the wrong form and is left out.
+    Advisory {
+        /// Where.
+        path: String,
+        /// What was expected.
+        expected: &'static str,
+        /// Line in the markdown file.
+        line: usize,
+    },
+}
+
+impl PlanWarning {
+    /// Returns the line in the markdown file, from 1.
+    pub const fn line(&self) -> usize {
+        match self {
+            Self::SecondBlock { line }
+            | Self::UnknownField { line, .. }
+            | Self::RepeatedField { line, .. }
+            | Self::TotalPhases { line, .. }
+            | Self::Advisory { line, .. } => *line,
+        }
+    }
+}
+
+impl fmt::Display for PlanWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::SecondBlock { .. } => {
+                f.write_str("a second ```symphony-phases block is ignored: the first one counts")
+            }
+            Self::UnknownField { path, nearest, .. } => {
+                write!(f, "{path}: unknown field")?;
+                nearest.map_or(Ok(()), |name| write!(f, " (did you mean `{name}`?)"))
+            }
+            Self::RepeatedField { path, .. } => {
+                write!(f, "{path}: given twice, the last one counts")
+            }
+            Self::TotalPhases { stated, found, .. } => write!(
+                f,
+                "metadata.total_phases: says {stated}, but there are {found} phases"
+            ),
+            Self::Advisory { path, expected, .. } => {
+                write!(f, "{path}: expected {expected}; it is left out")
+            }
+        }
+    }
+}
+
+impl Serialize for PlanWarning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct View {
+            line: usize,
+            message: String,
+        }
+        View {
+            line: self.line(),
+            message: self.to_string(),
+        }
+        .serialize(serializer)
+    }
+}
