@@ -1,0 +1,36 @@
+//! What agents say: lines of output become typed events, log lines, usage and a verdict (spec: lifecycle, "Streams",
+//! "Error classes").
+//!
+//! Everything here is pure: bytes in, values out. The supervisor reads the lines, keeps the raw ones, and asks
+//! [`StreamState`] for the rest. Nothing here reads a clock, a file or a process.
+//!
+//! Rules that hold for every format:
+//! - an unknown event passes through as [`AgentEvent::Other`], a broken line is counted, neither is fatal;
+//! - the process's exit ends a run, never a result event: several may come;
+//! - errors are classed by the structure of what was told (fields, HTTP status, the fixed forms of Codex's messages),
+//!   never by a number that stands somewhere in a text;
+//! - every text kept is bounded.
+
+mod claude;
+mod claude_message;
+mod codex;
+mod conclusion;
+mod event;
+mod log_line;
+mod loop_detector;
+mod parse;
+mod scalar;
+mod state;
+mod text;
+mod usage;
+
+pub use conclusion::{Conclusion, ExitFact, RunEnd};
+pub use event::{
+    AgentEvent, ApiError, ApiRetry, Init, McpServer, MessageUsage, RateLimit, RunResult,
+    TokenCounts, ToolResult, ToolUse,
+};
+pub use log_line::{LOG_LINE_BYTES_MAX, write_log_line};
+pub use loop_detector::{LOOP_REPEATS_DEFAULT, LoopDetector, LoopFound};
+pub use parse::{LineKind, StreamFormat, parse_line};
+pub use state::{MCP_SERVER_NAME, StreamState, must_end};
+pub use text::push_plain;

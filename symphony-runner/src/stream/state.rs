@@ -1,0 +1,210 @@
+//! What a run's stream has told so far.
+
+use symphony_core::failure::ErrorClass;
+use symphony_core::run::Usage;
+
+use super::conclusion::{Conclusion, RunEnd, conclude};
+use super::event::{AgentEvent, ApiError, ApiRetry, McpServer, RateLimit, RunResult};
+use super::parse::{LineKind, StreamFormat, parse_line};
+use super::usage::UsageMeter;
+
+/// The name under which Symphony's MCP server is registered with every agent.
+pub const MCP_SERVER_NAME: &str = "symphony";
+
+/// Says whether an event means that the run must be ended at once, and as what.
+///
+/// Two do: a start-up event that does not show Symphony's MCP server as connected (the agent would work without its
+/// tools and report success), and a retry after refused credentials (the Claude CLI would go on for three minutes). A
+/// format that does not list MCP servers is not judged by them.
+pub fn must_end(event: &AgentEvent) -> Option<ErrorClass> {
+    match event {
+        AgentEvent::Init(init) => {
+            let servers = init.mcp_servers.as_ref()?;
+            let connected = servers
+                .iter()
+                .any(|server| server.name == MCP_SERVER_NAME && server.status == "connected");
+            (!connected).then_some(ErrorClass::McpUnavailable)
+        }
+        AgentEvent::ApiRetry(retry) => {
+            (retry.error == "authentication_failed").then_some(ErrorClass::AuthFailed)
+        }
+        _ => None,
+    }
+}
+
+/// Accumulates a run's stream: lines go in, usage, facts and in the end a conclusion come out.
+#[derive(Debug, Clone)]
+pub struct StreamState {
+    format: StreamFormat,
+    events: Vec<AgentEvent>,
+    lines: u64,
+    broken_lines: u64,
+    meter: UsageMeter,
+    session: Option<String>,
+    model: Option<String>,
+    mcp_servers: Option<Vec<McpServer>>,
+    last_text: String,
+    results: u64,
+    denied_events: u64,
+    denied_results: u64,
+    must_end: Option<ErrorClass>,
+    pub(super) last_result: Option<RunResult>,
+    pub(super) open_retry: Option<ApiRetry>,
+    pub(super) open_error: Option<ApiError>,
+    pub(super) rate_limit: Option<RateLimit>,
+}
+
+impl StreamState {
+    /// Begins with nothing told.
+    pub fn new(format: StreamFormat) -> Self {
+        Self {
+            format,
+            events: Vec::new(),
+            lines: 0,
+            broken_lines: 0,
+            meter: UsageMeter::default(),
+            session: None,
+            model: None,
+            mcp_servers: None,
+            last_text: String::new(),
+            results: 0,
+            denied_events: 0,
+            denied_results: 0,
+            must_end: None,
+            last_result: None,
+            open_retry: None,
+            open_error: None,
+            rate_limit: None,
+        }
+    }
+
+    /// Takes in a line of output, without its line feed; returns its events, to be logged and watched.
+    pub fn take_line(&mut self, line: &[u8]) -> (LineKind, &[AgentEvent]) {
+        let mut events = std::mem::take(&mut self.events);
+        events.clear();
+        let kind = parse_line(self.format, line, &mut events);
+        match kind {
+            LineKind::Empty => {}
+            LineKind::Read => self.lines += 1,
+            LineKind::Broken => {
+                self.lines += 1;
+                self.broken_lines += 1;
+            }
+        }
+        for event in &events {
+            self.observe(event);
+        }
+        self.events = events;
+        (kind, &self.events)
+    }
+
+    fn observe(&mut self, event: &AgentEvent) {
+        self.must_end = self.must_end.or_else(|| must_end(event));
+        match event {
+            AgentEvent::Init(init) => {
+                self.session.clone_from(&init.session);
+                self.model.clone_from(&init.model);
+                self.mcp_servers.clone_from(&init.mcp_servers);
+            }
+            AgentEvent::Text { text, subagent } => {
+                if !subagent && self.open_error.is_none() {
+                    self.last_text.clone_from(text);
+                }
+            }
+            AgentEvent::MessageUsage(usage) => {
+                // The model answered: whatever was retried before is over.
+                self.open_retry = None;
+                self.open_error = None;
+                self.meter.message(usage);
+            }
+            AgentEvent::ApiRetry(retry) => self.open_retry = Some(retry.clone()),
+            AgentEvent::ApiError(error) => self.open_error = Some(error.clone()),
+            AgentEvent::PermissionDenied { .. } => self.denied_events += 1,
+            AgentEvent::RateLimit(limit) => self.rate_limit = Some(limit.clone()),
+            AgentEvent::Result(result) => self.observe_result(result),
+            AgentEvent::Thinking { .. }
+            | AgentEvent::ToolUse(_)
+            | AgentEvent::ToolResult(_)
+            | AgentEvent::Other { .. } => {}
+        }
+    }
+
+    fn observe_result(&mut self, result: &RunResult) {
+        self.results += 1;
+        self.meter.result(result, self.format);
+        self.denied_results += result.permission_denials;
+        if !result.is_error && !result.text.is_empty() {
+            self.last_text.clone_from(&result.text);
+        }
+        self.last_result = Some(result.clone());
+    }
+
+    /// Says what became of the run, now that its process has ended.
+    pub fn conclude(&self, end: &RunEnd<'_>) -> Conclusion {
+        conclude(self, end)
+    }
+
+    /// Returns the class as which the run has to be ended at once, if so.
+    pub fn must_end(&self) -> Option<ErrorClass> {
+        self.must_end
+    }
+
+    /// Returns the class of a run that succeeded by its provider's test, but brought neither status change nor evidence.
+    pub fn no_outcome_class(&self) -> ErrorClass {
+        if self.permission_denials() > 0 {
+            ErrorClass::PermissionDenied
+        } else {
+            ErrorClass::NoOutcome
+        }
+    }
+
+    /// Returns the format.
+    pub fn format(&self) -> StreamFormat {
+        self.format
+    }
+
+    /// Returns what the run has used so far.
+    pub fn usage(&self) -> Usage {
+        self.meter.usage()
+    }
+
+    /// Returns how many lines came that were not empty.
+    pub fn lines(&self) -> u64 {
+        self.lines
+    }
+
+    /// Returns how many of them could not be read.
+    pub fn broken_lines(&self) -> u64 {
+        self.broken_lines
+    }
+
+    /// Returns how many results came. The process's exit ends a run, but a deadline starts with the last result.
+    pub fn results(&self) -> u64 {
+        self.results
+    }
+
+    /// Returns how many tool calls were denied.
+    pub fn permission_denials(&self) -> u64 {
+        self.denied_events.max(self.denied_results)
+    }
+
+    /// Returns the session's id, when told.
+    pub fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// Returns the model, when told.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// Returns the MCP servers as the last start-up event showed them; none when none did.
+    pub fn mcp_servers(&self) -> Option<&[McpServer]> {
+        self.mcp_servers.as_deref()
+    }
+
+    /// Returns what the agent said last (its final answer, after a result), cut at 64 KiB.
+    pub fn last_text(&self) -> &str {
+        &self.last_text
+    }
+}
