@@ -91,12 +91,13 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
             waits_or_works(end.issue.state.status()).then_some(IssueEvent::Tampered { reason });
         return routing;
     }
-    if end.status == RunStatus::Succeeded && !end.run.moved_issue && end.evidence == Evidence::None
+    if end.status == RunStatus::Succeeded
+        && !end.run.moved_issue
+        && end.evidence == Evidence::None
+        && let Some(error) = missing_outcome(&end.run.agent)
     {
-        if let Some(error) = missing_outcome(&end.run.agent) {
-            routing.status = RunStatus::Failed;
-            routing.error = Some(error);
-        }
+        routing.status = RunStatus::Failed;
+        routing.error = Some(error);
     }
     let failed = routing.status != RunStatus::Succeeded;
     routing.counts.consecutive_failures = if failed {

@@ -1,1 +1,41 @@
 //! The one database of Symphony: schema, migrations, claims, events, queries.
+//!
+//! Every write is one `BEGIN IMMEDIATE` transaction that also appends what happened to the event log. Every change of
+//! an issue's status goes through [`symphony_core::issue::apply`], whoever asks. A write in the name of a run carries
+//! the run's fencing number and is refused once the run is over.
+
+mod claim;
+mod context;
+mod error;
+mod event;
+mod finish;
+mod hold;
+mod issue;
+mod issue_query;
+mod learning;
+mod migration;
+mod note;
+mod open;
+mod project;
+mod pull_request;
+mod row;
+mod run;
+mod setting;
+mod snapshot;
+
+pub use claim::{ClaimRefusal, ClaimRequest};
+pub use context::{Actor, Context, RunKey};
+pub use error::StoreError;
+pub use event::{EventRecord, fold_issue};
+pub use finish::{FinishedRun, RunFinish};
+pub use hold::NewHold;
+pub use issue::{IssueEdit, NewIssue};
+pub use issue_query::{IssueFilter, IssuePage};
+pub use learning::{LearningRecord, NewLearning};
+pub use migration::SCHEMA_VERSION;
+pub use note::NewFinding;
+pub use open::Store;
+pub use project::{NewProject, Project, WizardState};
+pub use pull_request::{NewPullRequest, PrFilter};
+pub use run::{RunFilter, RunProgress, RunStart};
+pub use snapshot::SnapshotRequest;

@@ -212,7 +212,7 @@ fn admit(
     // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
     let to_todo = view.is_some_and(|v| v.breaker_target == crate::issue::BreakerTarget::Todo);
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
-    if only_spent && !(to_todo && !target.is_review()) {
+    if only_spent && (target.is_review() || !to_todo) {
         plan.actions.push(Action::OpenBreaker {
             issue: issue.clone(),
         });
@@ -275,6 +275,9 @@ impl Load {
     }
 }
 
+/// What waits in one tier and priority, by project, the next one last.
+type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
+
 /// Gives out slots: by tier, then priority, then the project with fewest live runs, then oldest, then identifier.
 ///
 /// The number of live runs changes with each start, so the order inside a tier and priority is decided anew each
@@ -285,7 +288,6 @@ fn dispatch(snapshot: &Snapshot, waiting: Vec<Waiting>, review_waits: bool, plan
         load.add(&run.project, &run.agent);
     }
     let mut probing: BTreeSet<HoldScope> = BTreeSet::new();
-    type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
     let mut groups: BTreeMap<(u8, Priority), Queue> = BTreeMap::new();
     for item in waiting {
         let queue = groups.entry((item.tier, item.priority)).or_default();
@@ -329,7 +331,7 @@ fn dispatch(snapshot: &Snapshot, waiting: Vec<Waiting>, review_waits: bool, plan
 }
 
 /// Returns the project whose turn it is: fewest live runs, then the oldest waiting issue, then its identifier.
-fn next_project(queue: &BTreeMap<ProjectId, Vec<Waiting>>, load: &Load) -> Option<ProjectId> {
+fn next_project(queue: &Queue, load: &Load) -> Option<ProjectId> {
     queue
         .iter()
         .filter_map(|(project, items)| {

@@ -1,0 +1,194 @@
+//! Claims: from "could start" to a run that is the only one on its issue.
+
+use std::fmt;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use serde_json::json;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, RunId};
+use symphony_core::issue::{IssueEvent, IssueStatus};
+use symphony_core::run::{ProtectionLevel, Run, RunTarget};
+use symphony_core::tick::StartRun;
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::hold::set_canary;
+use crate::issue::move_in;
+use crate::issue_query::load_issue;
+use crate::open::Store;
+use crate::run::load_run;
+
+/// A run to be claimed.
+#[derive(Debug, Clone)]
+pub struct ClaimRequest {
+    /// The id of the run, made by the caller.
+    pub run: RunId,
+    /// What was planned.
+    pub start: StartRun,
+    /// How the run will be protected.
+    pub protection: ProtectionLevel,
+}
+
+/// Why a claim was not granted: the world moved on since the plan was made. The next tick plans anew.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ClaimRefusal {
+    /// The issue is not where the plan saw it.
+    IssueMoved(IssueStatus),
+    /// Another run is live on the issue.
+    AlreadyRunning(RunId),
+    /// The pull request is no longer open.
+    ReviewEnded,
+    /// All slots were taken meanwhile.
+    NoSlot,
+}
+
+impl fmt::Display for ClaimRefusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::IssueMoved(status) => write!(f, "the issue is `{status}` now"),
+            Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
+            Self::ReviewEnded => f.write_str("its review has ended"),
+            Self::NoSlot => f.write_str("all slots were taken meanwhile"),
+        }
+    }
+}
+
+impl Store {
+    /// Claims runs, all in one transaction: each is granted or refused on its own.
+    ///
+    /// # Errors
+    /// When the database can not be written; nothing is claimed then.
+    pub fn claim(
+        &mut self,
+        context: &Context,
+        requests: &[ClaimRequest],
+        slots_total: u32,
+    ) -> Result<Vec<Result<Run, ClaimRefusal>>, StoreError> {
+        if requests.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write(context, |tx| {
+            requests
+                .iter()
+                .map(|request| claim_one(tx, context, request, slots_total))
+                .collect()
+        })
+    }
+}
+
+fn claim_one(
+    tx: &Transaction<'_>,
+    context: &Context,
+    request: &ClaimRequest,
+    slots_total: u32,
+) -> Result<Result<Run, ClaimRefusal>, StoreError> {
+    if let Some(refusal) = refusal(tx, request, slots_total)? {
+        return Ok(Err(refusal));
+    }
+    insert_run(tx, context, request)?;
+    let about = About {
+        project: Some(&request.start.project),
+        issue: request.start.target.issue(),
+        run: Some(&request.run),
+    };
+    let agent = &request.start.agent;
+    append(
+        tx,
+        context,
+        about,
+        "run_claimed",
+        &json!({ "agent": agent, "attempt": request.start.attempt }),
+    )?;
+    set_canary(tx, &request.start.probes, &request.run)?;
+    if let RunTarget::Issue(issue) = &request.start.target {
+        if *agent != AgentType::Intake {
+            move_in(tx, context, issue, &IssueEvent::Dispatched)?;
+        }
+        tx.execute("DELETE FROM retry WHERE issue = ?1", [issue.as_str()])?;
+    }
+    Ok(Ok(load_run(tx, &request.run)?))
+}
+
+fn refusal(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+    slots_total: u32,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    let live: u32 = tx.query_row(
+        "SELECT count(*) FROM run WHERE status IN ('starting', 'running')",
+        [],
+        |row| row.get(0),
+    )?;
+    if live >= slots_total {
+        return Ok(Some(ClaimRefusal::NoSlot));
+    }
+    let Some(issue) = request.start.target.issue() else {
+        return Ok(None);
+    };
+    let other: Option<String> = tx
+        .query_row(
+            "SELECT id FROM run WHERE issue = ?1 AND status IN ('starting', 'running')",
+            [issue.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(other) = other {
+        return Ok(Some(ClaimRefusal::AlreadyRunning(crate::row::parsed(
+            "run id", other,
+        )?)));
+    }
+    let status = load_issue(tx, issue)?.state.status();
+    let expected = match (&request.start.target, &request.start.agent) {
+        (RunTarget::Issue(_), AgentType::Intake) => IssueStatus::Backlog,
+        (RunTarget::Issue(_), _) => IssueStatus::Todo,
+        _ => IssueStatus::Review,
+    };
+    if status != expected {
+        return Ok(Some(ClaimRefusal::IssueMoved(status)));
+    }
+    if let RunTarget::PullRequest(_, pr) = &request.start.target {
+        let open: bool = tx.query_row(
+            "SELECT EXISTS (SELECT 1 FROM pull_request WHERE id = ?1 AND state = 'open')",
+            [pr.get()],
+            |row| row.get(0),
+        )?;
+        if !open {
+            return Ok(Some(ClaimRefusal::ReviewEnded));
+        }
+    }
+    Ok(None)
+}
+
+fn insert_run(
+    tx: &Transaction<'_>,
+    context: &Context,
+    request: &ClaimRequest,
+) -> Result<(), StoreError> {
+    let start = &request.start;
+    let (pr, claim, plan_phase) = match &start.target {
+        RunTarget::PullRequest(_, pr) => (Some(PrId::get(*pr)), None, None),
+        RunTarget::Claim(_, claim) => (None, Some(ClaimId::get(*claim)), None),
+        RunTarget::PlanPhase(phase) => (None, None, Some(phase.as_str())),
+        RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
+    };
+    tx.execute(
+        "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
+         VALUES (?1, (SELECT coalesce(max(fence), 0) + 1 FROM run), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'starting', ?11, ?12)",
+        params![
+            request.run.as_str(),
+            start.project.as_str(),
+            start.target.issue().map(IssueId::as_str),
+            pr,
+            claim,
+            plan_phase,
+            start.agent.name(),
+            start.phase.as_ref().map(PhaseName::as_str),
+            start.attempt,
+            start.provider,
+            request.protection.name(),
+            context.now.as_millisecond(),
+        ],
+    )?;
+    Ok(())
+}

@@ -1,0 +1,98 @@
+//! Who writes, and when.
+
+use rusqlite::{OptionalExtension, Transaction};
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::RunId;
+use symphony_core::issue::CommentAuthor;
+use symphony_core::run::Fence;
+
+use crate::error::StoreError;
+
+/// A run in whose name something is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunKey {
+    /// The run.
+    pub run: RunId,
+    /// Its fencing number.
+    pub fence: Fence,
+    /// Its agent's type.
+    pub agent: AgentType,
+}
+
+/// In whose name something is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actor {
+    /// A person.
+    Human,
+    /// Symphony itself.
+    System,
+    /// A run.
+    Run(RunKey),
+}
+
+impl Actor {
+    /// Returns the author that stands on what is written.
+    pub fn author(&self) -> CommentAuthor {
+        match self {
+            Self::Human => CommentAuthor::Human,
+            Self::System => CommentAuthor::System,
+            Self::Run(key) => CommentAuthor::Agent(key.agent.clone()),
+        }
+    }
+
+    /// Returns the run.
+    pub const fn run(&self) -> Option<&RunId> {
+        match self {
+            Self::Run(key) => Some(&key.run),
+            Self::Human | Self::System => None,
+        }
+    }
+}
+
+/// Who writes, and when.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Context {
+    /// In whose name.
+    pub actor: Actor,
+    /// The time of the write.
+    pub now: Timestamp,
+}
+
+impl Context {
+    /// A write by a person.
+    pub const fn human(now: Timestamp) -> Self {
+        Self {
+            actor: Actor::Human,
+            now,
+        }
+    }
+
+    /// A write by Symphony itself.
+    pub const fn system(now: Timestamp) -> Self {
+        Self {
+            actor: Actor::System,
+            now,
+        }
+    }
+
+    /// Refuses the write of a run that is over or superseded.
+    pub(crate) fn check(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
+        let Actor::Run(key) = &self.actor else {
+            return Ok(());
+        };
+        let fence: Option<i64> = tx
+            .prepare_cached(
+                "SELECT fence FROM run WHERE id = ?1 AND status IN ('starting', 'running')",
+            )?
+            .query_row([key.run.as_str()], |row| row.get(0))
+            .optional()?;
+        if fence == Some(key.fence.get()) {
+            Ok(())
+        } else {
+            Err(StoreError::Superseded {
+                run: key.run.clone(),
+            })
+        }
+    }
+}

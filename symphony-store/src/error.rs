@@ -1,0 +1,111 @@
+//! What can go wrong with the database, by what the caller can do next.
+
+use std::path::PathBuf;
+
+use symphony_core::id::RunId;
+use symphony_core::issue::{FieldError, TransitionError};
+
+/// An error of the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The thing does not exist.
+    #[error("there is no {what} `{id}`")]
+    NotFound {
+        /// What kind of thing.
+        what: &'static str,
+        /// Its id.
+        id: String,
+    },
+    /// The transition is not in the table.
+    #[error("{id}: {source}")]
+    Transition {
+        /// The issue.
+        id: String,
+        /// What is allowed instead.
+        #[source]
+        source: TransitionError,
+    },
+    /// A field is over a limit or malformed.
+    #[error(transparent)]
+    Field(#[from] FieldError),
+    /// A rule forbids it.
+    #[error("{reason}")]
+    Refused {
+        /// Which rule, and what to do instead.
+        reason: String,
+    },
+    /// The run that writes is over.
+    #[error("run {run} is over: nothing is written in its name any more")]
+    Superseded {
+        /// The run.
+        run: RunId,
+    },
+    /// Another process kept the database locked past the wait.
+    #[error("the database is busy: another process held its lock for more than 10 s")]
+    Busy(#[source] rusqlite::Error),
+    /// The database was written by a newer Symphony.
+    #[error("the database {} has schema version {found}; this symphony knows {known}: install the newer symphony that wrote it", path.display())]
+    NewerSchema {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest version known here.
+        known: i64,
+    },
+    /// The file can not be opened.
+    #[error("can not open the database {}: {reason}", path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// A row does not hold what its column promises.
+    #[error("the database holds an invalid {what} (`{found}`): run `symphony db check`")]
+    InvalidRow {
+        /// The column.
+        what: &'static str,
+        /// What it holds.
+        found: String,
+    },
+    /// The disk is full.
+    #[error("the disk is full: nothing was written to the database")]
+    DiskFull(#[source] rusqlite::Error),
+    /// Any other error of SQLite.
+    #[error("database error: {0}")]
+    Sqlite(#[source] rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for StoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        use rusqlite::ErrorCode;
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
+            Some(ErrorCode::DiskFull) => Self::DiskFull(error),
+            _ => Self::Sqlite(error),
+        }
+    }
+}
+
+impl StoreError {
+    /// Makes the error for something that does not exist.
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "callers pass ids and references to ids alike"
+    )]
+    pub(crate) fn not_found(what: &'static str, id: impl ToString) -> Self {
+        Self::NotFound {
+            what,
+            id: id.to_string(),
+        }
+    }
+
+    /// Makes the error for a rule that forbids something.
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused {
+            reason: reason.into(),
+        }
+    }
+}

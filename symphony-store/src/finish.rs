@@ -1,0 +1,304 @@
+//! The end of a run, in one transaction: outcome routed, gates bound to their commit, retry made, fence retired.
+
+use rusqlite::{Transaction, params};
+use serde_json::{Value, json};
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::issue::{FindingKind, Issue};
+use symphony_core::outcome::{Evidence, FailureLimits, Routing, RunEnd, route_run_end};
+use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
+use symphony_core::retry::RetryPlan;
+use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::hold::{NewHold, clear_canary, lift_probed, place};
+use crate::issue::{move_in, set_counts};
+use crate::issue_query::load_issue;
+use crate::note::{NewFinding, add_comment_in, add_finding_in};
+use crate::open::Store;
+use crate::pull_request::{load_open_pr, load_pr, set_state, write_gates, write_verdict};
+use crate::row::to_json;
+use crate::run::{load_run, write_usage};
+
+/// Characters of a red gate's output that go into the finding: the end tells what failed.
+const GATE_FINDING_CHARS_MAX: usize = 8_000;
+
+/// What exit handling found out about a run.
+#[derive(Debug, Clone)]
+pub struct RunFinish {
+    /// The run.
+    pub run: RunId,
+    /// How it ended, before its outcome is looked at.
+    pub status: RunStatus,
+    /// Why it did not succeed.
+    pub error: Option<RunError>,
+    /// The agent's exit code.
+    pub exit_code: Option<i32>,
+    /// What it used; none leaves what was recorded while it ran.
+    pub usage: Option<Usage>,
+    /// The end of its output.
+    pub output_tail: String,
+    /// Details to be added to the run's metadata.
+    pub metadata: serde_json::Map<String, Value>,
+    /// The gates, when a pull request of this run waited for them.
+    pub gates: Option<VerifiedGates>,
+    /// A global condition that it met.
+    pub hold: Option<NewHold>,
+    /// The limits that decide about another attempt.
+    pub limits: FailureLimits,
+}
+
+/// What became of a run and its issue.
+#[derive(Debug, Clone)]
+pub struct FinishedRun {
+    /// The run, as it is recorded now.
+    pub run: Run,
+    /// Its issue, as it is recorded now.
+    pub issue: Option<Issue>,
+}
+
+impl Store {
+    /// Ends a run. A run that has ended already is returned as it is: doing this twice does no harm.
+    ///
+    /// # Errors
+    /// When the run does not exist, or the database can not be written.
+    pub fn finish_run(
+        &mut self,
+        context: &Context,
+        finish: &RunFinish,
+    ) -> Result<FinishedRun, StoreError> {
+        self.write(context, |tx| {
+            let run = load_run(tx, &finish.run)?;
+            if run.status.is_live() {
+                end_run(tx, context, &run, finish)?;
+            }
+            let issue = run
+                .target
+                .issue()
+                .map(|id| load_issue(tx, id))
+                .transpose()?;
+            Ok(FinishedRun {
+                run: load_run(tx, &finish.run)?,
+                issue,
+            })
+        })
+    }
+}
+
+fn end_run(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    finish: &RunFinish,
+) -> Result<(), StoreError> {
+    let open_pr = run
+        .target
+        .issue()
+        .map(|id| load_open_pr(tx, id))
+        .transpose()?
+        .flatten();
+    let own_pr = open_pr
+        .as_ref()
+        .filter(|pr| pr.run.as_ref() == Some(&run.id));
+    let mut red = None;
+    if let (Some(pr), Some(gates)) = (own_pr, &finish.gates)
+        && gates.commit == pr.head_commit
+    {
+        write_gates(tx, pr.id, gates)?;
+        let payload = json!({ "pr": pr.id, "commit": gates.commit, "green": gates.green() });
+        append(
+            tx,
+            context,
+            About::issue(&pr.issue),
+            "gates_verified",
+            &payload,
+        )?;
+        red = (!gates.green()).then_some((pr, gates));
+    }
+    let run = &Run {
+        output_tail: finish.output_tail.clone(),
+        ..run.clone()
+    };
+    let routing = match run.target.issue() {
+        None => None,
+        Some(id) => {
+            let issue = load_issue(tx, id)?;
+            let end = RunEnd {
+                run,
+                issue: &issue,
+                status: finish.status,
+                error: finish.error.clone(),
+                evidence: evidence(tx, run)?,
+                gate_is_red: red.is_some(),
+                limits: finish.limits,
+            };
+            Some((id, route_run_end(&end, context.now)))
+        }
+    };
+    if let Some((pr, gates)) = red {
+        reject_for_gates(tx, context, pr, gates)?;
+    }
+    let (status, error) = routing
+        .as_ref()
+        .map_or((finish.status, finish.error.clone()), |(_, r)| {
+            (r.status, r.error.clone())
+        });
+    if let Some((id, routing)) = &routing {
+        carry_out(tx, context, run, id, routing)?;
+    }
+    write_end(tx, context, run, finish, status, error.as_ref())?;
+    settle_holds(tx, context, run, finish, error.as_ref())
+}
+
+/// What a run's agent is for, apart from moving its issue.
+fn evidence(tx: &Transaction<'_>, run: &Run) -> Result<Evidence, StoreError> {
+    let found = match (&run.target, &run.agent) {
+        (RunTarget::PullRequest(_, pr), _) => load_pr(tx, *pr)?
+            .verdict
+            .is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id)),
+        (RunTarget::Issue(_), AgentType::Intake) => true,
+        _ => false,
+    };
+    Ok(if found {
+        Evidence::Found
+    } else {
+        Evidence::None
+    })
+}
+
+/// A red required gate: the output becomes a finding, the pull request is rejected by the system.
+fn reject_for_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    gates: &VerifiedGates,
+) -> Result<(), StoreError> {
+    let mut names = Vec::new();
+    for gate in gates
+        .results
+        .iter()
+        .filter(|gate| gate.required && !gate.passed)
+    {
+        let how = gate.exit_code.map_or_else(
+            || "did not end by itself".to_owned(),
+            |code| format!("ended with exit code {code}"),
+        );
+        let start = gate
+            .output
+            .char_indices()
+            .rev()
+            .nth(GATE_FINDING_CHARS_MAX - 1)
+            .map_or(0, |(i, _)| i);
+        let tail = gate.output.get(start..).unwrap_or_default();
+        let text = format!(
+            "Gate `{}` {how} on commit {}:\n\n{tail}",
+            gate.name, gates.commit
+        );
+        let finding = NewFinding {
+            kind: FindingKind::Gate,
+            text,
+            files: Vec::new(),
+        };
+        add_finding_in(tx, context, &pr.issue, &finding)?;
+        names.push(gate.name.as_str());
+    }
+    let verdict = Verdict {
+        kind: VerdictKind::Rejected,
+        author: context.actor.author(),
+        run: None,
+        commit: gates.commit.clone(),
+        protection: ProtectionLevel::Isolated,
+        comment: format!("required gates failed: {}", names.join(", ")),
+        at: context.now,
+    };
+    write_verdict(tx, pr.id, &verdict)?;
+    set_state(tx, context, pr, PrState::Rejected)
+}
+
+fn carry_out(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    issue: &IssueId,
+    routing: &Routing,
+) -> Result<(), StoreError> {
+    // counts first: a move by the circuit breaker must not be counted against a fresh start
+    set_counts(tx, issue, routing.counts)?;
+    if let Some(event) = &routing.event {
+        move_in(tx, context, issue, event)?;
+    }
+    if let Some(RetryPlan {
+        kind,
+        due_at,
+        reason,
+    }) = &routing.retry
+    {
+        tx.execute(
+            "INSERT OR REPLACE INTO retry (issue, agent, kind, due_at, attempt, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            params![issue.as_str(), run.agent.name(), kind.name(), due_at.as_millisecond(), run.attempt, reason],
+        )?;
+    }
+    if let Some(comment) = &routing.comment {
+        add_comment_in(tx, context, issue, comment)?;
+    }
+    Ok(())
+}
+
+fn write_end(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    finish: &RunFinish,
+    status: RunStatus,
+    error: Option<&RunError>,
+) -> Result<(), StoreError> {
+    let mut metadata = match &run.metadata {
+        Value::Object(map) => map.clone(),
+        _ => serde_json::Map::new(),
+    };
+    metadata.extend(finish.metadata.clone());
+    if let Some(usage) = &finish.usage {
+        write_usage(tx, &run.id, usage)?;
+    }
+    tx.execute(
+        "UPDATE run SET status = ?2, ended_at = ?3, exit_code = ?4, error_class = ?5, error_message = ?6, output_tail = ?7, metadata = ?8 WHERE id = ?1",
+        params![
+            run.id.as_str(),
+            status.name(),
+            context.now.as_millisecond().max(run.started_at.as_millisecond()),
+            finish.exit_code,
+            error.map(|e| e.class.name()),
+            error.map(|e| e.message.as_str()),
+            finish.output_tail,
+            to_json(&metadata),
+        ],
+    )?;
+    let about = About {
+        project: Some(&run.project),
+        issue: run.target.issue(),
+        run: Some(&run.id),
+    };
+    let payload = json!({ "status": status, "error": error.map(|e| e.class) });
+    append(tx, context, about, "run_ended", &payload)
+}
+
+fn settle_holds(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    finish: &RunFinish,
+    error: Option<&RunError>,
+) -> Result<(), StoreError> {
+    if let Some(hold) = &finish.hold {
+        place(tx, context, hold)?;
+    } else if !matches!(
+        error.map(|e| e.class),
+        Some(ErrorClass::Crashed | ErrorClass::Cancelled | ErrorClass::SpawnFailed)
+    ) {
+        lift_probed(tx, context, &run.id)?;
+    }
+    clear_canary(tx, &run.id)
+}

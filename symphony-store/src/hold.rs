@@ -1,0 +1,157 @@
+//! Holds: global conditions that use no attempt.
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use serde_json::json;
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{ProjectId, RunId};
+use symphony_core::retry::{after, hold_ms};
+use symphony_core::tick::{Hold, HoldScope};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::open::Store;
+use crate::row::{count32, parsed, parsed_opt, time};
+
+/// A hold to be placed, or to be lengthened after a probe that failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewHold {
+    /// What it covers.
+    pub scope: HoldScope,
+    /// What class of error.
+    pub class: ErrorClass,
+    /// What happened.
+    pub reason: String,
+    /// When the condition ends, if that is known.
+    pub until: Option<Timestamp>,
+    /// The first hold when it is not known, in milliseconds; doubled with each probe that fails.
+    pub first_ms: u64,
+}
+
+fn scope_key(scope: &HoldScope) -> String {
+    match scope {
+        HoldScope::Provider(name) => format!("provider:{name}"),
+        HoldScope::Project(id) => format!("project:{id}"),
+        HoldScope::Everything => "everything".to_owned(),
+    }
+}
+
+fn scope_from(key: String) -> Result<HoldScope, StoreError> {
+    if key == "everything" {
+        return Ok(HoldScope::Everything);
+    }
+    match key.split_once(':') {
+        Some(("provider", name)) => Ok(HoldScope::Provider(name.to_owned())),
+        Some(("project", id)) => Ok(HoldScope::Project(
+            ProjectId::parse(id).map_err(|_id| invalid(key.clone()))?,
+        )),
+        _ => Err(invalid(key)),
+    }
+}
+
+fn invalid(found: String) -> StoreError {
+    StoreError::InvalidRow {
+        what: "hold scope",
+        found,
+    }
+}
+
+/// Reads all holds.
+pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
+    let mut statement = conn.prepare_cached("SELECT * FROM hold ORDER BY scope")?;
+    let mut rows = statement.query([])?;
+    let mut holds = Vec::new();
+    while let Some(row) = rows.next()? {
+        holds.push(Hold {
+            scope: scope_from(row.get("scope")?)?,
+            until: time(row.get("until")?)?,
+            class: parsed("error class", row.get("class")?)?,
+            reason: row.get("reason")?,
+            probes: count32(row, "probes")?,
+            canary: parsed_opt("run id", row.get("canary")?)?,
+        });
+    }
+    Ok(holds)
+}
+
+/// Places a hold, or lengthens it when it stands.
+pub(crate) fn place(
+    tx: &Transaction<'_>,
+    context: &Context,
+    new: &NewHold,
+) -> Result<(), StoreError> {
+    let key = scope_key(&new.scope);
+    let probes: Option<u32> = tx
+        .query_row("SELECT probes FROM hold WHERE scope = ?1", [&key], |row| {
+            row.get(0)
+        })
+        .optional()?;
+    let probes = probes.map_or(0, |probes| probes.saturating_add(1));
+    let until = new
+        .until
+        .unwrap_or_else(|| after(context.now, hold_ms(new.first_ms, probes)));
+    tx.execute(
+        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary) VALUES (?1, ?2, ?3, ?4, ?5, NULL)",
+        params![key, until.as_millisecond(), new.class.name(), new.reason, probes],
+    )?;
+    let payload =
+        json!({ "scope": new.scope, "until": until, "class": new.class, "reason": new.reason });
+    append(tx, context, About::default(), "hold_placed", &payload)
+}
+
+/// Names the run that probes whether the conditions are over.
+pub(crate) fn set_canary(
+    tx: &Transaction<'_>,
+    scopes: &[HoldScope],
+    run: &RunId,
+) -> Result<(), StoreError> {
+    for scope in scopes {
+        tx.execute(
+            "UPDATE hold SET canary = ?2 WHERE scope = ?1",
+            [scope_key(scope), run.to_string()],
+        )?;
+    }
+    Ok(())
+}
+
+/// Lifts the holds that a run probed: it reached the provider.
+pub(crate) fn lift_probed(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &RunId,
+) -> Result<(), StoreError> {
+    let lifted = tx.execute("DELETE FROM hold WHERE canary = ?1", [run.as_str()])?;
+    if lifted > 0 {
+        append(
+            tx,
+            context,
+            About {
+                run: Some(run),
+                ..About::default()
+            },
+            "hold_lifted",
+            &json!({}),
+        )?;
+    }
+    Ok(())
+}
+
+/// Frees the probe's place on holds that its run neither lifted nor lengthened.
+pub(crate) fn clear_canary(tx: &Transaction<'_>, run: &RunId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE hold SET canary = NULL WHERE canary = ?1",
+        [run.as_str()],
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// Returns what is on hold.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
+        load_holds(&self.conn)
+    }
+}

@@ -1,0 +1,462 @@
+//! Writing issues: adding, editing, moving.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use serde_json::json;
+use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::issue::{
+    AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, apply, check_labels,
+    check_text, check_title,
+};
+
+use crate::context::{Actor, Context};
+use crate::error::StoreError;
+use crate::event::{About, append, moved_payload};
+use crate::issue_query::load_issue;
+use crate::open::Store;
+use crate::row::to_json;
+
+/// Issues that one run may make (spec: mcp, "Limits").
+const RUN_ISSUES_MAX: i64 = 20;
+/// Issues that one issue may depend on: more is a plan of its own.
+const DEPENDENCIES_MAX: usize = 100;
+
+/// An issue to be made.
+#[derive(Debug, Clone)]
+pub struct NewIssue {
+    /// Its project.
+    pub project: ProjectId,
+    /// Title.
+    pub title: String,
+    /// What is asked for.
+    pub description: String,
+    /// `backlog` or `todo`.
+    pub status: IssueStatus,
+    /// How urgent.
+    pub priority: Priority,
+    /// How much work.
+    pub size: Option<Size>,
+    /// Labels.
+    pub labels: Vec<String>,
+    /// Its parent.
+    pub parent: Option<IssueId>,
+    /// Issues that must be done before.
+    pub depends_on: Vec<IssueId>,
+    /// Its id in another tracker.
+    pub external_id: Option<String>,
+}
+
+/// What to change of an issue; what is `None` stays.
+#[derive(Debug, Clone, Default)]
+pub struct IssueEdit {
+    /// Title.
+    pub title: Option<String>,
+    /// What is asked for.
+    pub description: Option<String>,
+    /// How urgent.
+    pub priority: Option<Priority>,
+    /// How much work; the inner `None` unsets it.
+    pub size: Option<Option<Size>>,
+    /// Labels, all of them.
+    pub labels: Option<Vec<String>>,
+    /// Dependencies, all of them.
+    pub depends_on: Option<Vec<IssueId>>,
+}
+
+/// Returns the key by which titles are compared: lower case, white space collapsed.
+pub(crate) fn title_key(title: &str) -> String {
+    title
+        .to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn sorted(labels: &[String]) -> Vec<String> {
+    let mut labels = labels.to_vec();
+    labels.sort();
+    labels.dedup();
+    labels
+}
+
+fn rank(priority: Priority) -> i64 {
+    Priority::ALL
+        .iter()
+        .position(|p| *p == priority)
+        .and_then(|i| i64::try_from(i).ok())
+        .unwrap_or(4)
+}
+
+impl Store {
+    /// Makes an issue.
+    ///
+    /// # Errors
+    /// When a field breaks a limit, the project, parent or a dependency does not exist, or an agent repeats the title
+    /// of an open issue.
+    pub fn add_issue(&mut self, context: &Context, new: &NewIssue) -> Result<Issue, StoreError> {
+        check_title(&new.title)?;
+        check_text("description", &new.description)?;
+        check_labels(&new.labels)?;
+        let state = match new.status {
+            IssueStatus::Backlog => IssueState::Backlog,
+            IssueStatus::Todo => IssueState::Todo,
+            other => {
+                return Err(StoreError::refused(format!(
+                    "a new issue can not be `{other}`: use `backlog` or `todo`"
+                )));
+            }
+        };
+        self.write(context, |tx| {
+            if let Actor::Run(key) = &context.actor {
+                refuse_duplicate_title(tx, new)?;
+                let made: i64 = tx.query_row(
+                    "SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'",
+                    [key.run.as_str()],
+                    |row| row.get(0),
+                )?;
+                if made >= RUN_ISSUES_MAX {
+                    return Err(StoreError::refused(format!(
+                        "a run may make at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
+                    )));
+                }
+            }
+            let id = insert_issue(tx, context, new, &state)?;
+            set_labels(tx, &id, &new.labels)?;
+            set_dependencies(tx, &id, &new.depends_on)?;
+            append(tx, context, About::issue(&id), "issue_added", &json!({ "state": state, "title": new.title }))?;
+            load_issue(tx, &id)
+        })
+    }
+
+    /// Changes fields of an issue.
+    ///
+    /// # Errors
+    /// When the issue does not exist, a field breaks a limit, or dependencies would form a cycle.
+    pub fn edit_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        edit: &IssueEdit,
+    ) -> Result<Issue, StoreError> {
+        if let Some(title) = &edit.title {
+            check_title(title)?;
+        }
+        if let Some(text) = &edit.description {
+            check_text("description", text)?;
+        }
+        if let Some(labels) = &edit.labels {
+            check_labels(labels)?;
+        }
+        self.write(context, |tx| {
+            let issue = load_issue(tx, id)?;
+            let title = edit.title.as_ref().unwrap_or(&issue.title);
+            let description = edit.description.as_ref().unwrap_or(&issue.description);
+            let size = edit.size.unwrap_or(issue.size);
+            tx.execute(
+                "UPDATE issue SET title = ?2, title_key = ?3, description = ?4, priority = ?5, size = ?6, updated_at = ?7 WHERE id = ?1",
+                params![
+                    id.as_str(),
+                    title,
+                    title_key(title),
+                    description,
+                    rank(edit.priority.unwrap_or(issue.priority)),
+                    size.map(Size::name),
+                    context.now.as_millisecond(),
+                ],
+            )?;
+            if let Some(labels) = &edit.labels {
+                set_labels(tx, id, labels)?;
+            }
+            if let Some(dependencies) = &edit.depends_on {
+                set_dependencies(tx, id, dependencies)?;
+            }
+            append(tx, context, About::issue(id), "issue_edited", &json!({}))?;
+            load_issue(tx, id)
+        })
+    }
+
+    /// Moves an issue by an event of its state machine.
+    ///
+    /// # Errors
+    /// When the issue does not exist, or the table has no such transition.
+    pub fn move_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        event: &IssueEvent,
+    ) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            move_in(tx, context, id, event)?;
+            load_issue(tx, id)
+        })
+    }
+
+    /// Clears what counts towards the circuit breaker and the retry's appointment: a human says "try again".
+    ///
+    /// # Errors
+    /// When the issue does not exist.
+    pub fn clear_counts(&mut self, context: &Context, id: &IssueId) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            set_counts(tx, id, AttemptCounts::default())?;
+            tx.execute("DELETE FROM retry WHERE issue = ?1", [id.as_str()])?;
+            append(tx, context, About::issue(id), "counts_cleared", &json!({}))?;
+            load_issue(tx, id)
+        })
+    }
+
+    /// Asks for an issue's branch to be deleted when its worktree is removed, merged or not.
+    ///
+    /// # Errors
+    /// When the issue does not exist.
+    pub fn request_branch_deletion(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            load_issue(tx, id)?;
+            tx.execute(
+                "UPDATE issue SET delete_branch = 1 WHERE id = ?1",
+                [id.as_str()],
+            )?;
+            append(
+                tx,
+                context,
+                About::issue(id),
+                "branch_deletion_requested",
+                &json!({}),
+            )
+        })
+    }
+
+    /// Says whether an issue's branch is to be deleted with its worktree even when it is not merged.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn branch_deletion_requested(&self, id: &IssueId) -> Result<bool, StoreError> {
+        let wanted: Option<bool> = self
+            .conn
+            .prepare_cached("SELECT delete_branch FROM issue WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(wanted.unwrap_or(false))
+    }
+
+    /// Records whether an issue has a worktree, so that clean-up finds it.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn record_worktree(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        present: bool,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE issue SET has_worktree = ?2 WHERE id = ?1",
+                params![id.as_str(), present],
+            )?;
+            let kind = if present {
+                "worktree_present"
+            } else {
+                "worktree_removed"
+            };
+            append(tx, context, About::issue(id), kind, &json!({}))
+        })
+    }
+}
+
+fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
+    let twin: Option<String> = tx
+        .query_row(
+            "SELECT id FROM issue WHERE project = ?1 AND title_key = ?2 AND status NOT IN ('done', 'cancelled') LIMIT 1",
+            [new.project.as_str(), &title_key(&new.title)],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match twin {
+        None => Ok(()),
+        Some(id) => Err(StoreError::refused(format!(
+            "{id} is open and has the same title: add a comment or a finding there instead"
+        ))),
+    }
+}
+
+fn insert_issue(
+    tx: &Transaction<'_>,
+    context: &Context,
+    new: &NewIssue,
+    state: &IssueState,
+) -> Result<IssueId, StoreError> {
+    let (prefix, number): (String, i64) = tx
+        .query_row(
+            "UPDATE project SET next_number = next_number + 1 WHERE id = ?1 RETURNING prefix, next_number - 1",
+            [new.project.as_str()],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?
+        .ok_or_else(|| StoreError::not_found("project", &new.project))?;
+    let id = IssueId::new(&prefix, u64::try_from(number).unwrap_or(0))
+        .map_err(|error| StoreError::refused(error.to_string()))?;
+    if let Some(parent) = &new.parent {
+        load_issue(tx, parent)?;
+    }
+    tx.execute(
+        "INSERT INTO issue (id, project, number, title, title_key, description, status, priority, size, parent, external_id, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
+        params![
+            id.as_str(),
+            new.project.as_str(),
+            number,
+            new.title,
+            title_key(&new.title),
+            new.description,
+            state.status().name(),
+            rank(new.priority),
+            new.size.map(Size::name),
+            new.parent.as_ref().map(IssueId::as_str),
+            new.external_id,
+            context.now.as_millisecond(),
+        ],
+    )?;
+    Ok(id)
+}
+
+/// Replaces an issue's labels.
+pub(crate) fn set_labels(
+    tx: &Transaction<'_>,
+    id: &IssueId,
+    labels: &[String],
+) -> Result<(), StoreError> {
+    let labels = sorted(labels);
+    tx.execute(
+        "UPDATE issue SET labels = ?2 WHERE id = ?1",
+        [id.as_str(), &to_json(&labels)],
+    )?;
+    tx.execute("DELETE FROM issue_label WHERE issue = ?1", [id.as_str()])?;
+    for label in &labels {
+        tx.execute(
+            "INSERT INTO issue_label (issue, label) VALUES (?1, ?2)",
+            [id.as_str(), label],
+        )?;
+    }
+    Ok(())
+}
+
+fn set_dependencies(
+    tx: &Transaction<'_>,
+    id: &IssueId,
+    dependencies: &[IssueId],
+) -> Result<(), StoreError> {
+    if dependencies.len() > DEPENDENCIES_MAX {
+        return Err(StoreError::refused(format!(
+            "{id} would depend on {} issues; the limit is {DEPENDENCIES_MAX}",
+            dependencies.len()
+        )));
+    }
+    tx.execute(
+        "DELETE FROM issue_dependency WHERE issue = ?1",
+        [id.as_str()],
+    )?;
+    for dependency in dependencies {
+        load_issue(tx, dependency)?;
+        if dependency == id || reaches(tx, dependency, id)? {
+            return Err(StoreError::refused(format!(
+                "{id} can not depend on {dependency}: {dependency} depends on {id}, directly or through others"
+            )));
+        }
+        tx.execute(
+            "INSERT OR IGNORE INTO issue_dependency (issue, depends_on) VALUES (?1, ?2)",
+            [id.as_str(), dependency.as_str()],
+        )?;
+    }
+    tx.execute(
+        "UPDATE issue SET open_dependencies = (
+             SELECT count(*) FROM issue_dependency d JOIN issue i ON i.id = d.depends_on
+             WHERE d.issue = ?1 AND i.status <> 'done') WHERE id = ?1",
+        [id.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Says whether one issue depends on another, directly or through others.
+fn reaches(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
+    Ok(tx.query_row(
+        "WITH RECURSIVE reach (id) AS (
+             SELECT ?1 UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id)
+         SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
+        [from.as_str(), to.as_str()],
+        |row| row.get(0),
+    )?)
+}
+
+/// Writes what counts towards the circuit breaker.
+pub(crate) fn set_counts(
+    tx: &Transaction<'_>,
+    id: &IssueId,
+    counts: AttemptCounts,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE issue SET consecutive_failures = ?2, total_runs = ?3 WHERE id = ?1",
+        params![id.as_str(), counts.consecutive_failures, counts.total_runs],
+    )?;
+    Ok(())
+}
+
+/// Moves an issue inside a transaction: the one way to change a status.
+pub(crate) fn move_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+    event: &IssueEvent,
+) -> Result<IssueState, StoreError> {
+    let issue = load_issue(tx, id)?;
+    let state = apply(&issue.state, event).map_err(|source| StoreError::Transition {
+        id: id.to_string(),
+        source,
+    })?;
+    let block = state.block();
+    tx.prepare_cached(
+        "UPDATE issue SET status = ?2, blocked_by = ?3, blocked_reason = ?4, updated_at = ?5 WHERE id = ?1",
+    )?
+    .execute(params![
+        id.as_str(),
+        state.status().name(),
+        block.map(|b| b.by.name()),
+        block.map(|b| b.reason.as_str()),
+        context.now.as_millisecond(),
+    ])?;
+    let (was_done, is_done) = (
+        issue.state.status() == IssueStatus::Done,
+        state.status() == IssueStatus::Done,
+    );
+    if was_done != is_done {
+        let step = if is_done { -1 } else { 1 };
+        tx.execute(
+            "UPDATE issue SET open_dependencies = open_dependencies + ?2
+             WHERE id IN (SELECT issue FROM issue_dependency WHERE depends_on = ?1)",
+            params![id.as_str(), step],
+        )?;
+    }
+    if state.status() != IssueStatus::Todo {
+        tx.execute("DELETE FROM retry WHERE issue = ?1", [id.as_str()])?;
+    }
+    let human_restart = matches!(event, IssueEvent::Queued | IssueEvent::Reopened);
+    if human_restart || matches!(event, IssueEvent::PhaseAccepted { .. }) {
+        set_counts(tx, id, AttemptCounts::default())?;
+    }
+    if let Actor::Run(key) = &context.actor {
+        tx.execute(
+            "UPDATE run SET moved_issue = 1 WHERE id = ?1 AND issue = ?2",
+            [key.run.as_str(), id.as_str()],
+        )?;
+    }
+    append(
+        tx,
+        context,
+        About::issue(id),
+        "issue_moved",
+        &moved_payload(event, &issue.state, &state),
+    )?;
+    Ok(state)
+}

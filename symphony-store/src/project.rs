@@ -1,0 +1,190 @@
+//! Projects.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{OptionalExtension, Row, params};
+use serde::Serialize;
+use serde_json::{Value, json};
+use symphony_core::Timestamp;
+use symphony_core::id::{ProjectId, is_prefix};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::open::Store;
+use crate::row::{json as from_json, parsed, time, to_json};
+
+/// How far the setup wizard of a project came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WizardState {
+    /// It has not run.
+    Pending,
+    /// It configured the project.
+    Completed,
+    /// It failed; a human starts it again.
+    Failed,
+}
+
+/// A repository whose backlog Symphony works on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Project {
+    /// Its id.
+    pub id: ProjectId,
+    /// Its name.
+    pub name: String,
+    /// Its folder.
+    pub root: PathBuf,
+    /// The prefix of its issues' identifiers.
+    pub prefix: String,
+    /// How far its setup wizard came.
+    pub wizard: WizardState,
+    /// What the wizard configured; the configuration file wins over it.
+    pub settings: Value,
+    /// When it was added.
+    pub created_at: Timestamp,
+}
+
+/// A project to be added.
+#[derive(Debug, Clone)]
+pub struct NewProject {
+    /// Its id.
+    pub id: ProjectId,
+    /// Its name.
+    pub name: String,
+    /// Its folder, absolute.
+    pub root: PathBuf,
+    /// The prefix of its issues' identifiers.
+    pub prefix: String,
+}
+
+fn from_row(row: &Row<'_>) -> Result<Project, StoreError> {
+    let wizard: String = row.get("wizard")?;
+    Ok(Project {
+        id: parsed("project id", row.get("id")?)?,
+        name: row.get("name")?,
+        root: PathBuf::from(row.get::<_, String>("root")?),
+        prefix: row.get("prefix")?,
+        wizard: match wizard.as_str() {
+            "completed" => WizardState::Completed,
+            "failed" => WizardState::Failed,
+            _ => WizardState::Pending,
+        },
+        settings: from_json("project settings", &row.get::<_, String>("settings")?)?,
+        created_at: time(row.get("created_at")?)?,
+    })
+}
+
+impl Store {
+    /// Adds a project.
+    ///
+    /// # Errors
+    /// When its id, folder or prefix is taken, its folder is not UTF-8, or its prefix malformed.
+    pub fn add_project(
+        &mut self,
+        context: &Context,
+        new: &NewProject,
+    ) -> Result<Project, StoreError> {
+        if !is_prefix(&new.prefix) {
+            return Err(StoreError::refused(format!(
+                "`{}` is not a prefix: use one to ten capital letters and digits, a letter first",
+                new.prefix
+            )));
+        }
+        let root = new.root.to_str().ok_or_else(|| {
+            StoreError::refused(format!(
+                "the path {} is not UTF-8: move the project",
+                new.root.display()
+            ))
+        })?;
+        self.write(context, |tx| {
+            for (column, value) in [("id", new.id.as_str()), ("prefix", &new.prefix), ("root", root)] {
+                let taken: Option<String> = tx
+                    .query_row(&format!("SELECT root FROM project WHERE {column} = ?1"), [value], |r| r.get(0))
+                    .optional()?;
+                if let Some(by) = taken {
+                    return Err(StoreError::refused(format!(
+                        "the {column} `{value}` belongs to the project at {by}"
+                    )));
+                }
+            }
+            tx.execute(
+                "INSERT INTO project (id, name, root, prefix, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![new.id.as_str(), new.name, root, new.prefix, context.now.as_millisecond()],
+            )?;
+            let about = About { project: Some(&new.id), ..About::default() };
+            append(tx, context, about, "project_added", &json!({ "prefix": new.prefix }))
+        })?;
+        self.project(&new.id)
+    }
+
+    /// Returns a project.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn project(&self, id: &ProjectId) -> Result<Project, StoreError> {
+        self.conn
+            .prepare_cached("SELECT * FROM project WHERE id = ?1")?
+            .query_row([id.as_str()], |row| Ok(from_row(row)))
+            .optional()?
+            .ok_or_else(|| StoreError::not_found("project", id))?
+    }
+
+    /// Returns all projects, by id.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn projects(&self) -> Result<Vec<Project>, StoreError> {
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT * FROM project ORDER BY id")?;
+        let mut rows = statement.query([])?;
+        let mut projects = Vec::new();
+        while let Some(row) = rows.next()? {
+            projects.push(from_row(row)?);
+        }
+        Ok(projects)
+    }
+
+    /// Returns the project in a folder.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn project_at(&self, root: &Path) -> Result<Option<Project>, StoreError> {
+        let Some(root) = root.to_str() else {
+            return Ok(None);
+        };
+        self.conn
+            .prepare_cached("SELECT * FROM project WHERE root = ?1")?
+            .query_row([root], |row| Ok(from_row(row)))
+            .optional()?
+            .transpose()
+    }
+
+    /// Writes what the setup wizard configured and marks it as completed.
+    ///
+    /// # Errors
+    /// When there is no such project.
+    pub fn configure_project(
+        &mut self,
+        context: &Context,
+        id: &ProjectId,
+        settings: &Value,
+    ) -> Result<Project, StoreError> {
+        self.write(context, |tx| {
+            let changed = tx.execute(
+                "UPDATE project SET settings = ?2, wizard = 'completed' WHERE id = ?1",
+                params![id.as_str(), to_json(settings)],
+            )?;
+            if changed == 0 {
+                return Err(StoreError::not_found("project", id));
+            }
+            let about = About {
+                project: Some(id),
+                ..About::default()
+            };
+            append(tx, context, about, "project_configured", settings)
+        })?;
+        self.project(id)
+    }
+}

@@ -1,0 +1,494 @@
+//! Pull requests: opened by a worker's run, judged on their head commit, merged by a human.
+
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use serde_json::json;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::issue::{IssueEvent, IssueStatus, check_required_text, check_text, check_title};
+use symphony_core::pull_request::{
+    FileStat, PrState, PullRequest, ReportedGate, Verdict, VerdictKind, VerifiedGates,
+};
+use symphony_core::run::{ProtectionLevel, RunTarget};
+
+use crate::context::{Actor, Context};
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::issue::move_in;
+use crate::issue_query::load_issue;
+use crate::note::add_comment_in;
+use crate::open::Store;
+use crate::row::{json as from_json, parsed, parsed_opt, time, to_json};
+use crate::run::load_run;
+
+/// A pull request to be opened, or whose head is to be replaced.
+#[derive(Debug, Clone)]
+pub struct NewPullRequest {
+    /// The issue.
+    pub issue: IssueId,
+    /// Title.
+    pub title: String,
+    /// Body.
+    pub body: String,
+    /// Branch that holds the change.
+    pub branch: String,
+    /// Branch it goes into.
+    pub base: String,
+    /// Merge base.
+    pub base_commit: String,
+    /// The commit to be judged and merged.
+    pub head_commit: String,
+    /// The diff, cut to its limit.
+    pub diff: String,
+    /// Its files.
+    pub files: Vec<FileStat>,
+    /// Gates as the agent reports them.
+    pub reported_gates: Vec<ReportedGate>,
+}
+
+/// Which pull requests to list, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct PrFilter {
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// In this state.
+    pub state: Option<PrState>,
+    /// Of this issue.
+    pub issue: Option<IssueId>,
+}
+
+fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
+    let gates: Option<String> = row.get("verified_gates")?;
+    let verdict: Option<String> = row.get("verdict")?;
+    Ok(PullRequest {
+        id: PrId::new(row.get("id")?),
+        project: parsed("project id", row.get("project")?)?,
+        issue: parsed("issue id", row.get("issue")?)?,
+        run: parsed_opt("run id", row.get("run")?)?,
+        title: row.get("title")?,
+        body: row.get("body")?,
+        branch: row.get("branch")?,
+        base: row.get("base")?,
+        base_commit: row.get("base_commit")?,
+        head_commit: row.get("head_commit")?,
+        diff: row.get("diff")?,
+        files: from_json("files", &row.get::<_, String>("files")?)?,
+        reported_gates: from_json("reported gates", &row.get::<_, String>("reported_gates")?)?,
+        verified_gates: gates
+            .map(|text| from_json("verified gates", &text))
+            .transpose()?,
+        verdict: verdict
+            .map(|text| from_json("verdict", &text))
+            .transpose()?,
+        state: parsed("pull request state", row.get("state")?)?,
+        merged_commit: row.get("merged_commit")?,
+        created_at: time(row.get("created_at")?)?,
+    })
+}
+
+/// Reads one pull request, inside or outside a transaction.
+pub(crate) fn load_pr(conn: &Connection, id: PrId) -> Result<PullRequest, StoreError> {
+    conn.prepare_cached("SELECT * FROM pull_request WHERE id = ?1")?
+        .query_row([id.get()], |row| Ok(from_row(row)))
+        .optional()?
+        .ok_or_else(|| StoreError::not_found("pull request", id))?
+}
+
+/// Reads the open pull request of an issue.
+pub(crate) fn load_open_pr(
+    conn: &Connection,
+    issue: &IssueId,
+) -> Result<Option<PullRequest>, StoreError> {
+    conn.prepare_cached(
+        "SELECT * FROM pull_request WHERE issue = ?1 AND state IN ('open', 'approved')",
+    )?
+    .query_row([issue.as_str()], |row| Ok(from_row(row)))
+    .optional()?
+    .transpose()
+}
+
+/// Ends a review against the change: the state of the pull request, and the issue back to `todo`.
+pub(crate) fn end_review(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    state: PrState,
+) -> Result<(), StoreError> {
+    set_state(tx, context, pr, state)?;
+    if load_issue(tx, &pr.issue)?.state.status() == IssueStatus::Review {
+        move_in(tx, context, &pr.issue, &IssueEvent::ReviewRejected)?;
+    }
+    Ok(())
+}
+
+/// Writes the state of a pull request.
+pub(crate) fn set_state(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    state: PrState,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET state = ?2, updated_at = ?3 WHERE id = ?1",
+        params![pr.id.get(), state.name(), context.now.as_millisecond()],
+    )?;
+    append(
+        tx,
+        context,
+        About::issue(&pr.issue),
+        "pr_state",
+        &json!({ "pr": pr.id, "state": state }),
+    )
+}
+
+/// Writes a verdict.
+pub(crate) fn write_verdict(
+    tx: &Transaction<'_>,
+    pr: PrId,
+    verdict: &Verdict,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET verdict = ?2 WHERE id = ?1",
+        params![pr.get(), to_json(verdict)],
+    )?;
+    Ok(())
+}
+
+/// Writes the gates that Symphony ran.
+pub(crate) fn write_gates(
+    tx: &Transaction<'_>,
+    pr: PrId,
+    gates: &VerifiedGates,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET verified_gates = ?2 WHERE id = ?1",
+        params![pr.get(), to_json(gates)],
+    )?;
+    Ok(())
+}
+
+impl Store {
+    /// Opens a pull request, or replaces the head of the one that this issue has open; the issue goes to `review`.
+    ///
+    /// A new head voids gates and verdict: they are bound to the commit they were made on.
+    ///
+    /// # Errors
+    /// When a field breaks a limit or the issue may not go to `review` from where it is.
+    pub fn create_pr(
+        &mut self,
+        context: &Context,
+        new: &NewPullRequest,
+    ) -> Result<PullRequest, StoreError> {
+        check_title(&new.title)?;
+        check_text("body", &new.body)?;
+        self.write(context, |tx| {
+            let issue = load_issue(tx, &new.issue)?;
+            let open = load_open_pr(tx, &new.issue)?;
+            if open.is_none() || issue.state.status() == IssueStatus::InProgress {
+                move_in(tx, context, &new.issue, &IssueEvent::PrCreated)?;
+            }
+            let id = match open {
+                Some(open) => {
+                    update_head(tx, context, open.id, new)?;
+                    open.id
+                }
+                None => insert_pr(tx, context, &issue.project, new)?,
+            };
+            let payload = json!({ "pr": id, "head": new.head_commit });
+            append(
+                tx,
+                context,
+                About::issue(&new.issue),
+                "pr_created",
+                &payload,
+            )?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Returns a pull request.
+    ///
+    /// # Errors
+    /// When there is none of this id.
+    pub fn pr(&self, id: PrId) -> Result<PullRequest, StoreError> {
+        load_pr(&self.conn, id)
+    }
+
+    /// Returns the open pull request of an issue.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn open_pr(&self, issue: &IssueId) -> Result<Option<PullRequest>, StoreError> {
+        load_open_pr(&self.conn, issue)
+    }
+
+    /// Lists pull requests, newest first.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn prs(&self, filter: &PrFilter) -> Result<Vec<PullRequest>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT * FROM pull_request WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR state = ?2)
+             AND (?3 IS NULL OR issue = ?3) ORDER BY id DESC",
+        )?;
+        let mut rows = statement.query(params![
+            filter.project.as_ref().map(ProjectId::as_str),
+            filter.state.map(PrState::name),
+            filter.issue.as_ref().map(IssueId::as_str),
+        ])?;
+        let mut prs = Vec::new();
+        while let Some(row) = rows.next()? {
+            prs.push(from_row(row)?);
+        }
+        Ok(prs)
+    }
+
+    /// Records a verdict on the head commit of an open pull request; a rejection sends the issue back to `todo`.
+    ///
+    /// An agent's verdict counts only from a live judge's run on this pull request, other than its author's.
+    ///
+    /// # Errors
+    /// When the pull request is not open, the commit is not its head, a rejection has no feedback, or the writer may
+    /// not judge it.
+    pub fn record_verdict(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        kind: VerdictKind,
+        commit: &str,
+        comment: &str,
+    ) -> Result<PullRequest, StoreError> {
+        match kind {
+            VerdictKind::Rejected => check_required_text("feedback", comment)?,
+            VerdictKind::Approved => check_text("comment", comment)?,
+        }
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {}: there is nothing to judge",
+                    pr.state
+                )));
+            }
+            if pr.head_commit != commit {
+                return Err(StoreError::refused(format!(
+                    "the verdict is about commit {commit}, but the head of pull request {id} is {}",
+                    pr.head_commit
+                )));
+            }
+            let protection = check_judge(tx, context, &pr)?;
+            let verdict = Verdict {
+                kind,
+                author: context.actor.author(),
+                run: context.actor.run().cloned(),
+                commit: commit.to_owned(),
+                protection,
+                comment: comment.to_owned(),
+                at: context.now,
+            };
+            write_verdict(tx, id, &verdict)?;
+            if !comment.trim().is_empty() {
+                let word = if kind == VerdictKind::Rejected {
+                    "Rejected"
+                } else {
+                    "Approved"
+                };
+                add_comment_in(
+                    tx,
+                    context,
+                    &pr.issue,
+                    &format!("{word} pull request {id}: {comment}"),
+                )?;
+            }
+            match kind {
+                VerdictKind::Approved => set_state(tx, context, &pr, PrState::Approved)?,
+                VerdictKind::Rejected => end_review(tx, context, &pr, PrState::Rejected)?,
+            }
+            load_pr(tx, id)
+        })
+    }
+
+    /// Records that a human is about to merge: what the base branch was and what it will be.
+    ///
+    /// # Errors
+    /// When the pull request does not exist.
+    pub fn record_merge_intent(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        base_before: &str,
+        merged: &str,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            let payload = json!({ "pr": id, "base_before": base_before, "merged": merged });
+            append(
+                tx,
+                context,
+                About::issue(&pr.issue),
+                "merge_intended",
+                &payload,
+            )
+        })
+    }
+
+    /// Records a merge: the pull request is merged, its issue done. Merging an open one is the human's approval.
+    ///
+    /// # Errors
+    /// When the pull request is not open, or the issue can not be done from where it is.
+    pub fn record_merge(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        merged: &str,
+    ) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if pr.state == PrState::Merged {
+                return Ok(pr);
+            }
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {}: it can not be merged",
+                    pr.state
+                )));
+            }
+            let approved = pr
+                .verdict_on_head()
+                .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
+            if !approved {
+                let verdict = Verdict {
+                    kind: VerdictKind::Approved,
+                    author: context.actor.author(),
+                    run: None,
+                    commit: pr.head_commit.clone(),
+                    protection: ProtectionLevel::Isolated,
+                    comment: "approved by merging".to_owned(),
+                    at: context.now,
+                };
+                write_verdict(tx, id, &verdict)?;
+            }
+            tx.execute(
+                "UPDATE pull_request SET merged_commit = ?2 WHERE id = ?1",
+                params![id.get(), merged],
+            )?;
+            set_state(tx, context, &pr, PrState::Merged)?;
+            move_in(tx, context, &pr.issue, &IssueEvent::Merged)?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Replaces the gates of a pull request, as a merge onto a base that has moved runs them again.
+    ///
+    /// # Errors
+    /// When the pull request does not exist.
+    pub fn record_gates(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        gates: &VerifiedGates,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            write_gates(tx, id, gates)?;
+            let payload = json!({ "pr": id, "commit": gates.commit, "green": gates.green() });
+            append(
+                tx,
+                context,
+                About::issue(&pr.issue),
+                "gates_verified",
+                &payload,
+            )
+        })
+    }
+
+    /// Closes a pull request without merging it; its issue goes back to `todo`.
+    ///
+    /// # Errors
+    /// When it is not open.
+    pub fn close_pr(&mut self, context: &Context, id: PrId) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {} already",
+                    pr.state
+                )));
+            }
+            end_review(tx, context, &pr, PrState::Closed)?;
+            load_pr(tx, id)
+        })
+    }
+}
+
+/// Returns how a verdict's writer is protected, after making sure that it may judge.
+fn check_judge(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+) -> Result<ProtectionLevel, StoreError> {
+    let Actor::Run(key) = &context.actor else {
+        return Ok(ProtectionLevel::Isolated);
+    };
+    let run = load_run(tx, &key.run)?;
+    let on_this = matches!(&run.target, RunTarget::PullRequest(_, id) if *id == pr.id);
+    if run.agent != AgentType::Judge || !on_this || pr.run.as_ref() == Some(&run.id) {
+        return Err(StoreError::refused(format!(
+            "only a judge's run on pull request {} may judge it; this is a {} run",
+            pr.id, run.agent
+        )));
+    }
+    Ok(run.protection)
+}
+
+fn insert_pr(
+    tx: &Transaction<'_>,
+    context: &Context,
+    project: &ProjectId,
+    new: &NewPullRequest,
+) -> Result<PrId, StoreError> {
+    tx.execute(
+        "INSERT INTO pull_request (project, issue, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, state, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'open', ?13, ?13)",
+        params![
+            project.as_str(),
+            new.issue.as_str(),
+            context.actor.run().map(RunId::as_str),
+            new.title,
+            new.body,
+            new.branch,
+            new.base,
+            new.base_commit,
+            new.head_commit,
+            new.diff,
+            to_json(&new.files),
+            to_json(&new.reported_gates),
+            context.now.as_millisecond(),
+        ],
+    )?;
+    Ok(PrId::new(tx.last_insert_rowid()))
+}
+
+fn update_head(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: PrId,
+    new: &NewPullRequest,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET run = ?2, title = ?3, body = ?4, base_commit = ?5, head_commit = ?6, diff = ?7, files = ?8,
+         reported_gates = ?9, verified_gates = NULL, verdict = NULL, state = 'open', updated_at = ?10 WHERE id = ?1",
+        params![
+            id.get(),
+            context.actor.run().map(RunId::as_str),
+            new.title,
+            new.body,
+            new.base_commit,
+            new.head_commit,
+            new.diff,
+            to_json(&new.files),
+            to_json(&new.reported_gates),
+            context.now.as_millisecond(),
+        ],
+    )?;
+    Ok(())
+}

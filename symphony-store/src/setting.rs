@@ -1,0 +1,75 @@
+//! Settings of the installation that commands change: the pause of dispatch.
+
+use rusqlite::{OptionalExtension, params};
+use serde_json::json;
+use symphony_core::Timestamp;
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::open::Store;
+use crate::row::time;
+
+impl Store {
+    /// Says whether a human paused all dispatch.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn is_paused(&self) -> Result<bool, StoreError> {
+        Ok(self.setting("paused")?.is_some())
+    }
+
+    /// Pauses or resumes all dispatch.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn set_paused(&mut self, context: &Context, paused: bool) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            if paused {
+                tx.execute(
+                    "INSERT OR REPLACE INTO setting (key, value) VALUES ('paused', '1')",
+                    [],
+                )?;
+            } else {
+                tx.execute("DELETE FROM setting WHERE key = 'paused'", [])?;
+            }
+            append(
+                tx,
+                context,
+                About::default(),
+                "dispatch_paused",
+                &json!({ "paused": paused }),
+            )
+        })
+    }
+
+    /// Records when the last tick began.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn record_tick(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached("INSERT OR REPLACE INTO setting (key, value) VALUES ('last_tick', ?1)")?
+            .execute(params![now.as_millisecond().to_string()])?;
+        Ok(())
+    }
+
+    /// Returns when the last tick began.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn last_tick(&self) -> Result<Option<Timestamp>, StoreError> {
+        let ms = self
+            .setting("last_tick")?
+            .and_then(|text| text.parse().ok());
+        ms.map(time).transpose()
+    }
+
+    fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached("SELECT value FROM setting WHERE key = ?1")?
+            .query_row([key], |row| row.get(0))
+            .optional()?)
+    }
+}

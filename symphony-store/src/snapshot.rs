@@ -1,0 +1,272 @@
+//! What a tick sees, read through partial indexes only.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Connection, Row, params};
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
+use symphony_core::pull_request::{Verdict, VerifiedGates};
+use symphony_core::retry::{Retry, RetryKind};
+use symphony_core::tick::{
+    Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate, SlotLimits,
+    Snapshot,
+};
+
+use crate::error::StoreError;
+use crate::hold::load_holds;
+use crate::issue_query::{counts_from, priority_from};
+use crate::open::Store;
+use crate::row::{count32, json, parsed, parsed_opt, time};
+use crate::run::from_row as run_from_row;
+
+/// Candidates read per project: many times the slots of a machine, so that a long backlog costs no more than a short one.
+const CANDIDATES_MAX: i64 = 500;
+/// Worktrees removed in one tick: the rest waits for the next one.
+const CLEAN_UPS_MAX: i64 = 50;
+
+/// What the store does not know: it comes from the configuration and from looking at lock files.
+#[derive(Debug, Clone, Default)]
+pub struct SnapshotRequest {
+    /// The projects, as configured; open reviews are counted here.
+    pub projects: BTreeMap<ProjectId, ProjectView>,
+    /// The installation's limits.
+    pub slots: SlotLimits,
+    /// What the lock of each live run tells; a run that is missing here counts as held.
+    pub locks: BTreeMap<RunId, LockState>,
+}
+
+const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs,
+    r.kind AS retry_kind, r.due_at AS retry_due, r.attempt AS retry_attempt,
+    EXISTS (SELECT 1 FROM issue c WHERE c.parent = i.id) AS has_subtasks";
+
+impl Store {
+    /// Reads what a tick sees, on one state of the database.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn load_snapshot(
+        &mut self,
+        request: SnapshotRequest,
+        now: Timestamp,
+    ) -> Result<Snapshot, StoreError> {
+        let paused = self.is_paused()?;
+        self.read(|tx| {
+            let mut snapshot = Snapshot {
+                paused,
+                slots: request.slots,
+                holds: load_holds(tx)?,
+                live: load_live(tx, &request.locks)?,
+                projects: request.projects,
+                ..Snapshot::default()
+            };
+            for (id, view) in &mut snapshot.projects {
+                snapshot.candidates.extend(load_candidates(tx, id, now)?);
+                let reviews = load_reviews(tx, id)?;
+                // what no judge will look at any more waits for a human
+                let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
+                view.open_reviews =
+                    u32::try_from(reviews.iter().filter(waits).count()).unwrap_or(u32::MAX);
+                snapshot.reviews.extend(reviews);
+                snapshot.clean_ups.extend(load_clean_ups(tx, id)?);
+            }
+            Ok(snapshot)
+        })
+    }
+
+    /// Returns one issue as a tick would see it, with the dependencies that are not done: for `explain`.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn candidate(&self, id: &IssueId) -> Result<Option<Candidate>, StoreError> {
+        let sql = format!(
+            "SELECT {CANDIDATE_COLUMNS} FROM issue i LEFT JOIN retry r ON r.issue = i.id WHERE i.id = ?1"
+        );
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query([id.as_str()])?;
+        let Some(row) = rows.next()? else {
+            return Ok(None);
+        };
+        let mut candidate = candidate_from(row)?;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT d.depends_on FROM issue_dependency d JOIN issue i ON i.id = d.depends_on
+             WHERE d.issue = ?1 AND i.status <> 'done' ORDER BY i.project, i.number",
+        )?;
+        let mut rows = statement.query([id.as_str()])?;
+        while let Some(row) = rows.next()? {
+            candidate.waits_for.push(parsed("issue id", row.get(0)?)?);
+        }
+        Ok(Some(candidate))
+    }
+
+    /// Returns the appointments for retries, soonest first.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn retries(&self, project: Option<&ProjectId>) -> Result<Vec<Retry>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT r.* FROM retry r JOIN issue i ON i.id = r.issue WHERE ?1 IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue",
+        )?;
+        let mut rows = statement.query([project.map(ProjectId::as_str)])?;
+        let mut retries = Vec::new();
+        while let Some(row) = rows.next()? {
+            retries.push(Retry {
+                issue: parsed("issue id", row.get("issue")?)?,
+                agent: parsed("agent type", row.get("agent")?)?,
+                kind: parsed("retry kind", row.get("kind")?)?,
+                due_at: time(row.get("due_at")?)?,
+                attempt: count32(row, "attempt")?,
+                reason: row.get("reason")?,
+            });
+        }
+        Ok(retries)
+    }
+
+    /// Counts the issues of a project by status.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn issue_counts(
+        &self,
+        project: &ProjectId,
+    ) -> Result<BTreeMap<IssueStatus, u64>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT status, count(*) AS n FROM issue WHERE project = ?1 GROUP BY status",
+        )?;
+        let mut rows = statement.query([project.as_str()])?;
+        let mut counts = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            counts.insert(
+                parsed("status", row.get("status")?)?,
+                crate::row::count(row, "n")?,
+            );
+        }
+        Ok(counts)
+    }
+}
+
+fn load_live(
+    conn: &Connection,
+    locks: &BTreeMap<RunId, LockState>,
+) -> Result<Vec<LiveRun>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id",
+    )?;
+    let mut rows = statement.query([])?;
+    let mut live = Vec::new();
+    while let Some(row) = rows.next()? {
+        let run = run_from_row(row)?;
+        live.push(LiveRun {
+            issue: run.target.issue().cloned(),
+            project: run.project,
+            agent: run.agent,
+            provider: run.provider,
+            started_at: run.started_at,
+            lock: locks.get(&run.id).copied().unwrap_or(LockState::Held),
+            run: run.id,
+        });
+    }
+    Ok(live)
+}
+
+fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
+    let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
+    let kind: Option<RetryKind> = parsed_opt("retry kind", row.get("retry_kind")?)?;
+    let retry = match kind {
+        None => None,
+        Some(kind) => Some(DueRetry {
+            kind,
+            due_at: time(row.get("retry_due")?)?,
+            attempt: count32(row, "retry_attempt")?,
+        }),
+    };
+    Ok(Candidate {
+        issue: parsed("issue id", row.get("id")?)?,
+        project: parsed("project id", row.get("project")?)?,
+        phase: phase_of(&labels),
+        priority: priority_from(row)?,
+        size: parsed_opt("size", row.get("size")?)?,
+        needs_planning: labels.iter().any(|label| label == NEEDS_PLANNING_LABEL),
+        has_subtasks: row.get("has_subtasks")?,
+        created_at: time(row.get("created_at")?)?,
+        waits_for: Vec::new(),
+        counts: counts_from(row)?,
+        retry,
+    })
+}
+
+pub(crate) const READY_SQL: &str = " FROM issue i LEFT JOIN retry r ON r.issue = i.id
+    WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies = 0 AND (r.due_at IS NULL OR r.due_at <= ?2)
+    ORDER BY i.priority, i.created_at, i.id LIMIT ?3";
+
+fn load_candidates(
+    conn: &Connection,
+    project: &ProjectId,
+    now: Timestamp,
+) -> Result<Vec<Candidate>, StoreError> {
+    let mut statement = conn.prepare_cached(&format!("SELECT {CANDIDATE_COLUMNS}{READY_SQL}"))?;
+    let mut rows = statement.query(params![
+        project.as_str(),
+        now.as_millisecond(),
+        CANDIDATES_MAX
+    ])?;
+    let mut candidates = Vec::new();
+    while let Some(row) = rows.next()? {
+        candidates.push(candidate_from(row)?);
+    }
+    Ok(candidates)
+}
+
+fn load_reviews(
+    conn: &Connection,
+    project: &ProjectId,
+) -> Result<Vec<ReviewCandidate>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
+                p.id AS pr, p.head_commit, p.verified_gates, p.verdict,
+                (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id) AS last_judged
+         FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
+         WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2",
+    )?;
+    let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
+    let mut reviews = Vec::new();
+    while let Some(row) = rows.next()? {
+        let head: String = row.get("head_commit")?;
+        let gates: Option<String> = row.get("verified_gates")?;
+        let gates: Option<VerifiedGates> = gates
+            .map(|text| json("verified gates", &text))
+            .transpose()?;
+        let verdict: Option<String> = row.get("verdict")?;
+        let verdict: Option<Verdict> = verdict.map(|text| json("verdict", &text)).transpose()?;
+        reviews.push(ReviewCandidate {
+            issue: parsed("issue id", row.get("id")?)?,
+            project: parsed("project id", row.get("project")?)?,
+            pr: PrId::new(row.get("pr")?),
+            priority: priority_from(row)?,
+            created_at: time(row.get("created_at")?)?,
+            gates_verified: gates.is_some_and(|gates| gates.commit == head),
+            has_verdict: verdict.is_some_and(|verdict| verdict.commit == head),
+            last_judged_at: row
+                .get::<_, Option<i64>>("last_judged")?
+                .map(time)
+                .transpose()?,
+            counts: counts_from(row)?,
+        });
+    }
+    Ok(reviews)
+}
+
+fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM issue WHERE project = ?1 AND has_worktree = 1 AND status IN ('done', 'cancelled') ORDER BY id LIMIT ?2",
+    )?;
+    let mut rows = statement.query(params![project.as_str(), CLEAN_UPS_MAX])?;
+    let mut clean_ups = Vec::new();
+    while let Some(row) = rows.next()? {
+        clean_ups.push(CleanUp {
+            issue: parsed("issue id", row.get(0)?)?,
+            project: project.clone(),
+        });
+    }
+    Ok(clean_ups)
+}

@@ -1,0 +1,138 @@
+//! What a tick reads goes through partial indexes, and a broken file says what to do.
+
+use std::collections::BTreeMap;
+
+use symphony_core::issue::BreakerTarget;
+use symphony_core::tick::{ProjectView, SlotLimits, plan_tick};
+use symphony_store::{IssueEdit, SnapshotRequest, Store};
+
+use crate::support::{add, at, human, project, store};
+
+fn request() -> SnapshotRequest {
+    let view = ProjectView {
+        max_concurrency: None,
+        max_retries: 15,
+        breaker_target: BreakerTarget::Backlog,
+        provider: Ok("scripted".into()),
+        judge_enabled: true,
+        judge_cooldown_ms: 0,
+        planner_enabled: false,
+        researcher_enabled: true,
+        migration_mode: true,
+        max_open_reviews: None,
+        open_reviews: 0,
+        phases: BTreeMap::new(),
+        broken: None,
+    };
+    SnapshotRequest {
+        projects: BTreeMap::from([(project(), view)]),
+        slots: SlotLimits {
+            total: 4,
+            by_agent: BTreeMap::new(),
+        },
+        locks: BTreeMap::new(),
+    }
+}
+
+#[test]
+fn blocked_issues_are_not_candidates() {
+    let mut store = store();
+    let (a, b) = (add(&mut store, "a"), add(&mut store, "b"));
+    let edit = IssueEdit {
+        depends_on: Some(vec![a.id.clone()]),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(2), &b.id, &edit).unwrap();
+    let snapshot = store.load_snapshot(request(), at(3)).unwrap();
+    assert_eq!(
+        snapshot
+            .candidates
+            .iter()
+            .map(|c| c.issue.clone())
+            .collect::<Vec<_>>(),
+        [a.id.clone()]
+    );
+    assert_eq!(plan_tick(&snapshot, at(3)).actions.len(), 1);
+    assert_eq!(store.candidate(&b.id).unwrap().unwrap().waits_for, [a.id]);
+}
+
+#[test]
+fn the_ready_query_scans_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    drop(Store::open(&path).unwrap());
+    let conn = rusqlite::Connection::open(&path).unwrap();
+    let explain = |sql: &str| -> Vec<String> {
+        let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+        let rows = statement
+            .query_map([], |row| row.get::<_, String>(3))
+            .unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    for (sql, index) in [
+        (
+            "SELECT i.id FROM issue i LEFT JOIN retry r ON r.issue = i.id WHERE i.project = 'p' AND i.status = 'todo' AND i.open_dependencies = 0 AND (r.due_at IS NULL OR r.due_at <= 5) ORDER BY i.priority, i.created_at, i.id LIMIT 5",
+            "issue_ready",
+        ),
+        (
+            "SELECT id FROM issue i JOIN pull_request p USING (id) WHERE i.project = 'p' AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id",
+            "issue_review",
+        ),
+        (
+            "SELECT id FROM issue WHERE project = 'p' AND has_worktree = 1 AND status IN ('done', 'cancelled') ORDER BY id",
+            "issue_clean_up",
+        ),
+        (
+            "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id",
+            "run_live",
+        ),
+    ] {
+        let plan = explain(sql);
+        assert!(
+            plan.iter().any(|line| line.contains(index)),
+            "{sql}: {plan:?}"
+        );
+        assert!(
+            !plan
+                .iter()
+                .any(|line| line.starts_with("SCAN i") && !line.contains("USING")),
+            "{sql}: {plan:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_no_database_says_what_to_do() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    std::fs::write(
+        &path,
+        "not a database at all, but long enough to be read as a header".repeat(20),
+    )
+    .unwrap();
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(error.contains("not a SQLite database"), "{error}");
+}
+
+#[test]
+fn a_newer_schema_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    drop(Store::open(&path).unwrap());
+    rusqlite::Connection::open(&path)
+        .unwrap()
+        .pragma_update(None, "user_version", 99)
+        .unwrap();
+    let error = Store::open(&path).unwrap_err().to_string();
+    assert!(
+        error.contains("schema version 99") && error.contains("install the newer symphony"),
+        "{error}"
+    );
+}
+
+#[test]
+fn durability_is_full() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::open(&folder.path().join("s.db")).unwrap();
+    assert_eq!(store.durability().unwrap(), ("wal".to_owned(), 2));
+}

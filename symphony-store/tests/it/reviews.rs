@@ -1,0 +1,115 @@
+//! Verdicts: whose count, and on which commit.
+
+use symphony_core::agent::AgentType;
+use symphony_core::issue::IssueStatus;
+use symphony_core::pull_request::{PrState, VerdictKind};
+use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
+use symphony_store::Store;
+
+use crate::support::{add, by, finish, human, new_pr, store, system, try_claim, worker};
+
+fn with_pr() -> (
+    Store,
+    symphony_core::issue::Issue,
+    symphony_core::pull_request::PullRequest,
+) {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let run = worker(&mut store, "r1", &issue.id);
+    let pr = store
+        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
+        .unwrap();
+    store
+        .finish_run(&system(4), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    (store, issue, pr)
+}
+
+fn judge(store: &mut Store, pr: &symphony_core::pull_request::PullRequest) -> Run {
+    let target = RunTarget::PullRequest(pr.issue.clone(), pr.id);
+    try_claim(store, "judge", target, AgentType::Judge).unwrap()
+}
+
+#[test]
+fn a_judge_approves_and_a_human_merges() {
+    let (mut store, issue, pr) = with_pr();
+    let run = judge(&mut store, &pr);
+    let pr = store
+        .record_verdict(&by(&run, 5), pr.id, VerdictKind::Approved, "c1", "good")
+        .unwrap();
+    assert_eq!(pr.state, PrState::Approved);
+    assert_eq!(
+        pr.verdict_on_head().unwrap().protection,
+        ProtectionLevel::None
+    );
+    let done = store
+        .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    assert_eq!(done.run.status, RunStatus::Succeeded);
+    let pr = store.record_merge(&human(7), pr.id, "m1").unwrap();
+    assert_eq!(
+        (pr.state, pr.merged_commit.as_deref()),
+        (PrState::Merged, Some("m1"))
+    );
+    assert_eq!(
+        store.issue(&issue.id).unwrap().state.status(),
+        IssueStatus::Done
+    );
+}
+
+#[test]
+fn a_rejection_needs_feedback_and_sends_the_issue_back() {
+    let (mut store, issue, pr) = with_pr();
+    let run = judge(&mut store, &pr);
+    let error = store
+        .record_verdict(&by(&run, 5), pr.id, VerdictKind::Rejected, "c1", " ")
+        .unwrap_err();
+    assert_eq!(error.to_string(), "feedback must not be empty");
+    store
+        .record_verdict(&by(&run, 5), pr.id, VerdictKind::Rejected, "c1", "no test")
+        .unwrap();
+    let issue = store.issue(&issue.id).unwrap();
+    assert_eq!(issue.state.status(), IssueStatus::Todo);
+    assert!(
+        store.comments(&issue.id, 5).unwrap()[0]
+            .content
+            .ends_with("no test")
+    );
+}
+
+#[test]
+fn a_worker_can_not_judge_and_a_stale_verdict_does_not_count() {
+    let (mut store, issue, pr) = with_pr();
+    let error = store
+        .record_verdict(&human(5), pr.id, VerdictKind::Approved, "c0", "")
+        .unwrap_err();
+    assert!(error.to_string().contains("about commit c0"), "{error}");
+    store.close_pr(&human(6), pr.id).unwrap();
+    let run = worker(&mut store, "r2", &issue.id);
+    let pr = store
+        .create_pr(&by(&run, 7), &new_pr(&issue.id, "c2"))
+        .unwrap();
+    let error = store
+        .record_verdict(&by(&run, 8), pr.id, VerdictKind::Approved, "c2", "")
+        .unwrap_err();
+    assert!(error.to_string().contains("only a judge's run"), "{error}");
+    assert_eq!(store.pr(pr.id).unwrap().verdict, None);
+}
+
+#[test]
+fn a_new_head_voids_gates_and_verdict() {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let run = worker(&mut store, "r1", &issue.id);
+    let first = store
+        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
+        .unwrap();
+    store
+        .record_verdict(&human(4), first.id, VerdictKind::Approved, "c1", "fine")
+        .unwrap();
+    let second = store
+        .create_pr(&by(&run, 5), &new_pr(&issue.id, "c2"))
+        .unwrap();
+    assert_eq!(second.id, first.id);
+    assert_eq!((second.state, second.verdict), (PrState::Open, None));
+}
