@@ -1,3 +1,4 @@
 //! Integration tests of symphony-core.
 
+mod config;
 mod tool_table;

@@ -1,0 +1,106 @@
+//! The defaults and limits of the configuration, each by its name (spec: config).
+
+/// Database, relative to the project's root.
+pub const DATABASE: &str = ".symphony/symphony.db";
+/// Agents at once; 0 = number of CPUs.
+pub const MAX_CONCURRENT_AGENTS: u64 = 0;
+/// Failures, or runs since the phase last advanced, until the circuit breaker opens.
+pub const MAX_RETRIES: u64 = 15;
+/// Longest wait before a retry.
+pub const MAX_RETRY_BACKOFF_MS: u64 = 300_000;
+/// Time limit of a run.
+pub const TURN_TIMEOUT_MS: u64 = 600_000;
+/// What `init` writes as the time limit of a run: real work takes longer than the default.
+pub const INIT_TURN_TIMEOUT_MS: u64 = 1_800_000;
+/// Silence after which a run is ended; the Claude CLI itself waits up to 360 s for a silent API.
+pub const STALL_TIMEOUT_MS: u64 = 420_000;
+/// Where an issue goes when its circuit breaker opens.
+pub const CIRCUIT_BREAKER_STATUS: &str = "backlog";
+/// The program that runs agents.
+pub const PROVIDER: &str = "auto";
+/// First hold of a provider that told no reset time.
+pub const HOLD_MS: u64 = 60_000;
+/// What a configured command writes.
+pub const COMMAND_OUTPUT: &str = "claude-stream";
+/// Folder of overrides of shipped prompts.
+pub const PROMPTS_DIR: &str = ".symphony/prompts";
+/// Tokens of a user prompt's budgeted sections.
+pub const USER_TOKENS: u64 = 8_000;
+/// Tokens of a system prompt.
+pub const SYSTEM_TOKENS: u64 = 12_000;
+/// Tokens that the artifacts of earlier phases share.
+pub const ARTIFACT_TOKENS: u64 = 4_000;
+/// Days that logs of runs are kept.
+pub const LOG_RETENTION_DAYS: u64 = 30;
+/// Whether prompt files stay after a run.
+pub const KEEP_RUN_FILES: bool = false;
+/// Equal tool calls in a row that end a run as looping.
+pub const LOOP_REPEATS: u64 = 12;
+/// Git filters that may run.
+pub const TRUSTED_FILTERS: &[&str] = &["lfs"];
+/// Whether a gate's failure sends the issue back.
+pub const GATE_REQUIRED: bool = true;
+/// Time limit of a gate.
+pub const GATE_TIMEOUT_MS: u64 = 600_000;
+/// Whether ticks take plans on.
+pub const PLAN_BY_TICK: bool = false;
+/// Files of a medium risk.
+pub const RISK_MEDIUM_FILES: u64 = 10;
+/// Lines of a medium risk.
+pub const RISK_MEDIUM_LINES: u64 = 300;
+/// Files of a high risk.
+pub const RISK_HIGH_FILES: u64 = 30;
+/// Lines of a high risk.
+pub const RISK_HIGH_LINES: u64 = 1_500;
+/// Least time between two runs of the scanner.
+pub const SCANNER_INTERVAL_MS: u64 = 600_000;
+/// Least time between two judge runs on the same PR or claim.
+pub const JUDGE_COOLDOWN_MS: u64 = 300_000;
+/// Whether agents may search the web.
+pub const EXTERNAL_RESEARCH: bool = false;
+/// Searches of one run.
+pub const MAX_SEARCHES: u64 = 5;
+/// How agents are confined.
+pub const SANDBOX: &str = "off";
+/// Time limit of the set-up command of a worktree.
+pub const SETUP_TIMEOUT_MS: u64 = 600_000;
+/// Whether the repository's hooks run in Symphony's own commits.
+pub const RUN_HOOKS: bool = false;
+/// Folder of worktrees, relative to the project's root.
+pub const WORKSPACES_DIR: &str = ".symphony-workspaces";
+/// Letters of a prefix that is derived from a folder's name.
+pub const PREFIX_LETTERS_MAX: usize = 4;
+
+/// Shares of the user prompt's budget without a diff, in percent.
+pub const SHARES: super::settings::Shares = super::settings::Shares {
+    description: 25,
+    diff: 0,
+    findings: 20,
+    learnings: 15,
+    comments: 15,
+    previous_output: 25,
+};
+/// Shares of the user prompt's budget of a judge, who sees a diff, in percent.
+pub const JUDGE_SHARES: super::settings::Shares = super::settings::Shares {
+    description: 15,
+    diff: 25,
+    findings: 15,
+    learnings: 10,
+    comments: 10,
+    previous_output: 25,
+};
+
+/// Longest duration that can be configured: 30 days. Anything longer is a slip of the unit.
+pub const DURATION_MS_MAX: u64 = 30 * 24 * 60 * 60 * 1_000;
+/// Most agents, reviews or runs that a limit can name; far above what one machine carries.
+pub const COUNT_MAX: u64 = 10_000;
+/// Most tokens that a prompt's budget can name: above every model's context.
+pub const PROMPT_TOKENS_MAX: u64 = 10_000_000;
+/// Most tokens that a spending cap can name.
+pub const SPENDING_TOKENS_MAX: u64 = 1_000_000_000_000;
+/// Most dollars that a spending cap can name.
+pub const SPENDING_USD_MAX: u32 = 1_000_000;
+/// Most files or lines that a risk threshold can name.
+pub const RISK_MAX: u64 = 10_000_000;
+/// Longest retention of logs: ten years.
+pub const LOG_RETENTION_DAYS_MAX: u64 = 3_650;

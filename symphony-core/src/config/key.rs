@@ -1,0 +1,238 @@
+//! What the table of keys is made of: names, types, defaults, where a key may stand.
+
+/// One key of the configuration.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    /// Its name, in snake case (or kebab case, where it names a provider).
+    pub name: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+    /// What holds when nobody says anything.
+    pub default: DefaultValue,
+    /// Where it may stand.
+    pub scope: Scope,
+    /// What it means, in one sentence or two, without markup but backquotes.
+    pub doc: &'static str,
+}
+
+/// What the value of a key is.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// One value.
+    Leaf(Leaf),
+    /// An object with these keys, merged over the layers key by key.
+    Section(&'static [Key]),
+    /// An object whose names are free within a rule, merged over the layers name by name.
+    Map(NameRule, Each),
+    /// A list of objects with these keys; a layer's list replaces the one below it as a whole.
+    List(&'static [Key]),
+    /// An object with one section per project, each with the keys of [`Scope::Project`] and
+    /// [`Scope::OneProject`].
+    Projects,
+}
+
+/// What stands under each name of a [`Kind::Map`].
+#[derive(Debug, Clone, Copy)]
+pub enum Each {
+    /// One value.
+    Leaf(Leaf),
+    /// An object with these keys.
+    Section(&'static [Key]),
+}
+
+/// The names that a [`Kind::Map`] takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NameRule {
+    /// An environment variable.
+    Environment,
+    /// A phase of the pipeline.
+    Phase,
+    /// An agent type.
+    AgentType,
+}
+
+impl NameRule {
+    /// How a name is written in docs: `<type>`.
+    pub const fn placeholder(self) -> &'static str {
+        match self {
+            Self::Environment => "<NAME>",
+            Self::Phase => "<phase>",
+            Self::AgentType => "<type>",
+        }
+    }
+}
+
+/// The type of one value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Leaf {
+    /// `true` or `false`.
+    Bool,
+    /// A whole number within limits, both included.
+    Integer {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// An amount in US dollars, above zero.
+    Usd,
+    /// A text that keeps a rule.
+    Text(TextRule),
+    /// A list of texts that keep a rule.
+    Texts(TextRule),
+    /// One of these names.
+    Choice(&'static [&'static str]),
+    /// A path of a file or folder; `~/` is the home folder.
+    Path(PathBase),
+    /// A program: a name looked up in `PATH`, or a path.
+    Program,
+    /// A command: a text for `sh -c`, or a list of words.
+    Command,
+}
+
+/// What a text must be like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TextRule {
+    /// Anything, of many lines, even empty; no NUL.
+    Any,
+    /// One line that is not empty.
+    Line,
+    /// A prefix of issue identifiers.
+    Prefix,
+    /// A branch's name that git cannot take for an option.
+    Branch,
+    /// A pattern of paths that stays inside the project.
+    Glob,
+}
+
+/// What a relative path starts from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PathBase {
+    /// The folder of the file that names it (a default: the project's root).
+    File,
+    /// The project's root.
+    Project,
+}
+
+/// What holds when nobody says anything.
+#[derive(Debug, Clone, Copy)]
+pub enum DefaultValue {
+    /// This.
+    Bool(bool),
+    /// This.
+    Integer(u64),
+    /// This.
+    Text(&'static str),
+    /// These.
+    Texts(&'static [&'static str]),
+    /// Nothing: the key is optional, `null` unsets it, and this JSON text is an example.
+    Unset(&'static str),
+    /// The keys below have defaults of their own.
+    Below,
+}
+
+/// Where a key may stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// At the top level of a file; in a project's own file it speaks for that project.
+    TopLevel,
+    /// Anywhere: at the top level of the global file it is the default of all projects.
+    Project,
+    /// In a project's own file or section only, since two projects cannot share it.
+    OneProject,
+}
+
+impl Key {
+    /// Finds the key of a list that a file's name means: its own name, or its camelCase alias.
+    pub fn find(keys: &'static [Self], name: &str) -> Option<&'static Self> {
+        keys.iter()
+            .find(|key| key.name == name || (key.has_alias() && key.alias() == name))
+    }
+
+    /// Returns the camelCase spelling.
+    pub fn alias(&self) -> String {
+        let mut words = self.name.split('_');
+        let mut alias = words.next().unwrap_or_default().to_owned();
+        for word in words {
+            let mut letters = word.chars();
+            alias.extend(letters.next().map(|first| first.to_ascii_uppercase()));
+            alias.push_str(letters.as_str());
+        }
+        alias
+    }
+
+    /// Says whether the camelCase spelling differs from the name.
+    pub fn has_alias(&self) -> bool {
+        self.name.contains('_')
+    }
+
+    /// Returns the default as JSON, nothing for an optional key.
+    pub fn default_json(&self) -> Option<serde_json::Value> {
+        match self.default {
+            DefaultValue::Bool(value) => Some(value.into()),
+            DefaultValue::Integer(value) => Some(value.into()),
+            DefaultValue::Text(value) => Some(value.into()),
+            DefaultValue::Texts(values) => Some(values.to_vec().into()),
+            DefaultValue::Unset(_) | DefaultValue::Below => None,
+        }
+    }
+
+    /// Returns the JSON text to show for this key: its default, or its example.
+    pub fn shown_json(&self) -> String {
+        match self.default {
+            DefaultValue::Unset(example) => example.to_owned(),
+            _ => self
+                .default_json()
+                .map_or_else(|| "{}".to_owned(), |value| value.to_string()),
+        }
+    }
+}
+
+/// One row of the flattened table.
+#[derive(Debug, Clone)]
+pub struct KeyRow {
+    /// The path, with placeholders: `profiles.<type>.max_concurrency`, `gates[].name`.
+    pub path: String,
+    /// The key; for what stands under a free name, the map's key.
+    pub key: &'static Key,
+    /// The type, nothing for a section.
+    pub leaf: Option<Leaf>,
+}
+
+/// Flattens a list of keys into rows, sections before what they hold, in the order of the table.
+pub fn rows(keys: &'static [Key]) -> Vec<KeyRow> {
+    let mut rows = Vec::new();
+    push_rows(keys, "", &mut rows);
+    rows
+}
+
+fn push_rows(keys: &'static [Key], above: &str, rows: &mut Vec<KeyRow>) {
+    for key in keys {
+        let path = format!("{above}{}", key.name);
+        let leaf = if let Kind::Leaf(leaf) = key.kind {
+            Some(leaf)
+        } else {
+            None
+        };
+        rows.push(KeyRow {
+            path: path.clone(),
+            key,
+            leaf,
+        });
+        match key.kind {
+            Kind::Leaf(_) | Kind::Projects => {}
+            Kind::Section(below) => push_rows(below, &format!("{path}."), rows),
+            Kind::List(below) => push_rows(below, &format!("{path}[]."), rows),
+            Kind::Map(rule, Each::Leaf(leaf)) => {
+                rows.push(KeyRow {
+                    path: format!("{path}.{}", rule.placeholder()),
+                    key,
+                    leaf: Some(leaf),
+                });
+            }
+            Kind::Map(rule, Each::Section(below)) => {
+                push_rows(below, &format!("{path}.{}.", rule.placeholder()), rows);
+            }
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Puts layers over each other, and remembers which one each value came from.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::check::{Setting, Settings};
+use super::key::{DefaultValue, Key, Kind};
+use super::path::{KeyPath, Segment};
+use super::problem::Position;
+use super::table::KEYS;
+use super::value::IssuePrefix;
+use crate::id::ProjectId;
+
+/// One layer: what a file's top level, a project's section or the database says.
+#[derive(Debug, Clone)]
+pub struct Layer<'a> {
+    /// Where it comes from.
+    pub source: Source,
+    /// What it says.
+    pub settings: &'a Settings,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// Nobody said anything.
+    Default,
+    /// What the setup wizard stored.
+    Database,
+    /// A file.
+    File {
+        /// Its absolute path.
+        path: PathBuf,
+        /// The section, when it is not the top level.
+        project: Option<ProjectId>,
+    },
+}
+
+/// An effective value.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entry {
+    /// The value; `null` for an optional key that is not set.
+    pub value: Value,
+    /// Which layer it comes from.
+    pub source: Source,
+    /// The path as it is spelled there.
+    pub written: KeyPath,
+    /// Where it stands, when it comes from a file.
+    pub position: Option<Position>,
+}
+
+impl Entry {
+    /// Says where the value comes from, for a person: `default`, `database`, `FILE:LINE:COLUMN`.
+    pub fn origin(&self) -> Origin<'_> {
+        Origin(self)
+    }
+}
+
+/// How an [`Entry`]'s origin is shown.
+#[derive(Debug, Clone, Copy)]
+pub struct Origin<'a>(&'a Entry);
+
+impl fmt::Display for Origin<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.source {
+            Source::Default => f.write_str("default"),
+            Source::Database => f.write_str("database"),
+            Source::File { path, .. } => {
+                write!(f, "{}", path.display())?;
+                match self.0.position {
+                    Some(Position { line, column }) => write!(f, ":{line}:{column}"),
+                    None => Ok(()),
+                }
+            }
+        }
+    }
+}
+
+/// What paths start from.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The project's root.
+    pub root: PathBuf,
+    /// The user's home folder, for `~/`.
+    pub home: Option<PathBuf>,
+}
+
+/// Every effective value with its source: what `config show` prints, and what the typed
+/// configuration is read from.
+#[derive(Debug, Clone)]
+pub struct Effective {
+    entries: BTreeMap<KeyPath, Entry>,
+    pub(super) place: Place,
+}
+
+impl Effective {
+    /// Applies layers over the defaults, the weakest first.
+    ///
+    /// Objects are merged key by key, lists are replaced as a whole, and `null` unsets.
+    pub fn resolve(layers: &[Layer<'_>], place: Place) -> Self {
+        let mut entries = BTreeMap::new();
+        push_defaults(KEYS, &KeyPath::root(), &mut entries);
+        let folder = place
+            .root
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned());
+        let prefix = IssuePrefix::from_folder(&folder.unwrap_or_default());
+        entries.insert(
+            KeyPath::of("prefix"),
+            default_entry("prefix", prefix.as_str().into()),
+        );
+        for layer in layers {
+            for (path, setting) in layer.settings.iter() {
+                let Setting {
+                    value,
+                    written,
+                    position,
+                } = setting.clone();
+                let entry = Entry {
+                    value,
+                    source: layer.source.clone(),
+                    written,
+                    position,
+                };
+                if !(entry.value.is_null() && path == &KeyPath::of("prefix")) {
+                    entries.insert(path.clone(), entry);
+                }
+            }
+        }
+        Self { entries, place }
+    }
+
+    /// Returns every value, in the order of the paths.
+    pub fn iter(&self) -> impl Iterator<Item = (&KeyPath, &Entry)> {
+        self.entries.iter()
+    }
+
+    /// Returns the value at a path in the table's spelling.
+    pub fn get(&self, path: &KeyPath) -> Option<&Entry> {
+        self.entries.get(path)
+    }
+
+    /// Returns the free names below a path that are set (`env` → `RUST_BACKTRACE`), in order.
+    pub fn names_below(&self, path: &KeyPath) -> BTreeSet<&str> {
+        self.entries
+            .iter()
+            .filter(|(_, entry)| !entry.value.is_null())
+            .filter_map(|(at, _)| match at.below(path)?.first()? {
+                Segment::Key(name) => Some(name.as_str()),
+                Segment::Index(_) => None,
+            })
+            .collect()
+    }
+
+    /// Makes a configured path absolute: `~/` is the home folder, anything else relative starts
+    /// from `base`.
+    pub(super) fn absolute(&self, text: &str, base: &Path) -> PathBuf {
+        match (text.strip_prefix('~'), &self.place.home) {
+            (Some(""), Some(home)) => home.clone(),
+            (Some(below), Some(home)) if below.starts_with('/') => {
+                home.join(below.trim_start_matches('/'))
+            }
+            _ => base.join(text),
+        }
+    }
+}
+
+fn default_entry(path: &str, value: Value) -> Entry {
+    Entry {
+        value,
+        source: Source::Default,
+        written: KeyPath::of(path),
+        position: None,
+    }
+}
+
+fn push_defaults(keys: &'static [Key], above: &KeyPath, entries: &mut BTreeMap<KeyPath, Entry>) {
+    for key in keys {
+        let path = above.key(key.name);
+        match key.kind {
+            Kind::Section(below) => push_defaults(below, &path, entries),
+            Kind::Map(..) | Kind::Projects => {}
+            Kind::Leaf(_) if key.name.starts_with('$') => {}
+            Kind::Leaf(_) | Kind::List(_) => {
+                let value = match key.default {
+                    DefaultValue::Unset(_) => Value::Null,
+                    _ => key.default_json().unwrap_or_default(),
+                };
+                let entry = Entry {
+                    value,
+                    source: Source::Default,
+                    written: path.clone(),
+                    position: None,
+                };
+                entries.insert(path, entry);
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! Checks one value against its type: what was expected, what was found.
+
+use serde_json::Value;
+
+use super::key::{Leaf, PathBase, TextRule};
+use super::path::KeyPath;
+use super::problem::ProblemKind;
+use super::value::IssuePrefix;
+
+/// Characters of a found text that a message repeats.
+const SHOWN_CHARS_MAX: usize = 40;
+
+/// Checks a value and gives it in its one form; on failure all problems, each with its path.
+///
+/// `path` is where the value stands, for the problems.
+pub(super) fn check_leaf(
+    leaf: Leaf,
+    value: &Value,
+    path: &KeyPath,
+) -> Result<Value, Vec<(KeyPath, ProblemKind)>> {
+    let one = |checked: Option<Value>| {
+        checked.ok_or_else(|| vec![(path.clone(), wrong(value, expected(leaf)))])
+    };
+    match leaf {
+        Leaf::Bool => one(value.as_bool().map(Value::Bool)),
+        Leaf::Integer { min, max } => {
+            let number = whole_number(value).filter(|number| (min..=max).contains(number));
+            one(number.map(Value::from))
+        }
+        Leaf::Usd => {
+            let most = f64::from(super::defaults::SPENDING_USD_MAX);
+            one(value
+                .as_f64()
+                .filter(|usd| *usd > 0.0 && *usd <= most)
+                .map(|_| value.clone()))
+        }
+        Leaf::Text(rule) => one(value
+            .as_str()
+            .filter(|text| fits(rule, text))
+            .map(Value::from)),
+        Leaf::Choice(names) => one(value
+            .as_str()
+            .filter(|name| names.contains(name))
+            .map(Value::from)),
+        Leaf::Path(_) | Leaf::Program => one(value
+            .as_str()
+            .filter(|text| fits(TextRule::Line, text))
+            .map(Value::from)),
+        Leaf::Texts(rule) => {
+            let items = value.as_array();
+            let items = items.ok_or_else(|| vec![(path.clone(), wrong(value, expected(leaf)))])?;
+            check_texts(rule, items, path).map(|()| value.clone())
+        }
+        Leaf::Command => match value {
+            Value::Array(words) if !words.is_empty() => {
+                check_texts(TextRule::Any, words, path)?;
+                let program = words.first().and_then(Value::as_str).unwrap_or_default();
+                one((!program.trim().is_empty()).then(|| value.clone()))
+            }
+            Value::String(text) if !text.trim().is_empty() && !text.contains('\0') => {
+                Ok(value.clone())
+            }
+            _ => one(None),
+        },
+    }
+}
+
+fn check_texts(
+    rule: TextRule,
+    items: &[Value],
+    path: &KeyPath,
+) -> Result<(), Vec<(KeyPath, ProblemKind)>> {
+    let problems: Vec<_> = items
+        .iter()
+        .enumerate()
+        .filter(|(_, item)| !item.as_str().is_some_and(|text| fits(rule, text)))
+        .map(|(index, item)| (path.index(index), wrong(item, expected(Leaf::Text(rule)))))
+        .collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(problems)
+    }
+}
+
+/// Reads a whole number, also one that is written as `1e3` or `15.0`.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "the number is whole, not negative and below 2^53"
+)]
+fn whole_number(value: &Value) -> Option<u64> {
+    const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        (number.fract() == 0.0 && (0.0..EXACT_MAX).contains(&number)).then_some(number as u64)
+    })
+}
+
+fn fits(rule: TextRule, text: &str) -> bool {
+    match rule {
+        TextRule::Any => !text.contains('\0'),
+        TextRule::Line => !text.trim().is_empty() && !text.contains(char::is_control),
+        TextRule::Prefix => IssuePrefix::parse(text).is_ok(),
+        TextRule::Branch => {
+            fits(TextRule::Line, text)
+                && !text.starts_with('-')
+                && !text.contains(|c: char| c.is_whitespace() || "~^:?*[\\".contains(c))
+                && !text.contains("..")
+        }
+        TextRule::Glob => {
+            fits(TextRule::Line, text)
+                && !text.starts_with(['/', '~'])
+                && text.split('/').all(|part| part != "..")
+        }
+    }
+}
+
+/// Says what a type takes, as part of a sentence: "expected …".
+pub(super) fn expected(leaf: Leaf) -> String {
+    match leaf {
+        Leaf::Bool => "true or false".to_owned(),
+        Leaf::Integer { min, max } => format!("a whole number from {min} to {max}"),
+        Leaf::Usd => {
+            format!(
+                "an amount in US dollars above 0, at most {}",
+                super::defaults::SPENDING_USD_MAX
+            )
+        }
+        Leaf::Text(rule) => text_expected(rule).to_owned(),
+        Leaf::Texts(rule) => format!("a list, each {}", text_expected(rule)),
+        Leaf::Choice([only]) => format!("`{only}`"),
+        Leaf::Choice(names) => format!("one of `{}`", names.join("`, `")),
+        Leaf::Path(PathBase::File) => "a path".to_owned(),
+        Leaf::Path(PathBase::Project) => "a path relative to the project's root".to_owned(),
+        Leaf::Program => "a program's name or path".to_owned(),
+        Leaf::Command => "a command (a text for `sh -c`, or a list of words)".to_owned(),
+    }
+}
+
+const fn text_expected(rule: TextRule) -> &'static str {
+    match rule {
+        TextRule::Any => "a text",
+        TextRule::Line => "a text of one line that is not empty",
+        TextRule::Prefix => {
+            "a prefix (a capital letter, then up to nine capital letters or digits)"
+        }
+        TextRule::Branch => "a branch's name",
+        TextRule::Glob => "a pattern of paths inside the project (not absolute, no `..`)",
+    }
+}
+
+/// A wrong value, described.
+pub(super) fn wrong(value: &Value, expected: String) -> ProblemKind {
+    ProblemKind::WrongValue {
+        found: describe(value),
+        expected,
+    }
+}
+
+/// Says what a value is: `the text "abc"`, `the number 7`.
+pub(super) fn describe(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::Bool(value) => value.to_string(),
+        Value::Number(number) => format!("the number {number}"),
+        Value::String(text) if text.is_empty() => "an empty text".to_owned(),
+        Value::String(text) => format!("the text \"{}\"", shown(text)),
+        Value::Array(items) if items.is_empty() => "an empty list".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+    }
+}
+
+/// Cuts a text for a message and escapes what a terminal would act on.
+fn shown(text: &str) -> String {
+    let mut shown = String::new();
+    for (at, character) in text.chars().enumerate() {
+        if at == SHOWN_CHARS_MAX {
+            shown.push('…');
+            break;
+        }
+        if character.is_control() || matches!(character, '"' | '\\') {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn check(leaf: Leaf, value: &Value) -> Result<Value, Vec<String>> {
+        check_leaf(leaf, value, &KeyPath::of("k")).map_err(|problems| {
+            problems
+                .into_iter()
+                .map(|(path, kind)| match kind {
+                    ProblemKind::WrongValue { found, .. } => format!("{path}: {found}"),
+                    other => format!("{path}: {other:?}"),
+                })
+                .collect()
+        })
+    }
+
+    #[test]
+    fn values_are_checked_by_type() {
+        let count = Leaf::Integer { min: 1, max: 1000 };
+        let glob = Leaf::Texts(TextRule::Glob);
+        let branch = Leaf::Text(TextRule::Branch);
+        for (leaf, value, result) in [
+            (count, json!(7), Ok(json!(7))),
+            (count, json!(15.0), Ok(json!(15))),
+            (count, json!(1e3), Ok(json!(1000))),
+            (count, json!(0), Err(vec!["k: the number 0"])),
+            (count, json!(-1), Err(vec!["k: the number -1"])),
+            (count, json!(1.5), Err(vec!["k: the number 1.5"])),
+            (count, json!("7"), Err(vec!["k: the text \"7\""])),
+            (Leaf::Bool, json!("yes"), Err(vec!["k: the text \"yes\""])),
+            (Leaf::Usd, json!(0.5), Ok(json!(0.5))),
+            (Leaf::Usd, json!(0), Err(vec!["k: the number 0"])),
+            (Leaf::Command, json!("a && b"), Ok(json!("a && b"))),
+            (Leaf::Command, json!(["a", ""]), Ok(json!(["a", ""]))),
+            (Leaf::Command, json!([]), Err(vec!["k: an empty list"])),
+            (Leaf::Command, json!([" "]), Err(vec!["k: a list"])),
+            (Leaf::Command, json!(" "), Err(vec!["k: the text \" \""])),
+            (
+                Leaf::Command,
+                json!(["a", 1, null]),
+                Err(vec!["k[1]: the number 1", "k[2]: null"]),
+            ),
+            (
+                glob,
+                json!(["src/**", "*.pem"]),
+                Ok(json!(["src/**", "*.pem"])),
+            ),
+            (
+                glob,
+                json!(["/etc/*", "a/../b", ""]),
+                Err(vec![
+                    "k[0]: the text \"/etc/*\"",
+                    "k[1]: the text \"a/../b\"",
+                    "k[2]: an empty text",
+                ]),
+            ),
+            (branch, json!("release/1.x"), Ok(json!("release/1.x"))),
+            (
+                branch,
+                json!("--upload-pack=x"),
+                Err(vec!["k: the text \"--upload-pack=x\""]),
+            ),
+        ] {
+            let result = result.map_err(|problems: Vec<&str>| {
+                problems.into_iter().map(str::to_owned).collect::<Vec<_>>()
+            });
+            assert_eq!(check(leaf, &value), result, "{leaf:?} {value}");
+        }
+    }
+
+    #[test]
+    fn found_texts_are_cut_and_escaped() {
+        assert_eq!(
+            describe(&json!("a\u{1b}[31m\n")),
+            "the text \"a\\u{1b}[31m\\n\""
+        );
+        let long = describe(&json!("x".repeat(100)));
+        assert_eq!(long, format!("the text \"{}…\"", "x".repeat(40)));
+    }
+}

@@ -1,0 +1,46 @@
+//! The configuration: one table of keys, the check of a file against it, the layers over each
+//! other, and the typed values that the rest of Symphony reads (spec: config).
+//!
+//! The way of a value: a file's JSON → [`parse_file`] (all problems at once) → [`Layer`]s →
+//! [`Effective::resolve`] → [`Effective::config`] and [`Effective::project_config`]. Reading and
+//! finding files is the edge's: see `symphony-workspace`.
+//!
+//! The layers of a project, the weakest first: defaults, the database (what the setup wizard
+//! found), the global file's top level, its `projects.<id>`, the project's own file, its
+//! `projects.<id>`. Objects are merged key by key, lists are replaced as a whole, and `null` unsets
+//! an optional key.
+
+mod check;
+pub mod defaults;
+mod init_file;
+pub mod key;
+mod layer;
+mod leaf;
+mod path;
+mod problem;
+mod read;
+mod reference;
+mod schema;
+mod settings;
+mod table;
+mod value;
+
+pub use check::{
+    ConfigDocument, FileInput, FileRole, Setting, Settings, parse_file, parse_project_row,
+};
+pub use init_file::InitFile;
+pub use layer::{Effective, Entry, Layer, Origin, Place, Source};
+pub use path::{KeyPath, KeyPathError, Segment};
+pub use problem::{ConfigProblem, Position, Positions, ProblemKind};
+pub use reference::markdown_reference;
+pub use schema::json_schema;
+pub use settings::{
+    Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
+    Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
+    WorktreeSettings,
+};
+pub use table::KEYS;
+pub use value::{
+    BreakerStatus, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
+    ProviderName, SandboxMode,
+};

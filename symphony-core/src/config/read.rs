@@ -1,0 +1,370 @@
+//! Reads the typed configuration from effective values, and checks what only shows when all
+//! layers lie over each other.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::defaults;
+use super::layer::{Effective, Place, Source};
+use super::leaf::describe;
+use super::path::KeyPath;
+use super::problem::{ConfigProblem, ProblemKind};
+use super::settings::{
+    Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
+    Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
+    WorktreeSettings,
+};
+use super::value::{
+    BreakerStatus, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
+};
+use crate::agent::AgentType;
+use crate::unit::UsdMicros;
+
+impl Effective {
+    /// Reads what holds for the whole installation.
+    pub fn config(&self) -> (Config, Vec<ConfigProblem>) {
+        let mut reader = Reader {
+            effective: self,
+            problems: Vec::new(),
+        };
+        let config = Config {
+            database: reader
+                .path("database")
+                .unwrap_or_else(|| self.place.root.join(defaults::DATABASE)),
+            max_concurrent_agents: reader.get_or("max_concurrent_agents", 0),
+            log_retention_days: reader.get_or("log_retention_days", 30),
+            profiles: reader.profiles(),
+            defaults: reader.project(),
+        };
+        (config, reader.problems)
+    }
+
+    /// Reads what holds for the project whose layers these are.
+    ///
+    /// The problems are values at odds with each other: shares that do not add up to 100, a high
+    /// risk below the medium one, the provider `command` without a command. The configuration is
+    /// then usable, but not what was asked for: nothing must be dispatched with it.
+    pub fn project_config(&self) -> (ProjectConfig, Vec<ConfigProblem>) {
+        let mut reader = Reader {
+            effective: self,
+            problems: Vec::new(),
+        };
+        let config = reader.project();
+        reader.check_provider(&config);
+        (config, reader.problems)
+    }
+}
+
+impl ProjectConfig {
+    /// Returns what holds for a project in this folder when nobody says anything.
+    pub fn defaults(root: impl Into<PathBuf>) -> Self {
+        let place = Place {
+            root: root.into(),
+            home: None,
+        };
+        Effective::resolve(&[], place).project_config().0
+    }
+}
+
+struct Reader<'a> {
+    effective: &'a Effective,
+    problems: Vec<ConfigProblem>,
+}
+
+impl Reader<'_> {
+    /// Reads a value, nothing when it is not set.
+    fn get<T: DeserializeOwned>(&mut self, path: &str) -> Option<T> {
+        self.get_at(&KeyPath::of(path))
+    }
+
+    fn get_at<T: DeserializeOwned>(&mut self, path: &KeyPath) -> Option<T> {
+        let value = &self.effective.get(path)?.value;
+        if value.is_null() {
+            return None;
+        }
+        match serde_json::from_value(value.clone()) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.problem(path, describe(value), error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Reads a value that has a default in the table; `otherwise` is that default's stand-in.
+    fn get_or<T: DeserializeOwned>(&mut self, path: &str, otherwise: T) -> T {
+        self.get(path).unwrap_or(otherwise)
+    }
+
+    fn flag(&mut self, path: &str) -> bool {
+        self.get_or(path, false)
+    }
+
+    fn millis(&mut self, path: &str) -> Millis {
+        self.get_or(path, Millis::default())
+    }
+
+    /// Reads a path and makes it absolute from the folder of the file that names it.
+    fn path(&mut self, path: &str) -> Option<PathBuf> {
+        let text: String = self.get(path)?;
+        let source = &self.effective.get(&KeyPath::of(path))?.source;
+        let base = match source {
+            Source::File { path, .. } => path.parent().unwrap_or(&self.effective.place.root),
+            Source::Default | Source::Database => &self.effective.place.root,
+        };
+        Some(self.effective.absolute(&text, base))
+    }
+
+    fn problem(&mut self, path: &KeyPath, found: String, expected: String) {
+        let entry = self.effective.get(path);
+        let file = entry.and_then(|entry| match &entry.source {
+            Source::File { path, .. } => Some(path.display().to_string()),
+            Source::Database => Some("database".to_owned()),
+            Source::Default => None,
+        });
+        self.problems.push(ConfigProblem {
+            path: entry.map_or_else(|| path.clone(), |entry| entry.written.clone()),
+            kind: ProblemKind::WrongValue { found, expected },
+            file,
+            position: entry.and_then(|entry| entry.position),
+        });
+    }
+
+    fn project(&mut self) -> ProjectConfig {
+        ProjectConfig {
+            prefix: self
+                .get("prefix")
+                .unwrap_or_else(|| IssuePrefix::from_folder("")),
+            base_branch: self.get("base_branch"),
+            max_retries: self.get_or("max_retries", 1),
+            max_retry_backoff_ms: self.millis("max_retry_backoff_ms"),
+            turn_timeout_ms: self.millis("turn_timeout_ms"),
+            stall_timeout_ms: self.millis("stall_timeout_ms"),
+            loop_repeats: self.get_or("loop_repeats", u32::MAX),
+            circuit_breaker_status: self.get_or("circuit_breaker_status", BreakerStatus::Backlog),
+            provider: self.get_or("provider", ProviderChoice::Auto),
+            model: self.get("model"),
+            phase_models: self.map("phase_models"),
+            providers: self.providers(),
+            prompts_dir: self.path("prompts_dir").unwrap_or_default(),
+            vault: self.vault(),
+            budget: self.budget(),
+            keep_run_files: self.flag("keep_run_files"),
+            spending: self.spending(),
+            trusted_filters: self.get_or("git.trusted_filters", Vec::new()),
+            gates: self.get_or("gates", Vec::new()),
+            publish: self.get("publish"),
+            notify: self.get("notify"),
+            plan: PlanSettings {
+                by_tick: self.flag("plan.by_tick"),
+                global_constraints: self.get("plan.global_constraints"),
+                instructions: self.get("plan.instructions"),
+            },
+            sensitive_paths: self.get_or("sensitive_paths", Vec::new()),
+            risk: self.risk(),
+            max_concurrency: self.get("max_concurrency"),
+            max_open_reviews: self.get("max_open_reviews"),
+            planner_enabled: self.flag("planner_enabled"),
+            scanner_enabled: self.flag("scanner_enabled"),
+            scanner_interval_ms: self.millis("scanner_interval_ms"),
+            background_research: self.flag("background_research"),
+            researcher_enabled: self.flag("researcher_enabled"),
+            judge_enabled: self.flag("judge_enabled"),
+            judge_cooldown_ms: self.millis("judge_cooldown_ms"),
+            intake_enabled: self.flag("intake_enabled"),
+            wizard_enabled: self.flag("wizard_enabled"),
+            phase_conventions: self.flag("phase_conventions"),
+            migration_mode: self.flag("migration_mode"),
+            external_research: ExternalResearch {
+                enabled: self.flag("external_research.enabled"),
+                max_searches: self.get_or("external_research.max_searches", 0),
+            },
+            worktree: WorktreeSettings {
+                copy: self.get_or("worktree.copy", Vec::new()),
+                setup: self.get("worktree.setup"),
+                setup_timeout_ms: self.millis("worktree.setup_timeout_ms"),
+                run_hooks: self.flag("worktree.run_hooks"),
+            },
+            env: self.map("env"),
+            sandbox: self.get_or("sandbox", SandboxMode::Off),
+            workspaces_dir: self.workspaces_dir(),
+        }
+    }
+
+    fn workspaces_dir(&mut self) -> PathBuf {
+        let text: String = self.get_or("workspaces_dir", defaults::WORKSPACES_DIR.to_owned());
+        self.effective.absolute(&text, &self.effective.place.root)
+    }
+
+    fn map<K: Ord + DeserializeOwned>(&mut self, path: &str) -> BTreeMap<K, String> {
+        let above = KeyPath::of(path);
+        let mut map = BTreeMap::new();
+        for name in self.effective.names_below(&above) {
+            let at = above.key(name);
+            let Some(value) = self.get_at(&at) else {
+                continue;
+            };
+            match serde_json::from_value(Value::from(name)) {
+                Ok(name) => {
+                    map.insert(name, value);
+                }
+                Err(error) => self.problem(&at, format!("the name `{name}`"), error.to_string()),
+            }
+        }
+        map
+    }
+
+    fn profiles(&mut self) -> BTreeMap<AgentType, ProfileLimits> {
+        let above = KeyPath::of("profiles");
+        let mut profiles = BTreeMap::new();
+        for name in self.effective.names_below(&above) {
+            let at = above.key(name).key("max_concurrency");
+            match AgentType::parse(name) {
+                Ok(agent) => {
+                    let limits = ProfileLimits {
+                        max_concurrency: self.get_at(&at),
+                    };
+                    profiles.insert(agent, limits);
+                }
+                Err(error) => self.problem(&at, error.found, error.expected.to_owned()),
+            }
+        }
+        profiles
+    }
+
+    fn providers(&mut self) -> Providers {
+        Providers {
+            claude_cli: self.provider(ProviderName::ClaudeCli),
+            codex_cli: self.provider(ProviderName::CodexCli),
+            command: self.provider(ProviderName::Command),
+            scripted: self.provider(ProviderName::Scripted),
+            command_line: self.get("providers.command.command"),
+            command_output: self.get_or("providers.command.output", CommandOutput::ClaudeStream),
+            scenario: self.path("providers.scripted.scenario"),
+        }
+    }
+
+    fn provider(&mut self, provider: ProviderName) -> ProviderSettings {
+        let binary = format!("providers.{provider}.binary");
+        let text: Option<String> = self.get(&binary);
+        ProviderSettings {
+            binary: match text {
+                Some(name) if !name.contains('/') => Some(PathBuf::from(name)),
+                Some(_) => self.path(&binary),
+                None => None,
+            },
+            args: self.get_or(&format!("providers.{provider}.args"), Vec::new()),
+            env: self.map(&format!("providers.{provider}.env")),
+            hold_ms: self.millis(&format!("providers.{provider}.hold_ms")),
+        }
+    }
+
+    fn vault(&mut self) -> Option<Vault> {
+        let path = self.path("vault.path")?;
+        Some(Vault {
+            path,
+            max_tokens: self.get("vault.max_tokens"),
+        })
+    }
+
+    fn budget(&mut self) -> Budget {
+        Budget {
+            user_tokens: self.get("budget.user_tokens").unwrap_or_default(),
+            system_tokens: self.get("budget.system_tokens").unwrap_or_default(),
+            artifact_tokens: self.get("budget.artifact_tokens").unwrap_or_default(),
+            shares: self.shares("budget.shares", defaults::SHARES),
+            judge_shares: self.shares("budget.judge_shares", defaults::JUDGE_SHARES),
+        }
+    }
+
+    /// Reads shares; when they do not add up, the default stands in for them.
+    fn shares(&mut self, path: &str, otherwise: Shares) -> Shares {
+        let shares = Shares {
+            description: self.get_or(&format!("{path}.description"), 0),
+            diff: self.get_or(&format!("{path}.diff"), 0),
+            findings: self.get_or(&format!("{path}.findings"), 0),
+            learnings: self.get_or(&format!("{path}.learnings"), 0),
+            comments: self.get_or(&format!("{path}.comments"), 0),
+            previous_output: self.get_or(&format!("{path}.previous_output"), 0),
+        };
+        if shares.sum() == 100 {
+            return shares;
+        }
+        let at = self.first_set(path).unwrap_or_else(|| KeyPath::of(path));
+        let expected = format!(
+            "shares that add up to 100 (with the defaults of those of {path} that are not set)"
+        );
+        self.problem(&at, format!("a sum of {}", shares.sum()), expected);
+        otherwise
+    }
+
+    /// Returns the first path of a section that some layer sets.
+    fn first_set(&self, section: &str) -> Option<KeyPath> {
+        let above = KeyPath::of(section);
+        let mut entries = self.effective.iter();
+        entries
+            .find(|(at, entry)| at.below(&above).is_some() && entry.source != Source::Default)
+            .map(|(at, _)| at.clone())
+    }
+
+    fn spending(&mut self) -> Spending {
+        Spending {
+            run: self.cap("run"),
+            issue: self.cap("issue"),
+            project: self.cap("project"),
+            day: self.cap("day"),
+        }
+    }
+
+    fn cap(&mut self, of: &str) -> SpendingCap {
+        SpendingCap {
+            usd: self
+                .get(&format!("spending.{of}.usd"))
+                .map(UsdMicros::from_usd),
+            tokens: self.get(&format!("spending.{of}.tokens")),
+        }
+    }
+
+    fn risk(&mut self) -> RiskThresholds {
+        let medium = self.threshold("medium");
+        let high = self.threshold("high");
+        for (of, medium, high) in [
+            ("files", medium.files, high.files),
+            ("lines", medium.lines, high.lines),
+        ] {
+            if high < medium {
+                let at = self
+                    .first_set("risk")
+                    .unwrap_or_else(|| KeyPath::of("risk"));
+                let found = format!("{medium} {of} for medium and {high} for high");
+                self.problem(
+                    &at,
+                    found,
+                    "a high risk not below the medium one".to_owned(),
+                );
+            }
+        }
+        RiskThresholds { medium, high }
+    }
+
+    fn threshold(&mut self, level: &str) -> RiskThreshold {
+        RiskThreshold {
+            files: self.get_or(&format!("risk.{level}.files"), 0),
+            lines: self.get_or(&format!("risk.{level}.lines"), 0),
+        }
+    }
+
+    fn check_provider(&mut self, config: &ProjectConfig) {
+        if config.provider == ProviderChoice::Command && config.providers.command_line.is_none() {
+            let expected = "`providers.command.command` to be set with this provider".to_owned();
+            self.problem(
+                &KeyPath::of("provider"),
+                "`command` without it".to_owned(),
+                expected,
+            );
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The JSON Schema of a configuration file, made from the table of keys.
+
+use serde_json::{Map, Value, json};
+
+use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule};
+use super::table::KEYS;
+
+/// Returns the JSON Schema (draft 2020-12) of a configuration file, `config schema`.
+///
+/// A camelCase alias is a deprecated property that refers to the one it means.
+pub fn json_schema() -> Value {
+    let mut schema = section(KEYS, "#", |_| true);
+    let project = section(KEYS, "#/$defs/project", |key| key.scope != Scope::TopLevel);
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert(
+            "$schema".to_owned(),
+            json!("https://json-schema.org/draft/2020-12/schema"),
+        );
+        fields.insert("title".to_owned(), json!("Symphony configuration"));
+        fields.insert("$defs".to_owned(), json!({ "project": project }));
+    }
+    schema
+}
+
+/// Describes an object with these keys; `at` is where it stands, for the aliases.
+fn section(keys: &'static [Key], at: &str, has: impl Fn(&Key) -> bool) -> Value {
+    let mut properties = Map::new();
+    for key in keys.iter().filter(|key| has(key)) {
+        let pointer = format!("{at}/properties/{}", key.name);
+        if key.has_alias() {
+            properties.insert(key.alias(), json!({ "$ref": pointer, "deprecated": true }));
+        }
+        properties.insert(key.name.to_owned(), property(key, &pointer));
+    }
+    json!({ "type": "object", "properties": properties, "additionalProperties": false })
+}
+
+fn property(key: &'static Key, at: &str) -> Value {
+    let optional = matches!(key.default, DefaultValue::Unset(_)) && !at.contains("/items/");
+    let mut schema = match key.kind {
+        Kind::Leaf(of) if optional => {
+            json!({ "anyOf": [leaf(of), { "type": "null" }] })
+        }
+        Kind::Leaf(of) => leaf(of),
+        Kind::Section(keys) => section(keys, at, |_| true),
+        Kind::Map(rule, each) => map(rule, each, at),
+        Kind::List(keys) => list(keys, at),
+        Kind::Projects => {
+            json!({ "type": "object", "additionalProperties": { "$ref": "#/$defs/project" } })
+        }
+    };
+    if let Some(fields) = schema.as_object_mut() {
+        fields.insert("description".to_owned(), json!(key.doc));
+        if let Some(default) = key.default_json() {
+            fields.insert("default".to_owned(), default);
+        }
+        if let DefaultValue::Unset(example) = key.default
+            && let Ok(example) = serde_json::from_str::<Value>(example)
+        {
+            fields.insert("examples".to_owned(), json!([example]));
+        }
+    }
+    schema
+}
+
+fn map(rule: NameRule, each: Each, at: &str) -> Value {
+    let value = match each {
+        Each::Leaf(of) => json!({ "anyOf": [leaf(of), { "type": "null" }] }),
+        Each::Section(keys) => section(keys, &format!("{at}/additionalProperties"), |_| true),
+    };
+    let names = match rule {
+        NameRule::Environment => json!({ "pattern": "^[^=]+$" }),
+        NameRule::Phase | NameRule::AgentType => {
+            json!({ "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 64 })
+        }
+    };
+    json!({ "type": "object", "propertyNames": names, "additionalProperties": value })
+}
+
+fn list(keys: &'static [Key], at: &str) -> Value {
+    let mut item = section(keys, &format!("{at}/items"), |_| true);
+    let required: Vec<&str> = keys
+        .iter()
+        .filter(|key| matches!(key.default, DefaultValue::Unset(_)))
+        .map(|key| key.name)
+        .collect();
+    if let Some(fields) = item.as_object_mut() {
+        fields.insert("required".to_owned(), json!(required));
+    }
+    json!({ "type": "array", "items": item })
+}
+
+fn leaf(leaf: Leaf) -> Value {
+    match leaf {
+        Leaf::Bool => json!({ "type": "boolean" }),
+        Leaf::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
+        Leaf::Usd => {
+            json!({ "type": "number", "exclusiveMinimum": 0, "maximum": super::defaults::SPENDING_USD_MAX })
+        }
+        Leaf::Text(rule) => text(rule),
+        Leaf::Texts(rule) => json!({ "type": "array", "items": text(rule) }),
+        Leaf::Choice(names) => json!({ "enum": names }),
+        Leaf::Path(_) | Leaf::Program => text(TextRule::Line),
+        Leaf::Command => json!({ "anyOf": [
+            { "type": "string", "pattern": "\\S" },
+            { "type": "array", "items": { "type": "string" }, "minItems": 1 },
+        ] }),
+    }
+}
+
+fn text(rule: TextRule) -> Value {
+    match rule {
+        TextRule::Any => json!({ "type": "string" }),
+        TextRule::Line => json!({ "type": "string", "pattern": "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
+        TextRule::Prefix => json!({ "type": "string", "pattern": "^[A-Z][A-Z0-9]{0,9}$" }),
+        TextRule::Branch => json!({ "type": "string", "pattern": "^[^-\\s][^\\s~^:?*\\[\\\\]*$" }),
+        TextRule::Glob => json!({ "type": "string", "pattern": "^[^/~]" }),
+    }
+}

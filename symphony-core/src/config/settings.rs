@@ -1,0 +1,322 @@
+//! The typed configuration: what the rest of Symphony reads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::value::{
+    BreakerStatus, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
+    ProviderName, SandboxMode,
+};
+use crate::agent::AgentType;
+use crate::id::PhaseName;
+use crate::unit::{Tokens, UsdMicros};
+
+/// What holds for the whole installation, that is for one database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Config {
+    /// The SQLite file.
+    pub database: PathBuf,
+    /// Agents at once over all projects; 0 = number of CPUs (see [`Config::slots`]).
+    pub max_concurrent_agents: u32,
+    /// Days that logs are kept.
+    pub log_retention_days: u32,
+    /// Limits by agent type.
+    pub profiles: BTreeMap<AgentType, ProfileLimits>,
+    /// Everything else, as it holds where no project says otherwise.
+    pub defaults: ProjectConfig,
+}
+
+impl Config {
+    /// Returns how many agents may run at once on a machine with so many CPUs; at least one.
+    pub fn slots(&self, cpus: usize) -> usize {
+        match usize::try_from(self.max_concurrent_agents) {
+            Ok(0) => cpus.max(1),
+            Ok(limit) => limit,
+            Err(_) => usize::MAX,
+        }
+    }
+
+    /// Returns how many agents of a type may run at once over all projects, when that is limited.
+    pub fn profile_max_concurrency(&self, agent: &AgentType) -> Option<u32> {
+        self.profiles
+            .get(agent)
+            .and_then(|limits| limits.max_concurrency)
+    }
+}
+
+/// Limits of an agent type.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ProfileLimits {
+    /// Agents of the type at once, over all projects.
+    pub max_concurrency: Option<u32>,
+}
+
+/// What holds for one project, every layer applied.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the file, by its name there; they are independent"
+)]
+pub struct ProjectConfig {
+    /// Prefix of the project's issue identifiers.
+    pub prefix: IssuePrefix,
+    /// Branch that work starts from; without it the repository's default branch.
+    pub base_branch: Option<String>,
+    /// Failures in a row, or runs since the phase last advanced, that open the circuit breaker.
+    pub max_retries: u32,
+    /// Longest wait before a retry.
+    pub max_retry_backoff_ms: Millis,
+    /// Time limit of a run.
+    pub turn_timeout_ms: Millis,
+    /// Silence that ends a run.
+    pub stall_timeout_ms: Millis,
+    /// Equal tool calls in a row that end a run.
+    pub loop_repeats: u32,
+    /// Where an issue goes when its circuit breaker opens.
+    pub circuit_breaker_status: BreakerStatus,
+    /// The program that runs agents.
+    pub provider: ProviderChoice,
+    /// The model asked for; without it the provider's own default.
+    pub model: Option<String>,
+    /// The model by phase.
+    pub phase_models: BTreeMap<PhaseName, String>,
+    /// Settings of each provider.
+    pub providers: Providers,
+    /// Folder of overrides of shipped prompts.
+    pub prompts_dir: PathBuf,
+    /// Notes for prompts, when there are any.
+    pub vault: Option<Vault>,
+    /// Budgets of prompts.
+    pub budget: Budget,
+    /// Whether prompt and MCP files stay after a run.
+    pub keep_run_files: bool,
+    /// Caps of spending.
+    pub spending: Spending,
+    /// Git filters that Symphony's own commands may run.
+    pub trusted_filters: Vec<String>,
+    /// Commands that must succeed on a commit before review.
+    pub gates: Vec<Gate>,
+    /// Publishes a pull request; JSON on standard input.
+    pub publish: Option<CommandLine>,
+    /// Tells a human what waits; JSON on standard input.
+    pub notify: Option<CommandLine>,
+    /// Plan files.
+    pub plan: PlanSettings,
+    /// Patterns of paths whose change is a high risk.
+    pub sensitive_paths: Vec<String>,
+    /// Thresholds of risk.
+    pub risk: RiskThresholds,
+    /// Agents at once in the project.
+    pub max_concurrency: Option<u32>,
+    /// While more reviews wait for a human, no new worker starts.
+    pub max_open_reviews: Option<u32>,
+    /// Splits large issues first.
+    pub planner_enabled: bool,
+    /// Looks for work when there is none.
+    pub scanner_enabled: bool,
+    /// Least time between two scanner runs.
+    pub scanner_interval_ms: Millis,
+    /// Runs the researcher without an issue.
+    pub background_research: bool,
+    /// Runs the phases research and architecture.
+    pub researcher_enabled: bool,
+    /// Has a judge review.
+    pub judge_enabled: bool,
+    /// Least time between two judge runs on the same PR or claim.
+    pub judge_cooldown_ms: Millis,
+    /// Triages the backlog.
+    pub intake_enabled: bool,
+    /// Runs the setup wizard once.
+    pub wizard_enabled: bool,
+    /// Gives learnt conventions to phase agents.
+    pub phase_conventions: bool,
+    /// Issues without a phase label go to a worker.
+    pub migration_mode: bool,
+    /// Searching the web in research and architecture.
+    pub external_research: ExternalResearch,
+    /// How worktrees are made.
+    pub worktree: WorktreeSettings,
+    /// Environment of agents, gates and set-up.
+    pub env: BTreeMap<String, String>,
+    /// How agents are confined.
+    pub sandbox: SandboxMode,
+    /// Folder of the worktrees, absolute when the project's root was.
+    pub workspaces_dir: PathBuf,
+}
+
+/// Settings of each provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Providers {
+    /// Anthropic's CLI.
+    pub claude_cli: ProviderSettings,
+    /// `OpenAI`'s CLI.
+    pub codex_cli: ProviderSettings,
+    /// Any program.
+    pub command: ProviderSettings,
+    /// The built-in offline agent.
+    pub scripted: ProviderSettings,
+    /// What the provider `command` runs; set whenever it is the project's provider.
+    pub command_line: Option<CommandLine>,
+    /// What the provider `command` writes.
+    pub command_output: CommandOutput,
+    /// The scenario that the provider `scripted` plays.
+    pub scenario: Option<PathBuf>,
+}
+
+impl Providers {
+    /// Returns what every provider has.
+    pub const fn settings(&self, provider: ProviderName) -> &ProviderSettings {
+        match provider {
+            ProviderName::ClaudeCli => &self.claude_cli,
+            ProviderName::CodexCli => &self.codex_cli,
+            ProviderName::Command => &self.command,
+            ProviderName::Scripted => &self.scripted,
+        }
+    }
+}
+
+/// What every provider has.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProviderSettings {
+    /// The program: a bare name is looked up in `PATH`.
+    pub binary: Option<PathBuf>,
+    /// Arguments added to Symphony's own.
+    pub args: Vec<String>,
+    /// Environment variables of its agents.
+    pub env: BTreeMap<String, String>,
+    /// First hold when no reset time was told.
+    pub hold_ms: Millis,
+}
+
+/// A folder of notes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Vault {
+    /// The folder.
+    pub path: PathBuf,
+    /// Most tokens of notes in a prompt.
+    pub max_tokens: Option<Tokens>,
+}
+
+/// Budgets of prompts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Of a user prompt's budgeted sections.
+    pub user_tokens: Tokens,
+    /// Of a system prompt.
+    pub system_tokens: Tokens,
+    /// Of earlier phases' artifacts together.
+    pub artifact_tokens: Tokens,
+    /// How `user_tokens` is shared without a diff.
+    pub shares: Shares,
+    /// How `user_tokens` is shared when a judge sees a diff.
+    pub judge_shares: Shares,
+}
+
+/// Percentages of the user prompt's budget; they add up to 100.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shares {
+    /// The issue's description.
+    pub description: u8,
+    /// The diff.
+    pub diff: u8,
+    /// Findings.
+    pub findings: u8,
+    /// Learnings.
+    pub learnings: u8,
+    /// Comments.
+    pub comments: u8,
+    /// Output of earlier runs.
+    pub previous_output: u8,
+}
+
+impl Shares {
+    /// Adds the percentages up.
+    pub fn sum(&self) -> u32 {
+        [
+            self.description,
+            self.diff,
+            self.findings,
+            self.learnings,
+            self.comments,
+            self.previous_output,
+        ]
+        .into_iter()
+        .map(u32::from)
+        .sum()
+    }
+}
+
+/// Caps of spending; none by default.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Spending {
+    /// Of one run.
+    pub run: SpendingCap,
+    /// Of one issue.
+    pub issue: SpendingCap,
+    /// Of one project.
+    pub project: SpendingCap,
+    /// Of one project in a day.
+    pub day: SpendingCap,
+}
+
+/// A cap of spending.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SpendingCap {
+    /// In money.
+    pub usd: Option<UsdMicros>,
+    /// In tokens.
+    pub tokens: Option<Tokens>,
+}
+
+/// Plan files.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PlanSettings {
+    /// Whether ticks take over plans that are under way.
+    pub by_tick: bool,
+    /// Constraints of every phase; absent = Symphony's own, empty = none.
+    pub global_constraints: Option<Vec<String>>,
+    /// Instructions of every phase.
+    pub instructions: Option<String>,
+}
+
+/// Thresholds of risk: a change is of the level when it is above either number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RiskThresholds {
+    /// Of a medium risk.
+    pub medium: RiskThreshold,
+    /// Of a high risk; neither number is below the medium one.
+    pub high: RiskThreshold,
+}
+
+/// One threshold of risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RiskThreshold {
+    /// Changed files.
+    pub files: u64,
+    /// Changed lines.
+    pub lines: u64,
+}
+
+/// Searching the web.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ExternalResearch {
+    /// Whether it is allowed.
+    pub enabled: bool,
+    /// Searches of one run.
+    pub max_searches: u32,
+}
+
+/// How an issue's worktree is made.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct WorktreeSettings {
+    /// Patterns of files to copy besides the usual ones.
+    pub copy: Vec<String>,
+    /// Command run once after creation.
+    pub setup: Option<CommandLine>,
+    /// Its time limit.
+    pub setup_timeout_ms: Millis,
+    /// Whether the repository's hooks run in Symphony's own commits.
+    pub run_hooks: bool,
+}

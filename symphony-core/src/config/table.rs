@@ -1,0 +1,293 @@
+//! The one table of keys. Checking, suggestions, defaults, the JSON Schema, the reference page and
+//! the file that `init` writes all come from it: a new key is a row here and a field in
+//! [`settings`](super::settings).
+
+use super::defaults as d;
+use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
+use super::value::{BreakerStatus, CommandOutput, ProviderChoice, SandboxMode};
+use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
+use Scope::{OneProject, Project, TopLevel};
+
+const COUNT: Leaf = Leaf::Integer {
+    min: 1,
+    max: d::COUNT_MAX,
+};
+const WAIT: Leaf = Leaf::Integer {
+    min: 0,
+    max: d::DURATION_MS_MAX,
+};
+const LIMIT: Leaf = Leaf::Integer {
+    min: 1,
+    max: d::DURATION_MS_MAX,
+};
+const PROMPT_TOKENS: Leaf = Leaf::Integer {
+    min: 1,
+    max: d::PROMPT_TOKENS_MAX,
+};
+const SHARE: Leaf = Leaf::Integer { min: 0, max: 100 };
+const RISK: Leaf = Leaf::Integer {
+    min: 0,
+    max: d::RISK_MAX,
+};
+const LINE: Leaf = Leaf::Text(TextRule::Line);
+
+const fn leaf(
+    name: &'static str,
+    leaf: Leaf,
+    default: DefaultValue,
+    scope: Scope,
+    doc: &'static str,
+) -> Key {
+    Key {
+        name,
+        kind: Kind::Leaf(leaf),
+        default,
+        scope,
+        doc,
+    }
+}
+
+const fn section(name: &'static str, keys: &'static [Key], scope: Scope, doc: &'static str) -> Key {
+    Key {
+        name,
+        kind: Kind::Section(keys),
+        default: Below,
+        scope,
+        doc,
+    }
+}
+
+const fn share(name: &'static str, percent: u8, doc: &'static str) -> Key {
+    leaf(name, SHARE, Integer(percent as u64), Project, doc)
+}
+
+/// Every key of a configuration file.
+#[rustfmt::skip] // a table: one row a key
+pub const KEYS: &[Key] = &[
+    leaf("$schema", LINE, Unset("\"https://example.com/symphony.schema.json\""), TopLevel,
+        "Where editors find the JSON Schema (`symphony config schema` prints it); Symphony ignores it."),
+    leaf("database", Leaf::Path(PathBase::File), Text(d::DATABASE), TopLevel,
+        "SQLite file. Several projects share an installation by naming one database in the global file."),
+    leaf("max_concurrent_agents", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_AGENTS), TopLevel,
+        "Agents that run at once, over all projects; 0 = number of CPUs."),
+    leaf("log_retention_days", Leaf::Integer { min: 0, max: d::LOG_RETENTION_DAYS_MAX }, Integer(d::LOG_RETENTION_DAYS), TopLevel,
+        "Days that logs of runs are kept."),
+    Key { name: "profiles", kind: Kind::Map(NameRule::AgentType, Each::Section(PROFILE)), default: Unset(r#"{"judge": {"max_concurrency": 2}}"#), scope: TopLevel,
+        doc: "Limits of an agent type, by its name." },
+    leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,
+        "Failures in a row, or runs since the phase last advanced, after which the circuit breaker opens."),
+    leaf("max_retry_backoff_ms", WAIT, Integer(d::MAX_RETRY_BACKOFF_MS), Project, "Longest wait before a retry."),
+    leaf("turn_timeout_ms", LIMIT, Integer(d::TURN_TIMEOUT_MS), Project, "Time limit of a run."),
+    leaf("stall_timeout_ms", LIMIT, Integer(d::STALL_TIMEOUT_MS), Project,
+        "Silence of an agent after which its run is ended. The Claude CLI itself waits up to 360 s for a silent API."),
+    leaf("loop_repeats", Leaf::Integer { min: 2, max: d::COUNT_MAX }, Integer(d::LOOP_REPEATS), Project,
+        "Equal tool calls in a row, with no change in the worktree, that end a run as looping."),
+    leaf("circuit_breaker_status", Leaf::Choice(BreakerStatus::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
+        "Where an issue goes when its circuit breaker opens; in `todo` it waits for `issue retry`."),
+    leaf("provider", Leaf::Choice(ProviderChoice::NAMES), Text(d::PROVIDER), Project,
+        "The program that runs agents; `auto` is `claude-cli` when it is found, else `codex-cli`."),
+    leaf("model", LINE, Unset("\"opus\""), Project,
+        "The model that agents ask their provider for; without it, the provider's own default."),
+    section("providers", PROVIDERS, TopLevel, "Settings of each provider."),
+    leaf("prompts_dir", Leaf::Path(PathBase::File), Text(d::PROMPTS_DIR), TopLevel,
+        "Folder of overrides of the shipped prompts."),
+    section("vault", VAULT, TopLevel, "A folder of markdown notes; those that match an issue go into its prompt."),
+    section("budget", BUDGET, Project, "Budgets of prompts."),
+    leaf("keep_run_files", Leaf::Bool, Bool(d::KEEP_RUN_FILES), TopLevel,
+        "Keeps the prompt and MCP files of a run after its end."),
+    section("spending", SPENDING, TopLevel, "Caps of spending, enforced as the agent's stream comes in; none by default."),
+    section("git", GIT, TopLevel, "How Symphony's own git commands behave."),
+    leaf("prefix", Leaf::Text(TextRule::Prefix), Unset("\"API\""), OneProject,
+        "Prefix of the project's issue identifiers; by default the first letters of its folder's name."),
+    leaf("base_branch", Leaf::Text(TextRule::Branch), Unset("\"main\""), Project,
+        "Branch that work starts from and is merged into; by default the repository's default branch."),
+    Key { name: "gates", kind: Kind::List(GATE), default: Texts(&[]), scope: Project,
+        doc: "Commands that must succeed on a commit before it is reviewed." },
+    leaf("publish", Leaf::Command, Unset(r#"["./scripts/publish-pr"]"#), Project,
+        "Command that publishes a pull request elsewhere; it gets JSON on its standard input."),
+    leaf("notify", Leaf::Command, Unset(r#"["notify-send", "Symphony"]"#), Project,
+        "Command that tells a human what waits for them; it gets JSON on its standard input."),
+    section("plan", PLAN, Project, "Plan files."),
+    leaf("sensitive_paths", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
+        "Patterns of paths whose change makes a pull request a high risk."),
+    section("risk", RISKS, Project, "Above these thresholds a pull request is a medium or a high risk."),
+    leaf("max_concurrency", COUNT, Unset("2"), Project,
+        "Agents that run at once in the project; without it only the limit of all projects holds."),
+    leaf("max_open_reviews", COUNT, Unset("5"), Project,
+        "While more reviews than this wait for a human, no new worker starts."),
+    Key { name: "phase_models", kind: Kind::Map(NameRule::Phase, Each::Leaf(LINE)), default: Unset(r#"{"research": "haiku"}"#), scope: Project,
+        doc: "The model of a phase, by its name." },
+    leaf("planner_enabled", Leaf::Bool, Bool(false), Project,
+        "Splits large issues, and those with the label `needs-planning`, into sub-tasks first."),
+    leaf("scanner_enabled", Leaf::Bool, Bool(false), Project, "Looks for work when there is none."),
+    leaf("scanner_interval_ms", WAIT, Integer(d::SCANNER_INTERVAL_MS), Project,
+        "Least time between two runs of the scanner."),
+    leaf("background_research", Leaf::Bool, Bool(false), Project,
+        "Runs the researcher without an issue when there is nothing else to do."),
+    leaf("researcher_enabled", Leaf::Bool, Bool(true), Project, "Runs the phases research and architecture."),
+    leaf("judge_enabled", Leaf::Bool, Bool(true), Project,
+        "Has a judge review pull requests and phases; without it reviews wait for a human."),
+    leaf("judge_cooldown_ms", WAIT, Integer(d::JUDGE_COOLDOWN_MS), Project,
+        "Least time between two judge runs on the same pull request or claim."),
+    leaf("intake_enabled", Leaf::Bool, Bool(false), Project, "Triages issues of the backlog, each once."),
+    leaf("wizard_enabled", Leaf::Bool, Bool(false), Project,
+        "Runs the setup wizard once, before anything else of the project."),
+    leaf("phase_conventions", Leaf::Bool, Bool(true), Project,
+        "Gives the conventions that were learnt to phase agents too."),
+    leaf("migration_mode", Leaf::Bool, Bool(true), Project, "Issues without a phase label go to a worker."),
+    section("external_research", EXTERNAL_RESEARCH, Project, "Searching the web in the phases research and architecture."),
+    section("worktree", WORKTREE, Project, "How an issue's worktree is made."),
+    Key { name: "env", kind: Kind::Map(NameRule::Environment, Each::Leaf(Leaf::Text(TextRule::Any))), default: Unset(r#"{"RUST_BACKTRACE": "1"}"#), scope: Project,
+        doc: "Environment variables of the project's agents, gates and set-up." },
+    leaf("sandbox", Leaf::Choice(SandboxMode::NAMES), Text(d::SANDBOX), Project,
+        "How agents are confined; `off` is the only value yet."),
+    leaf("workspaces_dir", Leaf::Path(PathBase::Project), Text(d::WORKSPACES_DIR), Project,
+        "Folder of the worktrees, relative to the project's root."),
+    Key { name: "projects", kind: Kind::Projects, default: Unset(r#"{"api": {"max_concurrency": 2}}"#), scope: TopLevel,
+        doc: "Settings of a project by its id, where they do not stand in the file in its root." },
+];
+
+#[rustfmt::skip]
+const PROFILE: &[Key] = &[leaf("max_concurrency", COUNT, Unset("2"), TopLevel,
+    "Agents of this type that run at once, over all projects.")];
+
+#[rustfmt::skip]
+const BINARY: Key = leaf("binary", Leaf::Program, Unset("\"/usr/local/bin/claude\""), TopLevel,
+    "The program: a name that is looked up in `PATH`, or a path.");
+#[rustfmt::skip]
+const ARGS: Key = leaf("args", Leaf::Texts(TextRule::Any), Texts(&[]), TopLevel,
+    "Arguments that are added to Symphony's own.");
+#[rustfmt::skip]
+const PROVIDER_ENV: Key = Key {
+    name: "env",
+    kind: Kind::Map(NameRule::Environment, Each::Leaf(Leaf::Text(TextRule::Any))),
+    default: Unset(r#"{"HTTPS_PROXY": "http://localhost:3128"}"#),
+    scope: TopLevel,
+    doc: "Environment variables of this provider's agents.",
+};
+#[rustfmt::skip]
+const HOLD: Key = leaf("hold_ms", WAIT, Integer(d::HOLD_MS), TopLevel,
+    "First hold of this provider when it gave no time at which its limit ends.");
+
+#[rustfmt::skip]
+const PROVIDERS: &[Key] = &[
+    section("claude-cli", &[BINARY, ARGS, PROVIDER_ENV, HOLD], TopLevel, "Anthropic's CLI."),
+    section("codex-cli", &[BINARY, ARGS, PROVIDER_ENV, HOLD], TopLevel, "OpenAI's CLI."),
+    section("command", &[
+        leaf("command", Leaf::Command, Unset(r#"["my-agent", "--headless"]"#), TopLevel,
+            "The command that is the agent; the prompt files and the MCP configuration are named in its environment."),
+        leaf("output", Leaf::Choice(CommandOutput::NAMES), Text(d::COMMAND_OUTPUT), TopLevel,
+            "What it writes: the stream of Anthropic's CLI, or plain text."),
+        BINARY, ARGS, PROVIDER_ENV, HOLD,
+    ], TopLevel, "Any program."),
+    section("scripted", &[
+        leaf("scenario", Leaf::Path(PathBase::File), Unset("\"scenario.json\""), TopLevel,
+            "The scenario file that it plays."),
+        BINARY, ARGS, PROVIDER_ENV, HOLD,
+    ], TopLevel, "The built-in offline agent."),
+];
+
+#[rustfmt::skip]
+const VAULT: &[Key] = &[
+    leaf("path", Leaf::Path(PathBase::File), Unset("\"~/notes\""), TopLevel, "The folder."),
+    leaf("max_tokens", PROMPT_TOKENS, Unset("2000"), TopLevel,
+        "Most tokens of notes in a prompt, below what the budget leaves."),
+];
+
+#[rustfmt::skip]
+const BUDGET: &[Key] = &[
+    leaf("user_tokens", PROMPT_TOKENS, Integer(d::USER_TOKENS), Project,
+        "Tokens of the budgeted sections of a user prompt."),
+    leaf("system_tokens", PROMPT_TOKENS, Integer(d::SYSTEM_TOKENS), Project, "Tokens of a system prompt."),
+    leaf("artifact_tokens", PROMPT_TOKENS, Integer(d::ARTIFACT_TOKENS), Project,
+        "Tokens that the artifacts of earlier phases share."),
+    section("shares", &[
+        share("description", d::SHARES.description, "The issue's description."),
+        share("diff", d::SHARES.diff, "The diff."),
+        share("findings", d::SHARES.findings, "Findings."),
+        share("learnings", d::SHARES.learnings, "Learnings."),
+        share("comments", d::SHARES.comments, "Comments."),
+        share("previous_output", d::SHARES.previous_output, "Output of earlier runs."),
+    ], Project, "Percentages of `user_tokens` when there is no diff; they add up to 100."),
+    section("judge_shares", &[
+        share("description", d::JUDGE_SHARES.description, "The issue's description."),
+        share("diff", d::JUDGE_SHARES.diff, "The diff."),
+        share("findings", d::JUDGE_SHARES.findings, "Findings."),
+        share("learnings", d::JUDGE_SHARES.learnings, "Learnings."),
+        share("comments", d::JUDGE_SHARES.comments, "Comments."),
+        share("previous_output", d::JUDGE_SHARES.previous_output, "Output of earlier runs."),
+    ], Project, "Percentages of `user_tokens` when a judge sees a diff; they add up to 100."),
+];
+
+#[rustfmt::skip]
+const CAP: &[Key] = &[
+    leaf("usd", Leaf::Usd, Unset("2.5"), TopLevel, "In US dollars."),
+    leaf("tokens", Leaf::Integer { min: 1, max: d::SPENDING_TOKENS_MAX }, Unset("2000000"), TopLevel, "In tokens."),
+];
+
+#[rustfmt::skip]
+const SPENDING: &[Key] = &[
+    section("run", CAP, TopLevel, "Of one run: the run is ended."),
+    section("issue", CAP, TopLevel, "Of one issue: it is blocked."),
+    section("project", CAP, TopLevel, "Of one project: it is on hold."),
+    section("day", CAP, TopLevel, "Of one project in a day: it is on hold."),
+];
+
+#[rustfmt::skip]
+const GIT: &[Key] = &[leaf("trusted_filters", Leaf::Texts(TextRule::Line), Texts(d::TRUSTED_FILTERS), TopLevel,
+    "Filters that Symphony's own git commands may run, where the user's global git configuration has them.")];
+
+#[rustfmt::skip]
+const GATE: &[Key] = &[
+    leaf("name", LINE, Unset("\"test\""), Project, "Its name, unique in the project."),
+    leaf("command", Leaf::Command, Unset("\"cargo test\""), Project,
+        "What is run: a text runs with `sh -c`, a list is an argv."),
+    leaf("required", Leaf::Bool, Bool(d::GATE_REQUIRED), Project, "Whether its failure sends the issue back."),
+    leaf("timeout_ms", LIMIT, Integer(d::GATE_TIMEOUT_MS), Project, "Its time limit."),
+];
+
+#[rustfmt::skip]
+const PLAN: &[Key] = &[
+    leaf("by_tick", Leaf::Bool, Bool(d::PLAN_BY_TICK), Project, "Lets `tick` take over plans that are under way."),
+    leaf("global_constraints", Leaf::Texts(TextRule::Any), Unset(r#"["Change nothing outside src/."]"#), Project,
+        "Constraints of every phase; without it five of Symphony's own, an empty list is none."),
+    leaf("instructions", Leaf::Text(TextRule::Any), Unset("\"Commit after each task.\""), Project,
+        "Instructions that are added to every phase."),
+];
+
+#[rustfmt::skip]
+const RISKS: &[Key] = &[
+    section("medium", &[
+        leaf("files", RISK, Integer(d::RISK_MEDIUM_FILES), Project, "Changed files."),
+        leaf("lines", RISK, Integer(d::RISK_MEDIUM_LINES), Project, "Changed lines."),
+    ], Project, "Above either it is medium."),
+    section("high", &[
+        leaf("files", RISK, Integer(d::RISK_HIGH_FILES), Project, "Changed files."),
+        leaf("lines", RISK, Integer(d::RISK_HIGH_LINES), Project, "Changed lines."),
+    ], Project, "Above either it is high."),
+];
+
+#[rustfmt::skip]
+const EXTERNAL_RESEARCH: &[Key] = &[
+    leaf("enabled", Leaf::Bool, Bool(d::EXTERNAL_RESEARCH), Project, "Allows it."),
+    leaf("max_searches", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_SEARCHES), Project,
+        "Searches of one run."),
+];
+
+#[rustfmt::skip]
+const WORKTREE: &[Key] = &[
+    leaf("copy", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
+        "Patterns of files that are copied into a new worktree, besides `.env`, `.env.local` and the configuration."),
+    leaf("setup", Leaf::Command, Unset("\"npm ci\""), Project, "Command that is run once in a new worktree."),
+    leaf("setup_timeout_ms", LIMIT, Integer(d::SETUP_TIMEOUT_MS), Project, "Its time limit."),
+    leaf("run_hooks", Leaf::Bool, Bool(d::RUN_HOOKS), Project,
+        "Runs the repository's hooks in Symphony's own commits."),
+];
+
+/// Keys that look like configuration but are state, kept in the database.
+pub(super) const STATE_KEYS: &[&str] = &[
+    "wizard_completed",
+    "wizardCompleted",
+    "wizard_failed",
+    "wizardFailed",
+];

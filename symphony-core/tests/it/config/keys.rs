@@ -1,0 +1,152 @@
+//! Every key of the table is taken, in both spellings, and has the documented default.
+
+use serde_json::{Map, Value, json};
+use symphony_core::config::key::{DefaultValue, rows};
+use symphony_core::config::{FileRole, KEYS};
+
+use super::{file, project_file};
+
+/// Puts a value at a row's path, placeholders filled in.
+fn at_path(path: &str, value: &Value) -> Value {
+    let path = path
+        .replace("<type>", "judge")
+        .replace("<phase>", "research")
+        .replace("<NAME>", "A");
+    path.rsplit('.').fold(value.clone(), |inner, name| {
+        let mut object = Map::new();
+        if let Some(name) = name.strip_suffix("[]") {
+            let mut gate = json!({ "name": "n", "command": "c" });
+            let (gate_keys, inner_keys) = (gate.as_object_mut(), inner.as_object());
+            gate_keys.expect("a gate is an object").extend(
+                inner_keys
+                    .expect("a key of a gate stands in an object")
+                    .clone(),
+            );
+            object.insert(name.to_owned(), json!([gate]));
+        } else {
+            object.insert(name.to_owned(), inner);
+        }
+        Value::Object(object)
+    })
+}
+
+fn camel(path: &str) -> String {
+    let mut text = String::new();
+    let mut upper = false;
+    for character in path.chars() {
+        match character {
+            '_' => upper = true,
+            c if upper => {
+                text.push(c.to_ascii_uppercase());
+                upper = false;
+            }
+            c => text.push(c),
+        }
+    }
+    text
+}
+
+#[test]
+fn every_key_takes_its_default_or_example_in_both_spellings() {
+    let mut leaves = 0;
+    for row in rows(KEYS)
+        .iter()
+        .filter(|row| row.leaf.is_some() && !row.path.ends_with('>'))
+    {
+        leaves += 1;
+        let value: Value = serde_json::from_str(&row.key.shown_json()).unwrap();
+        for path in [row.path.clone(), camel(&row.path)] {
+            let (document, problems) = project_file(&at_path(&path, &value));
+            assert_eq!(problems, [], "{path} = {value}");
+            assert_eq!(document.top.iter().count(), 1, "{path}");
+        }
+        if matches!(row.key.default, DefaultValue::Unset(_)) && !row.path.starts_with("gates") {
+            let (document, problems) = project_file(&at_path(&row.path, &Value::Null));
+            assert_eq!(problems, [], "{} = null", row.path);
+            assert_eq!(document.top.iter().count(), 1, "{}", row.path);
+        } else {
+            assert_ne!(
+                project_file(&at_path(&row.path, &Value::Null)).1,
+                [],
+                "{}",
+                row.path
+            );
+        }
+    }
+    assert_eq!(leaves, 93);
+}
+
+#[test]
+fn every_key_refuses_a_value_of_no_type_and_names_its_path() {
+    let nothing = json!({ "no": { "such": "value" } });
+    for row in rows(KEYS).iter().filter(|row| row.leaf.is_some()) {
+        let (document, problems) = project_file(&at_path(&row.path, &nothing));
+        assert_eq!(problems.len(), 1, "{}: {problems:?}", row.path);
+        let path = problems[0].path.to_string();
+        let concrete = row.path.replace("[]", "[0]").replace("<type>", "judge");
+        let concrete = concrete
+            .replace("<phase>", "research")
+            .replace("<NAME>", "A");
+        assert_eq!(path, concrete);
+        assert!(document.top.is_empty(), "{path}");
+    }
+}
+
+#[test]
+fn whole_numbers_have_both_limits() {
+    use symphony_core::config::key::Leaf;
+    for row in rows(KEYS) {
+        if let Some(Leaf::Integer { min, max }) = row.leaf {
+            for good in [min, max] {
+                let (_, problems) = project_file(&at_path(&row.path, &json!(good)));
+                assert_eq!(problems, [], "{} = {good}", row.path);
+            }
+            for bad in [json!(max + 1), json!(-1), json!(0.5), json!("1")] {
+                let (_, problems) = project_file(&at_path(&row.path, &bad));
+                let expected = format!("a whole number from {min} to {max}");
+                assert_eq!(
+                    problems[0].expected(),
+                    Some(expected.as_str()),
+                    "{} = {bad}",
+                    row.path
+                );
+            }
+            if min > 0 {
+                assert_ne!(
+                    project_file(&at_path(&row.path, &json!(min - 1))).1,
+                    [],
+                    "{}",
+                    row.path
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn project_keys_stand_in_a_section_and_others_do_not() {
+    use symphony_core::config::key::Scope;
+    for key in KEYS {
+        let value: Value = match key.default {
+            DefaultValue::Below => json!({}),
+            _ => serde_json::from_str(&key.shown_json()).unwrap(),
+        };
+        let section = json!({ "projects": { "api": { key.name: value.clone() } } });
+        let allowed = file(&section, FileRole::Global).1.is_empty();
+        assert_eq!(
+            allowed,
+            key.scope != Scope::TopLevel,
+            "projects.api.{}",
+            key.name
+        );
+        let allowed = file(&json!({ key.name: value }), FileRole::Global)
+            .1
+            .is_empty();
+        assert_eq!(
+            allowed,
+            key.scope != Scope::OneProject,
+            "{} in the global file",
+            key.name
+        );
+    }
+}

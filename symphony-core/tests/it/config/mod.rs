@@ -1,0 +1,41 @@
+//! The configuration as a whole: keys, messages, layers, generated texts, and no panic.
+
+mod generated;
+mod keys;
+mod layers;
+mod messages;
+mod prop;
+
+use serde_json::Value;
+use symphony_core::config::{
+    ConfigDocument, ConfigProblem, FileInput, FileRole, Position, Positions, parse_file,
+};
+
+/// Checks a value as a project's own file, without positions.
+fn project_file(value: &Value) -> (ConfigDocument, Vec<ConfigProblem>) {
+    file(value, FileRole::Project)
+}
+
+fn file(value: &Value, role: FileRole) -> (ConfigDocument, Vec<ConfigProblem>) {
+    let positions = Positions::default();
+    parse_file(&FileInput {
+        value,
+        role,
+        file: "f.json",
+        positions: &positions,
+    })
+}
+
+/// The problems of a value as lines.
+fn problems(value: &Value, role: FileRole) -> String {
+    let lines: Vec<String> = file(value, role)
+        .1
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    lines.join("\n")
+}
+
+const fn at(line: usize, column: usize) -> Position {
+    Position { line, column }
+}
