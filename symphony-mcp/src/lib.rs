@@ -1,1 +1,25 @@
 //! The MCP service that agents report through: tools, roles, transports.
+//!
+//! One [`Service`] answers for one [`Identity`]: role, run and issue are fixed when its transport is made and are never
+//! arguments of a call. The same role decides what `tools/list` shows and what `tools/call` accepts. Each call is one
+//! transaction of the store. What an agent can act on is a tool result with `isError`, never a protocol error.
+
+mod answer;
+mod catalog;
+mod error;
+mod identity;
+mod params;
+mod pipe;
+mod pull_request_source;
+mod service;
+mod socket;
+mod store_thread;
+mod tools;
+
+pub use catalog::{IMPLEMENTED, tool_names};
+pub use error::McpError;
+pub use identity::{Identity, IssueWorkspace, ReviewTarget, Verdicts};
+pub use pipe::pipe_stdio;
+pub use service::{Service, serve, serve_stdio};
+pub use socket::RunSocket;
+pub use store_thread::StoreThread;

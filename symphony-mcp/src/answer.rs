@@ -1,0 +1,69 @@
+//! What a tool call answers: structured content and a short text; guidance stands in both.
+
+use rmcp::model::{CallToolResult, ContentBlock};
+use serde_json::{Map, Value, json};
+use symphony_store::StoreError;
+
+/// A tool's answer.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    message: String,
+    fields: Map<String, Value>,
+}
+
+impl Answer {
+    /// Starts an answer from its short text.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), fields: Map::new() }
+    }
+
+    /// Adds a field to the structured content.
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Self {
+        self.fields.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Turns the answer into MCP's form. Some clients show their model the structured part instead of the text, others
+    /// the text alone: so the message stands in both, and a large answer's text is its JSON.
+    pub(crate) fn into_result(mut self) -> CallToolResult {
+        let text = if self.fields.is_empty() {
+            self.message.clone()
+        } else {
+            format!("{}\n{}", self.message, Value::Object(self.fields.clone()))
+        };
+        self.fields.insert("message".to_owned(), Value::String(self.message));
+        let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
+        result.structured_content = Some(Value::Object(self.fields));
+        result
+    }
+}
+
+/// Why a tool did not do what it was asked: a text that says what to do instead.
+#[derive(Debug, Clone)]
+pub(crate) struct ToolError(pub(crate) String);
+
+impl ToolError {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self(message.into())
+    }
+
+    /// Turns the refusal into MCP's form.
+    pub(crate) fn into_result(self) -> CallToolResult {
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.0.clone())]);
+        result.structured_content = Some(json!({ "error": self.0 }));
+        result
+    }
+}
+
+impl From<StoreError> for ToolError {
+    fn from(error: StoreError) -> Self {
+        let hint = match &error {
+            StoreError::Busy(_) => " Call again in a moment.",
+            StoreError::Superseded { .. } => " Stop working: another run took over.",
+            StoreError::NotFound { what: "issue", .. } => " Use `list_issues` to find identifiers.",
+            _ => "",
+        };
+        let text = error.to_string();
+        Self(if hint.is_empty() { text } else { format!("{text}.{hint}") })
+    }
+}

@@ -1,0 +1,76 @@
+//! Who a session is: fixed when its transport is made, never an argument of a call.
+
+use std::path::PathBuf;
+
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::tools::{Role, ToolSet};
+use symphony_store::{Actor, Context};
+
+use crate::catalog::IMPLEMENTED;
+
+/// Whether a session may give verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdicts {
+    /// As its role says.
+    ByRole,
+    /// Never: an agent's environment started this server directly on the database.
+    Refused,
+}
+
+/// The pull request that a judge's run reviews.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReviewTarget {
+    /// The pull request.
+    pub pr: PrId,
+    /// The commit that the judge was shown; only a verdict on it counts.
+    pub commit: String,
+}
+
+/// Where the work of the session's issue lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueWorkspace {
+    /// The project's folder.
+    pub project_root: PathBuf,
+    /// The issue's worktree.
+    pub worktree: PathBuf,
+    /// The branch checked out there.
+    pub branch: String,
+    /// The branch the work goes into.
+    pub base: String,
+    /// Files that were copied into the worktree and are never committed, relative to it.
+    pub copied_files: Vec<PathBuf>,
+}
+
+/// Who a session is.
+#[derive(Debug, Clone)]
+pub struct Identity {
+    /// In whose name it writes.
+    pub actor: Actor,
+    /// Its role.
+    pub role: Role,
+    /// What it may call: the role's row, narrowed by its profile.
+    pub tools: ToolSet,
+    /// The project.
+    pub project: ProjectId,
+    /// The issue it works on; none for scanner, wizard and background research.
+    pub issue: Option<IssueId>,
+    /// What it reviews.
+    pub review: Option<ReviewTarget>,
+    /// Where its issue's work lies.
+    pub workspace: Option<IssueWorkspace>,
+    /// Whether it may give verdicts.
+    pub verdicts: Verdicts,
+}
+
+impl Identity {
+    /// Returns the context of a write made now.
+    pub(crate) fn context(&self) -> Context {
+        Context { actor: self.actor.clone(), now: Timestamp::now() }
+    }
+
+    /// Returns what is listed and callable.
+    pub(crate) fn callable(&self) -> ToolSet {
+        self.tools.intersection(self.role.allowed()).intersection(IMPLEMENTED)
+    }
+}

@@ -1,0 +1,249 @@
+//! The arguments of each tool; their JSON schemas are made from these types.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// `get_issue`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetIssue {
+    /// Identifier such as SYM-12; left out: the issue you work on.
+    #[serde(default)]
+    pub(crate) issue: Option<String>,
+}
+
+/// A status an issue can be asked for.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum StatusName {
+    /// Known, not asked for.
+    Backlog,
+    /// Waits to be dispatched.
+    Todo,
+    /// An agent works on it.
+    InProgress,
+    /// Waits for a verdict.
+    Review,
+    /// Waits for something named.
+    Blocked,
+    /// Merged, or finished by a human.
+    Done,
+    /// Given up.
+    Cancelled,
+}
+
+/// `list_issues`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListIssues {
+    /// Only issues in this status.
+    #[serde(default)]
+    pub(crate) status: Option<StatusName>,
+    /// Only issues with this label.
+    #[serde(default)]
+    pub(crate) label: Option<String>,
+    /// Only issues with this text in title or description, case ignored.
+    #[serde(default)]
+    pub(crate) text: Option<String>,
+    /// How many at most, 1 to 100; 20 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) limit: Option<u32>,
+    /// `next_cursor` of the previous page.
+    #[serde(default)]
+    pub(crate) cursor: Option<String>,
+}
+
+/// `update_issue_status`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct UpdateIssueStatus {
+    /// `todo` gives the issue back, `blocked` says that you can not go on and a human is needed.
+    pub(crate) status: StatusName,
+    /// Why, in a sentence for a human; required for `blocked`.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}
+
+/// How urgent.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum PriorityName {
+    /// Before everything else.
+    Urgent,
+    /// Soon.
+    High,
+    /// In its turn.
+    Medium,
+    /// When there is room.
+    Low,
+    /// Nobody said.
+    None,
+}
+
+/// How much work.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum SizeName {
+    /// A session or less.
+    Small,
+    /// One session.
+    Medium,
+    /// More than one session.
+    Large,
+}
+
+/// `create_issue`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateIssue {
+    /// One line, at most 300 characters.
+    pub(crate) title: String,
+    /// What is wrong or wanted, where, and how to tell that it is done.
+    #[serde(default)]
+    pub(crate) description: String,
+    /// At most 50 labels.
+    #[serde(default)]
+    pub(crate) labels: Vec<String>,
+    /// How urgent.
+    #[serde(default)]
+    pub(crate) priority: Option<PriorityName>,
+    /// How much work.
+    #[serde(default)]
+    pub(crate) size: Option<SizeName>,
+}
+
+/// What a finding tells.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum FindingName {
+    /// Something worth knowing.
+    Note,
+    /// How the work was done, for the reviewer.
+    Approach,
+    /// What is missing, with a theory of the cause.
+    Gap,
+    /// A defect.
+    Bug,
+    /// A risk.
+    Risk,
+    /// What a review found.
+    Review,
+}
+
+/// `add_finding`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddFinding {
+    /// What the finding tells.
+    pub(crate) kind: FindingName,
+    /// The finding itself.
+    pub(crate) text: String,
+    /// Files it is about, relative to the project; at most 100.
+    #[serde(default)]
+    pub(crate) files: Vec<String>,
+}
+
+/// What kind of learning.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum LearningName {
+    /// How things are done in this project.
+    Convention,
+    /// A way that works.
+    Pattern,
+    /// A trap.
+    Gotcha,
+}
+
+/// `add_learning`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddLearning {
+    /// The learning in one or two sentences that help with other issues too.
+    pub(crate) pattern: String,
+    /// What kind.
+    #[serde(default)]
+    pub(crate) learning_type: Option<LearningName>,
+    /// Paths it applies to; at most 100.
+    #[serde(default)]
+    pub(crate) applies_to: Vec<String>,
+}
+
+/// `add_comment`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AddComment {
+    /// The comment.
+    pub(crate) content: String,
+    /// Identifier of another issue of the project; left out: the issue you work on.
+    #[serde(default)]
+    pub(crate) issue: Option<String>,
+}
+
+/// `search_learnings`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchLearnings {
+    /// What you want to know about, in your own words.
+    pub(crate) query: String,
+    /// How many at most, 1 to 100; 10 when left out.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 100))]
+    pub(crate) limit: Option<u32>,
+    /// Search the other projects of this installation too.
+    #[serde(default)]
+    pub(crate) all_projects: bool,
+}
+
+/// A gate as the agent ran it.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct GateResult {
+    /// The gate's name.
+    pub(crate) name: String,
+    /// Whether it passed.
+    pub(crate) passed: bool,
+    /// The end of its output.
+    #[serde(default)]
+    pub(crate) output: String,
+}
+
+/// `create_pr`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreatePr {
+    /// One line, at most 300 characters.
+    pub(crate) title: String,
+    /// What was changed and why, and how it was tested.
+    pub(crate) body: String,
+    /// The gates as you ran them; Symphony runs them again.
+    #[serde(default)]
+    pub(crate) gate_results: Vec<GateResult>,
+    /// How you went about it, for the reviewer; recorded as a finding.
+    #[serde(default)]
+    pub(crate) approach: Option<String>,
+}
+
+/// `approve_pr`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApprovePr {
+    /// What convinced you.
+    #[serde(default)]
+    pub(crate) comment: Option<String>,
+}
+
+/// `reject_pr`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RejectPr {
+    /// What must change, concretely enough to act on.
+    pub(crate) feedback: String,
+}

@@ -1,0 +1,49 @@
+//! `symphony mcp --socket PATH`: bytes between an agent's CLI and the run's socket, nothing else.
+
+use std::io::{self, Read, Write};
+use std::net::Shutdown;
+use std::path::Path;
+use std::thread;
+
+use crate::error::McpError;
+use crate::socket::connect;
+
+/// Bytes moved at once; a request is rarely longer.
+const BUFFER_BYTES: usize = 64 * 1024;
+
+/// Carries bytes between standard input/output and the socket until either side ends.
+///
+/// # Errors
+/// When the socket can not be reached.
+pub fn pipe_stdio(path: &Path) -> Result<(), McpError> {
+    let socket = connect(path)?;
+    let mut from_agent = socket.try_clone().map_err(McpError::Transport)?;
+    let mut to_agent = socket;
+    thread::Builder::new()
+        .name("stdin".to_owned())
+        .spawn(move || {
+            // the agent's CLI closed its side or died: the session ends in order, open calls are still answered
+            let _ended = carry(&mut io::stdin().lock(), &mut from_agent);
+            let _closed = from_agent.shutdown(Shutdown::Write);
+        })
+        .map_err(McpError::Transport)?;
+    // when the supervisor closes the socket the process ends, even while stdin stays open
+    carry(&mut to_agent, &mut io::stdout().lock()).map_err(McpError::Transport)
+}
+
+fn carry(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
+    let mut buffer = vec![0_u8; BUFFER_BYTES];
+    loop {
+        let read = match from.read(&mut buffer) {
+            Ok(0) => return Ok(()),
+            Ok(read) => read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let bytes = buffer.get(..read).unwrap_or_default();
+        match to.write_all(bytes).and_then(|()| to.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+            other => other?,
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The service: what a session may see and call, and what becomes of a call.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use rmcp::model::{
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
+    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as McpTool,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler, ServiceExt};
+use symphony_core::tools::Tool;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use crate::answer::ToolError;
+use crate::catalog::{render, tool_names};
+use crate::error::McpError;
+use crate::identity::Identity;
+use crate::store_thread::StoreThread;
+use crate::tools;
+
+/// Answers for one identity. Clones are cheap: each connection gets one.
+#[derive(Debug, Clone)]
+pub struct Service {
+    identity: Arc<Identity>,
+    store: StoreThread,
+    listed: Arc<Vec<McpTool>>,
+}
+
+impl Service {
+    /// Makes the service of an identity.
+    pub fn new(identity: Identity, store: StoreThread) -> Self {
+        let listed = Arc::new(render(identity.callable()));
+        Self { identity: Arc::new(identity), store, listed }
+    }
+
+    async fn call(&self, request: CallToolRequestParams) -> CallToolResult {
+        let tool = match Tool::parse(&request.name) {
+            Ok(tool) if self.identity.callable().contains(tool) => tool,
+            _ => return self.refuse(&request.name).into_result(),
+        };
+        let (identity, arguments) = (Arc::clone(&self.identity), request.arguments.unwrap_or_default());
+        let answered = self
+            .store
+            .call(move |store| {
+                // a panic would leave the request without an answer for ever
+                std::panic::catch_unwind(AssertUnwindSafe(|| tools::call(store, &identity, tool, arguments)))
+                    .unwrap_or_else(|_panic| {
+                        Err(ToolError::new(format!("`{}` failed inside Symphony: this is a bug", tool.name())))
+                    })
+            })
+            .await;
+        match answered {
+            Ok(Ok(answer)) => answer.into_result(),
+            Ok(Err(error)) => error.into_result(),
+            Err(gone) => ToolError::new(gone.to_string()).into_result(),
+        }
+    }
+
+    fn refuse(&self, name: &str) -> ToolError {
+        ToolError::new(format!(
+            "a {} has no tool `{name}`; it has: {}",
+            self.identity.role,
+            tool_names(self.identity.callable()).join(", ")
+        ))
+    }
+}
+
+impl ServerHandler for Service {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = Implementation::new("symphony", env!("CARGO_PKG_VERSION"));
+        info.instructions = Some(
+            "Symphony's service for the run you are: read the issue, record findings and learnings, report the \
+             outcome. What you do not report here did not happen."
+                .to_owned(),
+        );
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        // the list depends on the role: nobody else may be served it from a cache
+        Ok(ListToolsResult::with_all_items(self.listed.as_ref().clone()).with_cache_scope(CacheScope::Private))
+    }
+
+    async fn call_tool(
+        &self,
+        request: CallToolRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        Ok(self.call(request).await.into())
+    }
+}
+
+/// Serves one session until its client goes away.
+///
+/// # Errors
+/// When the session can not be set up. A client that goes away before it said anything is no error.
+pub async fn serve<R, W>(service: Service, read: R, write: W) -> Result<(), McpError>
+where
+    R: AsyncRead + Send + Unpin + 'static,
+    W: AsyncWrite + Send + Unpin + 'static,
+{
+    match service.serve((read, write)).await {
+        Ok(session) => {
+            session.waiting().await.map_err(|error| McpError::Session(error.to_string()))?;
+            Ok(())
+        }
+        Err(error) => {
+            let text = error.to_string();
+            if text.contains("closed") { Ok(()) } else { Err(McpError::Session(text)) }
+        }
+    }
+}
+
+/// Serves one session on standard input and output, until input ends.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_stdio(service: Service) -> Result<(), McpError> {
+    serve(service, tokio::io::stdin(), tokio::io::stdout()).await
+}

@@ -1,0 +1,110 @@
+//! The run's socket: role, run and issue belong to it, on the supervisor's side.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::net::UnixStream as StdStream;
+use std::path::{Path, PathBuf};
+
+use tokio::net::UnixListener;
+use tokio::task::JoinSet;
+
+use crate::error::McpError;
+use crate::service::{Service, serve};
+
+/// Sessions at once on one socket: a CLI opens one; some open a second while they start.
+const SESSIONS_MAX: usize = 8;
+
+/// A run's socket, bound and not yet served. Dropping it removes the file.
+#[derive(Debug)]
+pub struct RunSocket {
+    listener: UnixListener,
+    path: PathBuf,
+    sessions_max: usize,
+}
+
+/// Opens a folder and returns a path to a file in it that is short whatever the folder's own path is: the address of a
+/// socket is limited to 108 bytes.
+fn short(path: &Path) -> io::Result<(File, PathBuf)> {
+    let (folder, name) = match (path.parent(), path.file_name()) {
+        (Some(folder), Some(name)) => (folder, name),
+        _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the path of a file")),
+    };
+    let folder = File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?;
+    let through = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
+    Ok((folder, through))
+}
+
+impl RunSocket {
+    /// Binds the socket at a path, mode 0600, in a folder of mode 0700 that is made where it is missing.
+    ///
+    /// A judge's socket takes one session: nothing else that runs in its worktree can get at its verdict tools.
+    ///
+    /// # Errors
+    /// When the folder or the socket can not be made.
+    pub fn bind(path: &Path, single_session: bool) -> Result<Self, McpError> {
+        let bind = || -> io::Result<UnixListener> {
+            if let Some(folder) = path.parent() {
+                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            }
+            match std::fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+            let (_folder, through) = short(path)?;
+            let listener = UnixListener::bind(through)?;
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+            Ok(listener)
+        };
+        let listener = bind().map_err(|source| McpError::Socket { path: path.to_owned(), source })?;
+        let sessions_max = if single_session { 1 } else { SESSIONS_MAX };
+        Ok(Self { listener, path: path.to_owned(), sessions_max })
+    }
+
+    /// Serves sessions until the future is dropped. Sessions over the limit are closed at once.
+    ///
+    /// A single-session socket takes one session in all; others take any number, so many at a time.
+    ///
+    /// # Errors
+    /// When the socket itself fails.
+    pub async fn serve(self, service: Service) -> Result<(), McpError> {
+        let mut sessions = JoinSet::new();
+        let mut accepted = 0_usize;
+        loop {
+            tokio::select! {
+                incoming = self.listener.accept() => {
+                    let (stream, _address) = incoming.map_err(McpError::Transport)?;
+                    let spent = if self.sessions_max == 1 { accepted } else { sessions.len() };
+                    if spent >= self.sessions_max {
+                        tracing::warn!(socket = %self.path.display(), "refused another session on the run's socket");
+                        continue;
+                    }
+                    accepted += 1;
+                    let (read, write) = stream.into_split();
+                    sessions.spawn(serve(service.clone(), read, write));
+                }
+                Some(ended) = sessions.join_next() => {
+                    if let Ok(Err(error)) = ended {
+                        tracing::warn!(%error, "a session on the run's socket failed");
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Drop for RunSocket {
+    fn drop(&mut self) {
+        let _removed = std::fs::remove_file(&self.path);
+    }
+}
+
+/// Connects to a run's socket.
+pub(crate) fn connect(path: &Path) -> Result<StdStream, McpError> {
+    let open = || -> io::Result<StdStream> {
+        let (_folder, through) = short(path)?;
+        StdStream::connect(through)
+    };
+    open().map_err(|source| McpError::Connect { path: path.to_owned(), source })
+}

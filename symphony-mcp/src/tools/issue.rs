@@ -1,0 +1,250 @@
+//! Reading, moving and filing issues.
+
+use serde_json::{Value, json};
+use symphony_core::id::IssueId;
+use symphony_core::issue::{
+    CommentAuthor, Issue, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, Priority, Review, Size, human_move,
+};
+use symphony_core::pull_request::PullRequest;
+use symphony_core::tools::StatusPermission;
+use symphony_store::{Actor, IssueFilter, NewIssue, Store};
+
+use super::{own_issue, target};
+use crate::answer::{Answer, ToolError};
+use crate::identity::Identity;
+use crate::params::{CreateIssue, GetIssue, ListIssues, PriorityName, SizeName, StatusName, UpdateIssueStatus};
+
+/// Comments and findings that `get_issue` shows: the newest ones.
+const NOTES_SHOWN_MAX: u32 = 20;
+/// Page of `list_issues` when the call names none, and the largest one (spec: mcp).
+const PAGE: u32 = 20;
+const PAGE_MAX: u32 = 100;
+
+fn status(name: StatusName) -> IssueStatus {
+    match name {
+        StatusName::Backlog => IssueStatus::Backlog,
+        StatusName::Todo => IssueStatus::Todo,
+        StatusName::InProgress => IssueStatus::InProgress,
+        StatusName::Review => IssueStatus::Review,
+        StatusName::Blocked => IssueStatus::Blocked,
+        StatusName::Done => IssueStatus::Done,
+        StatusName::Cancelled => IssueStatus::Cancelled,
+    }
+}
+
+fn row(issue: &Issue) -> Value {
+    json!({
+        "identifier": issue.id,
+        "title": issue.title,
+        "status": issue.state.status(),
+        "priority": issue.priority,
+        "size": issue.size,
+        "labels": issue.labels,
+        "parent": issue.parent,
+        "depends_on": issue.depends_on,
+        "phase": issue.phase(),
+    })
+}
+
+fn author_label(author: &CommentAuthor) -> String {
+    match author {
+        CommentAuthor::Human => "human".to_owned(),
+        CommentAuthor::System => "symphony".to_owned(),
+        CommentAuthor::Agent(agent) => format!("agent:{agent}"),
+    }
+}
+
+fn pr_row(pr: &PullRequest) -> Value {
+    let (insertions, deletions) = pr.totals();
+    json!({
+        "id": pr.id,
+        "title": pr.title,
+        "body": pr.body,
+        "state": pr.state,
+        "branch": pr.branch,
+        "base": pr.base,
+        "head_commit": pr.head_commit,
+        "files": pr.files,
+        "insertions": insertions,
+        "deletions": deletions,
+        "gates": pr.gates_of_head().map(|gates| &gates.results),
+        "reported_gates": pr.reported_gates,
+        "verdict": pr.verdict,
+    })
+}
+
+/// `get_issue`
+pub(super) fn get(store: &mut Store, identity: &Identity, params: &GetIssue) -> Result<Answer, ToolError> {
+    let issue = target(store, identity, params.issue.as_deref())?;
+    let comments: Vec<Value> = store
+        .comments(&issue.id, NOTES_SHOWN_MAX)?
+        .iter()
+        .map(|c| json!({ "author": author_label(&c.author), "content": c.content, "created_at": c.created_at }))
+        .collect();
+    let findings: Vec<Value> = store
+        .findings(&issue.id, NOTES_SHOWN_MAX)?
+        .iter()
+        .map(|f| json!({ "kind": f.kind, "text": f.text, "files": f.files, "author": author_label(&f.author), "created_at": f.created_at }))
+        .collect();
+    let mut dependencies = Vec::new();
+    for id in &issue.depends_on {
+        dependencies.push(row(&store.issue(id)?));
+    }
+    let children = store.list_issues(&IssueFilter {
+        parent: Some(issue.id.clone()),
+        limit: Some(PAGE_MAX),
+        ..IssueFilter::default()
+    })?;
+    let pr = store
+        .prs(&symphony_store::PrFilter { issue: Some(issue.id.clone()), ..Default::default() })?
+        .first()
+        .map(pr_row);
+    let mut shown = row(&issue);
+    if let Value::Object(fields) = &mut shown {
+        fields.insert("description".to_owned(), json!(issue.description));
+        fields.insert("blocked".to_owned(), json!(issue.state.block()));
+    }
+    let message = format!("{} is {}: {}", issue.id, issue.state.status(), issue.title);
+    Ok(Answer::new(message)
+        .with("issue", shown)
+        .with("comments", Value::Array(comments))
+        .with("findings", Value::Array(findings))
+        .with("dependencies", Value::Array(dependencies))
+        .with("children", children.items.iter().map(row).collect())
+        .with("pull_request", pr.unwrap_or(Value::Null)))
+}
+
+/// `list_issues`
+pub(super) fn list(store: &mut Store, identity: &Identity, params: &ListIssues) -> Result<Answer, ToolError> {
+    let limit = params.limit.unwrap_or(PAGE);
+    if !(1..=PAGE_MAX).contains(&limit) {
+        return Err(ToolError::new(format!("limit is {limit}; it must be 1 to {PAGE_MAX}")));
+    }
+    let after = params
+        .cursor
+        .as_deref()
+        .map(|text| IssueId::parse(text).map_err(|_id| ToolError::new("cursor is not a `next_cursor` of this tool")))
+        .transpose()?;
+    let page = store.list_issues(&IssueFilter {
+        project: Some(identity.project.clone()),
+        status: params.status.map(status),
+        label: params.label.clone(),
+        text: params.text.clone(),
+        limit: Some(limit),
+        after,
+        parent: None,
+    })?;
+    let message = match (page.items.len(), &page.next) {
+        (0, _) => "no issue fits".to_owned(),
+        (n, None) => format!("{n} issues"),
+        (n, Some(_)) => format!("{n} issues; more with cursor"),
+    };
+    Ok(Answer::new(message)
+        .with("items", page.items.iter().map(row).collect())
+        .with("next_cursor", json!(page.next)))
+}
+
+/// `update_issue_status`
+pub(super) fn update_status(
+    store: &mut Store,
+    identity: &Identity,
+    params: &UpdateIssueStatus,
+) -> Result<Answer, ToolError> {
+    let id = own_issue(identity)?.clone();
+    let to = status(params.status);
+    let permission = identity
+        .role
+        .status_permission()
+        .ok_or_else(|| ToolError::new(format!("a {} may not move issues", identity.role)))?;
+    let event = if identity.actor == Actor::Human {
+        human_event(store, &id, to, params.reason.as_deref())?
+    } else {
+        match (permission, to) {
+            (StatusPermission::Full, IssueStatus::Todo) => IssueEvent::HandedBack,
+            (_, IssueStatus::Blocked) => IssueEvent::AgentBlocked { reason: required_reason(params)? },
+            (StatusPermission::Full, other) => {
+                return Err(ToolError::new(format!(
+                    "you can not move an issue to `{other}`: use `todo` to give it back, `blocked` to ask for a human, \
+                     `create_pr` when the work is done"
+                )));
+            }
+            (StatusPermission::BlockedOnly | StatusPermission::Triage, other) => {
+                return Err(ToolError::new(format!(
+                    "a {} can not move an issue to `{other}`: only `blocked`, with a reason",
+                    identity.role
+                )));
+            }
+        }
+    };
+    let context = identity.context();
+    let issue = store.move_issue(&context, &id, &event)?;
+    if let Some(reason) = params.reason.as_deref().filter(|text| !text.trim().is_empty()) {
+        store.add_comment(&context, &id, &format!("Moved to {}: {reason}", issue.state.status()))?;
+    }
+    Ok(Answer::new(format!("{id} is {} now", issue.state.status())).with("issue", row(&issue)))
+}
+
+fn human_event(
+    store: &Store,
+    id: &IssueId,
+    to: IssueStatus,
+    reason: Option<&str>,
+) -> Result<IssueEvent, ToolError> {
+    if to == IssueStatus::Blocked {
+        return Ok(IssueEvent::AgentBlocked { reason: reason.unwrap_or("blocked by a human").to_owned() });
+    }
+    let review = if store.open_pr(id)?.is_some() { Review::Open } else { Review::None };
+    human_move(&store.issue(id)?.state, to, review).map_err(|error| ToolError::new(error.to_string()))
+}
+
+fn required_reason(params: &UpdateIssueStatus) -> Result<String, ToolError> {
+    params
+        .reason
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+        .map(str::to_owned)
+        .ok_or_else(|| ToolError::new("`blocked` needs a `reason`: say what a human has to do"))
+}
+
+/// `create_issue`
+pub(super) fn create(store: &mut Store, identity: &Identity, params: CreateIssue) -> Result<Answer, ToolError> {
+    let by_human = identity.actor == Actor::Human;
+    let mut labels = params.labels;
+    if !by_human && !labels.iter().any(|label| label.starts_with(PHASE_LABEL_PREFIX)) {
+        labels.push(format!("{PHASE_LABEL_PREFIX}research"));
+    }
+    let issue = store.add_issue(
+        &identity.context(),
+        &NewIssue {
+            project: identity.project.clone(),
+            title: params.title,
+            description: params.description,
+            status: IssueStatus::Backlog,
+            priority: params.priority.map_or(Priority::None, priority),
+            size: params.size.map(size),
+            labels,
+            parent: None,
+            depends_on: Vec::new(),
+            external_id: None,
+        },
+    )?;
+    Ok(Answer::new(format!("filed {} in the backlog", issue.id)).with("issue", row(&issue)))
+}
+
+fn priority(name: PriorityName) -> Priority {
+    match name {
+        PriorityName::Urgent => Priority::Urgent,
+        PriorityName::High => Priority::High,
+        PriorityName::Medium => Priority::Medium,
+        PriorityName::Low => Priority::Low,
+        PriorityName::None => Priority::None,
+    }
+}
+
+fn size(name: SizeName) -> Size {
+    match name {
+        SizeName::Small => Size::Small,
+        SizeName::Medium => Size::Medium,
+        SizeName::Large => Size::Large,
+    }
+}

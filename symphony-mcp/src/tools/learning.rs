@@ -1,0 +1,87 @@
+//! Recording and searching learnings.
+
+use serde_json::{Value, json};
+use symphony_core::Timestamp;
+use symphony_core::id::LearningId;
+use symphony_core::learning::LearningType;
+use symphony_learning::{Options, Relevance};
+use symphony_store::{NewLearning, Store};
+use uuid::Uuid;
+
+use crate::answer::{Answer, ToolError};
+use crate::identity::Identity;
+use crate::params::{AddLearning, LearningName, SearchLearnings};
+
+/// Results of `search_learnings` when the call names none, and the largest number.
+const RESULTS: u32 = 10;
+const RESULTS_MAX: u32 = 100;
+
+/// `add_learning`
+pub(super) fn add(store: &mut Store, identity: &Identity, params: AddLearning) -> Result<Answer, ToolError> {
+    let id = LearningId::parse(Uuid::now_v7().to_string()).map_err(|error| ToolError::new(error.to_string()))?;
+    let record = store.add_learning(
+        &identity.context(),
+        &NewLearning {
+            id,
+            project: identity.project.clone(),
+            issue: identity.issue.clone(),
+            commit: None,
+            pattern: params.pattern,
+            learning_type: params.learning_type.map(|name| match name {
+                LearningName::Convention => LearningType::Convention,
+                LearningName::Pattern => LearningType::Pattern,
+                LearningName::Gotcha => LearningType::Gotcha,
+            }),
+            applies_to: params.applies_to,
+        },
+    )?;
+    Ok(Answer::new("recorded the learning").with("id", json!(record.learning.id)))
+}
+
+/// `search_learnings`
+pub(super) fn search(
+    store: &mut Store,
+    identity: &Identity,
+    params: &SearchLearnings,
+) -> Result<Answer, ToolError> {
+    let limit = params.limit.unwrap_or(RESULTS);
+    if !(1..=RESULTS_MAX).contains(&limit) {
+        return Err(ToolError::new(format!("limit is {limit}; it must be 1 to {RESULTS_MAX}")));
+    }
+    if params.query.trim().is_empty() {
+        return Err(ToolError::new("query must not be empty"));
+    }
+    let project = (!params.all_projects).then_some(&identity.project);
+    let records = store.learnings_for(project, None)?;
+    let learnings: Vec<_> = records.iter().map(|record| record.learning.clone()).collect();
+    let options = Options { max_results: usize::try_from(limit).unwrap_or(usize::MAX), ..Options::default() };
+    let hits = symphony_learning::search(
+        &learnings,
+        &params.query,
+        Relevance::Matching,
+        Timestamp::now(),
+        options,
+    )
+    .map_err(|error| ToolError::new(error.to_string()))?;
+    let items: Vec<Value> = hits
+        .iter()
+        .filter_map(|hit| records.get(hit.index).map(|record| (hit, record)))
+        .map(|(hit, record)| {
+            json!({
+                "id": record.learning.id,
+                "pattern": record.learning.pattern,
+                "learning_type": record.learning.learning_type,
+                "applies_to": record.learning.applies_to,
+                "project": record.project,
+                "issue": record.issue,
+                "author": record.author,
+                "score": hit.score,
+            })
+        })
+        .collect();
+    let message = match items.len() {
+        0 => "nothing was learned about that yet".to_owned(),
+        n => format!("{n} learnings, best first"),
+    };
+    Ok(Answer::new(message).with("items", Value::Array(items)))
+}

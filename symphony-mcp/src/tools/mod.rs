@@ -1,0 +1,74 @@
+//! The tools: one function each, from typed arguments to an answer, in one transaction of the store.
+
+mod issue;
+mod learning;
+mod note;
+mod review;
+
+use rmcp::model::JsonObject;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use symphony_core::id::IssueId;
+use symphony_core::issue::Issue;
+use symphony_core::tools::Tool;
+use symphony_store::Store;
+
+use crate::answer::{Answer, ToolError};
+use crate::identity::Identity;
+
+/// Carries out one call.
+pub(crate) fn call(
+    store: &mut Store,
+    identity: &Identity,
+    tool: Tool,
+    arguments: JsonObject,
+) -> Result<Answer, ToolError> {
+    match tool {
+        Tool::GetIssue => issue::get(store, identity, &typed(arguments)?),
+        Tool::ListIssues => issue::list(store, identity, &typed(arguments)?),
+        Tool::UpdateIssueStatus => issue::update_status(store, identity, &typed(arguments)?),
+        Tool::CreateIssue => issue::create(store, identity, typed(arguments)?),
+        Tool::AddFinding => note::add_finding(store, identity, typed(arguments)?),
+        Tool::AddComment => note::add_comment(store, identity, &typed(arguments)?),
+        Tool::AddLearning => learning::add(store, identity, typed(arguments)?),
+        Tool::SearchLearnings => learning::search(store, identity, &typed(arguments)?),
+        Tool::CreatePr => review::create_pr(store, identity, typed(arguments)?),
+        Tool::ApprovePr => review::approve(store, identity, &typed(arguments)?),
+        Tool::RejectPr => review::reject(store, identity, &typed(arguments)?),
+        Tool::CreateSubtask
+        | Tool::CompletePhase
+        | Tool::ApprovePhase
+        | Tool::RejectPhase
+        | Tool::RecordCoverage
+        | Tool::RecordTestHealth
+        | Tool::ConfigureProject => {
+            Err(ToolError::new(format!("this server does not offer `{}`", tool.name())))
+        }
+    }
+}
+
+fn typed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| ToolError::new(format!("the arguments do not fit: {error}")))
+}
+
+/// Returns the issue that a call is about: the session's own, or another one of the same project.
+fn target(store: &Store, identity: &Identity, named: Option<&str>) -> Result<Issue, ToolError> {
+    let id = match (named, &identity.issue) {
+        (Some(text), _) => IssueId::parse(text).map_err(|error| ToolError::new(error.to_string()))?,
+        (None, Some(own)) => own.clone(),
+        (None, None) => {
+            return Err(ToolError::new("this run has no issue of its own: name one with `issue`"));
+        }
+    };
+    let issue = store.issue(&id)?;
+    if issue.project != identity.project {
+        return Err(ToolError::new(format!("{id} belongs to another project")));
+    }
+    Ok(issue)
+}
+
+/// Returns the session's own issue.
+fn own_issue(identity: &Identity) -> Result<&IssueId, ToolError> {
+    identity.issue.as_ref().ok_or_else(|| ToolError::new("this run has no issue of its own"))
+}
