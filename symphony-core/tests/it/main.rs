@@ -1,4 +1,8 @@
 //! Integration tests of symphony-core.
 
 mod config;
+mod contract;
+mod front_matter;
+mod profile;
+mod shipped_prompts;
 mod tool_table;

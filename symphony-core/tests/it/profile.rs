@@ -1,0 +1,80 @@
+//! Profiles: their fields, legacy names, layers, and the tools that are left.
+
+use symphony_core::agent::AgentType;
+use symphony_core::profile::{AgentProfile, ModelChoice, ProfileSet, parse_profile};
+use symphony_core::tools::{Role, Tool, ToolList};
+
+fn profile(name: &str, agent: &str, rest: &str) -> AgentProfile {
+    let text = format!("---\nname: {name}\ntype: {agent}\ndescription: d\n{rest}\n---\nbody");
+    parse_profile("p.md", &text).unwrap()
+}
+
+#[test]
+fn a_profile_has_its_defaults() {
+    assert_eq!(
+        profile("W", "implementer", ""),
+        AgentProfile {
+            name: "W".to_owned(),
+            agent: AgentType::Worker,
+            description: "d".to_owned(),
+            tools: ToolList::every(),
+            disallowed_tools: ToolList::default(),
+            model: ModelChoice::Inherit,
+            turns_max: None,
+            background: false,
+            body: "body".to_owned(),
+        }
+    );
+    let full = profile(
+        "J",
+        "reviewer",
+        "tools: [get_issue]\ndisallowedTools: [add_comment]\nmodel: opus\nmaxTurns: 7\nbackground: true",
+    );
+    assert_eq!(full.agent, AgentType::Judge);
+    assert_eq!((full.turns_max, full.background), (Some(7), true));
+    assert_eq!(full.model, ModelChoice::parse("opus").unwrap());
+}
+
+#[test]
+fn tools_are_the_row_less_what_the_profile_leaves_out() {
+    let judge = profile(
+        "J",
+        "judge",
+        "tools: [get_issue, approve_pr, create_pr]\ndisallowedTools: [approve_pr]",
+    );
+    let left: Vec<Tool> = judge.allowed(Role::JudgePr).iter().collect();
+    assert_eq!(left, [Tool::GetIssue]);
+    let warnings: Vec<String> = judge.warnings().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        warnings,
+        ["tools: `create_pr` is not granted to this type of agent; listing it has no effect"]
+    );
+}
+
+#[test]
+fn a_later_layer_wins_whole() {
+    let shipped = vec![
+        profile("W", "worker", "maxTurns: 200"),
+        profile("J", "judge", ""),
+    ];
+    let project = vec![
+        profile("Mine", "implementer", ""),
+        profile("D", "doc-writer", ""),
+    ];
+    let set = ProfileSet::new([shipped, project]).unwrap();
+    let worker = set.get(&AgentType::Worker).unwrap();
+    assert_eq!((worker.name.as_str(), worker.turns_max), ("Mine", None));
+    let types: Vec<String> = set.types().iter().map(ToString::to_string).collect();
+    assert_eq!(types, ["worker", "judge", "doc-writer"]);
+    assert_eq!(set.warnings(), []);
+}
+
+#[test]
+fn two_profiles_of_one_layer_for_a_type_are_refused() {
+    let layer = vec![profile("A", "worker", ""), profile("B", "implementer", "")];
+    let problems = ProfileSet::new([layer]).unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "two profiles for the type `worker`: `A` and `B`"
+    );
+}
