@@ -7,6 +7,9 @@ pub mod failure;
 mod graph;
 mod path;
 mod phase;
+pub mod state;
+pub mod state_file;
+pub mod view;
 
 pub use artifact::{Artifact, ArtifactKind};
 pub use document::{

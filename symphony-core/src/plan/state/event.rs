@@ -1,0 +1,212 @@
+//! What happens to a plan and its phases.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::phase_state::{PhaseFailure, PhaseStatus};
+use super::plan_state::PlanStatus;
+use crate::closed_set::closed_set;
+use crate::id::{PlanPhaseId, RunId};
+use crate::plan::artifact::Artifact;
+
+closed_set!(
+    /// Why a running phase goes back to `ready` without an attempt being used.
+    ReleaseCause, "release cause", {
+        /// Its provider is on hold.
+        Held = "held",
+        /// Its supervisor died.
+        Crashed = "crashed",
+    }
+);
+
+/// Something that happened to a plan.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum PlanEvent {
+    /// Something happened to a phase.
+    Phase {
+        /// The phase.
+        phase: PlanPhaseId,
+        /// What.
+        event: PhaseEvent,
+    },
+    /// A person stopped further starts.
+    Paused,
+    /// A person let it go on.
+    Resumed,
+    /// Nothing can move before a person decides.
+    WaitingForDecision,
+    /// Something can move again.
+    Continued,
+    /// A person gave the whole plan up.
+    AbortRequested,
+    /// Every phase has ended.
+    Ended {
+        /// How: `completed`, `failed` or `aborted`.
+        status: PlanStatus,
+        /// When.
+        at: Timestamp,
+    },
+    /// A person ordered more work on a plan that had ended.
+    Reopened,
+    /// A changed plan file was accepted: complete and running phases stay, others begin anew.
+    ChangesAccepted {
+        /// The phases of the new plan.
+        phases: Vec<PlanPhaseId>,
+    },
+}
+
+/// Something that happened to a phase.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum PhaseEvent {
+    /// All it waits for is complete, or its retry is due.
+    MadeReady,
+    /// An attempt began.
+    Started {
+        /// The run; none when somebody else than Symphony runs the phase.
+        run: Option<RunId>,
+        /// When.
+        at: Timestamp,
+    },
+    /// The attempt ended without counting.
+    Released {
+        /// The run.
+        run: Option<RunId>,
+        /// Why.
+        cause: ReleaseCause,
+    },
+    /// The attempt succeeded, and its work is merged where there is something to merge.
+    Completed {
+        /// The run.
+        run: Option<RunId>,
+        /// What it produced.
+        artifacts: Vec<Artifact>,
+        /// When.
+        at: Timestamp,
+    },
+    /// The attempt failed, and another one will follow.
+    RetryScheduled {
+        /// The run.
+        run: Option<RunId>,
+        /// What went wrong.
+        failure: PhaseFailure,
+        /// Not before.
+        due_at: Timestamp,
+    },
+    /// The attempt failed, and a person has to say how to go on.
+    DecisionAsked {
+        /// The run.
+        run: Option<RunId>,
+        /// What went wrong.
+        failure: PhaseFailure,
+    },
+    /// The attempt failed, and nothing follows.
+    Failed {
+        /// The run.
+        run: Option<RunId>,
+        /// What went wrong.
+        failure: PhaseFailure,
+    },
+    /// Nobody is asked: the phase that awaited a decision has failed.
+    GivenUp {
+        /// When.
+        at: Timestamp,
+    },
+    /// A person ordered one more attempt: the count stays, the error goes.
+    RetriedOnce,
+    /// A person ordered a phase that had ended to begin anew.
+    Reset,
+    /// A person passed over the phase.
+    Skipped {
+        /// The note that stands for its work.
+        note: Artifact,
+        /// When.
+        at: Timestamp,
+    },
+    /// A person gave the phase up.
+    Aborted {
+        /// When.
+        at: Timestamp,
+    },
+    /// A phase it waits for will not complete.
+    Blocked {
+        /// That phase.
+        by: PlanPhaseId,
+        /// When.
+        at: Timestamp,
+    },
+    /// All it waits for can complete again.
+    Unblocked,
+}
+
+impl PhaseEvent {
+    /// Returns the event's name, as it stands in the log.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::MadeReady => "made_ready",
+            Self::Started { .. } => "started",
+            Self::Released { .. } => "released",
+            Self::Completed { .. } => "completed",
+            Self::RetryScheduled { .. } => "retry_scheduled",
+            Self::DecisionAsked { .. } => "decision_asked",
+            Self::Failed { .. } => "failed",
+            Self::GivenUp { .. } => "given_up",
+            Self::RetriedOnce => "retried_once",
+            Self::Reset => "reset",
+            Self::Skipped { .. } => "skipped",
+            Self::Aborted { .. } => "aborted",
+            Self::Blocked { .. } => "blocked",
+            Self::Unblocked => "unblocked",
+        }
+    }
+
+    /// Returns where the event leads.
+    pub const fn target(&self) -> PhaseStatus {
+        match self {
+            Self::MadeReady | Self::Released { .. } | Self::RetriedOnce => PhaseStatus::Ready,
+            Self::Started { .. } => PhaseStatus::Running,
+            Self::Completed { .. } | Self::Skipped { .. } => PhaseStatus::Complete,
+            Self::RetryScheduled { .. } => PhaseStatus::Retrying,
+            Self::DecisionAsked { .. } => PhaseStatus::AwaitingDecision,
+            Self::Failed { .. } | Self::GivenUp { .. } => PhaseStatus::Failed,
+            Self::Reset | Self::Unblocked => PhaseStatus::Pending,
+            Self::Aborted { .. } => PhaseStatus::Aborted,
+            Self::Blocked { .. } => PhaseStatus::Blocked,
+        }
+    }
+
+    /// Returns the run that reports, for events that end an attempt.
+    pub(super) const fn reporting_run(&self) -> Option<&Option<RunId>> {
+        match self {
+            Self::Released { run, .. }
+            | Self::Completed { run, .. }
+            | Self::RetryScheduled { run, .. }
+            | Self::DecisionAsked { run, .. }
+            | Self::Failed { run, .. } => Some(run),
+            _ => None,
+        }
+    }
+}
+
+impl PlanEvent {
+    /// Wraps what happened to a phase.
+    pub const fn of(phase: PlanPhaseId, event: PhaseEvent) -> Self {
+        Self::Phase { phase, event }
+    }
+
+    /// Returns the event's name, as it stands in the log.
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Phase { event, .. } => event.name(),
+            Self::Paused => "paused",
+            Self::Resumed => "resumed",
+            Self::WaitingForDecision => "waiting_for_decision",
+            Self::Continued => "continued",
+            Self::AbortRequested => "abort_requested",
+            Self::Ended { .. } => "ended",
+            Self::Reopened => "reopened",
+            Self::ChangesAccepted { .. } => "changes_accepted",
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! A plan under way: states, the events that change them, and what to do next.
+//!
+//! Every change goes through [`apply`]. [`settle`] says what follows from the graph alone, [`plan_step`] what a loop
+//! does now; both only return values, so that a plan can be taken over by another process at any moment.
+
+mod apply;
+mod board;
+mod change;
+mod choice;
+mod error;
+mod event;
+mod outcome;
+mod phase_state;
+mod plan_state;
+mod step;
+
+pub use apply::{apply, apply_all};
+pub use board::{settle, settle_now};
+pub use change::{PlanChanges, compare_plans};
+pub use choice::{
+    Choice, Decision, abort_all, abort_branch, decide, retry_failed, retry_phase, skip_phase,
+};
+pub use error::PlanTransitionError;
+pub use event::{PhaseEvent, PlanEvent, ReleaseCause};
+pub use outcome::{CRASHES_MAX, FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
+pub use phase_state::{
+    ERROR_BYTES_MAX, FAILURES_KEPT_MAX, PhaseFailure, PhaseProgress, PhaseState, PhaseStatus,
+};
+pub use plan_state::{PlanCounts, PlanState, PlanStatus};
+pub use step::{
+    MAX_PARALLEL_DEFAULT, NotStarted, OnFailure, PhaseDecision, PlanAction, PlanLimits,
+    PlanSnapshot, PlanStep, plan_step,
+};

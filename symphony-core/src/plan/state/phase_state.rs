@@ -1,0 +1,167 @@
+//! Where a phase stands.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::closed_set::closed_set;
+use crate::id::RunId;
+use crate::plan::artifact::Artifact;
+use crate::plan::failure::FailureClass;
+
+/// Longest error text that is kept, in bytes: enough for a compiler's message, and it stands in a state file that is
+/// written at each change.
+pub const ERROR_BYTES_MAX: usize = 4 * 1024;
+/// Most failures that a phase's history keeps; the oldest go first. A person may order any number of retries.
+pub const FAILURES_KEPT_MAX: usize = 20;
+
+closed_set!(
+    /// Where a phase stands, by name.
+    PhaseStatus, "phase status", {
+        /// Waits for other phases.
+        Pending = "pending",
+        /// Can start.
+        Ready = "ready",
+        /// At work.
+        Running = "running",
+        /// Failed, and will be tried again by itself.
+        Retrying = "retrying",
+        /// Failed, and waits for a person.
+        AwaitingDecision = "awaiting_decision",
+        /// Done, or skipped.
+        Complete = "complete",
+        /// Failed for good.
+        Failed = "failed",
+        /// Waits for a phase that will not complete.
+        Blocked = "blocked",
+        /// Given up by a person.
+        Aborted = "aborted",
+    }
+);
+
+impl PhaseStatus {
+    /// Says whether the phase has ended: `complete`, `failed`, `blocked`, `aborted`.
+    pub const fn is_terminal(self) -> bool {
+        matches!(
+            self,
+            Self::Complete | Self::Failed | Self::Blocked | Self::Aborted
+        )
+    }
+
+    /// Says whether phases that wait for this one wait in vain: `failed`, `blocked`, `aborted`.
+    pub const fn blocks(self) -> bool {
+        matches!(self, Self::Failed | Self::Blocked | Self::Aborted)
+    }
+}
+
+/// Where a phase stands, with what is true only there.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum PhaseState {
+    /// Waits for other phases.
+    #[default]
+    Pending,
+    /// Can start.
+    Ready,
+    /// At work.
+    Running {
+        /// The run; none when somebody else than Symphony runs the phase.
+        run: Option<RunId>,
+        /// Since when.
+        since: Timestamp,
+    },
+    /// Will be tried again.
+    Retrying {
+        /// Not before.
+        due_at: Timestamp,
+    },
+    /// Waits for a person.
+    AwaitingDecision {
+        /// Since when.
+        asked_at: Timestamp,
+    },
+    /// Done.
+    Complete {
+        /// Whether a person passed over it.
+        skipped: bool,
+    },
+    /// Failed for good.
+    Failed,
+    /// Waits for a phase that will not complete.
+    Blocked,
+    /// Given up by a person.
+    Aborted,
+}
+
+impl PhaseState {
+    /// Returns the state's name.
+    pub const fn status(&self) -> PhaseStatus {
+        match self {
+            Self::Pending => PhaseStatus::Pending,
+            Self::Ready => PhaseStatus::Ready,
+            Self::Running { .. } => PhaseStatus::Running,
+            Self::Retrying { .. } => PhaseStatus::Retrying,
+            Self::AwaitingDecision { .. } => PhaseStatus::AwaitingDecision,
+            Self::Complete { .. } => PhaseStatus::Complete,
+            Self::Failed => PhaseStatus::Failed,
+            Self::Blocked => PhaseStatus::Blocked,
+            Self::Aborted => PhaseStatus::Aborted,
+        }
+    }
+}
+
+/// One failed attempt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseFailure {
+    /// Which attempt, from 1.
+    pub attempt: u32,
+    /// What happened; at most [`ERROR_BYTES_MAX`] bytes.
+    pub error: String,
+    /// Its class.
+    pub class: FailureClass,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl PhaseFailure {
+    /// Makes a record, cutting an error text that is too long.
+    pub fn new(attempt: u32, error: &str, class: FailureClass, at: Timestamp) -> Self {
+        let end = error.floor_char_boundary(ERROR_BYTES_MAX);
+        let error = error.get(..end).unwrap_or("").to_owned();
+        Self {
+            attempt,
+            error,
+            class,
+            at,
+        }
+    }
+}
+
+/// Everything that a plan knows of a phase's progress.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct PhaseProgress {
+    /// Where it stands.
+    pub state: PhaseState,
+    /// Attempts so far.
+    pub attempts: u32,
+    /// Failed attempts that were tried again by themselves.
+    pub retry_count: u32,
+    /// Runs in a row that died without an outcome.
+    pub crash_count: u32,
+    /// When the first attempt began.
+    pub started_at: Option<Timestamp>,
+    /// When it ended.
+    pub completed_at: Option<Timestamp>,
+    /// What went wrong last, unless a person ordered another attempt since.
+    pub failure: Option<PhaseFailure>,
+    /// Failed attempts, oldest first; at most [`FAILURES_KEPT_MAX`].
+    pub history: Vec<PhaseFailure>,
+    /// What it produced.
+    pub artifacts: Vec<Artifact>,
+}
+
+impl PhaseProgress {
+    /// Returns the state's name.
+    pub const fn status(&self) -> PhaseStatus {
+        self.state.status()
+    }
+}

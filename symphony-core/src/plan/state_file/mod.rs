@@ -1,0 +1,20 @@
+//! `.symphony-state.json`: a plan's progress as people, scripts and skills read it (spec: plan, "State file").
+//!
+//! For a plan that Symphony runs the file is a picture of the database and is only written. A file without
+//! `managedBy` belongs to a skill: the operations here are all that changes it. Locking and atomic writing are the
+//! caller's part.
+
+mod answer;
+mod convert;
+mod document;
+mod error;
+mod operations;
+
+pub use answer::{ReadyPhase, SkillAnswer};
+pub use convert::StateHeader;
+pub use document::{MANAGED_BY, PendingDecision, PhaseRecord, RetryRecord, STATE_FILE, StateFile};
+pub use error::StateFileError;
+pub use operations::{
+    RetryForce, init_state, mark_complete, mark_failed, ready_phases, resolve, retry_phase,
+    start_ready,
+};
