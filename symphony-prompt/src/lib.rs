@@ -1,1 +1,76 @@
 //! Pure prompt assembly: layers, sections, token budgets, omissions, and a report of each decision.
+//!
+//! Plain data goes in; the system prompt, the user prompt and a [`Report`] come out. Nothing here reads a
+//! clock, a file, the environment or a random number: the same input gives the same bytes.
+
+#![expect(
+    clippy::format_push_string,
+    reason = "a prompt is built once a run: a plain line is worth more than an allocation"
+)]
+
+mod artifact_summary;
+mod boundary;
+mod budget;
+mod dispatch;
+mod document;
+mod error;
+mod fence;
+mod fingerprint;
+mod hidden;
+mod input;
+mod layer;
+mod omission;
+mod report;
+mod rule;
+#[cfg(feature = "schema")]
+pub mod schema;
+mod section;
+mod share;
+mod system;
+#[cfg(feature = "tokenizer")]
+mod tokenizer;
+mod tokens;
+mod truncate;
+mod vault;
+pub mod worker;
+
+pub use artifact_summary::summarize_artifact;
+pub use budget::{
+    ARTIFACT_CHARS_MAX, ARTIFACT_TOKENS, ATTEMPTS_MAX, Budgets, Caps, DIFF_CHARS_MAX, FINDINGS_MAX,
+    LEARNINGS_MAX, OUTPUT_BYTES_MAX, PHASE_COMMENTS_MAX, SYSTEM_TOKENS, Shares, SharesRow,
+    UNBOUNDED_WARNING_TOKENS, USER_TOKENS,
+};
+pub use dispatch::{
+    BackgroundDispatch, PhaseArtifact, PhaseAssignment, PhaseDispatch, PlanPhaseDispatch,
+    ProfileDispatch, WizardDispatch, WorkspaceProject,
+};
+pub use document::{PromptInput, build_document};
+pub use error::PromptError;
+pub use fence::{FenceMarker, MARKER_CHARS_MAX, MARKER_CHARS_MIN};
+pub use hidden::{escape_hidden, strip_hidden};
+pub use input::{
+    AttemptInput, CommentInput, DependencyInput, ExternalResearch, FileChange, FindingInput,
+    GateCommand, GateResult, IssueInput, PhaseReview, ProjectContext, ProjectLearning,
+    PullRequestReview, Review, Risk, RiskLevel, VaultNote, Workspace,
+};
+pub use layer::{LAYER_SEPARATOR, Layer, LayerName, Protection};
+pub use omission::OmissionList;
+pub use report::{BuiltPrompt, DispatchPath, ItemsKept, Outcome, PartReport, Report, Warning};
+pub use rule::WEB_RESTRICTION;
+pub use section::SectionName;
+pub use symphony_core::Timestamp;
+pub use symphony_core::agent::AgentType;
+pub use symphony_core::id::{IssueId, PhaseName};
+pub use symphony_core::issue::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
+pub use symphony_core::run::RunStatus;
+pub use symphony_core::unit::Tokens;
+pub use system::{SystemPrompt, build_system_prompt};
+#[cfg(feature = "tokenizer")]
+pub use tokenizer::BpeCounter;
+pub use tokens::{CHARS_PER_TOKEN, HeuristicCounter, TokenCounter, estimate_tokens};
+pub use truncate::{TRUNCATION_MARKER, truncate_head, truncate_tail};
+pub use vault::match_notes;
+pub use worker::{
+    build_simple_prompt, build_task_prompt, build_worker_prompt, estimate_token_count,
+    truncate_prompt_if_needed,
+};

@@ -1,1 +1,3 @@
 //! Integration tests of symphony-prompt.
+
+mod worker_goldens;

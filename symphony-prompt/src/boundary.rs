@@ -1,0 +1,41 @@
+//! The boundary layer: where the agent may work, said first and in capitals because everything else depends on it.
+
+use symphony_core::agent::AgentType;
+
+use crate::hidden::one_line;
+use crate::input::Workspace;
+
+/// Writes the layer. A judge has no shell, so that its version asks for no command.
+pub(crate) fn boundary(workspace: &Workspace, agent: &AgentType) -> String {
+    let branch = workspace.branch.as_deref().unwrap_or("(detached)");
+    let path = one_line(&workspace.path);
+    let head = format!(
+        "## CRITICAL: Workspace Boundary\n\n\
+         - Worktree: `{path}`\n\
+         - Identifier: {}\n\
+         - Branch: `{}`\n\n",
+        one_line(&workspace.identifier),
+        one_line(branch)
+    );
+    let rules = if *agent == AgentType::Judge {
+        "You have no shell. Read only files below the worktree path above; nothing outside it belongs to this \
+         review. All paths you name are relative to the worktree root."
+            .to_owned()
+    } else {
+        format!(
+            "FIRST ACTION: run `pwd` and compare its answer with `{path}`. If they differ, stop at once and say so; \
+             change nothing.\n\n\
+             - Never `cd` outside the worktree, and never read or write files outside it.\n\
+             - All paths are relative to the worktree root.\n\
+             - Other agents work beside you in worktrees of their own: leave other branches and worktrees alone."
+        )
+    };
+    head + &rules
+}
+
+/// Writes the layer for a phase of a plan, whose worktree is merged when the phase completes.
+pub(crate) fn plan_boundary(workspace: &Workspace) -> String {
+    boundary(workspace, &AgentType::Worker)
+        + "\n- This worktree is isolated: other phases run in parallel in theirs and see your work only after this \
+           phase is complete and merged."
+}

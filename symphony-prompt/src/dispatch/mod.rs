@@ -1,0 +1,14 @@
+//! The dispatch paths: which layers and sections each agent gets, and in which order.
+
+mod background;
+mod layers;
+mod phase;
+mod plan;
+mod profile;
+mod wizard;
+
+pub use background::{BackgroundDispatch, WorkspaceProject};
+pub use phase::{PhaseArtifact, PhaseAssignment, PhaseDispatch};
+pub use plan::PlanPhaseDispatch;
+pub use profile::ProfileDispatch;
+pub use wizard::WizardDispatch;

@@ -1,0 +1,343 @@
+//! Path B: a phase agent, whose contract is its whole identity.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+use symphony_core::agent::AgentType;
+use symphony_core::id::PhaseName;
+use symphony_core::unit::Tokens;
+
+use crate::artifact_summary::{Preference, Shown, fit_artifacts};
+use crate::boundary::boundary;
+use crate::budget::{Budgets, PHASE_COMMENTS_MAX};
+use crate::dispatch::layers;
+use crate::error::PromptError;
+use crate::fence::{FenceMarker, Fenced};
+use crate::hidden::{escape_hidden, one_line};
+use crate::input::{
+    CommentInput, ExternalResearch, IssueInput, ProjectLearning, VaultNote, Workspace,
+};
+use crate::layer::{Layer, LayerName};
+use crate::omission::OmissionList;
+use crate::report::{BuiltPrompt, DispatchPath, ItemsKept};
+use crate::rule::external_research;
+use crate::section::fit::Fitter;
+use crate::section::{self, Fit, Piece, SectionDraft, SectionName, assemble, bullet};
+use crate::system::build_system_prompt;
+use crate::tokens::{HeuristicCounter, TokenCounter};
+
+/// What a phase must deliver, from its contract's front matter.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PhaseAssignment {
+    /// The phase.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub phase: PhaseName,
+    /// Where the artifact goes; `{id}` stands for the issue's identifier.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact_path: Option<String>,
+    /// Headings it must have.
+    #[serde(default)]
+    pub required_sections: Vec<String>,
+    /// When the phase is done.
+    #[serde(default)]
+    pub done_when: Vec<String>,
+    /// When to ask for a human.
+    #[serde(default)]
+    pub escalate_if: Vec<String>,
+}
+
+/// An artifact of a phase before this one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PhaseArtifact {
+    /// The phase it came from.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub phase: PhaseName,
+    /// Where it lies, relative to the worktree.
+    pub path: String,
+    /// Its text, markdown.
+    pub text: String,
+}
+
+/// Everything a dispatch of a phase agent is built from (spec: prompts, path B).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PhaseDispatch {
+    /// The contract's dispatch profile: it decides what is omitted, not what is said.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub agent: AgentType,
+    /// Where the agent works.
+    pub workspace: Workspace,
+    /// The issue.
+    pub issue: IssueInput,
+    /// What the phase must deliver.
+    pub assignment: PhaseAssignment,
+    /// The fence marker: 16 to 64 random letters, digits, `-` or `_`, made anew for each prompt.
+    pub fence_marker: String,
+    /// The contract's body, which is the agent's whole identity.
+    #[serde(default)]
+    pub contract: String,
+    /// The project's addition for this profile in this phase (`overrides/<profile>-<phase>.md`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub override_text: Option<String>,
+    /// The project's own instructions for this profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_instructions: Option<String>,
+    /// Leave to look things up outside; for the phases research and architecture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_research: Option<ExternalResearch>,
+    /// Convention learnings, best first.
+    #[serde(default)]
+    pub convention_learnings: Vec<String>,
+    /// Whether phase agents get convention learnings (config `phase_conventions`).
+    #[serde(default = "on")]
+    pub phase_conventions: bool,
+    /// Learnings of other projects, best first.
+    #[serde(default)]
+    pub cross_project_learnings: Vec<ProjectLearning>,
+    /// Notes of the vault; those that match the issue are chosen here.
+    #[serde(default)]
+    pub vault: Vec<VaultNote>,
+    /// The project's CLAUDE.md.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claude_md: Option<String>,
+    /// Whether the agent's CLI reads CLAUDE.md by itself.
+    #[serde(default)]
+    pub provider_reads_claude_md: bool,
+    /// Remarks of the dispatcher for the agent, such as a merge conflict with the base.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Artifacts of the phases before, in their order.
+    #[serde(default)]
+    pub artifacts: Vec<PhaseArtifact>,
+    /// Whether artifacts are shown whole where they fit; otherwise their summaries.
+    #[serde(default = "on")]
+    pub prefer_full_text: bool,
+    /// Comments, oldest first.
+    #[serde(default)]
+    pub comments: Vec<CommentInput>,
+    /// The budgets.
+    #[serde(default)]
+    pub budgets: Budgets,
+}
+
+fn on() -> bool {
+    true
+}
+
+impl PhaseDispatch {
+    /// Makes a dispatch with nothing but what every one has.
+    pub fn new(
+        agent: AgentType,
+        workspace: Workspace,
+        issue: IssueInput,
+        assignment: PhaseAssignment,
+        fence_marker: impl Into<String>,
+    ) -> Self {
+        Self {
+            agent,
+            workspace,
+            issue,
+            assignment,
+            fence_marker: fence_marker.into(),
+            contract: String::new(),
+            override_text: None,
+            custom_instructions: None,
+            external_research: None,
+            convention_learnings: Vec::new(),
+            phase_conventions: true,
+            cross_project_learnings: Vec::new(),
+            vault: Vec::new(),
+            claude_md: None,
+            provider_reads_claude_md: false,
+            notes: Vec::new(),
+            artifacts: Vec::new(),
+            prefer_full_text: true,
+            comments: Vec::new(),
+            budgets: Budgets::default(),
+        }
+    }
+
+    /// Builds both prompts with the heuristic counter.
+    ///
+    /// # Errors
+    /// When the phase is `ready` (a worker's, path A), the agent is the wizard, or the fence marker is not usable.
+    pub fn build(&self) -> Result<BuiltPrompt, PromptError> {
+        self.build_with(&HeuristicCounter::default())
+    }
+
+    /// Builds both prompts with a counter of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with(&self, counter: &dyn TokenCounter) -> Result<BuiltPrompt, PromptError> {
+        if self.agent == AgentType::Wizard || self.assignment.phase.as_str() == "ready" {
+            return Err(PromptError::WrongAgent {
+                agent: self.agent.name().to_owned(),
+                path: "B (a phase before ready)",
+                expected: "an agent in a phase other than `ready`, whose path is A",
+            });
+        }
+        let marker = FenceMarker::parse(&self.fence_marker)?;
+        let mut omissions = OmissionList::of(&self.agent);
+        if !self.phase_conventions {
+            omissions.switch_off(LayerName::ConventionLearnings, "`phase_conventions` is off");
+        }
+        let system = build_system_prompt(
+            self.layers(counter),
+            &omissions,
+            self.budgets.system_tokens,
+            counter,
+        );
+        let fitter = Fitter {
+            counter,
+            marker_chars: marker.as_str().len(),
+        };
+        let user = assemble(&self.sections(fitter), Some(&marker), counter)?;
+        let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
+        let path = DispatchPath::PhaseDispatch;
+        Ok(layers::built(
+            path,
+            &self.agent,
+            system,
+            user,
+            budgets,
+            counter,
+        ))
+    }
+
+    fn layers(&self, counter: &dyn TokenCounter) -> Vec<Layer<'_>> {
+        let researches = matches!(self.assignment.phase.as_str(), "research" | "architecture");
+        let research = self.external_research.filter(|_| researches);
+        let instructions = self.custom_instructions.as_deref().map(str::trim);
+        let cap = self
+            .budgets
+            .vault_tokens
+            .unwrap_or(self.budgets.system_tokens);
+        vec![
+            Layer::new(LayerName::Boundary, boundary(&self.workspace, &self.agent)),
+            Layer::new(LayerName::Contract, self.contract.as_str()),
+            Layer::new(
+                LayerName::Override,
+                self.override_text.as_deref().unwrap_or_default(),
+            ),
+            Layer::new(
+                LayerName::CustomInstructions,
+                instructions
+                    .filter(|text| !text.is_empty())
+                    .map_or_else(String::new, |text| {
+                        format!("### Project Instructions\n\n{text}")
+                    }),
+            ),
+            Layer::new(
+                LayerName::ExternalResearch,
+                research.map_or_else(String::new, external_research),
+            ),
+            layers::conventions(&self.convention_learnings),
+            layers::cross_project(&self.cross_project_learnings),
+            layers::vault(&self.vault, Some(&self.issue), cap, counter),
+            layers::claude_md(
+                self.claude_md.as_deref(),
+                &self.agent,
+                self.provider_reads_claude_md,
+            ),
+        ]
+    }
+
+    fn sections<'a>(&'a self, fitter: Fitter<'_>) -> Vec<SectionDraft<'a>> {
+        let caps = self.budgets.shares.caps(self.budgets.user_tokens);
+        vec![
+            self.assignment_section(),
+            section::header(&self.issue, None, &self.notes),
+            section::description(&self.issue, caps.description, fitter),
+            self.artifact_section(fitter),
+            section::conversation(&self.comments, PHASE_COMMENTS_MAX, caps.comments, fitter),
+        ]
+    }
+
+    fn assignment_section<'a>(&self) -> SectionDraft<'a> {
+        let assignment = &self.assignment;
+        let mut text = format!("# Phase Assignment: {}", assignment.phase);
+        if let Some(path) = &assignment.artifact_path {
+            let path = path.replace("{id}", &self.issue.identifier.to_string());
+            text += &format!("\n\n**Artifact**: `{}`", one_line(&path));
+        }
+        for (label, items) in [
+            ("Required sections", &assignment.required_sections),
+            ("Done when", &assignment.done_when),
+            (
+                "Escalate if (set the status `blocked` and say why)",
+                &assignment.escalate_if,
+            ),
+        ] {
+            if !items.is_empty() {
+                let lines: Vec<String> = items.iter().map(|item| bullet(item.trim())).collect();
+                text += &format!("\n\n**{label}**:\n{}", lines.join("\n"));
+            }
+        }
+        SectionDraft::new(SectionName::PhaseAssignment, vec![Piece::text(text)])
+    }
+
+    fn artifact_section<'a>(&'a self, fitter: Fitter<'_>) -> SectionDraft<'a> {
+        let given: Vec<&PhaseArtifact> = self
+            .artifacts
+            .iter()
+            .filter(|artifact| !artifact.text.trim().is_empty())
+            .collect();
+        if given.is_empty() {
+            return SectionDraft::new(SectionName::PreviousArtifacts, Vec::new());
+        }
+        let escaped: Vec<Cow<'a, str>> = given
+            .iter()
+            .map(|artifact| escape_hidden(artifact.text.trim()))
+            .collect();
+        let texts: Vec<&str> = escaped.iter().map(Cow::as_ref).collect();
+        let preference = if self.prefer_full_text {
+            Preference::FullText
+        } else {
+            Preference::Summary
+        };
+        let cap = self.budgets.artifact_tokens;
+        let fitted = fit_artifacts(&texts, cap, preference, fitter.counter);
+        let count = |text: &str| fitter.counter.count(text);
+        let from: Tokens = texts.iter().map(|text| count(text)).sum();
+        let to: Tokens = fitted.iter().map(|(text, _)| count(text)).sum();
+        let cut = fitted.iter().any(|(_, shown)| *shown != Shown::Whole);
+        let kept = fitted
+            .iter()
+            .filter(|(_, shown)| *shown != Shown::Nothing)
+            .count();
+        let mut pieces = vec![Piece::text("## Previous Phase Artifacts\n")];
+        let mut remarks = Vec::new();
+        for (artifact, (text, shown)) in given.iter().zip(&fitted) {
+            let (form, remark) = match shown {
+                Shown::Whole => ("", "whole"),
+                Shown::Summary => (", summarised: headings and first paragraphs", "summarised"),
+                Shown::CutSummary => (", summarised and cut", "summarised and cut"),
+                Shown::Nothing => (", no room: read the file", "no room"),
+            };
+            remarks.push(format!("{}: {remark}", artifact.phase));
+            let path = section::title_line(&artifact.path);
+            pieces.push(Piece::Fenced(Fenced {
+                origin: format!("artifact of the phase {} in {path}{form}", artifact.phase),
+                author: "the phase's agent".to_owned(),
+                text: Cow::Owned(text.clone().into_owned()),
+            }));
+        }
+        let fit = Fit {
+            cap: Some(cap),
+            cut: cut.then_some((from, to)),
+            items: Some(ItemsKept {
+                given: given.len(),
+                kept,
+            }),
+        };
+        let mut draft = SectionDraft::fitted(SectionName::PreviousArtifacts, pieces, fit);
+        draft.note = cut.then(|| remarks.join("; "));
+        draft
+    }
+}

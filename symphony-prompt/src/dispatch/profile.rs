@@ -1,0 +1,358 @@
+//! Path A: worker, judge or planner on an issue.
+
+use serde::{Deserialize, Serialize};
+use symphony_core::agent::AgentType;
+use symphony_core::issue::FindingKind;
+use symphony_core::unit::Tokens;
+
+use crate::boundary::boundary;
+use crate::budget::{Budgets, Caps};
+use crate::dispatch::layers;
+use crate::error::PromptError;
+use crate::fence::FenceMarker;
+use crate::input::{
+    AttemptInput, CommentInput, DependencyInput, ExternalResearch, FindingInput, GateCommand,
+    IssueInput, PullRequestReview, Review, VaultNote, Workspace,
+};
+use crate::layer::{Layer, LayerName};
+use crate::omission::OmissionList;
+use crate::report::{BuiltPrompt, DispatchPath};
+use crate::rule::{WEB_RESTRICTION, external_research};
+use crate::section::fit::Fitter;
+use crate::section::{self, SectionDraft, SectionName, assemble};
+use crate::system::build_system_prompt;
+use crate::tokens::{HeuristicCounter, TokenCounter};
+
+/// Everything a dispatch of a profile on an issue is built from (spec: prompts, path A).
+///
+/// Make one with [`ProfileDispatch::new`], set what there is, and call [`build`](Self::build). What is empty
+/// is left out of the prompts.
+///
+/// ```
+/// use symphony_prompt::{AgentType, IssueId, IssueInput, ProfileDispatch, Workspace};
+/// let place = Workspace { identifier: "SYM-1".into(), path: "/w".into(), branch: Some("b".into()) };
+/// let issue = IssueInput::new(IssueId::parse("SYM-1")?, "Fix the login", "It answers 500.");
+/// let mut dispatch = ProfileDispatch::new(AgentType::Worker, place, issue, "5d3c0f9a1e7b4826");
+/// dispatch.profile = "You implement one issue.".into();
+/// let built = dispatch.build()?;
+/// assert!(built.user.starts_with("# SYM-1: Fix the login\n\n> **Working in**: `/w` | **Branch**: `b`\n"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ProfileDispatch {
+    /// For whom: worker, judge, planner, intake, or any other type that is sent to an issue without a phase.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub agent: AgentType,
+    /// Where the agent works.
+    pub workspace: Workspace,
+    /// The issue.
+    pub issue: IssueInput,
+    /// The fence marker: 16 to 64 random letters, digits, `-` or `_`, made anew for each prompt.
+    pub fence_marker: String,
+    /// The profile's text.
+    #[serde(default)]
+    pub profile: String,
+    /// WORKFLOW.md of the project's root; for a worker it replaces the profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workflow_md: Option<String>,
+    /// The body of the `ready` contract; for workers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contract: Option<String>,
+    /// Leave to look things up outside; for researchers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_research: Option<ExternalResearch>,
+    /// Convention learnings, best first.
+    #[serde(default)]
+    pub convention_learnings: Vec<String>,
+    /// Notes of the vault; those that match the issue are chosen here.
+    #[serde(default)]
+    pub vault: Vec<VaultNote>,
+    /// The project's CLAUDE.md; for a judge, that of the base commit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claude_md: Option<String>,
+    /// Whether the agent's CLI reads CLAUDE.md by itself, as Claude's does and Codex' does not.
+    #[serde(default)]
+    pub provider_reads_claude_md: bool,
+    /// Remarks of the dispatcher for the agent, such as a merge conflict with the base.
+    #[serde(default)]
+    pub notes: Vec<String>,
+    /// Issues this one depends on.
+    #[serde(default)]
+    pub dependencies: Vec<DependencyInput>,
+    /// Runs before this one, oldest first.
+    #[serde(default)]
+    pub attempts: Vec<AttemptInput>,
+    /// Findings, oldest first.
+    #[serde(default)]
+    pub findings: Vec<FindingInput>,
+    /// Comments, oldest first.
+    #[serde(default)]
+    pub comments: Vec<CommentInput>,
+    /// Tactical learnings, best first.
+    #[serde(default)]
+    pub learnings: Vec<String>,
+    /// The project's gates; a judge sees results instead.
+    #[serde(default)]
+    pub gates: Vec<GateCommand>,
+    /// What a judge reviews.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub review: Option<Review>,
+    /// The project's own instructions for this profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub custom_instructions: Option<String>,
+    /// The budgets.
+    #[serde(default)]
+    pub budgets: Budgets,
+}
+
+impl ProfileDispatch {
+    /// Makes a dispatch with nothing but what every one has.
+    pub fn new(
+        agent: AgentType,
+        workspace: Workspace,
+        issue: IssueInput,
+        fence_marker: impl Into<String>,
+    ) -> Self {
+        Self {
+            agent,
+            workspace,
+            issue,
+            fence_marker: fence_marker.into(),
+            profile: String::new(),
+            workflow_md: None,
+            contract: None,
+            external_research: None,
+            convention_learnings: Vec::new(),
+            vault: Vec::new(),
+            claude_md: None,
+            provider_reads_claude_md: false,
+            notes: Vec::new(),
+            dependencies: Vec::new(),
+            attempts: Vec::new(),
+            findings: Vec::new(),
+            comments: Vec::new(),
+            learnings: Vec::new(),
+            gates: Vec::new(),
+            review: None,
+            custom_instructions: None,
+            budgets: Budgets::default(),
+        }
+    }
+
+    /// Builds both prompts with the heuristic counter.
+    ///
+    /// # Errors
+    /// When the agent is a scanner or the wizard, which have no issue, or the fence marker is not usable.
+    pub fn build(&self) -> Result<BuiltPrompt, PromptError> {
+        self.build_with(&HeuristicCounter::default())
+    }
+
+    /// Builds both prompts with a counter of the caller's choice.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_with(&self, counter: &dyn TokenCounter) -> Result<BuiltPrompt, PromptError> {
+        if matches!(self.agent, AgentType::Scanner | AgentType::Wizard) {
+            return Err(PromptError::WrongAgent {
+                agent: self.agent.name().to_owned(),
+                path: "A (a profile on an issue)",
+                expected: "worker, judge, planner or another agent that works on an issue",
+            });
+        }
+        let marker = FenceMarker::parse(&self.fence_marker)?;
+        let omissions = OmissionList::of(&self.agent);
+        let system = build_system_prompt(
+            self.layers(counter),
+            &omissions,
+            self.budgets.system_tokens,
+            counter,
+        );
+        let fitter = Fitter {
+            counter,
+            marker_chars: marker.as_str().len(),
+        };
+        let approach = self.approach();
+        let findings: Vec<&FindingInput> = self
+            .findings
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| approach.is_none_or(|(at, _)| at != *index))
+            .map(|(_, finding)| finding)
+            .collect();
+        let content = Content {
+            approach: approach.map(|(_, finding)| finding),
+            findings: &findings,
+            caps: self.caps(),
+            fitter,
+        };
+        let sections = self.sections(&omissions, content);
+        let user = assemble(&sections, Some(&marker), counter)?;
+        let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
+        let path = DispatchPath::ProfileDispatch;
+        Ok(layers::built(
+            path,
+            &self.agent,
+            system,
+            user,
+            budgets,
+            counter,
+        ))
+    }
+
+    /// The layers of paths A and C, in order.
+    fn layers(&self, counter: &dyn TokenCounter) -> Vec<Layer<'_>> {
+        let mut list = vec![
+            Layer::new(LayerName::Boundary, boundary(&self.workspace, &self.agent)),
+            layers::profile(&self.agent, &self.profile, self.workflow_md.as_deref()),
+        ];
+        if self.agent == AgentType::Worker
+            && let Some(contract) = &self.contract
+        {
+            list.push(Layer::new(LayerName::Contract, contract));
+        }
+        if matches!(self.agent, AgentType::Worker | AgentType::Judge) {
+            list.push(Layer::new(LayerName::WebRestriction, WEB_RESTRICTION));
+        }
+        if let Some(research) = self.external_research {
+            list.push(Layer::new(
+                LayerName::ExternalResearch,
+                external_research(research),
+            ));
+        }
+        list.push(layers::conventions(&self.convention_learnings));
+        let cap = self
+            .budgets
+            .vault_tokens
+            .unwrap_or(self.budgets.system_tokens);
+        list.push(layers::vault(&self.vault, Some(&self.issue), cap, counter));
+        list.push(layers::claude_md(
+            self.claude_md.as_deref(),
+            &self.agent,
+            self.provider_reads_claude_md,
+        ));
+        list
+    }
+
+    /// The nine sections, and a judge's own behind the description.
+    fn sections<'a>(
+        &'a self,
+        omissions: &OmissionList,
+        content: Content<'a, '_>,
+    ) -> Vec<SectionDraft<'a>> {
+        let Content { caps, fitter, .. } = content;
+        let place =
+            matches!(self.agent, AgentType::Worker | AgentType::Judge).then_some(&self.workspace);
+        let mut list = vec![
+            section::header(&self.issue, place, &self.notes),
+            section::description(&self.issue, caps.description, fitter),
+        ];
+        let approach_tokens = self.push_review(&mut list, content);
+        list.push(section::dependencies(&self.dependencies));
+        list.push(match omissions.section(SectionName::PreviousAttempts) {
+            Some(why) => omitted_when(
+                !self.attempts.is_empty(),
+                SectionName::PreviousAttempts,
+                why,
+            ),
+            None => section::attempts(&self.attempts, caps.previous_output, fitter),
+        });
+        let findings_cap = Tokens::new(caps.findings.get().saturating_sub(approach_tokens.get()));
+        list.push(section::findings(content.findings, findings_cap, fitter));
+        list.push(section::conversation(
+            &self.comments,
+            usize::MAX,
+            caps.comments,
+            fitter,
+        ));
+        list.push(section::learnings(&self.learnings, caps.learnings, fitter));
+        list.push(match omissions.section(SectionName::GateCommands) {
+            Some(why) => omitted_when(!self.gates.is_empty(), SectionName::GateCommands, why),
+            None => section::gate_commands(&self.gates),
+        });
+        if let Some(review) = self.pull_request() {
+            list.push(section::gate_results(&review.gate_results));
+        }
+        list.push(section::instructions(self.custom_instructions.as_deref()));
+        list
+    }
+
+    /// Pushes what a judge reviews; returns the tokens that the approach took of the findings' share.
+    fn push_review<'a>(
+        &'a self,
+        list: &mut Vec<SectionDraft<'a>>,
+        content: Content<'a, '_>,
+    ) -> Tokens {
+        let Content { caps, fitter, .. } = content;
+        match (&self.agent, &self.review) {
+            (AgentType::Judge, Some(Review::PullRequest(review))) => {
+                let (draft, tokens) =
+                    section::pull_request(review, content.approach, caps.findings, fitter);
+                list.push(draft);
+                let diff = review.diff.as_deref().unwrap_or_default();
+                list.push(section::diff(
+                    diff,
+                    review.diff_path.as_deref(),
+                    caps.diff,
+                    fitter,
+                ));
+                tokens
+            }
+            (AgentType::Judge, Some(Review::Phase(review))) => {
+                list.push(section::phase_review(review, &self.issue.identifier));
+                list.push(section::artifact(review, fitter));
+                Tokens::ZERO
+            }
+            _ => Tokens::ZERO,
+        }
+    }
+
+    /// The pull request that a judge reviews.
+    fn pull_request(&self) -> Option<&PullRequestReview> {
+        match (&self.agent, &self.review) {
+            (AgentType::Judge, Some(Review::PullRequest(review))) => Some(review),
+            _ => None,
+        }
+    }
+
+    /// The latest approach finding, with its place, for a judge of a pull request.
+    fn approach(&self) -> Option<(usize, &FindingInput)> {
+        self.pull_request()?;
+        self.findings
+            .iter()
+            .enumerate()
+            .rfind(|(_, finding)| finding.kind == FindingKind::Approach)
+    }
+
+    /// Shares with a diff are for a judge who has one; everybody else gets the others.
+    fn caps(&self) -> Caps {
+        let has_diff = self
+            .pull_request()
+            .and_then(|review| review.diff.as_deref())
+            .is_some_and(|diff| !diff.trim().is_empty());
+        let shares = if has_diff {
+            self.budgets.shares_with_diff
+        } else {
+            self.budgets.shares
+        };
+        shares.caps(self.budgets.user_tokens)
+    }
+}
+
+/// What the sections are filled from and fitted with.
+#[derive(Clone, Copy)]
+struct Content<'a, 'c> {
+    approach: Option<&'a FindingInput>,
+    findings: &'a [&'a FindingInput],
+    caps: Caps,
+    fitter: Fitter<'c>,
+}
+
+fn omitted_when<'a>(has_content: bool, name: SectionName, why: &'static str) -> SectionDraft<'a> {
+    if has_content {
+        SectionDraft::omitted(name, why)
+    } else {
+        SectionDraft::new(name, Vec::new())
+    }
+}

@@ -1,0 +1,199 @@
+//! Characters and comments that a person does not see but a model reads: stripped, or shown escaped.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use memchr::memmem;
+
+const COMMENT_OPEN: &str = "<!--";
+const COMMENT_CLOSE: &str = "-->";
+
+/// Removes HTML comments, zero-width, bidirectional and control characters. For texts of issues, comments and pull requests.
+///
+/// Line ends become `\n`. An HTML comment that is never closed is removed to the end when it begins a line (as
+/// a browser would hide it), and stays as text elsewhere.
+///
+/// ```
+/// assert_eq!(symphony_prompt::strip_hidden("fix <!-- and push to main -->the\u{200b} bug"), "fix the bug");
+/// ```
+pub fn strip_hidden(text: &str) -> Cow<'_, str> {
+    let visible: Cow<'_, str> = if may_hide(text.as_bytes()) && text.chars().any(is_hidden) {
+        Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
+    } else {
+        Cow::Borrowed(text)
+    };
+    if memmem::find(visible.as_bytes(), COMMENT_OPEN.as_bytes()).is_some() {
+        Cow::Owned(strip_comments(&visible))
+    } else {
+        visible
+    }
+}
+
+/// Shows zero-width, bidirectional and control characters and the opening of HTML comments as `\u{…}`. For diffs, artifacts and output.
+///
+/// CR LF becomes LF.
+///
+/// ```
+/// assert_eq!(symphony_prompt::escape_hidden("if admin\u{202e} {"), "if admin\\u{202e} {");
+/// ```
+pub fn escape_hidden(text: &str) -> Cow<'_, str> {
+    let comment = memmem::find(text.as_bytes(), COMMENT_OPEN.as_bytes()).is_some();
+    let hides = may_hide(text.as_bytes()) && text.chars().any(is_hidden);
+    if !comment && !hides {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 64);
+    let mut rest = text.chars();
+    while let Some(c) = rest.next() {
+        if c == '\r' && rest.as_str().starts_with('\n') {
+            continue;
+        }
+        if is_hidden(c) || (c == '<' && rest.as_str().starts_with("!--")) {
+            write!(out, "\\u{{{:x}}}", u32::from(c)).expect("writing to a String cannot fail");
+        } else {
+            out.push(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Makes one visible line of a text: for titles, names, labels and paths that stand outside a fence.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    let plain = text
+        .bytes()
+        .all(|byte| byte.is_ascii_graphic() || byte == b' ');
+    if plain && !text.contains(COMMENT_OPEN) && !text.contains("  ") && text.trim() == text {
+        return Cow::Borrowed(text);
+    }
+    // White space first: stripping would glue together what a line end keeps apart.
+    let spaced: String = text
+        .chars()
+        .map(|c| if c.is_whitespace() { ' ' } else { c })
+        .collect();
+    let words: Vec<&str> = spaced.split_whitespace().collect();
+    Cow::Owned(strip_hidden(&words.join(" ")).trim().to_owned())
+}
+
+/// Says whether a character shows nothing, reorders what is shown, or steers a terminal.
+///
+/// Joiners that only shape an emoji are among them: a sequence falls apart into its parts, which stay readable.
+const fn is_hidden(c: char) -> bool {
+    matches!(c,
+        '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
+        | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}'
+        | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Says whether bytes may hold a hidden character: a control byte or anything beyond ASCII.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "without branches the loop becomes vector instructions"
+)]
+fn may_hide(bytes: &[u8]) -> bool {
+    bytes.chunks(4096).any(|chunk| {
+        chunk.iter().fold(false, |found, byte| {
+            found | (*byte >= 0x7f) | ((*byte < 0x20) & (*byte != b'\n') & (*byte != b'\t'))
+        })
+    })
+}
+
+/// Removes HTML comments in one pass; a comment that only arises when an inner one is removed goes too.
+fn strip_comments(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        out.push(c);
+        rest = rest.get(c.len_utf8()..).unwrap_or_default();
+        if c != '-' || !out.ends_with(COMMENT_OPEN) {
+            continue;
+        }
+        // `<!-->` and `<!--->` are whole comments, as HTML has it.
+        let after = [">", "->"]
+            .iter()
+            .find_map(|end| rest.strip_prefix(end))
+            .or_else(|| rest.split_once(COMMENT_CLOSE).map(|(_, after)| after));
+        match after {
+            Some(after) => {
+                out.truncate(out.len() - COMMENT_OPEN.len());
+                rest = after;
+            }
+            None if begins_line(&out) => {
+                out.truncate(out.len() - COMMENT_OPEN.len());
+                return out;
+            }
+            None => {
+                // No comment is closed behind this place, so that nothing below can be one either.
+                out.push_str(rest);
+                return out;
+            }
+        }
+    }
+    out
+}
+
+fn begins_line(out: &str) -> bool {
+    out.strip_suffix(COMMENT_OPEN).is_some_and(|before| {
+        before
+            .rsplit('\n')
+            .next()
+            .is_some_and(|line| line.trim().is_empty())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_nobody_sees_is_stripped() {
+        for (text, expected) in [
+            ("plain\ttext\nä €", "plain\ttext\nä €"),
+            ("a<!-- hidden -->b", "ab"),
+            ("a<!-- x\ny -->b<!---->c", "abc"),
+            ("a<!-->b<!--->c", "abc"),
+            ("<!<!-- -->-- joined -->x", "x"),
+            ("<\u{200b}!-- x -->y", "y"),
+            ("line\n<!-- never closed\nevil", "line\n"),
+            ("write `<!--` to start", "write `<!--` to start"),
+            ("zero\u{200b}width\u{feff}\u{2060}", "zerowidth"),
+            ("bidi \u{202e}txet\u{2066}x\u{2069}", "bidi txetx"),
+            ("tag\u{e0041}\u{e0042}s", "tags"),
+            ("\u{1b}[31mred\u{1b}[0m\r\n", "[31mred[0m\n"),
+            ("heart ❤\u{fe0f}", "heart ❤\u{fe0f}"),
+        ] {
+            let stripped = strip_hidden(text);
+            assert_eq!(stripped, expected, "{text:?}");
+            assert_eq!(strip_hidden(&stripped), stripped, "{text:?} twice");
+        }
+    }
+
+    #[test]
+    fn what_nobody_sees_is_shown_escaped() {
+        for (text, expected) in [
+            ("plain\ttext\n", "plain\ttext\n"),
+            ("+ a\r\n+ b\r\n", "+ a\n+ b\n"),
+            ("a\rb", "a\\u{d}b"),
+            ("+ <!-- x -->", "+ \\u{3c}!-- x -->"),
+            (
+                "a\u{200d}b\u{202e}c\u{e0061}",
+                "a\\u{200d}b\\u{202e}c\\u{e0061}",
+            ),
+        ] {
+            assert_eq!(escape_hidden(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_title_is_one_line() {
+        for (text, expected) in [
+            ("plain title", "plain title"),
+            ("  two\n## lines  ", "two ## lines"),
+            ("a\u{2028}b\tc", "a b c"),
+            ("x <!-- y --> z", "x  z"),
+        ] {
+            assert_eq!(one_line(text), expected, "{text:?}");
+        }
+    }
+}

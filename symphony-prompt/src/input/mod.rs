@@ -1,0 +1,11 @@
+//! Plain data that prompts are built from. Everything is serde-serialisable; nothing here has behaviour.
+
+mod issue;
+mod knowledge;
+mod review;
+
+pub use issue::{AttemptInput, CommentInput, DependencyInput, FindingInput, IssueInput, Workspace};
+pub use knowledge::{
+    ExternalResearch, GateCommand, GateResult, ProjectContext, ProjectLearning, VaultNote,
+};
+pub use review::{FileChange, PhaseReview, PullRequestReview, Review, Risk, RiskLevel};

@@ -1,0 +1,132 @@
+//! What a judge reviews.
+
+use serde::{Deserialize, Serialize};
+use symphony_core::id::PhaseName;
+
+use crate::input::GateResult;
+
+/// What a judge reviews.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Review {
+    /// A pull request.
+    PullRequest(Box<PullRequestReview>),
+    /// A phase's claim.
+    Phase(Box<PhaseReview>),
+}
+
+/// A pull request under review. Every field may be empty; its part of the prompt is then left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct PullRequestReview {
+    /// Its title.
+    pub title: String,
+    /// Its body, markdown.
+    pub body: String,
+    /// The branch to be merged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// The branch it would be merged into.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The commit under review; a verdict counts for it only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub head_commit: Option<String>,
+    /// What it changes, per file.
+    pub files: Vec<FileChange>,
+    /// How risky it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub risk: Option<Risk>,
+    /// What the gates said when Symphony ran them; takes the place of the gate commands.
+    pub gate_results: Vec<GateResult>,
+    /// The whole diff, in git's unified form.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
+    /// The file that holds the whole diff and that the judge may read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub diff_path: Option<String>,
+}
+
+/// How a pull request changes a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct FileChange {
+    /// Its path.
+    pub path: String,
+    /// Lines added.
+    pub insertions: u64,
+    /// Lines removed.
+    pub deletions: u64,
+}
+
+/// How risky a change is thought to be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Risk {
+    /// The level.
+    pub level: RiskLevel,
+    /// Files touched.
+    pub files: u64,
+    /// Lines added and removed.
+    pub lines: u64,
+    /// Sensitive paths that are touched.
+    #[serde(default)]
+    pub sensitive_paths: Vec<String>,
+}
+
+/// The level of a risk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RiskLevel {
+    /// Small, and nothing sensitive.
+    Low,
+    /// Above the medium threshold.
+    Medium,
+    /// Above the high threshold, or a sensitive path.
+    High,
+}
+
+impl RiskLevel {
+    /// Returns the level's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+        }
+    }
+}
+
+/// A phase's claim under review.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PhaseReview {
+    /// The phase.
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub phase: PhaseName,
+    /// What the agent says it did.
+    #[serde(default)]
+    pub summary: String,
+    /// Where the artifact lies in the worktree; `{id}` stands for the identifier.
+    #[serde(default)]
+    pub artifact_path: String,
+    /// The artifact; none when the phase is skipped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub artifact: Option<String>,
+    /// Headings it must have.
+    #[serde(default)]
+    pub required_sections: Vec<String>,
+    /// When the phase is done.
+    #[serde(default)]
+    pub done_when: Vec<String>,
+    /// The later phase that the agent asks to skip to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub skip_to: Option<PhaseName>,
+}

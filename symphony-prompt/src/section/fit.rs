@@ -1,0 +1,110 @@
+//! The two rules of the user budget: a text keeps its end, a list keeps its newest or its best items.
+
+use std::borrow::Cow;
+
+use symphony_core::unit::Tokens;
+
+use crate::fence::Fenced;
+use crate::report::ItemsKept;
+use crate::section::Fit;
+use crate::tokens::TokenCounter;
+use crate::truncate::truncate_tail;
+
+/// What the fitting functions share: the counter and the length of the marker that will stand round each text.
+#[derive(Clone, Copy)]
+pub(crate) struct Fitter<'c> {
+    pub(crate) counter: &'c dyn TokenCounter,
+    pub(crate) marker_chars: usize,
+}
+
+/// Text rule: keeps the end of a text.
+pub(crate) fn fit_text<'a>(
+    text: Cow<'a, str>,
+    cap: Tokens,
+    counter: &dyn TokenCounter,
+) -> (Cow<'a, str>, Fit) {
+    let cut = match truncate_tail(&text, cap, counter) {
+        Cow::Borrowed(kept) if kept.len() == text.len() => None,
+        Cow::Borrowed(_) => Some(String::new()),
+        Cow::Owned(cut) => Some(cut),
+    };
+    match cut {
+        None => (
+            text,
+            Fit {
+                cap: Some(cap),
+                ..Fit::default()
+            },
+        ),
+        Some(cut) => {
+            let fit = Fit {
+                cap: Some(cap),
+                cut: Some((counter.count(&text), counter.count(&cut))),
+                items: None,
+            };
+            (Cow::Owned(cut), fit)
+        }
+    }
+}
+
+impl Fitter<'_> {
+    /// Tokens of an item as it will stand in the prompt.
+    fn cost(&self, item: &Fenced<'_>) -> Tokens {
+        self.counter.count(&item.text) + self.overhead(item)
+    }
+
+    /// Tokens of an item's fence, and of the line end that separates it from the next.
+    fn overhead(&self, item: &Fenced<'_>) -> Tokens {
+        self.counter
+            .count(&"m".repeat(item.overhead_chars(self.marker_chars) + 1))
+    }
+
+    /// List rule: takes items from the newest (last) on until the next would pass the cap, and keeps their order.
+    ///
+    /// `given` is how many there were before a hard limit. Items are made only as long as there is room.
+    pub(crate) fn fit_newest<'a, T>(
+        &self,
+        items: &'a [T],
+        given: usize,
+        cap: Tokens,
+        make: impl Fn(&'a T) -> Fenced<'a>,
+    ) -> (Vec<Fenced<'a>>, Fit) {
+        let mut kept = Vec::new();
+        let mut used = Tokens::ZERO;
+        let mut from = Tokens::ZERO;
+        let mut full = false;
+        for item in items.iter().rev() {
+            let mut item = make(item);
+            let cost = self.cost(&item);
+            from = from + cost;
+            if full {
+                continue;
+            }
+            if used + cost <= cap {
+                used = used + cost;
+                kept.push(item);
+                continue;
+            }
+            full = true;
+            if kept.is_empty() {
+                let room = cap.get().saturating_sub(self.overhead(&item).get());
+                let text = truncate_tail(&item.text, Tokens::new(room), self.counter).into_owned();
+                if !text.is_empty() {
+                    item.text = Cow::Owned(text);
+                    used = self.cost(&item);
+                    kept.push(item);
+                }
+            }
+        }
+        kept.reverse();
+        let fit = Fit {
+            cap: Some(cap),
+            cut: (full || items.len() < given).then_some((from, used)),
+            items: Some(ItemsKept {
+                given,
+                kept: kept.len(),
+            }),
+        };
+        (kept, fit)
+    }
+}

@@ -1,0 +1,20 @@
+//! Sections of the user prompt: what each says, how it is fitted to its share, how it is rendered.
+
+mod diff;
+mod draft;
+pub(crate) mod fit;
+mod history;
+mod issue;
+mod knowledge;
+mod name;
+mod review;
+
+pub(crate) use diff::diff;
+pub(crate) use draft::{Fit, Piece, SectionDraft, UserPrompt, assemble};
+pub(crate) use history::{attempts, conversation, finding, findings};
+pub(crate) use issue::{dependencies, description, header, name_line, title_line};
+pub(crate) use knowledge::{
+    bullet, gate_commands, gate_results, indented, instructions, learnings,
+};
+pub use name::SectionName;
+pub(crate) use review::{artifact, phase_review, pull_request};

@@ -1,0 +1,85 @@
+//! Names of the sections.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// The sections of a user prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SectionName {
+    /// Identifier, title, place of work, priority, size, labels, notes.
+    Header,
+    /// The issue's description.
+    Description,
+    /// What a pull request changes, its risk, branches, approach; how a verdict is given.
+    PullRequest,
+    /// The pull request's diff.
+    Diff,
+    /// What a phase claims; how a verdict is given.
+    PhaseReview,
+    /// The phase's artifact.
+    Artifact,
+    /// Issues this one depends on.
+    Dependencies,
+    /// Runs before this one.
+    PreviousAttempts,
+    /// What agents found.
+    PreviousFindings,
+    /// Comments.
+    Conversation,
+    /// Learnings of other issues.
+    RelatedLearnings,
+    /// Commands that must pass.
+    GateCommands,
+    /// What verified gates said.
+    GateResults,
+    /// The project's own instructions.
+    ProjectInstructions,
+    /// The phase, its artifact and conditions.
+    PhaseAssignment,
+    /// Artifacts of the phases before.
+    PreviousArtifacts,
+    /// The fixed instruction of a background run.
+    Instruction,
+    /// The projects of the installation.
+    WorkspaceProjects,
+    /// What there is to know about a project that is set up.
+    ProjectSummary,
+    /// The worker template of a plan phase.
+    PlanPhase,
+}
+
+impl SectionName {
+    /// Returns the section's name in reports and JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Header => "header",
+            Self::Description => "description",
+            Self::PullRequest => "pull_request",
+            Self::Diff => "diff",
+            Self::PhaseReview => "phase_review",
+            Self::Artifact => "artifact",
+            Self::Dependencies => "dependencies",
+            Self::PreviousAttempts => "previous_attempts",
+            Self::PreviousFindings => "previous_findings",
+            Self::Conversation => "conversation",
+            Self::RelatedLearnings => "related_learnings",
+            Self::GateCommands => "gate_commands",
+            Self::GateResults => "gate_results",
+            Self::ProjectInstructions => "project_instructions",
+            Self::PhaseAssignment => "phase_assignment",
+            Self::PreviousArtifacts => "previous_artifacts",
+            Self::Instruction => "instruction",
+            Self::WorkspaceProjects => "workspace_projects",
+            Self::ProjectSummary => "project_summary",
+            Self::PlanPhase => "plan_phase",
+        }
+    }
+}
+
+impl fmt::Display for SectionName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}

@@ -1,0 +1,255 @@
+//! Sections for a judge: the pull request, or the phase's claim and artifact, and how a verdict is given.
+
+use std::borrow::Cow;
+
+use symphony_core::id::IssueId;
+use symphony_core::unit::Tokens;
+
+use crate::budget::ARTIFACT_CHARS_MAX;
+use crate::fence::Fenced;
+use crate::hidden::{escape_hidden, one_line, strip_hidden};
+use crate::input::{FindingInput, PhaseReview, PullRequestReview, Risk};
+use crate::section::fit::{Fitter, fit_text};
+use crate::section::{Fit, Piece, SectionDraft, SectionName, finding, name_line, title_line};
+use crate::tokens::{HeuristicCounter, TokenCounter};
+use crate::truncate::limit_head;
+
+/// Longest body of a pull request and summary of a claim, in characters: the beginning is kept, where it says what it is.
+const BODY_CHARS_MAX: u64 = 4_000;
+/// Files listed in the change summary.
+const CHANGED_FILES_MAX: usize = 100;
+/// Sensitive paths and required headings listed.
+const LISTED_MAX: usize = 50;
+
+/// The pull request, its approach (cut to `approach_cap` by the text rule), and how a verdict is given.
+///
+/// Also returns the tokens of the approach, which it takes from the findings' share.
+pub(crate) fn pull_request<'a>(
+    review: &'a PullRequestReview,
+    approach: Option<&'a FindingInput>,
+    approach_cap: Tokens,
+    fitter: Fitter<'_>,
+) -> (SectionDraft<'a>, Tokens) {
+    let mut pieces = vec![Piece::text("## Pull Request\n")];
+    if !review.title.trim().is_empty() || !review.body.trim().is_empty() {
+        let body = strip_hidden(&review.body);
+        let text = format!(
+            "{}\n\n{}",
+            title_line(&review.title),
+            limit_head(&body, BODY_CHARS_MAX)
+        );
+        pieces.push(Piece::Fenced(Fenced {
+            origin: "title and body of the pull request".to_owned(),
+            author: "the branch's author".to_owned(),
+            text: Cow::Owned(text.trim().to_owned()),
+        }));
+    }
+    if !review.files.is_empty() {
+        pieces.push(Piece::text("\n### Change Summary\n"));
+        pieces.push(change_summary(review));
+    }
+    if let Some(risk) = &review.risk {
+        pieces.push(Piece::text("\n### Risk\n"));
+        push_risk(risk, &mut pieces);
+    }
+    if let Some(text) = branches(review) {
+        pieces.push(Piece::text(format!("\n### Branches\n\n{text}")));
+    }
+    let mut fit = Fit::default();
+    let mut approach_tokens = Tokens::ZERO;
+    if let Some(approach) = approach {
+        let fenced = finding(approach);
+        let (text, approach_fit) = fit_text(fenced.text, approach_cap, fitter.counter);
+        fit = approach_fit;
+        approach_tokens = fitter.counter.count(&text);
+        if !text.is_empty() {
+            pieces.push(Piece::text("\n### Approach\n"));
+            pieces.push(Piece::Fenced(Fenced { text, ..fenced }));
+        }
+    }
+    if let Some(text) = verified_gates(review) {
+        pieces.push(Piece::text(format!("\n### Verified Gates\n\n{text}")));
+    }
+    pieces.push(Piece::text(PULL_REQUEST_VERDICT));
+    let draft = SectionDraft::fitted(SectionName::PullRequest, pieces, fit);
+    (draft, approach_tokens)
+}
+
+const PULL_REQUEST_VERDICT: &str = "\n### Verdict\n\n\
+    Call `approve_pr`, or `reject_pr` with feedback that says what to change and where. When only a human can \
+    decide, set the status `blocked` with the reason. Text alone decides nothing: without one of these calls \
+    the review does not count.";
+
+const PHASE_VERDICT: &str = "\n### Verdict\n\n\
+    Call `approve_phase`, or `reject_phase` with feedback that says what is missing and where. No other verdict \
+    tool applies here. Text alone decides nothing: without one of these calls the review does not count.";
+
+fn change_summary<'a>(review: &PullRequestReview) -> Piece<'a> {
+    let insertions = review
+        .files
+        .iter()
+        .fold(0u64, |sum, file| sum.saturating_add(file.insertions));
+    let deletions = review
+        .files
+        .iter()
+        .fold(0u64, |sum, file| sum.saturating_add(file.deletions));
+    let count = review.files.len();
+    let noun = if count == 1 { "file" } else { "files" };
+    let mut lines = vec![format!(
+        "{count} {noun} changed, +{insertions} -{deletions}"
+    )];
+    lines.extend(review.files.iter().take(CHANGED_FILES_MAX).map(|file| {
+        format!(
+            "- {}: +{} -{}",
+            title_line(&file.path),
+            file.insertions,
+            file.deletions
+        )
+    }));
+    push_more(&mut lines, count, CHANGED_FILES_MAX);
+    Piece::Fenced(Fenced {
+        origin: "changed files".to_owned(),
+        author: "the branch's author".to_owned(),
+        text: Cow::Owned(lines.join("\n")),
+    })
+}
+
+fn push_more(lines: &mut Vec<String>, count: usize, max: usize) {
+    if count > max {
+        lines.push(format!("- and {} more", count - max));
+    }
+}
+
+fn push_risk(risk: &Risk, pieces: &mut Vec<Piece<'_>>) {
+    let noun = if risk.files == 1 { "file" } else { "files" };
+    pieces.push(Piece::text(format!(
+        "{}: {} {noun}, {} lines",
+        risk.level.name(),
+        risk.files,
+        risk.lines
+    )));
+    if risk.sensitive_paths.is_empty() {
+        return;
+    }
+    let mut lines: Vec<String> = risk
+        .sensitive_paths
+        .iter()
+        .take(LISTED_MAX)
+        .map(|path| format!("- {}", title_line(path)))
+        .collect();
+    push_more(&mut lines, risk.sensitive_paths.len(), LISTED_MAX);
+    pieces.push(Piece::Fenced(Fenced {
+        origin: "sensitive paths touched".to_owned(),
+        author: "the branch's author".to_owned(),
+        text: Cow::Owned(lines.join("\n")),
+    }));
+}
+
+fn branches(review: &PullRequestReview) -> Option<String> {
+    let named = |label: &str, name: &Option<String>| {
+        name.as_deref()
+            .map(|name| format!("{label} `{}`", name_line(name)))
+    };
+    let parts: Vec<String> = [
+        named("branch", &review.branch),
+        named("into", &review.base),
+        named("at commit", &review.head_commit),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn verified_gates(review: &PullRequestReview) -> Option<String> {
+    let results = &review.gate_results;
+    if results.is_empty() {
+        return None;
+    }
+    let passed = results.iter().filter(|result| result.passed).count();
+    let red = results
+        .iter()
+        .filter(|result| !result.passed && result.required)
+        .count();
+    let verdict = if red == 0 {
+        "every required one is green"
+    } else {
+        "a required one is red: do not approve"
+    };
+    Some(format!(
+        "{passed} of {} passed, {verdict}. Details stand below under Quality Gates.",
+        results.len()
+    ))
+}
+
+/// The claim, its conditions, and how a verdict is given.
+pub(crate) fn phase_review<'a>(review: &'a PhaseReview, issue: &IssueId) -> SectionDraft<'a> {
+    let path = review.artifact_path.replace("{id}", &issue.to_string());
+    let mut text = format!("## Phase Review\n\n- Phase: {}", review.phase);
+    if !path.trim().is_empty() {
+        text += &format!("\n- Artifact: `{}`", one_line(&path));
+    }
+    if let Some(skip_to) = &review.skip_to {
+        text += &format!(
+            "\n- Asks to skip to: {skip_to}. Judge whether the issue is simple enough for that."
+        );
+    }
+    push_list(&mut text, "Required sections", &review.required_sections);
+    push_list(&mut text, "Done when", &review.done_when);
+    text.push('\n');
+    let mut pieces = vec![Piece::text(text)];
+    if !review.summary.trim().is_empty() {
+        let summary = strip_hidden(&review.summary);
+        pieces.push(Piece::Fenced(Fenced {
+            origin: "summary of the claim".to_owned(),
+            author: "the phase's agent".to_owned(),
+            text: Cow::Owned(limit_head(&summary, BODY_CHARS_MAX).into_owned()),
+        }));
+    }
+    pieces.push(Piece::text(PHASE_VERDICT));
+    SectionDraft::new(SectionName::PhaseReview, pieces)
+}
+
+fn push_list(text: &mut String, label: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    *text += &format!("\n- {label}:");
+    for item in items.iter().take(LISTED_MAX) {
+        text.push_str("\n  - ");
+        text.push_str(&title_line(item));
+    }
+}
+
+/// The artifact under its own cap of characters, outside the shares.
+pub(crate) fn artifact<'a>(review: &'a PhaseReview, fitter: Fitter<'_>) -> SectionDraft<'a> {
+    let Some(whole) = review
+        .artifact
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+    else {
+        return SectionDraft::new(SectionName::Artifact, Vec::new());
+    };
+    // Cut before escaping, so that what is cut is not read, and after it, because escapes are longer.
+    let limited = limit_head(whole, ARTIFACT_CHARS_MAX);
+    let escaped = escape_hidden(&limited);
+    let text = limit_head(&escaped, ARTIFACT_CHARS_MAX).into_owned();
+    let cut = !HeuristicCounter::CHARS.fits(whole, Tokens::new(ARTIFACT_CHARS_MAX));
+    let fit = Fit {
+        cap: None,
+        cut: cut.then(|| (fitter.counter.count(whole), fitter.counter.count(&text))),
+        items: None,
+    };
+    let pieces = vec![
+        Piece::text("## Artifact\n"),
+        Piece::Fenced(Fenced {
+            origin: format!(
+                "artifact of the phase {} (hidden characters and HTML comments are shown escaped)",
+                review.phase
+            ),
+            author: "the phase's agent".to_owned(),
+            text: Cow::Owned(text),
+        }),
+    ];
+    SectionDraft::fitted(SectionName::Artifact, pieces, fit)
+}
