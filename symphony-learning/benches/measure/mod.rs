@@ -1,0 +1,59 @@
+//! Timing and tables.
+
+use std::time::Instant;
+
+/// Times of one size, in seconds.
+pub(crate) struct Row {
+    pub(crate) count: usize,
+    pub(crate) full: f64,
+    pub(crate) best: f64,
+}
+
+pub(crate) fn time(run: impl FnOnce()) -> f64 {
+    let start = Instant::now();
+    run();
+    start.elapsed().as_secs_f64()
+}
+
+/// Runs the works in turn (A B A B …) and returns the median of each. Small sizes get more rounds.
+pub(crate) fn interleaved<const N: usize>(
+    count: usize,
+    mut works: [&mut dyn FnMut(); N],
+) -> [f64; N] {
+    let rounds = (400_000 / count.max(1)).clamp(3, 21);
+    let mut times = [const { Vec::new() }; N];
+    for _ in 0..rounds {
+        for (work, times) in works.iter_mut().zip(&mut times) {
+            times.push(time(&mut **work));
+        }
+    }
+    times.map(median)
+}
+
+pub(crate) fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+/// Prints times with t(2n)/t(n).
+pub(crate) fn growth(family: &str, rows: &[Row]) {
+    println!(
+        "\n{family}\n{:>10} {:>12} {:>7} {:>12} {:>7}",
+        "n", "full ms", "×", "best ms", "×"
+    );
+    let mut before: Option<&Row> = None;
+    for row in rows {
+        let ratio = |now: f64, then: fn(&Row) -> f64| {
+            before.map_or_else(String::new, |before| format!("{:.2}", now / then(before)))
+        };
+        println!(
+            "{:>10} {:>12.3} {:>7} {:>12.3} {:>7}",
+            row.count,
+            row.full * 1e3,
+            ratio(row.full, |row| row.full),
+            row.best * 1e3,
+            ratio(row.best, |row| row.best),
+        );
+        before = Some(row);
+    }
+}

@@ -1,0 +1,257 @@
+//! Says which of a few texts another covers, without deciding all the others.
+//!
+//! Only every q-th stretch of q bytes of the big buffer is looked at: an occurrence of a pattern of at least 2q − 1
+//! bytes always holds one of them whole, at one of q neighbouring places in the pattern, and those are in a table.
+
+use std::cmp::Ordering;
+
+use super::Limits;
+use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
+use crate::texts::{Texts, wide};
+
+/// Bits of the filter for each stretch in the table: about 1 in 128 other stretches passes.
+const FILTER_BITS_PER_GRAM: usize = 128;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Open,
+    Stays,
+    Covered,
+}
+
+struct Candidate {
+    number: u32,
+    verdict: Verdict,
+}
+
+struct Search<'a, P> {
+    texts: &'a Texts,
+    /// In byte order of their texts; equal ones in order of preference.
+    candidates: Vec<Candidate>,
+    prefer: P,
+    steps: u64,
+    steps_max: u64,
+}
+
+/// A stretch of a candidate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Gram {
+    word: u64,
+    candidate: usize,
+    /// Where the stretch lies in the candidate's text.
+    offset: usize,
+}
+
+/// Says for each of some texts (by number) whether another contains it, or equals it and comes first in `prefer`.
+/// Returns the numbers of those that are covered, sorted.
+pub(crate) fn covered(
+    texts: &Texts,
+    numbers: &[u32],
+    limits: Limits,
+    prefer: impl Fn(u32, u32) -> Ordering,
+) -> Vec<u32> {
+    let mut search = Search::new(texts, numbers, limits, prefer);
+    search.by_strides::<8>(15..usize::MAX);
+    search.by_strides::<4>(7..15);
+    search.by_automaton();
+    let mut covered: Vec<u32> = search
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.verdict == Verdict::Covered)
+        .map(|candidate| candidate.number)
+        .collect();
+    covered.sort_unstable();
+    covered
+}
+
+impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
+    fn new(texts: &'a Texts, numbers: &[u32], limits: Limits, prefer: P) -> Self {
+        let text = |number: u32| texts.get(wide(number));
+        let mut sorted = numbers.to_vec();
+        sorted.sort_unstable_by(|&a, &b| text(a).cmp(text(b)).then_with(|| prefer(a, b)));
+        let mut candidates: Vec<Candidate> = Vec::with_capacity(sorted.len());
+        for number in sorted {
+            let repeats = candidates
+                .last()
+                .is_some_and(|before| text(before.number) == text(number));
+            let verdict = if repeats {
+                Verdict::Covered
+            } else {
+                Verdict::Open
+            };
+            candidates.push(Candidate { number, verdict });
+        }
+        Self {
+            texts,
+            candidates,
+            prefer,
+            steps: 0,
+            steps_max: limits.steps_max(texts.bytes().len()),
+        }
+    }
+
+    /// Decides the candidates of these lengths (at least `2 * Q - 1`) unless the steps run out.
+    fn by_strides<const Q: usize>(&mut self, lengths: std::ops::Range<usize>) {
+        let grams = self.grams::<Q>(&lengths);
+        if grams.is_empty() {
+            return;
+        }
+        let filter = GramFilter::new(&grams);
+        let (stretches, _) = self.texts.bytes().as_chunks::<Q>();
+        for (number, stretch) in stretches.iter().enumerate() {
+            let word = load(stretch);
+            if !filter.may_hold(word) {
+                continue;
+            }
+            let from = grams.partition_point(|gram| gram.word < word);
+            let same = grams.get(from..).unwrap_or_default();
+            for gram in same.iter().take_while(|gram| gram.word == word) {
+                self.compare(gram, number * Q);
+            }
+            if self.steps > self.steps_max {
+                return;
+            }
+        }
+        for candidate in &mut self.candidates {
+            let length = self.texts.get(wide(candidate.number)).len();
+            if candidate.verdict == Verdict::Open && lengths.contains(&length) {
+                candidate.verdict = Verdict::Stays;
+            }
+        }
+    }
+
+    /// Lists, sorted, Q neighbouring stretches from the middle of each candidate: beginnings and ends are often stock phrases.
+    fn grams<const Q: usize>(&self, lengths: &std::ops::Range<usize>) -> Vec<Gram> {
+        let mut grams = Vec::new();
+        for (place, candidate) in self.candidates.iter().enumerate() {
+            let text = self.texts.get(wide(candidate.number));
+            if candidate.verdict != Verdict::Open || !lengths.contains(&text.len()) {
+                continue;
+            }
+            let first = (text.len() + 1).saturating_sub(2 * Q) / 2;
+            for (offset, stretch) in text.windows(Q).enumerate().skip(first).take(Q) {
+                if let Some(stretch) = stretch.first_chunk::<Q>() {
+                    grams.push(Gram {
+                        word: load(stretch),
+                        candidate: place,
+                        offset,
+                    });
+                }
+            }
+        }
+        grams.sort_unstable();
+        grams
+    }
+
+    /// Compares the candidate of a stretch with what lies round the same stretch in the texts.
+    fn compare(&mut self, gram: &Gram, place: usize) {
+        self.steps += 1;
+        let Some(candidate) = self.candidates.get_mut(gram.candidate) else {
+            return;
+        };
+        if candidate.verdict != Verdict::Open {
+            return;
+        }
+        let pattern = self.texts.get(wide(candidate.number));
+        let Some(start) = place.checked_sub(gram.offset) else {
+            return;
+        };
+        let found = self.texts.bytes().get(start..start + pattern.len());
+        self.steps += pattern.len() as u64 / 16;
+        if found != Some(pattern) {
+            return;
+        }
+        let (reader, reader_start, reader_end) = self.texts.around(start);
+        let whole = reader_end - reader_start == pattern.len();
+        let number = crate::texts::small(reader);
+        let covers = if whole {
+            (self.prefer)(number, candidate.number) == Ordering::Less
+        } else {
+            start + pattern.len() <= reader_end
+        };
+        if covers {
+            candidate.verdict = Verdict::Covered;
+        }
+    }
+
+    /// Decides what is still open by reading all texts once. Linear whatever they hold.
+    fn by_automaton(&mut self) {
+        let open: Vec<u32> = self
+            .candidates
+            .iter()
+            .zip(0..)
+            .filter(|(candidate, _)| candidate.verdict == Verdict::Open)
+            .map(|(_, place)| place)
+            .collect();
+        let numbers: Vec<u32> = self.candidates.iter().map(|c| c.number).collect();
+        let number = |place: u32| {
+            numbers
+                .get(wide(place))
+                .copied()
+                .unwrap_or(crate::texts::NONE)
+        };
+        let texts = self.texts;
+        let text = |place: u32| texts.get(wide(number(place)));
+        let mut covered = Vec::new();
+        automaton::in_batches(&open, PATTERN_BYTES_MAX, text, |mut automaton| {
+            for reader in 0..texts.len() {
+                automaton.scan(texts.get(reader), |place, found| {
+                    let reader = crate::texts::small(reader);
+                    if found == Found::Part
+                        || (self.prefer)(reader, number(place)) == Ordering::Less
+                    {
+                        covered.push(place);
+                    }
+                });
+            }
+        });
+        for place in covered {
+            if let Some(candidate) = self.candidates.get_mut(wide(place)) {
+                candidate.verdict = Verdict::Covered;
+            }
+        }
+    }
+}
+
+/// Says "surely not" of most stretches.
+struct GramFilter {
+    bits: u32,
+    words: Vec<u64>,
+}
+
+impl GramFilter {
+    fn new(grams: &[Gram]) -> Self {
+        let size = grams.len().saturating_mul(FILTER_BITS_PER_GRAM).max(64);
+        let bits = size.next_power_of_two().ilog2().min(26);
+        let mut filter = Self {
+            bits,
+            words: vec![0; 1 << (bits - 6)],
+        };
+        for gram in grams {
+            let (word, bit) = filter.place(gram.word);
+            if let Some(word) = filter.words.get_mut(word) {
+                *word |= bit;
+            }
+        }
+        filter
+    }
+
+    fn place(&self, word: u64) -> (usize, u64) {
+        let hash = word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.bits);
+        let place = usize::try_from(hash >> 6).unwrap_or(usize::MAX);
+        (place, 1 << (hash & 63))
+    }
+
+    fn may_hold(&self, word: u64) -> bool {
+        let (place, bit) = self.place(word);
+        self.words.get(place).is_some_and(|word| word & bit != 0)
+    }
+}
+
+fn load<const Q: usize>(stretch: &[u8; Q]) -> u64 {
+    let mut word = [0; 8];
+    for (to, from) in word.iter_mut().zip(stretch) {
+        *to = *from;
+    }
+    u64::from_le_bytes(word)
+}

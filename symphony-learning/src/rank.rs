@@ -1,0 +1,447 @@
+//! Ranking: score, deduplicate, sort, split, cap.
+//!
+//! Two ways through the same steps. [`Ranker::full`] decides for every learning whether another covers it.
+//! [`Ranker::best`] goes down the scores and asks only about the learnings it is about to take; whether one is covered
+//! does not depend on scores, so both take the same ones.
+
+use std::cmp::Ordering;
+
+use symphony_core::Timestamp;
+use symphony_core::learning::{Learning, LearningType};
+
+use crate::dedup::{LIMITS, Work, few, full};
+use crate::error::OptionsError;
+use crate::options::{CROSS_PROJECT_MAX, Options};
+use crate::prepared::{PreparedRef, Preparer};
+use crate::score::{Key, Parts, recency};
+use crate::subject::{Subject, ratio};
+use crate::texts::{NONE, Texts, small, wide};
+
+/// Learnings that are asked about at once by [`Ranker::best`], round by round; after the last round all are decided.
+const BATCHES: [usize; 2] = [64, 1_024];
+
+/// A learning that was taken.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hit {
+    /// Which one: counted from 0 in the order they were pushed.
+    pub index: usize,
+    /// The weighted sum of the parts.
+    pub score: f64,
+    /// Why.
+    pub parts: Parts,
+    /// Set when only so many characters of the pattern are to be shown, because it alone is over the cap.
+    pub cut_to_chars: Option<usize>,
+}
+
+/// A learning that was left out, and why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dropped {
+    /// Which one: counted from 0 in the order they were pushed.
+    pub index: usize,
+    /// The learning that stays and whose normal form contains this one's: of several the longest, then the most
+    /// recent, then the one with the smallest id. `None` when the normal form is empty.
+    pub covered_by: Option<usize>,
+}
+
+/// The learnings that a dispatch gets.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Best {
+    /// For the system prompt, best first.
+    pub conventions: Vec<Hit>,
+    /// For the user prompt, best first.
+    pub tactical: Vec<Hit>,
+}
+
+/// A whole ranking.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Ranked {
+    /// What stays, split and capped.
+    pub best: Best,
+    /// What another one covers, and what is empty, by index. Being over a cap is not being dropped.
+    pub dropped: Vec<Dropped>,
+    /// What finding it took.
+    pub work: Work,
+}
+
+/// What ranking reads of a learning besides its [`crate::Prepared`].
+#[derive(Debug, Clone, Copy)]
+pub struct Head<'a> {
+    /// Its id; ids are compared as bytes and should be unique.
+    pub id: &'a str,
+    /// What kind; unset is tactical.
+    pub learning_type: Option<LearningType>,
+    /// When it was recorded.
+    pub created_at: Timestamp,
+}
+
+/// Collects learnings, scores each as it comes, and ranks them. Keeps some 80 bytes a learning, its id and its normal form.
+#[derive(Debug)]
+pub struct Ranker<'a> {
+    subject: &'a Subject,
+    now: Timestamp,
+    options: Options,
+    /// Normal forms, empty ones included, so that numbers of texts are indexes of learnings.
+    texts: Texts,
+    ids: Texts,
+    rows: Vec<Row>,
+    /// Paths that the subject may name, and whose they are.
+    paths: Texts,
+    path_owners: Vec<u32>,
+    preparer: Preparer,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    created_at: Timestamp,
+    labels: f64,
+    keywords: f64,
+    paths: u32,
+    paths_named: u32,
+    pattern_chars: u32,
+    convention: bool,
+}
+
+/// Which learnings a search returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Relevance {
+    /// All, the best first: also those that have only their age to their credit.
+    #[default]
+    Any,
+    /// Those that share a word, a path or a label with the query. The others still cover.
+    Matching,
+}
+
+impl Relevance {
+    fn accepts(self, parts: &Parts) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Matching => parts.keywords > 0.0 || parts.paths > 0.0 || parts.labels > 0.0,
+        }
+    }
+}
+
+/// How much of an order is taken.
+#[derive(Debug, Clone, Copy)]
+enum Cap {
+    Count(usize),
+    Chars(usize),
+}
+
+/// A learning in the order of scores.
+#[derive(Debug, Clone, Copy)]
+struct Scored {
+    score: f64,
+    index: u32,
+}
+
+impl<'a> Ranker<'a> {
+    /// Starts a ranking for an issue or a query.
+    ///
+    /// # Errors
+    /// When a weight is out of range (see [`Options::validate`]).
+    pub fn new(
+        subject: &'a Subject,
+        now: Timestamp,
+        options: Options,
+    ) -> Result<Self, OptionsError> {
+        options.validate()?;
+        Ok(Self {
+            subject,
+            now,
+            options,
+            texts: Texts::default(),
+            ids: Texts::default(),
+            rows: Vec::new(),
+            paths: Texts::default(),
+            path_owners: Vec::new(),
+            preparer: Preparer::default(),
+        })
+    }
+
+    /// Adds a learning that was prepared before.
+    pub fn push(&mut self, head: Head<'_>, prepared: PreparedRef<'_>) {
+        let index = small(self.rows.len());
+        let mut paths = 0;
+        for path in prepared.paths() {
+            paths += 1;
+            if self.subject.may_name(path) {
+                self.paths.push(path);
+                self.path_owners.push(index);
+            }
+        }
+        self.texts.push(prepared.normalised().as_bytes());
+        self.ids.push(head.id.as_bytes());
+        self.rows.push(Row {
+            created_at: head.created_at,
+            labels: self.subject.label_similarity(prepared.labels()),
+            keywords: self.subject.token_similarity(prepared.tokens()),
+            paths,
+            paths_named: 0,
+            pattern_chars: small(prepared.pattern_chars()),
+            convention: head.learning_type == Some(LearningType::Convention),
+        });
+    }
+
+    /// Adds a learning, preparing it first.
+    pub fn push_learning(&mut self, learning: &Learning) {
+        let mut preparer = std::mem::take(&mut self.preparer);
+        let head = Head {
+            id: learning.id.as_str(),
+            learning_type: learning.learning_type,
+            created_at: learning.created_at,
+        };
+        self.push(head, preparer.prepare(learning));
+        self.preparer = preparer;
+    }
+
+    /// Takes the best, without deciding what is covered among the others.
+    pub fn best(mut self) -> Best {
+        self.find_paths();
+        let (conventions, tactical) = self.split(|_| true);
+        let mut conventions = Front::new(conventions, Cap::Chars(self.options.convention_char_cap));
+        let mut tactical = Front::new(tactical, Cap::Count(self.options.max_results));
+        self.advance(&mut [&mut conventions, &mut tactical]);
+        Best {
+            conventions: conventions.taken,
+            tactical: tactical.taken,
+        }
+    }
+
+    /// Takes the best of all kinds in one order, at most `max_results`: the answer to a search.
+    pub fn search(self, relevance: Relevance) -> Vec<Hit> {
+        let limit = self.options.max_results;
+        self.best_of_all(limit, relevance)
+    }
+
+    /// Takes the best of all kinds in one order, at most [`CROSS_PROJECT_MAX`] and at most `max_results`: for learnings of
+    /// other projects.
+    pub fn cross_project(self) -> Vec<Hit> {
+        let limit = self.options.max_results.min(CROSS_PROJECT_MAX);
+        self.best_of_all(limit, Relevance::Any)
+    }
+
+    fn best_of_all(mut self, limit: usize, relevance: Relevance) -> Vec<Hit> {
+        self.find_paths();
+        let (mut all, tactical) = self.split(|index| relevance.accepts(&self.parts(index)));
+        all.extend(tactical);
+        let mut front = Front::new(all, Cap::Count(limit));
+        self.advance(&mut [&mut front]);
+        front.taken
+    }
+
+    /// Ranks everything, and says what covers what.
+    pub fn full(mut self) -> Ranked {
+        self.find_paths();
+        let cover = full::cover(&self.texts, LIMITS, |a, b| self.key(a).prefer(&self.key(b)));
+        let mut dropped = Vec::new();
+        for (index, &by) in cover.by.iter().enumerate() {
+            let empty = self.texts.get(index).is_empty();
+            if empty || by != NONE {
+                let covered_by = (!empty).then(|| wide(by));
+                dropped.push(Dropped { index, covered_by });
+            }
+        }
+        let (conventions, tactical) = self.split(|index| cover.by.get(wide(index)) == Some(&NONE));
+        let take = |mut list: Vec<Scored>, cap| {
+            list.sort_unstable_by(|a, b| self.order(a, b));
+            let mut front = Front::new(list, cap);
+            front.sorted = front.list.len();
+            front.take(&self, |_| false);
+            front.taken
+        };
+        let best = Best {
+            conventions: take(conventions, Cap::Chars(self.options.convention_char_cap)),
+            tactical: take(tactical, Cap::Count(self.options.max_results)),
+        };
+        Ranked {
+            best,
+            dropped,
+            work: cover.work,
+        }
+    }
+
+    /// Fills fronts batch by batch until each is full.
+    fn advance(&self, fronts: &mut [&mut Front]) {
+        let prefer = |a: u32, b: u32| self.key(a).prefer(&self.key(b));
+        for batch in BATCHES {
+            let mut asked = Vec::new();
+            for front in fronts.iter_mut() {
+                asked.extend(
+                    front
+                        .sort_next(self, batch)
+                        .iter()
+                        .map(|scored| scored.index),
+                );
+            }
+            if asked.is_empty() {
+                return;
+            }
+            let covered = few::covered(&self.texts, &asked, LIMITS, prefer);
+            for front in fronts.iter_mut() {
+                front.take(self, |index| covered.binary_search(&index).is_ok());
+            }
+        }
+        if fronts.iter().all(|front| front.is_done()) {
+            return;
+        }
+        let cover = full::cover(&self.texts, LIMITS, prefer);
+        for front in fronts.iter_mut() {
+            front.sort_next(self, usize::MAX);
+            front.take(self, |index| cover.by.get(wide(index)) != Some(&NONE));
+        }
+    }
+
+    /// Asks the subject about the paths that it may name.
+    fn find_paths(&mut self) {
+        let named = self.subject.names(&self.paths);
+        for (owner, named) in self.path_owners.iter().zip(named) {
+            if let (Some(row), true) = (self.rows.get_mut(wide(*owner)), named) {
+                row.paths_named += 1;
+            }
+        }
+        self.paths = Texts::default();
+        self.path_owners = Vec::new();
+    }
+
+    /// Scores those that are not empty and that `keep` accepts, conventions apart from the others.
+    fn split(&self, keep: impl Fn(u32) -> bool) -> (Vec<Scored>, Vec<Scored>) {
+        let (mut conventions, mut tactical) = (Vec::new(), Vec::new());
+        for (index, row) in (0..).zip(&self.rows) {
+            if self.texts.get(wide(index)).is_empty() || !keep(index) {
+                continue;
+            }
+            let score = self.row_parts(row).score(&self.options.weights);
+            let list = if row.convention {
+                &mut conventions
+            } else {
+                &mut tactical
+            };
+            list.push(Scored { score, index });
+        }
+        (conventions, tactical)
+    }
+
+    fn row_parts(&self, row: &Row) -> Parts {
+        Parts {
+            labels: row.labels,
+            paths: ratio(wide(row.paths_named), wide(row.paths)),
+            keywords: row.keywords,
+            recency: recency(row.created_at, self.now),
+        }
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "indexes come from this ranking's own rows"
+    )]
+    fn row(&self, index: u32) -> &Row {
+        &self.rows[wide(index)]
+    }
+
+    fn parts(&self, index: u32) -> Parts {
+        self.row_parts(self.row(index))
+    }
+
+    fn key(&self, index: u32) -> Key<'_> {
+        Key {
+            created_at: self.row(index).created_at,
+            id: self.ids.get(wide(index)),
+            index,
+        }
+    }
+
+    /// Best first; newer first; smaller id first.
+    fn order(&self, a: &Scored, b: &Scored) -> Ordering {
+        b.score
+            .total_cmp(&a.score)
+            .then_with(|| self.key(a.index).prefer(&self.key(b.index)))
+    }
+}
+
+/// Learnings of which the best are taken, sorted no further than needed.
+struct Front {
+    list: Vec<Scored>,
+    /// How many at the beginning of the list are sorted.
+    sorted: usize,
+    /// How many of these were looked at.
+    passed: usize,
+    cap: Cap,
+    full: bool,
+    taken: Vec<Hit>,
+}
+
+/// What a convention needs besides its pattern: `- ` and the line end.
+pub(crate) const BULLET_CHARS: usize = 3;
+
+impl Front {
+    fn new(list: Vec<Scored>, cap: Cap) -> Self {
+        Self {
+            list,
+            sorted: 0,
+            passed: 0,
+            full: matches!(cap, Cap::Count(0)) || matches!(cap, Cap::Chars(..=BULLET_CHARS)),
+            cap,
+            taken: Vec::new(),
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.full || self.passed == self.list.len()
+    }
+
+    /// Sorts the next `count` and returns them; none when nothing more is wanted.
+    fn sort_next(&mut self, ranker: &Ranker<'_>, count: usize) -> &[Scored] {
+        let count = if self.is_done() {
+            0
+        } else {
+            count.min(self.list.len() - self.sorted)
+        };
+        let rest = self.list.get_mut(self.sorted..).unwrap_or_default();
+        if count > 0 && count < rest.len() {
+            rest.select_nth_unstable_by(count - 1, |a, b| ranker.order(a, b));
+        }
+        let next = rest.get_mut(..count).unwrap_or_default();
+        next.sort_unstable_by(|a, b| ranker.order(a, b));
+        self.sorted += count;
+        next
+    }
+
+    /// Goes down what is sorted, passing over the covered, until the cap is reached.
+    fn take(&mut self, ranker: &Ranker<'_>, covered: impl Fn(u32) -> bool) {
+        let next = self.list.get(self.passed..self.sorted).unwrap_or_default();
+        for scored in next {
+            if self.full {
+                return;
+            }
+            self.passed += 1;
+            if covered(scored.index) {
+                continue;
+            }
+            let mut cut_to_chars = None;
+            match &mut self.cap {
+                Cap::Count(left) => {
+                    *left -= 1;
+                    self.full = *left == 0;
+                }
+                Cap::Chars(left) => {
+                    let needed = wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS;
+                    if needed > *left {
+                        self.full = true;
+                        if !self.taken.is_empty() {
+                            return;
+                        }
+                        cut_to_chars = Some(*left - BULLET_CHARS);
+                    } else {
+                        *left -= needed;
+                    }
+                }
+            }
+            self.taken.push(Hit {
+                index: wide(scored.index),
+                score: scored.score,
+                parts: ranker.parts(scored.index),
+                cut_to_chars,
+            });
+        }
+    }
+}

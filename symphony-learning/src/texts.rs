@@ -1,0 +1,87 @@
+//! Many texts in one buffer: an allocation for all, and one stretch of memory to scan.
+
+/// Stands behind every text. No normalised text holds it, so that no match crosses from one text into the next.
+pub(crate) const SEPARATOR: u8 = b'\n';
+
+/// Stands for "no text" where the number of one is kept.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Texts under consecutive numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Texts {
+    bytes: Vec<u8>,
+    /// Where each text ends; its separator stands there.
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    pub(crate) fn push(&mut self, text: &[u8]) {
+        self.bytes.extend_from_slice(text);
+        self.ends.push(self.bytes.len());
+        self.bytes.push(SEPARATOR);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Returns all texts, each with its separator behind.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Returns where text `number` starts in [`Texts::bytes`].
+    fn start(&self, number: usize) -> usize {
+        number
+            .checked_sub(1)
+            .and_then(|before| self.ends.get(before))
+            .map_or(0, |end| end + 1)
+    }
+
+    /// Returns a text; an unknown number is an empty one.
+    pub(crate) fn get(&self, number: usize) -> &[u8] {
+        let end = self.ends.get(number).copied().unwrap_or(0);
+        self.bytes.get(self.start(number)..end).unwrap_or_default()
+    }
+
+    /// Returns the number of the text around a place in [`Texts::bytes`], and where that text starts and ends.
+    pub(crate) fn around(&self, place: usize) -> (usize, usize, usize) {
+        let number = self.ends.partition_point(|&end| end < place);
+        let end = self.ends.get(number).copied().unwrap_or(0);
+        (number, self.start(number), end)
+    }
+}
+
+/// Turns a number of texts into the form that tables keep.
+pub(crate) fn small(number: usize) -> u32 {
+    u32::try_from(number)
+        .ok()
+        .filter(|&small| small != NONE)
+        .expect("fewer than 2^32 texts, each with some 50 bytes of record, fit in memory")
+}
+
+/// Turns the kept form back.
+pub(crate) fn wide(number: u32) -> usize {
+    usize::try_from(number).expect("32 bits fit in usize on every supported machine")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_lead_back_to_their_text() {
+        let mut texts = Texts::default();
+        for text in ["abc", "", "d"] {
+            texts.push(text.as_bytes());
+        }
+        assert_eq!(texts.bytes(), b"abc\n\nd\n");
+        assert_eq!(
+            [0, 1, 2, 3].map(|n| texts.get(n)),
+            [&b"abc"[..], b"", b"d", b""]
+        );
+        assert_eq!(texts.around(0), (0, 0, 3));
+        assert_eq!(texts.around(2), (0, 0, 3));
+        assert_eq!(texts.around(5), (2, 5, 6));
+    }
+}
