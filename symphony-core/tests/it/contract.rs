@@ -10,7 +10,7 @@ use symphony_core::contract::{
 use symphony_core::id::{IssueId, PhaseName};
 
 fn phase(name: &str) -> PhaseName {
-    PhaseName::parse(name).unwrap()
+    PhaseName::parse(name).expect("a phase name")
 }
 
 fn contract(name: &str, next: &str, mode: &str, rest: &str) -> PhaseContract {
@@ -19,12 +19,12 @@ fn contract(name: &str, next: &str, mode: &str, rest: &str) -> PhaseContract {
          artifact_path: docs/tickets/{{id}}/{name}.md\nvalidation:\n  mode: {mode}\nnext_phase: {next}\n{rest}\n\
          ---\nbody"
     );
-    parse_contract(&format!("{name}.md"), &text).unwrap()
+    parse_contract(&format!("{name}.md"), &text).expect("a contract")
 }
 
 fn ready() -> PhaseContract {
     let text = "---\nphase: ready\ncontract_version: 1\ndispatch_profile: implementer\nartifact_type: code\n---\nx";
-    parse_contract("prompts/phases/ready.md", text).unwrap()
+    parse_contract("prompts/phases/ready.md", text).expect("a contract")
 }
 
 fn profiles() -> BTreeSet<AgentType> {
@@ -32,10 +32,8 @@ fn profiles() -> BTreeSet<AgentType> {
 }
 
 fn problems(file: &str, text: &str) -> Vec<String> {
-    match parse_contract(file, text) {
-        Ok(contract) => panic!("parsed: {contract:?}"),
-        Err(problems) => problems.iter().map(ToString::to_string).collect(),
-    }
+    let problems = parse_contract(file, text).expect_err("has problems");
+    problems.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -165,7 +163,7 @@ fn chain() -> Pipeline {
         contract("grooming", "ready", "structural", ""),
         ready(),
     ];
-    Pipeline::new([layer], &[], &profiles()).unwrap()
+    Pipeline::new([layer], &[], &profiles()).expect("a pipeline")
 }
 
 #[test]

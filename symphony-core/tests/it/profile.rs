@@ -6,7 +6,7 @@ use symphony_core::tools::{Role, Tool, ToolList};
 
 fn profile(name: &str, agent: &str, rest: &str) -> AgentProfile {
     let text = format!("---\nname: {name}\ntype: {agent}\ndescription: d\n{rest}\n---\nbody");
-    parse_profile("p.md", &text).unwrap()
+    parse_profile("p.md", &text).expect("a profile")
 }
 
 #[test]

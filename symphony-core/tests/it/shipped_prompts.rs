@@ -35,12 +35,18 @@ const SCAN: (&str, &str) = prompt!("background-scan.md");
 
 fn profiles() -> Vec<AgentProfile> {
     let parse = |(file, text): &(&str, &str)| parse_profile(file, text);
-    PROFILES.iter().map(|p| parse(p).unwrap()).collect()
+    PROFILES
+        .iter()
+        .map(|p| parse(p).expect("a profile"))
+        .collect()
 }
 
 fn contracts() -> Vec<PhaseContract> {
     let parse = |(file, text): &(&str, &str)| parse_contract(file, text);
-    CONTRACTS.iter().map(|c| parse(c).unwrap()).collect()
+    CONTRACTS
+        .iter()
+        .map(|c| parse(c).expect("a contract"))
+        .collect()
 }
 
 /// Every prompt with the roles that may read it: what it names, one of them must have.
