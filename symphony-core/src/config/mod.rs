@@ -39,7 +39,7 @@ pub use settings::{
     Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
     WorktreeSettings,
 };
-pub use table::KEYS;
+pub use table::{INSTALLATION_KEYS, KEYS};
 pub use value::{
     BreakerStatus, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
     ProviderName, SandboxMode,

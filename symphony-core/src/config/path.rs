@@ -128,6 +128,12 @@ impl KeyPath {
     }
 }
 
+impl FromIterator<Segment> for KeyPath {
+    fn from_iter<I: IntoIterator<Item = Segment>>(segments: I) -> Self {
+        Self(segments.into_iter().collect())
+    }
+}
+
 /// Reads a quoted name whose first quote is gone: the name, and what follows its last quote.
 fn split_quoted(text: &str) -> Option<(String, &str)> {
     let mut name = String::new();

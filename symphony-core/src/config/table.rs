@@ -61,6 +61,15 @@ const fn share(name: &'static str, percent: u8, doc: &'static str) -> Key {
     leaf(name, SHARE, Integer(percent as u64), Project, doc)
 }
 
+/// The keys that speak for the installation, not for a project: a problem of any other key of a
+/// project's file stops that project only.
+pub const INSTALLATION_KEYS: &[&str] = &[
+    "database",
+    "max_concurrent_agents",
+    "log_retention_days",
+    "profiles",
+];
+
 /// Every key of a configuration file.
 #[rustfmt::skip] // a table: one row a key
 pub const KEYS: &[Key] = &[

@@ -1,1 +1,3 @@
 //! Integration tests of symphony-workspace.
+
+mod config_file;

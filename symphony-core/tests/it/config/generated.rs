@@ -151,3 +151,13 @@ fn the_reference_has_a_row_for_each_key() {
         assert_eq!(line.replace("\\|", "").matches('|').count(), 6, "{line}");
     }
 }
+
+#[test]
+fn the_page_of_the_documentation_holds_the_reference() {
+    let page = include_str!("../../../../docs/configuration.md");
+    let reference = markdown_reference();
+    assert!(
+        page.ends_with(&reference),
+        "docs/configuration.md must end with this table:\n{reference}"
+    );
+}

@@ -1,0 +1,286 @@
+//! Changes one value of a file in place: comments, order and layout of the rest stay.
+
+use std::io::ErrorKind;
+use std::path::Path;
+
+use jsonc_parser::ast;
+use jsonc_parser::cst::{
+    CstContainerNode, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode,
+};
+use jsonc_parser::{CollectOptions, parse_to_ast};
+use serde_json::Value;
+use symphony_core::config::key::{Key, keys_at};
+use symphony_core::config::{ConfigProblem, FileRole, KeyPath, ProblemKind, Segment};
+
+use super::error::ConfigFileError;
+use super::load::{check_text, read_text};
+use super::save::{Existing, write_whole};
+use super::text::options;
+
+/// What [`set`] changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// The key that was set.
+    pub path: KeyPath,
+    /// The value that it has now.
+    pub value: Value,
+}
+
+/// Sets a key of a file, `config set KEY VALUE`; a file that is not there is made.
+///
+/// The key is a path such as `projects.api.max_retries` or `gates[0].required`, in either spelling;
+/// the place after the last of a list appends. The value is JSON; where it is none, or a
+/// number or word that does not fit, it is taken as a text.
+///
+/// # Errors
+/// [`ConfigFileError::Invalid`] when the file would have a problem that it has not now: the file is
+/// then left as it is. A file that has problems already can so be mended one by one.
+pub fn set(path: &Path, role: FileRole, key: &str, value: &str) -> Result<Change, ConfigFileError> {
+    let key = KeyPath::parse(key)?;
+    // A link is followed, so that a file kept elsewhere (dotfiles) is edited and not replaced.
+    let target = match std::fs::canonicalize(path) {
+        Ok(target) => target,
+        Err(error) if error.kind() == ErrorKind::NotFound => path.to_path_buf(),
+        Err(source) => {
+            return Err(ConfigFileError::Read {
+                path: path.to_path_buf(),
+                source,
+            });
+        }
+    };
+    let before = read_text(&target)?;
+    let text = before.as_deref().unwrap_or("{\n}\n");
+    let candidates = candidates(value);
+    let mut refused = None;
+    for Candidate { value, input } in candidates {
+        match edited(path, role, text, &key, input) {
+            Ok(after) => {
+                write(&target, before.as_deref(), &after)?;
+                return Ok(Change { path: key, value });
+            }
+            Err(problems) => refused = refused.or(Some(problems)),
+        }
+    }
+    Err(ConfigFileError::Invalid {
+        problems: refused.unwrap_or_default(),
+    })
+}
+
+/// A value that a person typed: as it is checked, and as it is written, its names in their order.
+struct Candidate {
+    value: Value,
+    input: CstInputValue,
+}
+
+/// Returns what a typed value may mean, the likeliest first. A list, an object or a quoted text can
+/// only be meant as JSON.
+fn candidates(typed: &str) -> Vec<Candidate> {
+    let text = Candidate {
+        value: Value::from(typed),
+        input: CstInputValue::from(typed),
+    };
+    let parsed = parse_to_ast(typed, &CollectOptions::default(), &options());
+    let Some(json) = parsed.ok().and_then(|parsed| parsed.value) else {
+        return vec![text];
+    };
+    let candidate = Candidate {
+        input: input(&json),
+        value: json.into(),
+    };
+    match candidate.value {
+        Value::Array(_) | Value::Object(_) | Value::String(_) => vec![candidate],
+        Value::Null | Value::Bool(_) | Value::Number(_) => vec![candidate, text],
+    }
+}
+
+/// Writes the new text unless somebody else changed the file since it was read.
+fn write(path: &Path, before: Option<&str>, after: &str) -> Result<(), ConfigFileError> {
+    let failed = |source| ConfigFileError::Write {
+        path: path.to_path_buf(),
+        source,
+    };
+    if before.is_none()
+        && let Some(folder) = path.parent()
+    {
+        std::fs::create_dir_all(folder).map_err(failed)?;
+    }
+    if read_text(path)?.as_deref() != before {
+        return Err(ConfigFileError::ChangedMeanwhile {
+            path: path.to_path_buf(),
+        });
+    }
+    write_whole(path, after, Existing::Replace).map_err(failed)
+}
+
+/// Returns the text with the value set, or the problems that it would have beyond today's.
+fn edited(
+    path: &Path,
+    role: FileRole,
+    text: &str,
+    key: &KeyPath,
+    value: CstInputValue,
+) -> Result<String, Vec<ConfigProblem>> {
+    let before = check_text(path, role, text).problems;
+    let syntax = |problem: &&ConfigProblem| matches!(problem.kind, ProblemKind::Syntax { .. });
+    if let Some(problem) = before.iter().find(syntax) {
+        return Err(vec![problem.clone()]);
+    }
+    let (mark, body) = text
+        .strip_prefix('\u{feff}')
+        .map_or(("", text), |body| ("\u{feff}", body));
+    let Ok(root) = CstRootNode::parse(body, &options()) else {
+        return Err(before);
+    };
+    if let Err(kind) = apply(&root, key, value) {
+        return Err(vec![ConfigProblem {
+            path: key.clone(),
+            kind,
+            file: None,
+            position: None,
+        }]);
+    }
+    let after = format!("{mark}{root}");
+    let known = |problem: &ConfigProblem| {
+        before
+            .iter()
+            .any(|old| old.path == problem.path && old.kind == problem.kind)
+    };
+    let new = check_text(path, role, &after).problems.into_iter();
+    // They stand in a text that nobody sees, so that file and line would mislead.
+    let new: Vec<ConfigProblem> = new
+        .filter(|problem| !known(problem))
+        .map(|problem| ConfigProblem {
+            file: None,
+            position: None,
+            ..problem
+        })
+        .collect();
+    if new.is_empty() { Ok(after) } else { Err(new) }
+}
+
+/// Sets the value in the syntax tree, making the objects on the way.
+fn apply(root: &CstRootNode, key: &KeyPath, value: CstInputValue) -> Result<(), ProblemKind> {
+    let Some((last, way)) = key.segments().split_last() else {
+        return Err(expected_object(&[]));
+    };
+    let mut node = match root.value() {
+        Some(node) => node,
+        None => CstNode::Container(CstContainerNode::Object(root.object_value_or_set())),
+    };
+    for (depth, segment) in way.iter().enumerate() {
+        node = step(&node, way.get(..depth).unwrap_or_default(), segment)?;
+    }
+    match last {
+        Segment::Key(name) => {
+            let object = node.as_object().ok_or_else(|| expected_object(way))?;
+            match property(&object, way, name) {
+                Some(property) => property.set_value(value),
+                None => {
+                    append(&object, known_name(way, name), value);
+                }
+            }
+        }
+        Segment::Index(index) => {
+            let array = node.as_array().ok_or_else(|| expected_list(way, *index))?;
+            let elements = array.elements();
+            match elements.get(*index) {
+                Some(element) => {
+                    array.insert(*index, value);
+                    element.clone().remove();
+                }
+                None if *index == elements.len() => {
+                    array.append(value);
+                }
+                None => return Err(expected_list(way, *index)),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Goes one step down, making an object where a name leads to nothing.
+fn step(node: &CstNode, above: &[Segment], segment: &Segment) -> Result<CstNode, ProblemKind> {
+    match segment {
+        Segment::Key(name) => {
+            let object = node.as_object().ok_or_else(|| expected_object(above))?;
+            let found = property(&object, above, name);
+            let property = found.unwrap_or_else(|| {
+                append(
+                    &object,
+                    known_name(above, name),
+                    CstInputValue::Object(Vec::new()),
+                )
+            });
+            property.value().ok_or_else(|| expected_object(above))
+        }
+        Segment::Index(index) => {
+            let array = node
+                .as_array()
+                .ok_or_else(|| expected_list(above, *index))?;
+            array
+                .elements()
+                .get(*index)
+                .cloned()
+                .ok_or_else(|| expected_list(above, *index))
+        }
+    }
+}
+
+/// Adds a property behind the last one, before comments that follow it.
+fn append(object: &CstObject, name: &str, value: CstInputValue) -> CstObjectProp {
+    object.insert(object.properties().len(), name, value)
+}
+
+/// Finds a property by its name in either spelling; free names are compared as they are.
+fn property(object: &CstObject, above: &[Segment], name: &str) -> Option<CstObjectProp> {
+    object.get(name).or_else(|| {
+        let meant = Key::find(keys_at(above)?, name)?.name;
+        object.properties().into_iter().find(|property| {
+            let found = property.decoded_name().unwrap_or_default();
+            keys_at(above)
+                .and_then(|keys| Key::find(keys, &found))
+                .is_some_and(|key| key.name == meant)
+        })
+    })
+}
+
+/// Returns the name to write for a key that is not in the file yet.
+fn known_name<'a>(above: &[Segment], name: &'a str) -> &'a str {
+    keys_at(above)
+        .and_then(|keys| Key::find(keys, name))
+        .map_or(name, |key| key.name)
+}
+
+fn expected_object(above: &[Segment]) -> ProblemKind {
+    let above: KeyPath = above.iter().cloned().collect();
+    ProblemKind::Missing {
+        expected: format!("`{above}` to be an object"),
+    }
+}
+
+fn expected_list(above: &[Segment], index: usize) -> ProblemKind {
+    let above: KeyPath = above.iter().cloned().collect();
+    ProblemKind::Missing {
+        expected: format!("`{above}` to be a list with at least {index} items"),
+    }
+}
+
+/// Converts a parsed value into one to insert, with its names in their order.
+fn input(value: &ast::Value<'_>) -> CstInputValue {
+    match value {
+        ast::Value::NullKeyword(_) => CstInputValue::Null,
+        ast::Value::BooleanLit(literal) => CstInputValue::Bool(literal.value),
+        ast::Value::NumberLit(literal) => CstInputValue::Number(literal.value.to_owned()),
+        ast::Value::StringLit(literal) => CstInputValue::from(literal.value.as_ref()),
+        ast::Value::Array(array) => {
+            CstInputValue::Array(array.elements.iter().map(input).collect())
+        }
+        ast::Value::Object(object) => CstInputValue::Object(
+            object
+                .properties
+                .iter()
+                .map(|property| (property.name.as_str().to_owned(), input(&property.value)))
+                .collect(),
+        ),
+    }
+}

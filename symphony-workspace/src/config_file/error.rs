@@ -1,0 +1,96 @@
+//! What can go wrong with a configuration file.
+
+use std::path::PathBuf;
+
+use symphony_core::config::{ConfigProblem, KeyPathError};
+
+/// An error of finding, reading, checking or writing a configuration file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigFileError {
+    /// A file that was named is not there.
+    #[error("find the configuration file {}", path.display())]
+    NotFound {
+        /// The file.
+        path: PathBuf,
+    },
+    /// There is a file already where one was to be made.
+    #[error("make {}: it exists already", path.display())]
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file cannot be read.
+    #[error("read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file cannot be written.
+    #[error("write {}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The path is a folder, a pipe or a device.
+    #[error("read {}: it is not a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is larger than any configuration.
+    #[error("read {}: it has {bytes} bytes, more than {bytes_max}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The most.
+        bytes_max: u64,
+    },
+    /// The file is not UTF-8.
+    #[error("read {}: it is not UTF-8 at byte {valid_up_to}", path.display())]
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+        /// Bytes before the first that is wrong.
+        valid_up_to: usize,
+    },
+    /// The file changed while it was edited.
+    #[error("write {}: it was changed by somebody else in the meantime", path.display())]
+    ChangedMeanwhile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The key to set is not one.
+    #[error(transparent)]
+    Key(#[from] KeyPathError),
+    /// The configuration, or what it would become, has problems; there is at least one.
+    #[error("use the configuration: {}", first(problems))]
+    Invalid {
+        /// All of them, in the order of the files and of their lines.
+        problems: Vec<ConfigProblem>,
+    },
+}
+
+impl ConfigFileError {
+    /// Returns the problems of the configuration, when that is what went wrong.
+    pub fn problems(&self) -> &[ConfigProblem] {
+        match self {
+            Self::Invalid { problems } => problems,
+            _ => &[],
+        }
+    }
+}
+
+fn first(problems: &[ConfigProblem]) -> String {
+    match problems {
+        [] => "no problem".to_owned(),
+        [only] => only.to_string(),
+        [first, more @ ..] => format!("{first} (and {} more)", more.len()),
+    }
+}

@@ -1,0 +1,25 @@
+//! Writes the configuration file of a new project.
+
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use symphony_core::config::InitFile;
+
+use super::error::ConfigFileError;
+use super::lookup::CONFIG_FILE_NAME;
+use super::save::{Existing, write_whole};
+
+/// Writes the commented file into a project's root, and returns its path.
+///
+/// # Errors
+/// [`ConfigFileError::Exists`] when there is one already, which is never touched.
+pub fn write_init(root: &Path, file: &InitFile) -> Result<PathBuf, ConfigFileError> {
+    let path = root.join(CONFIG_FILE_NAME);
+    match write_whole(&path, &file.render(), Existing::Refuse) {
+        Ok(()) => Ok(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            Err(ConfigFileError::Exists { path })
+        }
+        Err(source) => Err(ConfigFileError::Write { path, source }),
+    }
+}

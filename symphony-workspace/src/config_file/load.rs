@@ -1,0 +1,372 @@
+//! Loads configuration files and puts their layers in order.
+
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use symphony_core::config::key::Key;
+use symphony_core::config::{
+    Config, ConfigDocument, ConfigProblem, Effective, FileInput, FileRole, INSTALLATION_KEYS, KEYS,
+    KeyPath, Layer, Place, ProjectConfig, Segment, Source, parse_file, parse_project_row,
+};
+use symphony_core::id::ProjectId;
+
+use super::error::ConfigFileError;
+use super::lookup::{ConfigPaths, find_upward};
+use super::text::parse_text;
+
+/// Largest configuration file: far above any real one, and small enough to hold in memory twice.
+const FILE_BYTES_MAX: u64 = 1 << 20;
+
+/// A configuration file that was read and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConfigFile {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// What it says, without what is wrong.
+    pub document: ConfigDocument,
+    /// What is wrong with it, in the order of its lines.
+    pub problems: Vec<ConfigProblem>,
+}
+
+impl ConfigFile {
+    fn source(&self, project: Option<&ProjectId>) -> Source {
+        Source::File {
+            path: self.path.clone(),
+            project: project.cloned(),
+        }
+    }
+
+    fn top_layer(&self) -> Layer<'_> {
+        Layer {
+            source: self.source(None),
+            settings: &self.document.top,
+        }
+    }
+
+    fn section_layer(&self, id: Option<&ProjectId>) -> Option<Layer<'_>> {
+        let settings = self.document.projects.get(id?)?;
+        Some(Layer {
+            source: self.source(id),
+            settings,
+        })
+    }
+
+    fn is_in(&self, folder: &Path) -> bool {
+        self.path.parent() == Some(folder)
+    }
+}
+
+/// Reads and checks a file; nothing when it does not exist.
+///
+/// # Errors
+/// When it exists but cannot be read as text. What is wrong with its contents, syntax errors
+/// included, is in [`ConfigFile::problems`].
+pub fn read_file(path: &Path, role: FileRole) -> Result<Option<ConfigFile>, ConfigFileError> {
+    Ok(read_text(path)?.map(|text| check_text(path, role, &text)))
+}
+
+/// Checks the text of a file.
+pub(super) fn check_text(path: &Path, role: FileRole, text: &str) -> ConfigFile {
+    let file = path.display().to_string();
+    let mut parsed = parse_text(&file, text);
+    let input = FileInput {
+        value: &parsed.value,
+        role,
+        file: &file,
+        positions: &parsed.positions,
+    };
+    let (document, problems) = parse_file(&input);
+    parsed.problems.extend(problems);
+    parsed.problems.sort_by_key(|problem| problem.position);
+    ConfigFile {
+        path: path.to_path_buf(),
+        document,
+        problems: parsed.problems,
+    }
+}
+
+/// Reads the text of a file; nothing when it does not exist.
+pub(super) fn read_text(path: &Path) -> Result<Option<String>, ConfigFileError> {
+    let failed = |source| ConfigFileError::Read {
+        path: path.to_path_buf(),
+        source,
+    };
+    // Without NONBLOCK, opening a named pipe would wait for a writer.
+    let flags = i32::try_from(rustix::fs::OFlags::NONBLOCK.bits()).unwrap_or_default();
+    let file = match std::fs::OpenOptions::new()
+        .read(true)
+        .custom_flags(flags)
+        .open(path)
+    {
+        Ok(file) => file,
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
+        Err(error) => return Err(failed(error)),
+    };
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(ConfigFileError::NotAFile {
+            path: path.to_path_buf(),
+        });
+    }
+    let mut bytes = Vec::new();
+    file.take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    if bytes.len() as u64 > FILE_BYTES_MAX {
+        return Err(ConfigFileError::TooLarge {
+            path: path.to_path_buf(),
+            bytes: std::fs::metadata(path).map_err(failed)?.len(),
+            bytes_max: FILE_BYTES_MAX,
+        });
+    }
+    let text = String::from_utf8(bytes).map_err(|error| ConfigFileError::NotUtf8 {
+        path: path.to_path_buf(),
+        valid_up_to: error.utf8_error().valid_up_to(),
+    })?;
+    Ok(Some(text))
+}
+
+/// The files that hold for where a command runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadedConfig {
+    /// The global file, when there is one.
+    pub global: Option<ConfigFile>,
+    /// The main file, when there is one.
+    pub main: Option<ConfigFile>,
+    /// Files above that were passed over, since another user owns them.
+    pub skipped: Vec<PathBuf>,
+    explicit: bool,
+    root: PathBuf,
+    home: Option<PathBuf>,
+}
+
+/// What holds for the installation.
+#[derive(Debug, Clone)]
+pub struct InstallationSettings {
+    /// The typed values.
+    pub config: Config,
+    /// Every value with its source.
+    pub effective: Effective,
+}
+
+/// What holds for a project.
+#[derive(Debug, Clone)]
+pub struct ProjectSettings {
+    /// The typed values.
+    pub config: ProjectConfig,
+    /// Every value with its source.
+    pub effective: Effective,
+    /// The project's own file, when it has one.
+    pub file: Option<PathBuf>,
+}
+
+/// Loads the global and the main file; `root` is the repository's root, or the current folder
+/// outside of one, as an absolute path.
+///
+/// # Errors
+/// When a file that was named is not there, or a file cannot be read. Problems of the contents do
+/// not fail here, but where they matter: see [`LoadedConfig::installation`].
+pub fn load(paths: &ConfigPaths, root: &Path) -> Result<LoadedConfig, ConfigFileError> {
+    let global = match &paths.global {
+        Some(path) => read_file(path, FileRole::Global)?,
+        None => None,
+    };
+    let (main, skipped) = match &paths.explicit {
+        Some(path) => {
+            let file = read_file(path, FileRole::Project)?;
+            (
+                Some(file.ok_or_else(|| ConfigFileError::NotFound { path: path.clone() })?),
+                Vec::new(),
+            )
+        }
+        None => read_nearest(root)?,
+    };
+    Ok(LoadedConfig {
+        global,
+        main,
+        skipped,
+        explicit: paths.explicit.is_some(),
+        root: root.to_path_buf(),
+        home: paths.home.clone(),
+    })
+}
+
+fn read_nearest(root: &Path) -> Result<(Option<ConfigFile>, Vec<PathBuf>), ConfigFileError> {
+    let found = find_upward(root)?;
+    let file = match found.file {
+        Some(path) => read_file(&path, FileRole::Project)?,
+        None => None,
+    };
+    Ok((file, found.skipped))
+}
+
+impl LoadedConfig {
+    /// Returns all problems of the files, the global one's first.
+    pub fn problems(&self) -> Vec<ConfigProblem> {
+        let files = self.global.iter().chain(&self.main);
+        files
+            .flat_map(|file| file.problems.iter().cloned())
+            .collect()
+    }
+
+    /// Returns what holds for the installation.
+    ///
+    /// # Errors
+    /// [`ConfigFileError::Invalid`] when a problem concerns the installation: any of the global
+    /// file outside of `projects`; of the main file one of [`INSTALLATION_KEYS`], or a syntax error
+    /// where it alone could name the database.
+    pub fn installation(&self) -> Result<InstallationSettings, ConfigFileError> {
+        let database_named = self.global.as_ref().is_some_and(|file| {
+            file.document
+                .top
+                .iter()
+                .any(|(path, _)| *path == KeyPath::of("database"))
+        });
+        let global = self.global.iter().flat_map(|file| &file.problems);
+        let main = self.main.iter().flat_map(|file| &file.problems);
+        let problems: Vec<ConfigProblem> = global
+            .filter(|problem| section_of(problem).is_none())
+            .chain(main.filter(|problem| concerns_installation(problem, database_named)))
+            .cloned()
+            .collect();
+        valid(problems)?;
+        Ok(self.inspect_installation())
+    }
+
+    /// Returns what holds for the installation as far as it can be read, for `config show`.
+    pub fn inspect_installation(&self) -> InstallationSettings {
+        let layers: Vec<Layer<'_>> = self
+            .global
+            .iter()
+            .chain(&self.main)
+            .map(ConfigFile::top_layer)
+            .collect();
+        let effective = Effective::resolve(&layers, self.place(&self.root));
+        let (config, _) = effective.config();
+        InstallationSettings { config, effective }
+    }
+
+    /// Returns what holds for a project: by its id (nothing when it is not registered yet), its
+    /// root, and the object that the setup wizard stored for it, if any.
+    ///
+    /// # Errors
+    /// [`ConfigFileError::Invalid`] when anything that concerns the project is wrong, in any of its
+    /// layers: nothing of it must be dispatched then. Also when its own file cannot be read.
+    pub fn project(
+        &self,
+        id: Option<&ProjectId>,
+        root: &Path,
+        stored: Option<&Value>,
+    ) -> Result<ProjectSettings, ConfigFileError> {
+        let (settings, problems) = self.inspect_project(id, root, stored)?;
+        valid(problems)?;
+        Ok(settings)
+    }
+
+    /// Returns what holds for a project as far as it can be read, with all that is wrong, for
+    /// `config check` and `config show`.
+    ///
+    /// # Errors
+    /// When the project's own file cannot be read.
+    pub fn inspect_project(
+        &self,
+        id: Option<&ProjectId>,
+        root: &Path,
+        stored: Option<&Value>,
+    ) -> Result<(ProjectSettings, Vec<ConfigProblem>), ConfigFileError> {
+        let main_is_own = self.explicit || self.main.as_ref().is_some_and(|file| file.is_in(root));
+        let read = if main_is_own || root == self.root {
+            None
+        } else {
+            read_nearest(root)?.0
+        };
+        let own = if main_is_own || root == self.root {
+            self.main.as_ref()
+        } else {
+            read.as_ref()
+        };
+        let shared = self
+            .main
+            .as_ref()
+            .filter(|main| own.is_none_or(|own| own.path != main.path));
+
+        let (stored, mut problems) = parse_project_row(stored.unwrap_or(&Value::Null));
+        problems.extend(of_project(self.global.as_ref(), id, true));
+        problems.extend(of_project(shared, id, false));
+        problems.extend(of_project(own, id, true));
+
+        let mut layers = vec![Layer {
+            source: Source::Database,
+            settings: &stored,
+        }];
+        layers.extend(self.global.as_ref().map(ConfigFile::top_layer));
+        layers.extend(self.global.as_ref().and_then(|file| file.section_layer(id)));
+        layers.extend(shared.and_then(|file| file.section_layer(id)));
+        layers.extend(own.map(ConfigFile::top_layer));
+        layers.extend(own.and_then(|file| file.section_layer(id)));
+        let effective = Effective::resolve(&layers, self.place(root));
+        let (config, at_odds) = effective.project_config();
+        problems.extend(at_odds);
+        let file = own.map(|file| file.path.clone());
+        Ok((
+            ProjectSettings {
+                config,
+                effective,
+                file,
+            },
+            problems,
+        ))
+    }
+
+    fn place(&self, root: &Path) -> Place {
+        Place {
+            root: root.to_path_buf(),
+            home: self.home.clone(),
+        }
+    }
+}
+
+fn valid(problems: Vec<ConfigProblem>) -> Result<(), ConfigFileError> {
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(ConfigFileError::Invalid { problems })
+    }
+}
+
+/// Returns the project whose section a problem lies in.
+fn section_of(problem: &ConfigProblem) -> Option<&str> {
+    match problem.path.segments() {
+        [Segment::Key(top), Segment::Key(id), ..] if top == "projects" => Some(id),
+        _ => None,
+    }
+}
+
+/// Selects the problems of a file that concern a project: those of its section, and with `top` those
+/// outside of all sections.
+fn of_project(
+    file: Option<&ConfigFile>,
+    id: Option<&ProjectId>,
+    top: bool,
+) -> impl Iterator<Item = ConfigProblem> {
+    let problems = file.map_or(&[][..], |file| &file.problems).iter();
+    let concerned = problems.filter(move |problem| match section_of(problem) {
+        None => top,
+        Some(section) => id.is_none_or(|id| id.as_str() == section),
+    });
+    concerned.cloned().collect::<Vec<_>>().into_iter()
+}
+
+/// Says whether a problem of the main file leaves open what holds for the installation.
+fn concerns_installation(problem: &ConfigProblem, database_named: bool) -> bool {
+    let Some(Segment::Key(top)) = problem.path.segments().first() else {
+        return !database_named;
+    };
+    let known = Key::find(KEYS, top)
+        .map(|key| key.name)
+        .or_else(|| problem.nearest());
+    known.is_some_and(|name| INSTALLATION_KEYS.contains(&name))
+}
