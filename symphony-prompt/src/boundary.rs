@@ -18,8 +18,8 @@ pub(crate) fn boundary(workspace: &Workspace, agent: &AgentType) -> String {
         one_line(branch)
     );
     let rules = if *agent == AgentType::Judge {
-        "You have no shell. Read only files below the worktree path above; nothing outside it belongs to this \
-         review. All paths you name are relative to the worktree root."
+        "You have no shell. Read only files below the worktree path above, and the file with the whole diff when \
+         your task names one; nothing else belongs to this review. All paths you name are relative to the worktree root."
             .to_owned()
     } else {
         format!(

@@ -53,10 +53,10 @@ impl Fitter<'_> {
         self.counter.count(&item.text) + self.overhead(item)
     }
 
-    /// Tokens of an item's fence, and of the line end that separates it from the next.
+    /// Tokens of an item's fence, and of the blank line that separates it from the next.
     fn overhead(&self, item: &Fenced<'_>) -> Tokens {
         self.counter
-            .count(&"m".repeat(item.overhead_chars(self.marker_chars) + 1))
+            .count(&"m".repeat(item.overhead_chars(self.marker_chars) + 2))
     }
 
     /// List rule: takes items from the newest (last) on until the next would pass the cap, and keeps their order.

@@ -1,3 +1,12 @@
 //! Integration tests of symphony-prompt.
 
+mod agents;
+mod budgets;
+mod documents;
+mod outline;
+mod paths;
+mod prop_budget;
+mod prop_fence;
+mod prop_worker;
+mod rich;
 mod worker_goldens;

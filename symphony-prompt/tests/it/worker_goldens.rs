@@ -18,7 +18,7 @@ const PAIRS: [(&str, &str, &str); 2] = [
 ];
 
 fn input(json: &str) -> WorkerInput {
-    serde_json::from_str(json).unwrap()
+    serde_json::from_str(json).expect("the fixture is a worker input")
 }
 
 #[test]
