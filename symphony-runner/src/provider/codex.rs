@@ -1,0 +1,82 @@
+//! The Codex CLI (`codex exec --json`).
+//!
+//! It has no limit of turns and no list of tools: the verdict of a judge that runs on it is stored as advisory.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use toml::Value;
+
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource, WebAccess};
+use crate::environment::RUN_MARKER;
+
+/// Up to this size (in bytes, as an encoded argument) the system prompt is an argument; above, a file. The kernel takes
+/// 128 KiB in one argument.
+const INSTRUCTIONS_ARG_BYTES_MAX: usize = 120 * 1024;
+
+pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentCommand {
+    let mut args = Args::default();
+    args.add([
+        "exec",
+        "--json",
+        "--skip-git-repo-check",
+        // Its own sandbox forbids commits in a worktree, and without approval every MCP call.
+        "--dangerously-bypass-approvals-and-sandbox",
+    ]);
+    if let Some(model) = &invocation.model {
+        args.flag("-m", model);
+    }
+    for (key, value) in settings(invocation) {
+        args.flag("-c", format!("{key}={value}"));
+    }
+    args.add(&invocation.extra_args);
+    args.add(["-"]);
+    AgentCommand {
+        program: program.to_owned(),
+        args: args.0,
+        env: BTreeMap::new(),
+        stdin: StdinSource::File(invocation.files.user_prompt.clone()),
+        cwd: invocation.worktree.clone(),
+        format: invocation.call.format(),
+    }
+}
+
+/// The settings, each as a TOML value: what is no TOML would be taken raw, and text that happens to be TOML changes type.
+fn settings(invocation: &AgentInvocation) -> Vec<(&'static str, Value)> {
+    let mut settings = vec![
+        ("analytics.enabled", Value::Boolean(false)),
+        ("check_for_update_on_startup", Value::Boolean(false)),
+    ];
+    let instructions = Value::String(invocation.system_prompt.clone());
+    if instructions.to_string().len() <= INSTRUCTIONS_ARG_BYTES_MAX {
+        settings.push(("developer_instructions", instructions));
+    } else {
+        let file = invocation.files.system_prompt.to_string_lossy();
+        settings.push(("model_instructions_file", Value::String(file.into_owned())));
+    }
+    if invocation.role == AgentRole::Judge {
+        // No AGENTS.md of the branch.
+        settings.push(("project_doc_max_bytes", Value::Integer(0)));
+    }
+    if invocation.web == WebAccess::Denied {
+        settings.push(("web_search", Value::String("disabled".to_owned())));
+    }
+    let server = &invocation.mcp_server;
+    let args = server.args().into_iter().map(Value::String).collect();
+    // Codex gives its MCP servers an environment of its own: the run's marker has to be named.
+    let marker = toml::Table::from_iter([(
+        RUN_MARKER.to_owned(),
+        Value::String(invocation.run.as_str().to_owned()),
+    )]);
+    settings.extend([
+        (
+            "mcp_servers.symphony.command",
+            Value::String(server.program.to_string_lossy().into_owned()),
+        ),
+        ("mcp_servers.symphony.args", Value::Array(args)),
+        ("mcp_servers.symphony.env", Value::Table(marker)),
+        // Without it the first request goes out before the server is up, and a dead server is no error.
+        ("mcp_servers.symphony.required", Value::Boolean(true)),
+    ]);
+    settings
+}

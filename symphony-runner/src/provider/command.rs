@@ -1,0 +1,42 @@
+//! Any program: the files of the run are named by its environment.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use symphony_core::config::CommandLine;
+
+use super::invocation::{AgentCommand, AgentInvocation, Args, StdinSource};
+
+/// Builds the call. The user prompt also comes on stdin, so that a filter-like program needs no variable.
+pub(super) fn command(invocation: &AgentInvocation, line: &CommandLine) -> AgentCommand {
+    let mut words = line.to_argv().into_iter();
+    let program = words.next().unwrap_or_default();
+    let mut args = Args::default();
+    args.add(words);
+    if matches!(line, CommandLine::Shell(_)) && !invocation.extra_args.is_empty() {
+        // The first word behind `sh -c TEXT` is the shell's name, the others are its `"$@"`.
+        args.add(["sh"]);
+    }
+    args.add(&invocation.extra_args);
+    let path = |path: &Path| path.to_string_lossy().into_owned();
+    let files = &invocation.files;
+    let mut env = BTreeMap::from([
+        (
+            "SYMPHONY_SYSTEM_PROMPT".to_owned(),
+            path(&files.system_prompt),
+        ),
+        ("SYMPHONY_USER_PROMPT".to_owned(), path(&files.user_prompt)),
+        ("SYMPHONY_MCP_CONFIG".to_owned(), path(&files.mcp_config)),
+    ]);
+    if let Some(model) = &invocation.model {
+        env.insert("SYMPHONY_MODEL".to_owned(), model.clone());
+    }
+    AgentCommand {
+        program: program.into(),
+        args: args.0,
+        env,
+        stdin: StdinSource::File(files.user_prompt.clone()),
+        cwd: invocation.worktree.clone(),
+        format: invocation.call.format(),
+    }
+}

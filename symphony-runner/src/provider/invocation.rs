@@ -1,0 +1,209 @@
+//! What is to be called, as plain data, and what the call comes to.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+use symphony_core::config::{CommandLine, CommandOutput, ProviderName};
+use symphony_core::id::RunId;
+use symphony_core::run::ProtectionLevel;
+
+use super::{claude, codex, command, scripted};
+use crate::stream::StreamFormat;
+
+/// One run of an agent, to be called.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentInvocation {
+    /// The provider, with what only it needs.
+    pub call: ProviderCall,
+    /// The run.
+    pub run: RunId,
+    /// Whether the agent writes or judges.
+    pub role: AgentRole,
+    /// Whether it may use the web.
+    pub web: WebAccess,
+    /// The model; the CLI's own default without.
+    pub model: Option<String>,
+    /// The CLI's own limit of turns, for those that have one (Codex has none).
+    pub turns_max: Option<u32>,
+    /// The folder it works in.
+    pub worktree: PathBuf,
+    /// The run's files.
+    pub files: RunFiles,
+    /// The system prompt's text, as it stands in its file.
+    pub system_prompt: String,
+    /// Folders outside the worktree that a judge reads (the run's own, with the diff).
+    pub readable_dirs: Vec<PathBuf>,
+    /// How the agent's CLI reaches Symphony's MCP service.
+    pub mcp_server: McpServerCommand,
+    /// What keeps the agent away from what is not its own.
+    pub protection: ProtectionLevel,
+    /// Arguments from the configuration (`providers.<name>.args`), added behind Symphony's own.
+    pub extra_args: Vec<String>,
+    /// Variables from the configuration (`providers.<name>.env`); they win over Symphony's own.
+    pub extra_env: BTreeMap<String, String>,
+}
+
+/// A provider, with what only it needs. The set is closed: see the module's documentation for how to add one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ProviderCall {
+    /// The Claude CLI.
+    ClaudeCli {
+        /// The program.
+        program: PathBuf,
+    },
+    /// The Codex CLI.
+    CodexCli {
+        /// The program; the native binary where it was found.
+        program: PathBuf,
+    },
+    /// Any program.
+    Command {
+        /// What to run.
+        line: CommandLine,
+        /// What it writes.
+        output: CommandOutput,
+    },
+    /// The built-in offline agent.
+    Scripted {
+        /// Symphony's own executable.
+        program: PathBuf,
+        /// The scenario file.
+        scenario: PathBuf,
+        /// Where the uses of scenarios are counted across runs.
+        state_dir: PathBuf,
+    },
+}
+
+impl ProviderCall {
+    /// Returns the provider's name.
+    pub const fn name(&self) -> ProviderName {
+        match self {
+            Self::ClaudeCli { .. } => ProviderName::ClaudeCli,
+            Self::CodexCli { .. } => ProviderName::CodexCli,
+            Self::Command { .. } => ProviderName::Command,
+            Self::Scripted { .. } => ProviderName::Scripted,
+        }
+    }
+
+    /// Returns the format of its output.
+    pub const fn format(&self) -> StreamFormat {
+        match self {
+            Self::ClaudeCli { .. } | Self::Scripted { .. } => StreamFormat::Claude,
+            Self::CodexCli { .. } => StreamFormat::Codex,
+            Self::Command { output, .. } => match output {
+                CommandOutput::ClaudeStream => StreamFormat::Claude,
+                CommandOutput::Text => StreamFormat::Text,
+            },
+        }
+    }
+}
+
+/// Whether an agent writes or judges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentRole {
+    /// It works in its worktree.
+    Author,
+    /// It judges what another did: nothing planted in the branch may steer it, and it runs none of the branch's code.
+    Judge,
+}
+
+/// Whether an agent may use the web.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WebAccess {
+    /// It may.
+    Allowed,
+    /// Its web tools are taken away.
+    Denied,
+}
+
+/// The run's files that a call names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunFiles {
+    /// The system prompt.
+    pub system_prompt: PathBuf,
+    /// The user prompt.
+    pub user_prompt: PathBuf,
+    /// The MCP configuration (see [`super::mcp_config`]).
+    pub mcp_config: PathBuf,
+}
+
+/// How an agent's CLI reaches Symphony's MCP service: it starts this program, which carries bytes to the run's socket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct McpServerCommand {
+    /// Symphony's executable.
+    pub program: PathBuf,
+    /// The run's socket.
+    pub socket: PathBuf,
+}
+
+impl McpServerCommand {
+    /// Returns the program's arguments.
+    pub fn args(&self) -> [String; 3] {
+        [
+            "mcp".to_owned(),
+            "--socket".to_owned(),
+            self.socket.to_string_lossy().into_owned(),
+        ]
+    }
+}
+
+/// What is to be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub args: Vec<OsString>,
+    /// Variables to be added to the agent's environment.
+    pub env: BTreeMap<String, String>,
+    /// What it reads.
+    pub stdin: StdinSource,
+    /// Its working directory.
+    pub cwd: PathBuf,
+    /// The format of its output.
+    pub format: StreamFormat,
+}
+
+/// What an agent reads from stdin. It is never left open: CLIs wait for more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StdinSource {
+    /// A file.
+    File(PathBuf),
+    /// Nothing.
+    Null,
+}
+
+/// Turns an invocation into the command that its provider needs.
+pub fn agent_command(invocation: &AgentInvocation) -> AgentCommand {
+    let mut command = match &invocation.call {
+        ProviderCall::ClaudeCli { program } => claude::command(invocation, program),
+        ProviderCall::CodexCli { program } => codex::command(invocation, program),
+        ProviderCall::Command { line, .. } => command::command(invocation, line),
+        ProviderCall::Scripted {
+            program,
+            scenario,
+            state_dir,
+        } => scripted::command(invocation, program, scenario, state_dir),
+    };
+    command.env.extend(invocation.extra_env.clone());
+    command
+}
+
+/// Arguments under construction.
+#[derive(Debug, Default)]
+pub(super) struct Args(pub(super) Vec<OsString>);
+
+impl Args {
+    /// Adds plain arguments.
+    pub(super) fn add<A: AsRef<OsStr>>(&mut self, args: impl IntoIterator<Item = A>) {
+        self.0
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+    }
+
+    /// Adds a flag with its value.
+    pub(super) fn flag(&mut self, flag: &str, value: impl AsRef<OsStr>) {
+        self.0.push(flag.into());
+        self.0.push(value.as_ref().to_owned());
+    }
+}

@@ -1,0 +1,41 @@
+//! The built-in offline agent: Symphony's own executable, as a process of its own.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
+use crate::scripted::ScriptedOptions;
+
+/// The hidden command under which the executable is the scripted agent.
+const COMMAND: &str = "scripted-agent";
+
+pub(super) fn command(
+    invocation: &AgentInvocation,
+    program: &Path,
+    scenario: &Path,
+    state_dir: &Path,
+) -> AgentCommand {
+    let options = ScriptedOptions {
+        scenario: scenario.to_owned(),
+        system_prompt: Some(invocation.files.system_prompt.clone()),
+        user_prompt: Some(invocation.files.user_prompt.clone()),
+        mcp_config: Some(invocation.files.mcp_config.clone()),
+        state_dir: Some(state_dir.to_owned()),
+        model: invocation.model.clone(),
+        turns_max: invocation.turns_max,
+        // What the Claude CLI's judge may do, among the tools that the scripted agent has.
+        tools: (invocation.role == AgentRole::Judge).then(|| vec!["Read".to_owned()]),
+    };
+    let mut args = Args::default();
+    args.add([COMMAND]);
+    args.add(options.to_args());
+    args.add(&invocation.extra_args);
+    AgentCommand {
+        program: program.to_owned(),
+        args: args.0,
+        env: BTreeMap::new(),
+        stdin: StdinSource::Null,
+        cwd: invocation.worktree.clone(),
+        format: invocation.call.format(),
+    }
+}

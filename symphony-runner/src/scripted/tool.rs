@@ -1,0 +1,86 @@
+//! Tools: which one a call means, and what it answers.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::mcp_client::McpClients;
+use super::{bash, file_tools};
+
+/// The built-in tools.
+pub(crate) const BUILT_IN: [&str; 4] = ["Bash", "Read", "Write", "Edit"];
+
+/// What a tool answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Answer {
+    pub(crate) text: String,
+    pub(crate) is_error: bool,
+}
+
+impl Answer {
+    pub(crate) fn ok(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: false,
+        }
+    }
+
+    pub(crate) fn error(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            is_error: true,
+        }
+    }
+}
+
+/// The tools of a run.
+pub(crate) struct Tools {
+    pub(crate) cwd: PathBuf,
+    pub(crate) built_in: Vec<String>,
+    pub(crate) mcp: McpClients,
+}
+
+impl Tools {
+    /// Returns the names of all tools.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let mut names = self.built_in.clone();
+        names.extend(self.mcp.tool_names());
+        names
+    }
+
+    /// Calls a tool. Whatever goes wrong is an answer, as it is for a model.
+    pub(crate) async fn call(&self, name: &str, input: &Value) -> Answer {
+        let built_in = self.built_in.iter().any(|known| known == name);
+        match name {
+            "Bash" if built_in => bash::run(&self.cwd, input).await,
+            "Read" if built_in => file_tools::read(&self.cwd, input),
+            "Write" if built_in => file_tools::write(&self.cwd, input),
+            "Edit" if built_in => file_tools::edit(&self.cwd, input),
+            other => match self.mcp.call(other, input).await {
+                Some(answer) => answer,
+                None => Answer::error(format!(
+                    "<tool_use_error>Error: No such tool available: {other}</tool_use_error>"
+                )),
+            },
+        }
+    }
+}
+
+/// Returns a text argument, or the answer that it is missing.
+pub(crate) fn text_argument<'a>(
+    tool: &str,
+    input: &'a Value,
+    name: &str,
+) -> Result<&'a str, Answer> {
+    input.get(name).and_then(Value::as_str).ok_or_else(|| {
+        Answer::error(format!(
+            "<tool_use_error>InputValidationError: {tool} failed: the required parameter `{name}` is missing or no \
+             text</tool_use_error>"
+        ))
+    })
+}
+
+/// Returns the path that an argument means.
+pub(crate) fn resolve(cwd: &Path, path: &str) -> PathBuf {
+    cwd.join(path)
+}
