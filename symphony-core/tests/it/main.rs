@@ -3,6 +3,8 @@
 mod config;
 mod contract;
 mod front_matter;
+#[cfg(test)]
+mod plan;
 mod profile;
 mod shipped_prompts;
 mod tool_table;
