@@ -1,1 +1,13 @@
 //! Integration tests of symphony-runner.
+
+mod process;
+mod process_lock;
+mod process_probe;
+mod process_start;
+mod process_sweep;
+#[cfg(test)]
+mod provider;
+#[cfg(test)]
+mod scripted;
+mod stream;
+mod stream_prop;

@@ -1,0 +1,19 @@
+//! What programs print, in bounded memory and bounded files (spec: lifecycle, "Streams";
+//! reliability, decision 10).
+//!
+//! - [`BoundedLines`]: lines of a stream, each cut at a limit.
+//! - [`Tail`]: the last part of a stream, as text that is safe to show.
+//! - [`CappedLog`]: a log file that keeps its head and its tail.
+//! - [`neutralised`]: text without power over a terminal.
+//!
+//! Nothing here knows what the lines mean: that is `stream`'s.
+
+mod lines;
+mod log;
+mod tail;
+mod terminal;
+
+pub use lines::{BoundedLines, LINE_BYTES_MAX, Line};
+pub use log::{CappedLog, LogLimits, OmissionStyle};
+pub use tail::{TAIL_BYTES_MAX, Tail};
+pub use terminal::neutralised;

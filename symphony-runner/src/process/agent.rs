@@ -1,0 +1,237 @@
+//! An agent's process: how it is started, and how it ended.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::process::ExitStatusExt;
+use std::path::PathBuf;
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::process::{Child, ChildStderr, ChildStdout, Command};
+
+use super::error::ProcessError;
+use super::identity::ProcessIdentity;
+use super::program::resolve_program;
+use super::trampoline::{self, Trampoline};
+
+/// How to start an agent.
+#[derive(Debug)]
+pub struct AgentLaunch {
+    /// The step in between.
+    pub trampoline: Trampoline,
+    /// The program, a name or a path (see [`resolve_program`]).
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Its whole environment; nothing is inherited.
+    pub environment: BTreeMap<OsString, OsString>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// Its standard input.
+    pub input: AgentInput,
+}
+
+/// What an agent reads from its standard input.
+#[derive(Debug)]
+pub enum AgentInput {
+    /// Nothing.
+    Empty,
+    /// A file, from its current position.
+    File(File),
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AgentExit {
+    /// Its exit code, when it ended by itself.
+    pub code: Option<i32>,
+    /// The number of the signal that ended it.
+    pub signal: Option<i32>,
+}
+
+impl AgentExit {
+    /// Says whether it ended by itself, with code 0.
+    pub fn is_success(self) -> bool {
+        self.code == Some(0)
+    }
+}
+
+impl From<ExitStatus> for AgentExit {
+    fn from(status: ExitStatus) -> Self {
+        Self {
+            code: status.code(),
+            signal: status.signal(),
+        }
+    }
+}
+
+/// The numbers of the children whose exit status tokio takes away: nobody else may reap them.
+pub(super) type Spawned = Arc<Mutex<BTreeSet<i32>>>;
+
+/// A started agent.
+///
+/// [`super::Supervision::end_tree`] ends it with all its processes; a value that is dropped before
+/// kills the agent's own process only.
+#[derive(Debug)]
+pub struct Agent {
+    child: Child,
+    identity: ProcessIdentity,
+    program: PathBuf,
+    token: String,
+    exit: Option<AgentExit>,
+    spawned: Spawned,
+}
+
+impl Agent {
+    pub(super) fn spawn(
+        launch: AgentLaunch,
+        supervisor: i32,
+        spawned: Spawned,
+    ) -> Result<Self, ProcessError> {
+        let search_path = launch.environment.get(OsStr::new("PATH"));
+        let program = resolve_program(
+            &launch.program,
+            search_path.map(OsString::as_os_str),
+            &launch.directory,
+        )?;
+        let token = uuid::Uuid::now_v7().simple().to_string();
+        let (executable, arguments) =
+            launch
+                .trampoline
+                .invocation(supervisor, &token, &program, &launch.arguments);
+        let input = match launch.input {
+            AgentInput::Empty => Stdio::null(),
+            AgentInput::File(file) => Stdio::from(file),
+        };
+        let child = Command::new(executable)
+            .args(arguments)
+            .env_clear()
+            .envs(&launch.environment)
+            .current_dir(&launch.directory)
+            .stdin(input)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|source| ProcessError::Spawn {
+                program: program.clone(),
+                source,
+            })?;
+        // Not reaped yet, so it has a number and a record even if it ended already.
+        let pid = child.id().and_then(|pid| i32::try_from(pid).ok());
+        let identity = match pid {
+            Some(pid) => ProcessIdentity::of(pid)?,
+            None => None,
+        };
+        let identity = identity.ok_or(ProcessError::System {
+            action: "find the started agent in the table of processes",
+            source: io::ErrorKind::NotFound.into(),
+        })?;
+        locked(&spawned).insert(identity.pid);
+        Ok(Self {
+            child,
+            identity,
+            program,
+            token,
+            exit: None,
+            spawned,
+        })
+    }
+
+    /// Names the process.
+    pub fn identity(&self) -> &ProcessIdentity {
+        &self.identity
+    }
+
+    /// Returns the file that is executed.
+    pub fn program(&self) -> &std::path::Path {
+        &self.program
+    }
+
+    /// Gives the reading end of its standard output away, once.
+    pub fn take_stdout(&mut self) -> Option<ChildStdout> {
+        self.child.stdout.take()
+    }
+
+    /// Gives the reading end of its standard error away, once.
+    pub fn take_stderr(&mut self) -> Option<ChildStderr> {
+        self.child.stderr.take()
+    }
+
+    /// Waits for the end of the agent's own process; others of its tree may go on. Cancel safe,
+    /// and may be called again.
+    ///
+    /// # Errors
+    /// When the system call fails.
+    pub async fn wait(&mut self) -> Result<AgentExit, ProcessError> {
+        if let Some(exit) = self.exit {
+            return Ok(exit);
+        }
+        let status = self.child.wait().await.map_err(lost)?;
+        Ok(self.note_exit(status))
+    }
+
+    /// Returns how the agent's own process ended, if it did.
+    ///
+    /// # Errors
+    /// When the system call fails.
+    pub fn try_wait(&mut self) -> Result<Option<AgentExit>, ProcessError> {
+        if self.exit.is_some() {
+            return Ok(self.exit);
+        }
+        let status = self.child.try_wait().map_err(lost)?;
+        Ok(status.map(|status| self.note_exit(status)))
+    }
+
+    /// Tells why the program never started, if that is how it ended. `stderr` is what it printed,
+    /// at least the beginning.
+    pub fn start_failure(&self, exit: AgentExit, stderr: &str) -> Option<ProcessError> {
+        if exit.code != Some(i32::from(trampoline::EXEC_FAILED)) {
+            return None;
+        }
+        let (number, message) = trampoline::exec_failure(stderr, &self.token)?;
+        let source = match number {
+            0 => io::Error::other(message),
+            // The file was there a moment ago: what is missing is the interpreter it names.
+            2 => io::Error::new(
+                io::ErrorKind::NotFound,
+                "the interpreter or loader that the file names does not exist",
+            ),
+            number => io::Error::from_raw_os_error(number),
+        };
+        Some(ProcessError::Spawn {
+            program: self.program.clone(),
+            source,
+        })
+    }
+
+    /// Kills the process itself; it holds its number until it is waited for.
+    pub(super) fn kill_itself(&mut self) -> Result<(), ProcessError> {
+        self.child
+            .start_kill()
+            .map_err(|source| ProcessError::System {
+                action: "kill the agent",
+                source,
+            })
+    }
+
+    fn note_exit(&mut self, status: ExitStatus) -> AgentExit {
+        let exit = AgentExit::from(status);
+        self.exit = Some(exit);
+        locked(&self.spawned).remove(&self.identity.pid);
+        exit
+    }
+}
+
+pub(super) fn locked(spawned: &Spawned) -> std::sync::MutexGuard<'_, BTreeSet<i32>> {
+    spawned.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn lost(source: io::Error) -> ProcessError {
+    ProcessError::System {
+        action: "wait for the agent",
+        source,
+    }
+}

@@ -1,0 +1,116 @@
+//! Starting a supervisor that outlives the one who starts it.
+
+use std::ffi::OsString;
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus};
+
+use super::error::ProcessError;
+use super::identity::ProcessIdentity;
+use super::lock::RunLock;
+use crate::environment::RUN_MARKER;
+
+/// How to start a supervisor.
+#[derive(Debug)]
+pub struct DetachedLaunch {
+    /// The Symphony executable.
+    pub executable: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+    /// Its working directory.
+    pub directory: PathBuf,
+    /// The file its standard output and error are appended to (made with mode 0600).
+    pub log: PathBuf,
+    /// The lock of its run, which it gets as standard input (see [`RunLock::adopt_stdin`]).
+    pub lock: RunLock,
+}
+
+/// A started supervisor.
+#[derive(Debug)]
+pub struct DetachedSupervisor {
+    child: Child,
+    identity: ProcessIdentity,
+}
+
+impl DetachedLaunch {
+    /// Starts the supervisor.
+    ///
+    /// It inherits the environment but the marker of a run, should Symphony itself run inside of
+    /// one: the supervisor is no process of that run. It makes its own session itself (see
+    /// [`super::become_session_leader`]), since a session cannot be given to a child.
+    ///
+    /// # Errors
+    /// `Log` or `Spawn`. The lock is then given up.
+    pub fn spawn(self) -> Result<DetachedSupervisor, ProcessError> {
+        let failed = |source| ProcessError::Log {
+            path: self.log.clone(),
+            source,
+        };
+        let output = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .open(&self.log)
+            .map_err(failed)?;
+        let errors = output.try_clone().map_err(failed)?;
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "this module owns the processes of the runner"
+        )]
+        let mut command = Command::new(&self.executable);
+        command
+            .args(&self.arguments)
+            .current_dir(&self.directory)
+            .env_remove(RUN_MARKER)
+            .stdin(self.lock.into_stdio())
+            .stdout(output)
+            .stderr(errors);
+        let spawned = command.spawn();
+        // The command holds this process's copies of the lock: it must not outlive the hand-over.
+        drop(command);
+        let child = spawned.map_err(|source| ProcessError::Spawn {
+            program: self.executable.clone(),
+            source,
+        })?;
+        let pid = i32::try_from(child.id()).unwrap_or(i32::MAX);
+        // The child is not reaped, so its record is there even if it ended already.
+        let identity = ProcessIdentity::of(pid)?.ok_or(ProcessError::System {
+            action: "find the started supervisor in the table of processes",
+            source: std::io::ErrorKind::NotFound.into(),
+        })?;
+        Ok(DetachedSupervisor { child, identity })
+    }
+}
+
+impl DetachedSupervisor {
+    /// Names the process.
+    pub fn identity(&self) -> &ProcessIdentity {
+        &self.identity
+    }
+
+    /// Returns how it ended, if it did. A process that lives on for long calls this now and then
+    /// for each supervisor it started, or zombies pile up; one that ends soon need not.
+    ///
+    /// # Errors
+    /// When the system call fails.
+    pub fn try_wait(&mut self) -> Result<Option<ExitStatus>, ProcessError> {
+        self.child
+            .try_wait()
+            .map_err(|source| ProcessError::System {
+                action: "ask for the end of a supervisor",
+                source,
+            })
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Errors
+    /// When the system call fails.
+    pub fn wait(&mut self) -> Result<ExitStatus, ProcessError> {
+        self.child.wait().map_err(|source| ProcessError::System {
+            action: "wait for the end of a supervisor",
+            source,
+        })
+    }
+}

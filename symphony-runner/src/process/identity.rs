@@ -1,0 +1,105 @@
+//! Which process: a number alone does not say, since numbers are used again.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::error::ProcessError;
+use super::system;
+
+/// Names one process for good: the number, when it started, and in which boot of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct ProcessIdentity {
+    /// The process number.
+    pub pid: i32,
+    /// When it started, in clock ticks since boot (field 22 of `/proc/PID/stat`).
+    pub start_time: u64,
+    /// The boot, a UUID (`/proc/sys/kernel/random/boot_id`).
+    pub boot_id: String,
+}
+
+impl ProcessIdentity {
+    /// Reads the identity of the process that has this number now; nothing when there is none.
+    ///
+    /// # Errors
+    /// When the table of processes cannot be read.
+    pub fn of(pid: i32) -> Result<Option<Self>, ProcessError> {
+        let boot_id = system::boot_id()?;
+        Ok(system::read_record(pid)?.map(|record| Self {
+            pid,
+            start_time: record.start_time,
+            boot_id: boot_id.to_owned(),
+        }))
+    }
+
+    /// Reads the identity of this process.
+    ///
+    /// # Errors
+    /// When the table of processes cannot be read.
+    pub fn own() -> Result<Self, ProcessError> {
+        let (pid, _) = system::own_place()?;
+        Self::of(pid)?.ok_or(ProcessError::System {
+            action: "find this process in the table of processes",
+            source: std::io::ErrorKind::NotFound.into(),
+        })
+    }
+
+    /// Says whether the process lives. A zombie does not.
+    ///
+    /// # Errors
+    /// When the table of processes cannot be read.
+    pub fn is_alive(&self) -> Result<bool, ProcessError> {
+        if self.boot_id != system::boot_id()? {
+            return Ok(false);
+        }
+        Ok(system::read_record(self.pid)?
+            .is_some_and(|record| record.start_time == self.start_time && record.is_alive))
+    }
+
+    /// Asks the process to end (SIGTERM), and wakes it if it is stopped; false when it is gone.
+    /// Another process that has the number by now is not touched.
+    ///
+    /// # Errors
+    /// When the signal could not be sent, for instance to another user's process.
+    pub fn terminate(&self) -> Result<bool, ProcessError> {
+        if self.boot_id != system::boot_id()? {
+            return Ok(false);
+        }
+        let Some(handle) = system::ProcessHandle::open(self.pid, self.start_time)? else {
+            return Ok(false);
+        };
+        // First the request: awake, the process finds it at once.
+        let is_there = handle.send(system::Signal::Terminate)?;
+        Ok(handle.send(system::Signal::Continue)? && is_there)
+    }
+}
+
+impl fmt::Display for ProcessIdentity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            pid,
+            start_time,
+            boot_id,
+        } = self;
+        write!(f, "process {pid} (tick {start_time} of boot {boot_id})")
+    }
+}
+
+/// What the table of processes tells of one process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessRecord {
+    /// The process number.
+    pub pid: i32,
+    /// The short name of its program, as the process chose it.
+    pub name: String,
+    /// False for one that has ended and only waits to be reaped.
+    pub is_alive: bool,
+    /// Number of its parent.
+    pub parent: i32,
+    /// Number of its process group.
+    pub group: i32,
+    /// Number of its session.
+    pub session: i32,
+    /// When it started, in clock ticks since boot.
+    pub start_time: u64,
+}

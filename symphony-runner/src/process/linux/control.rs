@@ -1,0 +1,168 @@
+//! Single actions on processes: signals through pidfds, reaping, sessions, parent-death signal.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use rustix::process::{self, Pid, PidfdFlags, WaitOptions};
+
+use super::table::read_record;
+use crate::process::error::ProcessError;
+
+/// The signals that Symphony sends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::process) enum Signal {
+    /// Asks to end.
+    Terminate,
+    /// Lets a stopped process go on, so that it can end by itself.
+    Continue,
+    /// Ends.
+    Kill,
+}
+
+impl Signal {
+    const fn number(self) -> process::Signal {
+        match self {
+            Self::Terminate => process::Signal::TERM,
+            Self::Continue => process::Signal::CONT,
+            Self::Kill => process::Signal::KILL,
+        }
+    }
+}
+
+/// A process that is held: the handle never comes to mean another one.
+#[derive(Debug)]
+pub(in crate::process) struct ProcessHandle(OwnedFd);
+
+impl ProcessHandle {
+    /// Opens the process of that number if it is the one that started then; nothing when it is not
+    /// or is gone.
+    pub(in crate::process) fn open(
+        pid: i32,
+        start_time: u64,
+    ) -> Result<Option<Self>, ProcessError> {
+        let Some(pid) = Pid::from_raw(pid) else {
+            return Ok(None);
+        };
+        // First the handle, then the check: if the number changed hands before the handle was
+        // made, the check sees the stranger; if afterwards, the handle is a dead one.
+        let handle = match process::pidfd_open(pid, PidfdFlags::empty()) {
+            Ok(handle) => Self(handle),
+            Err(Errno::SRCH | Errno::NOENT | Errno::INVAL) => return Ok(None),
+            Err(error) => return Err(failed("open a handle of a process", error)),
+        };
+        let record = read_record(pid.as_raw_pid())?;
+        Ok(record
+            .is_some_and(|record| record.start_time == start_time)
+            .then_some(handle))
+    }
+
+    /// Sends a signal; false when the process is gone.
+    pub(in crate::process) fn send(&self, signal: Signal) -> Result<bool, ProcessError> {
+        match process::pidfd_send_signal(&self.0, signal.number()) {
+            Ok(()) => Ok(true),
+            Err(Errno::SRCH) => Ok(false),
+            Err(error) => Err(failed("send a signal to a process", error)),
+        }
+    }
+}
+
+/// Waits until one of the processes ends, at most for so many milliseconds.
+pub(in crate::process) fn wait_for_an_end(
+    handles: &[ProcessHandle],
+    milliseconds_max: u32,
+) -> Result<(), ProcessError> {
+    let mut polled: Vec<PollFd<'_>> = handles
+        .iter()
+        .map(|handle| PollFd::new(&handle.0, PollFlags::IN))
+        .collect();
+    let timeout = Timespec {
+        tv_sec: i64::from(milliseconds_max / 1000),
+        tv_nsec: i64::from(milliseconds_max % 1000) * 1_000_000,
+    };
+    match rustix::event::poll(&mut polled, Some(&timeout)) {
+        Ok(_) | Err(Errno::INTR) => Ok(()),
+        Err(error) => Err(failed("wait for the end of processes", error)),
+    }
+}
+
+/// Kills a process group. The caller holds the number: an unreaped child of its own, alive or
+/// dead, is a member of the group, so the number cannot belong to another group.
+pub(in crate::process) fn kill_group(group: i32) -> Result<(), ProcessError> {
+    let Some(group) = Pid::from_raw(group).filter(|group| !group.is_init()) else {
+        return Ok(());
+    };
+    match process::kill_process_group(group, process::Signal::KILL) {
+        // PERM: a member changed its user (a setuid program); the others got the signal.
+        Ok(()) | Err(Errno::SRCH | Errno::PERM) => Ok(()),
+        Err(error) => Err(failed("kill a process group", error)),
+    }
+}
+
+/// Takes the exit status of one dead child away; true when there was one.
+pub(in crate::process) fn reap(pid: i32) -> Result<bool, ProcessError> {
+    let Some(pid) = Pid::from_raw(pid) else {
+        return Ok(false);
+    };
+    match process::waitpid(Some(pid), WaitOptions::NOHANG) {
+        Ok(status) => Ok(status.is_some()),
+        Err(Errno::CHILD) => Ok(false),
+        Err(error) => Err(failed("reap an orphaned process", error)),
+    }
+}
+
+/// Makes this process the parent of every orphan among its descendants.
+pub(in crate::process) fn become_subreaper() -> Result<(), ProcessError> {
+    process::set_child_subreaper(Some(process::getpid()))
+        .map_err(|error| failed("become the subreaper of the agent's processes", error))
+}
+
+/// Makes a new session with this process as its leader; nothing happens when it leads one already.
+pub(in crate::process) fn lead_session() -> Result<(), ProcessError> {
+    match process::setsid() {
+        Ok(_) => Ok(()),
+        Err(Errno::PERM) if process::getsid(None) == Ok(process::getpid()) => Ok(()),
+        Err(error) => Err(failed("make a session of its own", error)),
+    }
+}
+
+/// Has this process get SIGTERM when the thread that started it ends.
+pub(in crate::process) fn die_with_parent() -> Result<(), ProcessError> {
+    process::set_parent_process_death_signal(Some(process::Signal::TERM))
+        .map_err(|error| failed("set the parent-death signal", error))
+}
+
+/// Returns the number of the parent, 0 when it is outside of this PID namespace.
+pub(in crate::process) fn parent_pid() -> i32 {
+    Pid::as_raw(process::getppid())
+}
+
+/// Returns this process's number and that of its session.
+pub(in crate::process) fn own_place() -> Result<(i32, i32), ProcessError> {
+    let session =
+        process::getsid(None).map_err(|error| failed("read the number of the session", error))?;
+    Ok((process::getpid().as_raw_pid(), session.as_raw_pid()))
+}
+
+/// Says whether the calling thread is the process's first, which lives as long as the process.
+pub(in crate::process) fn is_main_thread() -> bool {
+    rustix::thread::gettid() == process::getpid()
+}
+
+/// Moves stdin to a descriptor that no child inherits, and puts `/dev/null` in its place.
+pub(in crate::process) fn move_stdin() -> io::Result<OwnedFd> {
+    // 3: stdin, stdout and stderr keep their places.
+    let moved = rustix::io::fcntl_dupfd_cloexec(io::stdin().as_fd(), 3)?;
+    let null = OpenOptions::new().read(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    Ok(moved)
+}
+
+fn failed(action: &'static str, error: Errno) -> ProcessError {
+    ProcessError::System {
+        action,
+        source: error.into(),
+    }
+}

@@ -1,0 +1,19 @@
+//! Linux: `/proc`, pidfds, sessions, the subreaper. A port to another system replaces this module.
+//!
+//! Only facts and single actions live here; what to do with them is decided by the parent module.
+//! A signal reaches a process through a pidfd whose identity was checked, so a number that the
+//! system gave to another process meanwhile is never hit.
+
+mod control;
+mod stat;
+mod table;
+
+pub(super) use control::{ProcessHandle, Signal};
+pub(super) use control::{
+    become_subreaper, die_with_parent, is_main_thread, kill_group, lead_session, move_stdin,
+    own_place, parent_pid, reap, wait_for_an_end,
+};
+pub(super) use table::{
+    belongs_to_user, boot_id, children, has_environment_entry, ignored_signals, last_pid,
+    read_record, read_records,
+};

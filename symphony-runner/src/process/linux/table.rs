@@ -1,0 +1,150 @@
+//! The table of processes, as `/proc` shows it.
+
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use super::stat::parse_stat;
+use crate::process::error::ProcessError;
+use crate::process::identity::ProcessRecord;
+
+/// Longest environment that is looked through, in bytes: the kernel limits arguments and
+/// environment of a program to 6 MiB together.
+const ENVIRONMENT_BYTES_MAX: u64 = 6 * 1024 * 1024;
+
+/// Returns what tells this boot of the machine from others.
+pub(in crate::process) fn boot_id() -> Result<&'static str, ProcessError> {
+    static BOOT_ID: OnceLock<String> = OnceLock::new();
+    if let Some(id) = BOOT_ID.get() {
+        return Ok(id);
+    }
+    let path = Path::new("/proc/sys/kernel/random/boot_id");
+    let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+    Ok(BOOT_ID.get_or_init(|| text.trim().to_owned()))
+}
+
+/// Reads what is known of one process; nothing when there is none of that number.
+pub(in crate::process) fn read_record(pid: i32) -> Result<Option<ProcessRecord>, ProcessError> {
+    let path = PathBuf::from(format!("/proc/{pid}/stat"));
+    match fs::read(&path) {
+        Ok(line) => Ok(parse_stat(&line)),
+        Err(error) if is_gone(&error) => Ok(None),
+        Err(source) => Err(unreadable(&path, source)),
+    }
+}
+
+/// Reads the whole table, in the order of the numbers.
+pub(in crate::process) fn read_records() -> Result<Vec<ProcessRecord>, ProcessError> {
+    let path = Path::new("/proc");
+    let mut records = Vec::new();
+    for entry in fs::read_dir(path).map_err(|source| unreadable(path, source))? {
+        let entry = entry.map_err(|source| unreadable(path, source))?;
+        let Some(pid) = entry
+            .file_name()
+            .to_str()
+            .and_then(|name| name.parse().ok())
+        else {
+            continue;
+        };
+        records.extend(read_record(pid)?);
+    }
+    records.sort_unstable_by_key(|record| record.pid);
+    Ok(records)
+}
+
+/// Lists the children of a process, those of all its threads; nothing when this kernel does not
+/// tell (it was built without `CONFIG_PROC_CHILDREN`). The list may miss a child that is just
+/// being born: who needs certainty reads the table.
+pub(in crate::process) fn children(pid: i32) -> Result<Option<Vec<i32>>, ProcessError> {
+    static IS_TOLD: OnceLock<bool> = OnceLock::new();
+    if !*IS_TOLD.get_or_init(|| Path::new("/proc/thread-self/children").exists()) {
+        return Ok(None);
+    }
+    let path = PathBuf::from(format!("/proc/{pid}/task"));
+    let threads = match fs::read_dir(&path) {
+        Ok(threads) => threads,
+        Err(error) if is_gone(&error) => return Ok(Some(Vec::new())),
+        Err(source) => return Err(unreadable(&path, source)),
+    };
+    let mut children = Vec::new();
+    for thread in threads {
+        let thread = match thread {
+            Ok(thread) => thread.path().join("children"),
+            Err(error) if is_gone(&error) => continue,
+            Err(source) => return Err(unreadable(&path, source)),
+        };
+        match fs::read_to_string(&thread) {
+            Ok(text) => children.extend(
+                text.split_ascii_whitespace()
+                    .filter_map(|pid| pid.parse::<i32>().ok()),
+            ),
+            Err(error) if is_gone(&error) => {}
+            Err(source) => return Err(unreadable(&thread, source)),
+        }
+    }
+    Ok(Some(children))
+}
+
+/// Returns the number that was given to a process or thread last. Numbers rise, and begin anew at
+/// their limit.
+pub(in crate::process) fn last_pid() -> Result<i32, ProcessError> {
+    let path = Path::new("/proc/loadavg");
+    let text = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+    text.split_ascii_whitespace()
+        .last()
+        .and_then(|pid| pid.parse().ok())
+        .ok_or_else(|| unreadable(path, io::ErrorKind::InvalidData.into()))
+}
+
+/// Says whether a process runs as the user of this one.
+pub(in crate::process) fn belongs_to_user(pid: i32) -> bool {
+    let user = rustix::process::geteuid().as_raw();
+    fs::metadata(format!("/proc/{pid}")).is_ok_and(|metadata| metadata.uid() == user)
+}
+
+/// Says whether a process was started with exactly this `NAME=value` in its environment. What may
+/// not be read (another user's, a protected program's) has it not.
+pub(in crate::process) fn has_environment_entry(pid: i32, entry: &str) -> bool {
+    let Ok(file) = File::open(format!("/proc/{pid}/environ")) else {
+        return false;
+    };
+    let mut bytes = Vec::new();
+    // A process that ends while it is read gives an error or less: it has it not.
+    let is_read = file
+        .take(ENVIRONMENT_BYTES_MAX)
+        .read_to_end(&mut bytes)
+        .is_ok();
+    is_read
+        && bytes
+            .split(|&byte| byte == 0)
+            .any(|found| found == entry.as_bytes())
+}
+
+/// Lists the standard signals that this process ignores, by number. Real-time signals are left
+/// out: the C library itself ignores two of them in what it starts.
+pub(in crate::process) fn ignored_signals() -> Result<Vec<i32>, ProcessError> {
+    let path = Path::new("/proc/self/status");
+    let status = fs::read_to_string(path).map_err(|source| unreadable(path, source))?;
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"))
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0);
+    Ok((1..=31)
+        .filter(|number| mask & (1 << (number - 1)) != 0)
+        .collect())
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error())
+}
+
+fn unreadable(path: &Path, source: io::Error) -> ProcessError {
+    ProcessError::Table {
+        path: path.to_owned(),
+        source,
+    }
+}

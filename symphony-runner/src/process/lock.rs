@@ -1,0 +1,179 @@
+//! The lock of a run: while it is held, the run is alive (reliability, decision 5).
+//!
+//! A `flock` belongs to the open file, not to a process: the one who claims a run locks the file
+//! and hands the open file to the supervisor as its standard input, so there is no moment without
+//! a holder. The supervisor moves it at once to a descriptor that its own children do not inherit.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use super::error::ProcessError;
+use super::system;
+
+/// How often a lock is tried: [`lock_state`] of another process may hold it for an instant.
+const LOCK_TRIES_MAX: u32 = 20;
+
+/// Time between two tries.
+const LOCK_PAUSE: Duration = Duration::from_millis(5);
+
+/// Whether somebody holds a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LockState {
+    /// Somebody does: the run is alive.
+    Held,
+    /// The file is there, and nobody does: its holder is dead.
+    Free,
+    /// There is no such file.
+    Missing,
+}
+
+/// A held lock. It is given up when this value and what was made of it are gone, at the latest
+/// with the process.
+#[derive(Debug)]
+pub struct RunLock {
+    file: File,
+    path: PathBuf,
+}
+
+impl RunLock {
+    /// Locks the file, and makes it (mode 0600, empty) when there is none.
+    ///
+    /// # Errors
+    /// `LockHeld` when another process holds it, `Lock` when it cannot be made or locked.
+    pub fn acquire(path: impl Into<PathBuf>) -> Result<Self, ProcessError> {
+        let path = path.into();
+        let failed = |source| ProcessError::Lock {
+            path: path.clone(),
+            source,
+        };
+        for attempt in 1..=LOCK_TRIES_MAX {
+            let file = OpenOptions::new()
+                .read(true)
+                .write(true)
+                .create(true)
+                .truncate(false)
+                .mode(0o600)
+                .open(&path)
+                .map_err(failed)?;
+            match file.try_lock() {
+                // A file that was replaced meanwhile protects nothing: the next try takes the new one.
+                Ok(()) if is_same_file(&file, &path).map_err(failed)? => {
+                    return Ok(Self { file, path });
+                }
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES_MAX => {
+                    std::thread::sleep(LOCK_PAUSE);
+                }
+                Err(TryLockError::WouldBlock) => break,
+                Err(TryLockError::Error(source)) => return Err(failed(source)),
+            }
+        }
+        Err(ProcessError::LockHeld { path })
+    }
+
+    /// Takes over the lock that was handed to this process as its standard input, which becomes
+    /// `/dev/null`. To be called before anything reads the input or starts a process.
+    ///
+    /// # Errors
+    /// `LockNotHandedOver` when the input is another file, `LockHeld` when it is not locked by it
+    /// and somebody else holds the lock, `Lock` when the system refuses.
+    pub fn adopt_stdin(path: impl Into<PathBuf>) -> Result<Self, ProcessError> {
+        let path = path.into();
+        let failed = |source| ProcessError::Lock {
+            path: path.clone(),
+            source,
+        };
+        let file = File::from(system::move_stdin().map_err(failed)?);
+        if !is_same_file(&file, &path).map_err(failed)? {
+            return Err(ProcessError::LockNotHandedOver { path });
+        }
+        match file.try_lock() {
+            Ok(()) => Ok(Self { file, path }),
+            Err(TryLockError::WouldBlock) => Err(ProcessError::LockHeld { path }),
+            Err(TryLockError::Error(source)) => Err(failed(source)),
+        }
+    }
+
+    /// Returns where the lock file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Turns the lock into a child's standard input; the child then holds it.
+    pub fn into_stdio(self) -> Stdio {
+        Stdio::from(self.file)
+    }
+}
+
+/// Tells whether somebody holds the lock of this file. It takes the lock for an instant, shared,
+/// so that several may ask at once.
+///
+/// # Errors
+/// `Lock` when the file cannot be opened or asked for.
+pub fn lock_state(path: &Path) -> Result<LockState, ProcessError> {
+    let failed = |source| ProcessError::Lock {
+        path: path.to_owned(),
+        source,
+    };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LockState::Missing),
+        Err(source) => return Err(failed(source)),
+    };
+    match file.try_lock_shared() {
+        Ok(()) => Ok(LockState::Free),
+        Err(TryLockError::WouldBlock) => Ok(LockState::Held),
+        Err(TryLockError::Error(source)) => Err(failed(source)),
+    }
+}
+
+fn is_same_file(file: &File, path: &Path) -> io::Result<bool> {
+    let opened = file.metadata()?;
+    match path.metadata() {
+        Ok(named) => Ok((named.dev(), named.ino()) == (opened.dev(), opened.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_has_one_holder_and_dies_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        assert_eq!(lock_state(&path).unwrap(), LockState::Missing);
+        let lock = RunLock::acquire(&path).unwrap();
+        assert_eq!(lock_state(&path).unwrap(), LockState::Held);
+        let error = RunLock::acquire(&path).unwrap_err();
+        assert!(matches!(error, ProcessError::LockHeld { .. }), "{error}");
+        drop(lock);
+        assert_eq!(lock_state(&path).unwrap(), LockState::Free);
+        let again = RunLock::acquire(&path).unwrap();
+        assert_eq!(again.path(), path);
+    }
+
+    #[test]
+    fn a_removed_file_protects_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        let old = RunLock::acquire(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        let new = RunLock::acquire(&path).unwrap();
+        assert!(!is_same_file(&old.file, &path).unwrap());
+        assert!(is_same_file(&new.file, &path).unwrap());
+    }
+
+    #[test]
+    fn a_folder_that_is_missing_is_named() {
+        let error = RunLock::acquire("/no/such/folder/run.lock").unwrap_err();
+        assert_eq!(error.to_string(), "lock /no/such/folder/run.lock");
+        assert!(std::error::Error::source(&error).is_some());
+    }
+}

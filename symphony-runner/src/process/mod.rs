@@ -1,0 +1,47 @@
+//! Starting, watching and ending processes (spec: lifecycle, "Supervisor", "Time limits and
+//! killing"; reliability, decisions 5 and 6).
+//!
+//! - [`Supervision`]: what a supervisor is for the processes of its run: it starts the agent,
+//!   adopts and reaps orphans, and ends everything that is left.
+//! - [`exec_in_session`]: the hidden command through which an agent starts, in its own session.
+//! - [`RunLock`]: the held lock that says a run is alive. [`DetachedLaunch`] hands it on.
+//! - [`sweep_marked`]: ends what a dead supervisor left.
+//! - [`ProcessIdentity`]: which process; only a checked identity is ever signalled.
+//!
+//! Invariants, each with its test in `tests/it/process.rs`:
+//! - No process of a run survives its end, be it in another session, orphaned, stopped, or deaf to
+//!   SIGTERM.
+//! - A stranger is never signalled, also when it has the number of a process of the run by now.
+//! - The lock of a run is held without a gap from the claim to the supervisor's end.
+//!
+//! What is Linux's own stands in `linux`; elsewhere every action refuses. Nothing here knows
+//! providers, streams or the store.
+
+mod agent;
+mod detached;
+mod error;
+mod identity;
+#[cfg(target_os = "linux")]
+mod linux;
+mod lock;
+mod program;
+mod supervision;
+mod sweep;
+mod trampoline;
+#[cfg(not(target_os = "linux"))]
+mod unsupported;
+
+pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
+pub use detached::{DetachedLaunch, DetachedSupervisor};
+pub use error::ProcessError;
+pub use identity::{ProcessIdentity, ProcessRecord};
+pub use lock::{LockState, RunLock, lock_state};
+pub use program::resolve_program;
+pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
+pub use sweep::{ENDED_LISTED_MAX, Ended, EndedProcess, SWEEP_TIME_MAX, sweep_marked};
+pub use trampoline::{Trampoline, become_session_leader, exec_in_session};
+
+#[cfg(target_os = "linux")]
+use linux as system;
+#[cfg(not(target_os = "linux"))]
+use unsupported as system;

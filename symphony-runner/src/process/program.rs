@@ -1,0 +1,143 @@
+//! Which file a program's name means.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
+
+use super::error::ProcessError;
+
+/// Finds the file that is executed for a program's name.
+///
+/// A bare name is looked for in the absolute entries of `search_path`, the *agent's* `PATH`; a
+/// name with a slash is taken as it is, relative ones from `directory`. The result is absolute
+/// when `directory` is.
+///
+/// # Errors
+/// `ProgramNotFound`, or `ProgramNotExecutable` when all that was found is no executable file.
+pub fn resolve_program(
+    program: &Path,
+    search_path: Option<&OsStr>,
+    directory: &Path,
+) -> Result<PathBuf, ProcessError> {
+    if program.as_os_str().as_encoded_bytes().contains(&b'/') {
+        let path = directory.join(program);
+        return match check(&path) {
+            Found::Executable => Ok(path),
+            Found::Other => Err(ProcessError::ProgramNotExecutable { path }),
+            Found::Nothing => Err(not_found(program, path.display().to_string())),
+        };
+    }
+    let search_path = search_path.unwrap_or_default();
+    let mut unusable = None;
+    for folder in std::env::split_paths(search_path).filter(|folder| folder.is_absolute()) {
+        let path = folder.join(program);
+        match check(&path) {
+            Found::Executable if !program.as_os_str().is_empty() => return Ok(path),
+            Found::Other if !path.is_dir() => unusable = unusable.or(Some(path)),
+            _ => {}
+        }
+    }
+    Err(match unusable {
+        Some(path) => ProcessError::ProgramNotExecutable { path },
+        None => not_found(program, format!("PATH ({})", search_path.display())),
+    })
+}
+
+enum Found {
+    Executable,
+    Other,
+    Nothing,
+}
+
+fn check(path: &Path) -> Found {
+    match path.metadata() {
+        Err(_) => Found::Nothing,
+        Ok(metadata) if metadata.is_file() && rustix::fs::access(path, Access::EXEC_OK).is_ok() => {
+            Found::Executable
+        }
+        Ok(_) => Found::Other,
+    }
+}
+
+fn not_found(program: &Path, searched: String) -> ProcessError {
+    ProcessError::ProgramNotFound {
+        program: program.display().to_string(),
+        searched,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn names_are_searched_and_paths_are_taken_as_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for (name, mode) in [
+            ("one/tool", 0o644),
+            ("two/tool", 0o755),
+            ("two/plain", 0o644),
+        ] {
+            let path = root.join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "").unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        fs::create_dir(root.join("one/plain")).unwrap();
+        let search = std::env::join_paths([
+            Path::new("relative"),
+            &root.join("missing"),
+            &root.join("one"),
+            &root.join("two"),
+        ])
+        .unwrap();
+        let shown = |program: &str| {
+            let result = resolve_program(Path::new(program), Some(&search), root);
+            let text = match result {
+                Ok(path) => path.display().to_string(),
+                Err(error) => error.to_string(),
+            };
+            text.replace(&root.display().to_string(), "/R")
+        };
+        let table = [
+            ("tool", "/R/two/tool"),
+            (
+                "plain",
+                "execute /R/two/plain: it is not an executable file",
+            ),
+            (
+                "nothing",
+                "find the program `nothing` in PATH (relative:/R/missing:/R/one:/R/two)",
+            ),
+            ("two/tool", "/R/two/tool"),
+            (
+                "./one/tool",
+                "execute /R/./one/tool: it is not an executable file",
+            ),
+            (
+                "one/plain",
+                "execute /R/one/plain: it is not an executable file",
+            ),
+            ("no/such", "find the program `no/such` in /R/no/such"),
+            ("/no/such", "find the program `/no/such` in /no/such"),
+            (
+                "",
+                "find the program `` in PATH (relative:/R/missing:/R/one:/R/two)",
+            ),
+        ];
+        for (program, expected) in table {
+            assert_eq!(shown(program), expected, "{program}");
+        }
+    }
+
+    #[test]
+    fn without_a_search_path_no_name_is_found() {
+        let error = resolve_program(Path::new("sh"), None, Path::new("/")).unwrap_err();
+        assert_eq!(error.to_string(), "find the program `sh` in PATH ()");
+    }
+}

@@ -1,0 +1,300 @@
+//! What a supervisor is for the processes of its run: parent, heir and undertaker (spec:
+//! lifecycle, "Time limits and killing"; reliability, decision 6).
+//!
+//! The supervisor is a child subreaper, so whatever an agent starts stays below it, in whatever
+//! session. An agent begins in a session of its own, and no process can join a session from
+//! outside: so what is below the supervisor and *not in the supervisor's session* is the agent's,
+//! and what is in it (a git command of the exit handling) is the supervisor's own and left alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::marker::PhantomData;
+use std::time::{Duration, Instant};
+
+use super::agent::{Agent, AgentExit, AgentLaunch, Spawned, locked};
+use super::error::ProcessError;
+use super::identity::ProcessRecord;
+use super::sweep::{Ended, SWEEP_TIME_MAX, descendants_within, survivors};
+use super::system::{self, ProcessHandle, Signal};
+use super::trampoline;
+
+/// Time an agent has between SIGTERM and SIGKILL (spec: lifecycle, "Time limits and killing").
+pub const GRACE: Duration = Duration::from_secs(10);
+
+/// Rounds of a sweep without a pause: what forks and dies all the time is caught only by speed.
+const BUSY_ROUNDS: u32 = 32;
+
+/// Longest pause between rounds, in milliseconds.
+const PAUSE_MILLISECONDS_MAX: u64 = 16;
+
+/// The number of SIGCHLD.
+const SIGCHLD: i32 = 17;
+
+/// How the agent's own process came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AgentEnd {
+    /// It had ended by itself.
+    ByItself,
+    /// It ended on request, within the grace time.
+    OnRequest,
+    /// It was killed.
+    Killed,
+}
+
+/// What [`Supervision::end_tree`] did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndReport {
+    /// Exit code or signal of the agent's own process.
+    pub exit: AgentExit,
+    /// How it came to it.
+    pub end: AgentEnd,
+    /// The other processes that had to be killed.
+    pub strays: Ended,
+}
+
+/// The right and duty to start agents and end all of their processes.
+///
+/// It stays on the process's first thread: the parent-death signal of an agent is bound to the
+/// thread that started it.
+#[derive(Debug)]
+pub struct Supervision {
+    pid: i32,
+    session: i32,
+    spawned: Spawned,
+    bound_to_thread: PhantomData<*const ()>,
+}
+
+impl Supervision {
+    /// Makes this process the subreaper of its descendants. To be called once, from the first
+    /// thread, before any agent is started.
+    ///
+    /// # Errors
+    /// `NotMainThread`, `Unsupported`, or `System` when the system refuses.
+    pub fn begin() -> Result<Self, ProcessError> {
+        if !system::is_main_thread() {
+            return Err(ProcessError::NotMainThread);
+        }
+        system::become_subreaper()?;
+        // While SIGCHLD is ignored (inherited, say from a shell), exit statuses are lost.
+        trampoline::handle_ignored_signals(|signal| signal == SIGCHLD)?;
+        let (pid, session) = system::own_place()?;
+        Ok(Self {
+            pid,
+            session,
+            spawned: Spawned::default(),
+            bound_to_thread: PhantomData,
+        })
+    }
+
+    /// Starts an agent in a session of its own; it gets SIGTERM when this process dies. Needs the
+    /// context of a runtime with I/O.
+    ///
+    /// # Errors
+    /// `ProgramNotFound`, `ProgramNotExecutable` or `Spawn`. What fails later, between the start
+    /// and the program, is told by [`Agent::start_failure`].
+    pub fn spawn(&self, launch: AgentLaunch) -> Result<Agent, ProcessError> {
+        Agent::spawn(launch, self.pid, Spawned::clone(&self.spawned))
+    }
+
+    /// Takes the exit statuses of dead orphans away, so that zombies do not pile up during a long
+    /// run; returns how many there were. To be called now and then, such as once a second.
+    ///
+    /// Children that this process started itself are left to whoever waits for them.
+    ///
+    /// # Errors
+    /// When the table of processes cannot be read.
+    pub fn reap_orphans(&self) -> Result<usize, ProcessError> {
+        let mut reaped = 0;
+        for process in self.own_children()? {
+            if self.is_dead_orphan(&process) && system::reap(process.pid)? {
+                reaped += 1;
+            }
+        }
+        Ok(reaped)
+    }
+
+    /// Ends the agent and every process of its tree, in whatever session, stopped or deaf.
+    ///
+    /// An agent that still runs gets SIGTERM and `grace` to tidy up; then its group and every
+    /// descendant get SIGKILL, again and again until there is none. After an end by itself only
+    /// the last part happens. To be called for every agent; again after an error. What the agent
+    /// prints meanwhile must go on being read, or be dropped.
+    ///
+    /// # Errors
+    /// `Survivors` when some could not be ended within [`SWEEP_TIME_MAX`], `Table` or `System`
+    /// when the system refuses.
+    pub async fn end_tree(
+        &self,
+        agent: &mut Agent,
+        grace: Duration,
+    ) -> Result<EndReport, ProcessError> {
+        let end = self.end_agent(agent, grace).await?;
+        let mut strays = Ended::default();
+        self.end_strays(&mut strays).await?;
+        let Ok(exit) = tokio::time::timeout(SWEEP_TIME_MAX, agent.wait()).await else {
+            return Err(survivors(
+                system::read_record(agent.identity().pid)?.as_slice(),
+            ));
+        };
+        Ok(EndReport {
+            exit: exit?,
+            end,
+            strays,
+        })
+    }
+
+    /// Asks the agent to end, then kills it; it is not waited for after that.
+    async fn end_agent(
+        &self,
+        agent: &mut Agent,
+        grace: Duration,
+    ) -> Result<AgentEnd, ProcessError> {
+        if agent.try_wait()?.is_some() {
+            return Ok(AgentEnd::ByItself);
+        }
+        agent.identity().terminate()?;
+        if let Ok(exit) = tokio::time::timeout(grace, agent.wait()).await {
+            exit?;
+            return Ok(AgentEnd::OnRequest);
+        }
+        // It is our child and was not waited for, so its number is held. Before it made its
+        // session there is no group of that number, which is no error.
+        system::kill_group(agent.identity().pid)?;
+        agent.kill_itself()?;
+        Ok(AgentEnd::Killed)
+    }
+
+    async fn end_strays(&self, strays: &mut Ended) -> Result<(), ProcessError> {
+        let deadline = Instant::now() + SWEEP_TIME_MAX;
+        let mut look = Look::Quick;
+        let mut round = 0;
+        loop {
+            let (living, dead): (Vec<_>, Vec<_>) = self
+                .family(look)?
+                .into_iter()
+                .partition(|process| process.is_alive);
+            // A dead one that was still to be reaped may have started another one just before.
+            let is_empty = self.bury(&dead)? == 0 && living.is_empty();
+            match (is_empty, look) {
+                (true, Look::Thorough) => return Ok(()),
+                (true, Look::Quick) => {
+                    look = Look::Thorough;
+                    continue;
+                }
+                (false, _) => look = Look::Quick,
+            }
+            if Instant::now() >= deadline {
+                return Err(survivors(&living));
+            }
+            for process in &living {
+                let handle = ProcessHandle::open(process.pid, process.start_time)?;
+                if let Some(handle) = handle
+                    && handle.send(Signal::Kill)?
+                    && !locked(&self.spawned).contains(&process.pid)
+                {
+                    strays.note(process);
+                }
+            }
+            pause(round).await;
+            round += 1;
+        }
+    }
+
+    /// Reaps dead orphans, each after its process group was killed: while the dead member is not
+    /// reaped the group's number is held, and the kill reaches all members at once, so that what
+    /// forks faster than it can be listed ends too.
+    fn bury(&self, dead: &[ProcessRecord]) -> Result<usize, ProcessError> {
+        let mut reaped = 0;
+        for process in dead {
+            if process.parent == self.pid && self.is_dead_orphan(process) {
+                system::kill_group(process.group)?;
+                reaped += usize::from(system::reap(process.pid)?);
+            }
+        }
+        Ok(reaped)
+    }
+
+    fn is_dead_orphan(&self, process: &ProcessRecord) -> bool {
+        !process.is_alive
+            && process.session != self.session
+            && !locked(&self.spawned).contains(&process.pid)
+    }
+
+    fn own_children(&self) -> Result<Vec<ProcessRecord>, ProcessError> {
+        let Some(children) = system::children(self.pid)? else {
+            let mut records = system::read_records()?;
+            records.retain(|record| record.parent == self.pid);
+            return Ok(records);
+        };
+        let mut records = Vec::new();
+        for child in children {
+            records.extend(system::read_record(child)?.filter(|record| record.parent == self.pid));
+        }
+        Ok(records)
+    }
+
+    /// Lists the agent's processes, dead ones included, parents first.
+    fn family(&self, look: Look) -> Result<Vec<ProcessRecord>, ProcessError> {
+        let table = match look {
+            Look::Quick => table_below(self.pid)?,
+            Look::Thorough => system::read_records()?,
+        };
+        let roots: Vec<ProcessRecord> = table
+            .iter()
+            .filter(|record| record.parent == self.pid && record.session != self.session)
+            .cloned()
+            .collect();
+        let pids: Vec<i32> = roots.iter().map(|record| record.pid).collect();
+        let below = descendants_within(&table, &pids);
+        Ok(roots.into_iter().chain(below).collect())
+    }
+}
+
+/// Lists the living descendants of a process, parents first.
+///
+/// # Errors
+/// When the table of processes cannot be read.
+pub fn descendants(pid: i32) -> Result<Vec<ProcessRecord>, ProcessError> {
+    let mut found = descendants_within(&system::read_records()?, &[pid]);
+    found.retain(|record| record.is_alive);
+    Ok(found)
+}
+
+/// How the family is looked for.
+#[derive(Debug, Clone, Copy)]
+enum Look {
+    /// By the lists of children: fast, but may miss one that is just being born.
+    Quick,
+    /// By the whole table.
+    Thorough,
+}
+
+/// Reads the records below a process by the lists of children, or the whole table where the
+/// kernel has no such lists.
+fn table_below(pid: i32) -> Result<Vec<ProcessRecord>, ProcessError> {
+    let mut records = BTreeMap::new();
+    let mut asked = BTreeSet::from([pid]);
+    let mut queue = vec![pid];
+    while let Some(parent) = queue.pop() {
+        let Some(children) = system::children(parent)? else {
+            return system::read_records();
+        };
+        for child in children {
+            if asked.insert(child)
+                && let Some(record) = system::read_record(child)?
+            {
+                records.insert(child, record);
+                queue.push(child);
+            }
+        }
+    }
+    Ok(records.into_values().collect())
+}
+
+async fn pause(round: u32) {
+    if round < BUSY_ROUNDS {
+        tokio::task::yield_now().await;
+        return;
+    }
+    let doubled = 1u64 << (round - BUSY_ROUNDS).min(10);
+    tokio::time::sleep(Duration::from_millis(doubled.min(PAUSE_MILLISECONDS_MAX))).await;
+}

@@ -1,0 +1,296 @@
+//! Ending what a supervisor left that was killed: its processes are found by the run's marker in
+//! their environment (spec: lifecycle, "Time limits and killing").
+//!
+//! The one gap: a process that cleared its environment and whose ancestors are all gone carries no
+//! mark. Only a sandbox closes it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use symphony_core::id::RunId;
+
+use super::error::ProcessError;
+use super::identity::ProcessRecord;
+use super::system::{self, ProcessHandle, Signal};
+use crate::environment::RUN_MARKER;
+
+/// How long a sweep tries. A killed process is gone within milliseconds unless it hangs in the
+/// kernel, where more time does not help either.
+pub const SWEEP_TIME_MAX: Duration = Duration::from_secs(10);
+
+/// How many ended processes are told by name.
+pub const ENDED_LISTED_MAX: usize = 64;
+
+/// Longest wait for killed processes before the table is read again, in milliseconds.
+const ROUND_MILLISECONDS_MAX: u32 = 20;
+
+/// How long newly born processes are watched for before a sweep believes that there is none left:
+/// many times what a process needs to start another one.
+const CHASE_TIME: Duration = Duration::from_millis(30);
+
+/// How many survivors an error names.
+const SURVIVORS_NAMED_MAX: usize = 8;
+
+/// A process that a sweep ended.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct EndedProcess {
+    /// Its number.
+    pub pid: i32,
+    /// The short name of its program.
+    pub name: String,
+}
+
+/// What a sweep ended, for the record.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Ended {
+    listed: Vec<EndedProcess>,
+    seen: BTreeSet<(i32, u64)>,
+}
+
+impl Ended {
+    /// Counts the processes.
+    pub fn count(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Lists the first ones, at most [`ENDED_LISTED_MAX`].
+    pub fn listed(&self) -> &[EndedProcess] {
+        &self.listed
+    }
+
+    pub(super) fn note(&mut self, process: &ProcessRecord) {
+        let is_new = self.seen.insert((process.pid, process.start_time));
+        if is_new && self.listed.len() < ENDED_LISTED_MAX {
+            self.listed.push(EndedProcess {
+                pid: process.pid,
+                name: process.name.clone(),
+            });
+        }
+    }
+}
+
+impl fmt::Display for EndedProcess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.pid, self.name)
+    }
+}
+
+/// Ends every process of a run whose supervisor is dead; the caller holds the run's lock.
+///
+/// It finds this user's processes that have the marker, and their descendants, and kills them
+/// again and again until there is none, and for a moment none is born. This process and its own
+/// descendants are left alone. It blocks, usually for some tens of milliseconds, at most for
+/// [`SWEEP_TIME_MAX`].
+///
+/// # Errors
+/// `Survivors` when some could not be ended in time, `Table` or `System` when the system refuses.
+pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
+    let marker = format!("{RUN_MARKER}={run}");
+    let deadline = Instant::now() + SWEEP_TIME_MAX;
+    let mut ended = Ended::default();
+    loop {
+        // Read before the table: what is born while the table is read has a later number.
+        let last_pid = system::last_pid()?;
+        let targets = marked(&marker)?;
+        if targets.is_empty() && !chase(&marker, last_pid, &mut ended)? {
+            return Ok(ended);
+        }
+        if Instant::now() >= deadline {
+            return Err(survivors(&targets));
+        }
+        let mut killed = Vec::new();
+        for target in &targets {
+            killed.extend(kill(target, &mut ended)?);
+        }
+        system::wait_for_an_end(&killed, ROUND_MILLISECONDS_MAX)?;
+    }
+}
+
+/// Watches the numbers that are given out for a moment, and kills what has the marker on sight: a
+/// chain of processes, of which each starts the next one and ends, is too quick for the table.
+/// True when there was one, or when the numbers began anew: the table is to be read again.
+fn chase(marker: &str, last_pid: i32, ended: &mut Ended) -> Result<bool, ProcessError> {
+    let until = Instant::now() + CHASE_TIME;
+    let mut seen = last_pid;
+    let mut is_hit = false;
+    while Instant::now() < until {
+        let last = system::last_pid()?;
+        if last < seen {
+            return Ok(true);
+        }
+        for pid in seen.saturating_add(1)..=last {
+            if let Some(record) = newborn(pid, marker)?
+                && kill(&record, ended)?.is_some()
+            {
+                is_hit = true;
+            }
+        }
+        seen = last;
+        std::thread::yield_now();
+    }
+    Ok(is_hit)
+}
+
+fn newborn(pid: i32, marker: &str) -> Result<Option<ProcessRecord>, ProcessError> {
+    let Some(record) = system::read_record(pid)?.filter(|record| record.is_alive) else {
+        return Ok(None);
+    };
+    let is_marked = system::belongs_to_user(pid) && system::has_environment_entry(pid, marker);
+    Ok((is_marked && !is_below_this(&record)?).then_some(record))
+}
+
+fn is_below_this(record: &ProcessRecord) -> Result<bool, ProcessError> {
+    let (own, _) = system::own_place()?;
+    let mut seen = BTreeSet::new();
+    let mut pid = record.pid;
+    while seen.insert(pid) {
+        if pid == own {
+            return Ok(true);
+        }
+        let Some(record) = system::read_record(pid)? else {
+            return Ok(false);
+        };
+        pid = record.parent;
+    }
+    Ok(false)
+}
+
+fn kill(target: &ProcessRecord, ended: &mut Ended) -> Result<Option<ProcessHandle>, ProcessError> {
+    let Some(handle) = ProcessHandle::open(target.pid, target.start_time)? else {
+        return Ok(None);
+    };
+    if !handle.send(Signal::Kill)? {
+        return Ok(None);
+    }
+    ended.note(target);
+    Ok(Some(handle))
+}
+
+/// Makes the error that names who is left.
+pub(super) fn survivors(left: &[ProcessRecord]) -> ProcessError {
+    let names: Vec<String> = left
+        .iter()
+        .take(SURVIVORS_NAMED_MAX)
+        .map(|process| format!("{} ({})", process.pid, process.name))
+        .collect();
+    ProcessError::Survivors {
+        count: left.len(),
+        seconds: SWEEP_TIME_MAX.as_secs(),
+        examples: names.join(", "),
+    }
+}
+
+/// Lists the living descendants of the roots within a table, roots excluded, parents first.
+pub(super) fn descendants_within(records: &[ProcessRecord], roots: &[i32]) -> Vec<ProcessRecord> {
+    let mut children: BTreeMap<i32, Vec<&ProcessRecord>> = BTreeMap::new();
+    for record in records {
+        children.entry(record.parent).or_default().push(record);
+    }
+    let mut seen: BTreeSet<i32> = roots.iter().copied().collect();
+    let mut queue: Vec<i32> = roots.to_vec();
+    let mut found = Vec::new();
+    let mut next = 0;
+    while let Some(pid) = queue.get(next).copied() {
+        next += 1;
+        for child in children.get(&pid).into_iter().flatten() {
+            if seen.insert(child.pid) {
+                queue.push(child.pid);
+                found.push((*child).clone());
+            }
+        }
+    }
+    found
+}
+
+fn marked(marker: &str) -> Result<Vec<ProcessRecord>, ProcessError> {
+    let (own, _) = system::own_place()?;
+    let records = system::read_records()?;
+    let roots: Vec<i32> = records
+        .iter()
+        .filter(|record| record.is_alive && system::belongs_to_user(record.pid))
+        .filter(|record| system::has_environment_entry(record.pid, marker))
+        .map(|record| record.pid)
+        .collect();
+    let mut spared: BTreeSet<i32> = descendants_within(&records, &[own])
+        .iter()
+        .map(|record| record.pid)
+        .collect();
+    spared.insert(own);
+    let below: BTreeSet<i32> = descendants_within(&records, &roots)
+        .iter()
+        .map(|record| record.pid)
+        .chain(roots)
+        .collect();
+    Ok(records
+        .into_iter()
+        .filter(|record| record.is_alive && below.contains(&record.pid))
+        .filter(|record| !spared.contains(&record.pid))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(pid: i32, parent: i32) -> ProcessRecord {
+        ProcessRecord {
+            pid,
+            name: format!("p{pid}"),
+            is_alive: true,
+            parent,
+            group: pid,
+            session: pid,
+            start_time: 1,
+        }
+    }
+
+    #[test]
+    fn descendants_are_found_whatever_their_numbers() {
+        let table = [
+            record(1, 0),
+            record(5, 9),
+            record(7, 1),
+            record(9, 7),
+            record(12, 5),
+            record(20, 1),
+        ];
+        let pids = |roots: &[i32]| -> Vec<i32> {
+            descendants_within(&table, roots)
+                .iter()
+                .map(|record| record.pid)
+                .collect()
+        };
+        assert_eq!(pids(&[7]), [9, 5, 12]);
+        assert_eq!(pids(&[1]), [7, 20, 9, 5, 12]);
+        assert_eq!(pids(&[5, 7]), [12, 9]);
+        assert_eq!(pids(&[20]), Vec::<i32>::new());
+        assert_eq!(pids(&[999]), Vec::<i32>::new());
+    }
+
+    #[test]
+    fn a_circle_in_the_table_ends() {
+        let table = [record(2, 3), record(3, 2)];
+        assert_eq!(descendants_within(&table, &[2]), [record(3, 2)]);
+    }
+
+    #[test]
+    fn what_was_ended_is_counted_once_and_listed_boundedly() {
+        let mut ended = Ended::default();
+        for pid in (1..=100).chain(1..=100) {
+            ended.note(&record(pid, 1));
+        }
+        assert_eq!(ended.count(), 100);
+        assert_eq!(ended.listed().len(), ENDED_LISTED_MAX);
+        assert_eq!(ended.listed()[0].to_string(), "1 (p1)");
+    }
+
+    #[test]
+    fn survivors_are_named() {
+        let left: Vec<ProcessRecord> = (1..=9).map(|pid| record(pid, 1)).collect();
+        assert_eq!(
+            survivors(&left).to_string(),
+            "end 9 processes within 10 s: 1 (p1), 2 (p2), 3 (p3), 4 (p4), 5 (p5), 6 (p6), 7 (p7), 8 (p8)"
+        );
+    }
+}

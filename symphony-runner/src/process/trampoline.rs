@@ -1,0 +1,202 @@
+//! The step between supervisor and agent: a hidden command of Symphony's own executable that makes
+//! a session, binds its life to the supervisor's, and becomes the agent's program.
+//!
+//! Code between fork and exec would have to be unsafe and slow (std then copies the supervisor's
+//! memory map); a program of our own in between is neither.
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+use tokio::signal::unix::SignalKind;
+
+use super::error::ProcessError;
+use super::system;
+
+/// Exit code when the program could not be started; the message on stderr has the token.
+pub(super) const EXEC_FAILED: u8 = 127;
+
+/// Beginning of the message of a failed start.
+const MESSAGE_START: &str = "symphony: cannot start the agent";
+
+/// Signals whose handling cannot be set: KILL, STOP, and those that tokio refuses (ILL, FPE, SEGV).
+/// PIPE is set by std itself whenever it starts a program.
+const NOT_RESET: [i32; 6] = [4, 8, 9, 11, 13, 19];
+
+/// How the hidden command is called: `executable arguments… <what this module appends>`.
+#[derive(Debug, Clone)]
+pub struct Trampoline {
+    /// The Symphony executable.
+    pub executable: PathBuf,
+    /// What names the hidden command.
+    pub arguments: Vec<OsString>,
+}
+
+/// Makes this process the leader of a session of its own, so that neither a closed terminal nor
+/// cron ends it. The first thing a supervisor does.
+///
+/// # Errors
+/// When the system refuses, which it does to the leader of a process group, such as a command that
+/// a person typed.
+pub fn become_session_leader() -> Result<(), ProcessError> {
+    system::lead_session()
+}
+
+/// Becomes the agent's program; returns only when that failed, with a message on stderr.
+///
+/// `arguments` are those behind the hidden command's name, as [`super::Supervision::spawn`] wrote
+/// them: number of the supervisor, token, program, its arguments.
+pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let mut arguments = arguments.into_iter();
+    let parent = arguments
+        .next()
+        .and_then(|pid| pid.to_str()?.parse::<i32>().ok());
+    let token = arguments.next().unwrap_or_default();
+    let (Some(parent), Some(program)) = (parent, arguments.next()) else {
+        complain("-", "this command is Symphony's own, not for people", 0);
+        return ExitCode::from(EXEC_FAILED);
+    };
+    let token = token.display().to_string();
+    if let Err(error) = prepare(parent) {
+        let (reason, number) = described(&error);
+        complain(&token, &reason, number);
+        return ExitCode::from(EXEC_FAILED);
+    }
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module owns the processes of the runner"
+    )]
+    let error = Command::new(&program).args(arguments).exec();
+    let reason = format!("{}: {error}", program.display());
+    complain(&token, &reason, error.raw_os_error().unwrap_or(0));
+    ExitCode::from(EXEC_FAILED)
+}
+
+/// Finds in an agent's stderr the message of a start that failed; gives the system's error number
+/// (0 when there is none) and the message.
+pub(super) fn exec_failure(stderr: &str, token: &str) -> Option<(i32, String)> {
+    stderr.lines().find_map(|line| {
+        let rest = line.strip_prefix(MESSAGE_START)?.strip_prefix(" [")?;
+        let (number, rest) = rest
+            .strip_prefix(token)?
+            .split_once("]: ")
+            .and_then(|(number, rest)| Some((number.trim().parse().ok()?, rest)))?;
+        Some((number, rest.to_owned()))
+    })
+}
+
+/// Restores the default handling of inherited ignored signals; `which` chooses among them.
+///
+/// A handler is set in their place, and an exec turns handlers into the default: so the agent does
+/// not inherit that its starter ignored hang-ups (nohup) or the ends of children.
+///
+/// # Errors
+/// When the system refuses.
+pub(super) fn handle_ignored_signals(which: fn(i32) -> bool) -> Result<(), ProcessError> {
+    let ignored: Vec<i32> = system::ignored_signals()?
+        .into_iter()
+        .filter(|signal| which(*signal) && !NOT_RESET.contains(signal))
+        .collect();
+    if ignored.is_empty() {
+        return Ok(());
+    }
+    // On a thread of its own: listening needs a runtime, and the caller may be inside of one, where
+    // a second one must not end. What is set holds for the whole process, and stays.
+    let handled = std::thread::spawn(move || listen_once(&ignored)).join();
+    handled
+        .unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))
+        .map_err(|source| ProcessError::System {
+            action: "restore the handling of signals",
+            source,
+        })
+}
+
+fn listen_once(signals: &[i32]) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()?;
+    let _entered = runtime.enter();
+    for signal in signals {
+        drop(tokio::signal::unix::signal(SignalKind::from_raw(*signal))?);
+    }
+    Ok(())
+}
+
+fn prepare(parent: i32) -> Result<(), ProcessError> {
+    system::lead_session()?;
+    system::die_with_parent()?;
+    // A supervisor that died before the line above sends no signal any more.
+    if system::parent_pid() != parent {
+        return Err(ProcessError::System {
+            action: "find the supervisor that started this",
+            source: io::ErrorKind::NotFound.into(),
+        });
+    }
+    handle_ignored_signals(|_| true)
+}
+
+fn described(error: &ProcessError) -> (String, i32) {
+    match error {
+        ProcessError::System { action, source } => (
+            format!("cannot {action}: {source}"),
+            source.raw_os_error().unwrap_or(0),
+        ),
+        error => (format!("cannot {error}"), 0),
+    }
+}
+
+fn complain(token: &str, reason: &str, number: i32) {
+    let line = format!("{MESSAGE_START} [{token} {number}]: {reason}\n");
+    // Nobody is left to tell when stderr is closed; the exit code remains.
+    drop(io::stderr().write_all(line.as_bytes()));
+}
+
+impl Trampoline {
+    /// Calls the hidden command of an executable by its name.
+    pub fn new(executable: impl Into<PathBuf>, command: impl Into<OsString>) -> Self {
+        Self {
+            executable: executable.into(),
+            arguments: vec![command.into()],
+        }
+    }
+
+    /// Returns the executable and all arguments that start `program`.
+    pub(super) fn invocation(
+        &self,
+        supervisor: i32,
+        token: &str,
+        program: &Path,
+        arguments: &[OsString],
+    ) -> (&Path, Vec<OsString>) {
+        let mut all = self.arguments.clone();
+        all.push(supervisor.to_string().into());
+        all.push(token.into());
+        all.push(program.into());
+        all.extend(arguments.iter().cloned());
+        (&self.executable, all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_message_with_the_token_counts() {
+        let message = format!("warning\n{MESSAGE_START} [tok 2]: /bin/x: No such file\nmore\n");
+        assert_eq!(
+            exec_failure(&message, "tok"),
+            Some((2, "/bin/x: No such file".to_owned()))
+        );
+        for (stderr, token) in [
+            (message.as_str(), "other"),
+            ("", "tok"),
+            ("symphony: cannot start the agent [tok]: x", "tok"),
+            ("symphony: cannot start the agent [tok two]: x", "tok"),
+        ] {
+            assert_eq!(exec_failure(stderr, token), None, "{stderr}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Systems other than Linux: every action says that agents do not run here.
+//!
+//! Without a subreaper, pidfds and `/proc` Symphony cannot promise that no process of a run
+//! survives it, so it refuses to start one.
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+use super::error::ProcessError;
+use super::identity::ProcessRecord;
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Signal {
+    Terminate,
+    Continue,
+    Kill,
+}
+
+#[derive(Debug)]
+pub(super) enum ProcessHandle {}
+
+impl ProcessHandle {
+    pub(super) fn open(_pid: i32, _start_time: u64) -> Result<Option<Self>, ProcessError> {
+        refused()
+    }
+
+    pub(super) fn send(&self, _signal: Signal) -> Result<bool, ProcessError> {
+        match *self {}
+    }
+}
+
+pub(super) fn wait_for_an_end(
+    _handles: &[ProcessHandle],
+    _milliseconds_max: u32,
+) -> Result<(), ProcessError> {
+    refused()
+}
+
+pub(super) fn kill_group(_group: i32) -> Result<(), ProcessError> {
+    refused()
+}
+
+pub(super) fn reap(_pid: i32) -> Result<bool, ProcessError> {
+    refused()
+}
+
+pub(super) fn become_subreaper() -> Result<(), ProcessError> {
+    refused()
+}
+
+pub(super) fn lead_session() -> Result<(), ProcessError> {
+    refused()
+}
+
+pub(super) fn die_with_parent() -> Result<(), ProcessError> {
+    refused()
+}
+
+pub(super) fn parent_pid() -> i32 {
+    0
+}
+
+pub(super) fn own_place() -> Result<(i32, i32), ProcessError> {
+    refused()
+}
+
+pub(super) fn is_main_thread() -> bool {
+    true
+}
+
+pub(super) fn move_stdin() -> io::Result<OwnedFd> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn boot_id() -> Result<&'static str, ProcessError> {
+    refused()
+}
+
+pub(super) fn read_record(_pid: i32) -> Result<Option<ProcessRecord>, ProcessError> {
+    refused()
+}
+
+pub(super) fn read_records() -> Result<Vec<ProcessRecord>, ProcessError> {
+    refused()
+}
+
+pub(super) fn children(_pid: i32) -> Result<Option<Vec<i32>>, ProcessError> {
+    refused()
+}
+
+pub(super) fn last_pid() -> Result<i32, ProcessError> {
+    refused()
+}
+
+pub(super) fn belongs_to_user(_pid: i32) -> bool {
+    false
+}
+
+pub(super) fn has_environment_entry(_pid: i32, _entry: &str) -> bool {
+    false
+}
+
+pub(super) fn ignored_signals() -> Result<Vec<i32>, ProcessError> {
+    refused()
+}
+
+fn refused<T>() -> Result<T, ProcessError> {
+    Err(ProcessError::Unsupported {
+        system: std::env::consts::OS,
+    })
+}
