@@ -31,6 +31,9 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// How long a chain of short-lived processes goes on when nobody ends it.
 const RABBIT_HOPS_MAX: u32 = 20_000;
 
+/// How often a swarm doubles.
+const SWARM_GENERATIONS: u32 = 7;
+
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let command = arguments.next().unwrap_or_default();
@@ -362,6 +365,11 @@ fn node(arguments: &[String]) -> Outcome {
             announce(name)?;
             return hop(0, input);
         }
+        "swarm" => {
+            announce(name)?;
+            swarm(0)?;
+        }
+        "swarm-member" => swarm(name.parse()?)?,
         "hop" => return hop(name.parse()?, Stdio::inherit()),
         other => return Err(format!("unknown node {other}").into()),
     }
@@ -379,6 +387,22 @@ fn hop(count: u32, input: Stdio) -> Outcome {
                 .stderr(Stdio::null())
                 .spawn()?,
         );
+    }
+    Ok(())
+}
+
+/// Doubles, and doubles again: who kills one by one meets ever new ones.
+fn swarm(generation: u32) -> Outcome {
+    if generation < SWARM_GENERATIONS {
+        for _ in 0..2 {
+            drop(
+                Command::new(std::env::current_exe()?)
+                    .args(["node", "swarm-member", &(generation + 1).to_string()])
+                    .stdin(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()?,
+            );
+        }
     }
     Ok(())
 }

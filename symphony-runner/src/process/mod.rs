@@ -8,7 +8,7 @@
 //! - [`sweep_marked`]: ends what a dead supervisor left.
 //! - [`ProcessIdentity`]: which process; only a checked identity is ever signalled.
 //!
-//! Invariants, each with its test in `tests/it/process.rs`:
+//! Invariants, each with its test in `tests/it/process.rs`, `process_sweep.rs`, `process_lock.rs`:
 //! - No process of a run survives its end, be it in another session, orphaned, stopped, or deaf to
 //!   SIGTERM.
 //! - A stranger is never signalled, also when it has the number of a process of the run by now.

@@ -26,9 +26,6 @@ const BUSY_ROUNDS: u32 = 32;
 /// Longest pause between rounds, in milliseconds.
 const PAUSE_MILLISECONDS_MAX: u64 = 16;
 
-/// The number of SIGCHLD.
-const SIGCHLD: i32 = 17;
-
 /// How the agent's own process came to its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentEnd {
@@ -75,7 +72,9 @@ impl Supervision {
         }
         system::become_subreaper()?;
         // While SIGCHLD is ignored (inherited, say from a shell), exit statuses are lost.
-        trampoline::handle_ignored_signals(|signal| signal == SIGCHLD)?;
+        trampoline::handle_ignored_signals(|signal| {
+            signal == rustix::process::Signal::CHILD.as_raw()
+        })?;
         let (pid, session) = system::own_place()?;
         Ok(Self {
             pid,

@@ -10,6 +10,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+use rustix::process::Signal;
 use tokio::signal::unix::SignalKind;
 
 use super::error::ProcessError;
@@ -23,7 +24,14 @@ const MESSAGE_START: &str = "symphony: cannot start the agent";
 
 /// Signals whose handling cannot be set: KILL, STOP, and those that tokio refuses (ILL, FPE, SEGV).
 /// PIPE is set by std itself whenever it starts a program.
-const NOT_RESET: [i32; 6] = [4, 8, 9, 11, 13, 19];
+const NOT_RESET: [i32; 6] = [
+    Signal::FPE.as_raw(),
+    Signal::ILL.as_raw(),
+    Signal::KILL.as_raw(),
+    Signal::PIPE.as_raw(),
+    Signal::SEGV.as_raw(),
+    Signal::STOP.as_raw(),
+];
 
 /// How the hidden command is called: `executable arguments… <what this module appends>`.
 #[derive(Debug, Clone)]

@@ -59,6 +59,16 @@ fn strays_of_a_normal_end_are_swept_and_its_exit_code_is_kept() {
 }
 
 #[test]
+fn a_tree_that_is_still_growing_is_ended_whole() {
+    for report in run_probe(&["trees", "3", "stay", "2000", "swarm", "session"]) {
+        assert_eq!(report["alive"], json!([]), "{report}");
+        assert_eq!(report["end_of_output"], true, "{report}");
+        assert_eq!(report["descendants"], 1, "{report}");
+        assert_eq!(report["zombies"], 0, "{report}");
+    }
+}
+
+#[test]
 fn orphans_are_reaped_during_a_run_and_the_agents_status_is_not_stolen() {
     assert_eq!(
         run_probe(&["reap"]),
