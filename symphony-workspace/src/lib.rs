@@ -1,3 +1,37 @@
 //! Git worktrees, configuration files, artifacts on disk, diffs, auto-commit.
+//!
+//! The front door is [`Repository`]: it finds a project's git repository and changes it, each change
+//! under the repository's lock and repeatable after a crash. All calls block; a caller with a runtime
+//! gives them a thread. What an agent may have touched is never trusted: the `git` module says how.
 
+pub mod artifact;
+mod change;
+mod commit_id;
 pub mod config_file;
+mod copy;
+mod error;
+pub mod file_system;
+mod fingerprint;
+mod git;
+mod hex;
+mod linux;
+mod merge;
+mod repository;
+mod worktree;
+
+pub use change::{
+    AutoCommit, ChangeKind, DiffSnapshot, FileChange, RescueRef, Reset, Status, work_in_progress,
+};
+pub use commit_id::{CommitId, CommitIdError};
+pub use copy::{CopyProblem, CopyReport};
+pub use error::WorkspaceError;
+pub use fingerprint::Fingerprint;
+pub use git::{GitProgram, Identity, Place};
+pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
+pub use repository::{
+    Base, BranchName, Discovered, Repository, RepositoryLock, RepositoryOptions, discover,
+};
+pub use worktree::{
+    BaseMerge, BranchFate, BranchOutcome, MergeOfBase, Prepared, Recovery, Registration,
+    RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest,
+};

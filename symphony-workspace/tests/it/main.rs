@@ -1,3 +1,5 @@
 //! Integration tests of symphony-workspace.
 
 mod config_file;
+mod main_job;
+mod project;

@@ -1,0 +1,142 @@
+//! The commit that exit handling makes of what an agent left.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::operation;
+use super::stage::{stage, unstage};
+use super::status::{Status, repo_path_text, status_of};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, Identity};
+use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
+use crate::worktree::{Recovery, Worktree, clear_index_lock};
+
+/// What an auto-commit did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AutoCommit {
+    /// The new commit; none when there was nothing to commit.
+    pub commit: Option<CommitId>,
+    /// The head of the branch now.
+    pub head: CommitId,
+    /// Repositories inside the worktree, which were left out.
+    pub left_out: Vec<String>,
+    /// What was mended first.
+    pub recovered: Vec<Recovery>,
+}
+
+/// Returns the subject of the commit for an issue.
+pub fn work_in_progress(identifier: &str) -> String {
+    format!("symphony({identifier}): work in progress")
+}
+
+impl Repository {
+    /// Commits all that is uncommitted, copied configuration files excepted, to the worktree's
+    /// branch. A head that the agent left elsewhere returns to the branch first. Repeating it after
+    /// a crash does no harm.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::HookRefused`] when `run_hooks` is on and a hook refuses; else when git
+    /// fails. The work stays in the worktree then.
+    pub fn auto_commit(
+        &self,
+        worktree: &Worktree,
+        message: &str,
+        now: Timestamp,
+    ) -> Result<AutoCommit, WorkspaceError> {
+        let mut recovered = Vec::new();
+        clear_index_lock(worktree, &mut recovered)?;
+        self.return_to_branch(worktree, now, &mut recovered)?;
+        let protected = self.protected_paths(worktree)?;
+        let git = &worktree.git;
+        let status = status_of(git, &protected)?;
+        let left_out = status
+            .embedded
+            .iter()
+            .map(|path| repo_path_text(path))
+            .collect();
+        let head = self.head(worktree)?;
+        let commit = if status.is_clean() && operation::merge_heads(git).is_empty() {
+            unstage(git, None, &protected)?;
+            None
+        } else {
+            self.commit_all(worktree, &head, &status, &protected, message)?
+        };
+        Ok(AutoCommit {
+            head: commit.clone().unwrap_or(head),
+            commit,
+            left_out,
+            recovered,
+        })
+    }
+
+    fn commit_all(
+        &self,
+        worktree: &Worktree,
+        head: &CommitId,
+        status: &Status,
+        protected: &BTreeSet<PathBuf>,
+        message: &str,
+    ) -> Result<Option<CommitId>, WorkspaceError> {
+        let git = &worktree.git;
+        let tree = stage(git, None, status, protected)?;
+        let merged = operation::merge_heads(git);
+        if merged.is_empty() && tree == tree_of(git, head)? {
+            return Ok(None);
+        }
+        if self.options.run_hooks {
+            commit_with_hooks(git, message)?;
+            return self.head(worktree).map(Some);
+        }
+        let parents: Vec<&CommitId> = std::iter::once(head).chain(&merged).collect();
+        let commit = commit_tree(git, &tree, &parents, message, &Identity::symphony())?;
+        let reference = worktree.branch().map_or_else(
+            || "HEAD".to_owned(),
+            crate::repository::BranchName::reference,
+        );
+        move_ref(git, &reference, Expect::At(head), &commit, message)?;
+        // Only now: a crash before leaves the merge to be joined by the repetition.
+        operation::forget(git)?;
+        Ok(Some(commit))
+    }
+
+    /// Returns the commit that is checked out in a worktree.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CommitMissing`] when its branch does not exist.
+    pub fn head(&self, worktree: &Worktree) -> Result<CommitId, WorkspaceError> {
+        let answer = worktree
+            .git
+            .command("rev-parse")
+            .refs_only()
+            .args(["--verify", "--quiet", "HEAD^{commit}"])
+            .answer(&[0, 1, 128])?;
+        let text = String::from_utf8_lossy(&answer.stdout)
+            .trim_end()
+            .to_owned();
+        CommitId::parse(&text).map_err(|_unborn| WorkspaceError::CommitMissing {
+            commit: "HEAD".to_owned(),
+            root: worktree.path().to_owned(),
+        })
+    }
+}
+
+fn commit_with_hooks(git: &Git, message: &str) -> Result<(), WorkspaceError> {
+    let outcome = git
+        .command("commit")
+        .with_hooks()
+        .args(["--quiet", "--no-gpg-sign", "--allow-empty", "-F", "-"])
+        .stdin(message.as_bytes().to_vec())
+        .slow()
+        .answer(&[0]);
+    match outcome {
+        Ok(_) => Ok(()),
+        Err(WorkspaceError::Git { place, stderr, .. }) => Err(WorkspaceError::HookRefused {
+            path: place,
+            stderr,
+        }),
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,20 @@
+//! What a run changed: status, auto-commit, rescue refs, reset to a recorded head, diff snapshot.
+
+mod auto_commit;
+mod diff;
+mod operation;
+mod rescue;
+mod reset;
+mod stage;
+mod status;
+
+pub use auto_commit::{AutoCommit, work_in_progress};
+pub use diff::{ChangeKind, DiffSnapshot, FileChange};
+pub use rescue::RescueRef;
+pub use reset::Reset;
+pub use status::Status;
+
+pub(crate) use diff::paths_of;
+pub(crate) use operation::{forget as operation_forget, in_sequence};
+pub(crate) use reset::overwrite;
+pub(crate) use status::tracked_changes;

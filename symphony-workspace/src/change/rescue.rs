@@ -1,0 +1,210 @@
+//! Rescue refs: nothing that exists only in a worktree is ever lost.
+
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::operation;
+use super::stage::{stage, unstage};
+use super::status::status_of;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, Identity};
+use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
+use crate::worktree::{Worktree, WorktreeKey};
+
+/// Rescues of one worktree in one second.
+const SAME_SECOND_MAX: usize = 1_000;
+
+/// A saved state: `refs/symphony/rescue/<key>/<time>`.
+///
+/// Its commit holds the folder's contents (copied configuration files and ignored files excepted);
+/// its first parent is the commit that was checked out, and a second one, if any, holds the index
+/// as it was staged.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RescueRef {
+    /// Full name of the ref.
+    pub reference: String,
+    /// What it points to.
+    pub commit: CommitId,
+}
+
+impl fmt::Display for RescueRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.reference)
+    }
+}
+
+impl Repository {
+    /// Saves what is uncommitted or untracked in a worktree; none when there is nothing.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Embedded`] when a repository inside the worktree cannot be saved with it;
+    /// else when git fails. The worktree is as it was.
+    pub fn rescue(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        match self.snapshot(worktree)? {
+            Some(commit) => self.keep(&worktree.key, &commit, now).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Saves what is uncommitted, and the commit that is checked out.
+    pub(crate) fn rescue_with_head(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+    ) -> Result<RescueRef, WorkspaceError> {
+        let commit = match self.snapshot(worktree)? {
+            Some(commit) => commit,
+            None => self.head(worktree)?,
+        };
+        self.keep(&worktree.key, &commit, now)
+    }
+
+    /// Makes a commit of the folder as it is; none when it equals the head.
+    fn snapshot(&self, worktree: &Worktree) -> Result<Option<CommitId>, WorkspaceError> {
+        let git = &worktree.git;
+        let protected = self.protected_paths(worktree)?;
+        let status = status_of(git, &protected)?;
+        if !status.embedded.is_empty() {
+            return Err(WorkspaceError::Embedded {
+                path: worktree.path().to_owned(),
+                embedded: status
+                    .embedded
+                    .iter()
+                    .map(|path| path.to_string_lossy().into_owned())
+                    .collect(),
+            });
+        }
+        let head = self.head(worktree)?;
+        if status.is_clean() && operation::merge_heads(git).is_empty() {
+            return Ok(None);
+        }
+        let head_tree = tree_of(git, &head)?;
+        let index = IndexCopy::of(git)?;
+        // A conflicted index has no tree; its files are in the folder, with their marks.
+        let staged = if status.conflicted.is_empty() {
+            unstage(git, Some(index.path()), &protected)?;
+            let command = git.command("write-tree").index(Some(index.path()));
+            Some(command.refs_only().object()?)
+        } else {
+            None
+        };
+        let tree = stage(git, Some(index.path()), &status, &protected)?;
+        let merged = operation::merge_heads(git);
+        let message = format!("symphony({}): rescued", worktree.key);
+        let staged = staged.filter(|staged| *staged != tree && *staged != head_tree);
+        let staged = match staged {
+            Some(staged) => Some(commit_tree(
+                git,
+                &staged,
+                &[&head],
+                &format!("{message} (index)"),
+                &Identity::symphony(),
+            )?),
+            None => None,
+        };
+        let parents: Vec<&CommitId> = std::iter::once(&head)
+            .chain(&staged)
+            .chain(&merged)
+            .collect();
+        commit_tree(git, &tree, &parents, &message, &Identity::symphony()).map(Some)
+    }
+
+    /// Gives a commit a rescue ref of its own.
+    pub(crate) fn keep(
+        &self,
+        key: &WorktreeKey,
+        commit: &CommitId,
+        now: Timestamp,
+    ) -> Result<RescueRef, WorkspaceError> {
+        let name = format!(
+            "refs/symphony/rescue/{}/{}",
+            key.as_ref_part(),
+            now.strftime("%Y%m%dT%H%M%SZ")
+        );
+        let mut last = None;
+        for number in 1..=SAME_SECOND_MAX {
+            let reference = if number == 1 {
+                name.clone()
+            } else {
+                format!("{name}-{number}")
+            };
+            match self.reader().reference(&reference)? {
+                Some(found) if found == *commit => {
+                    return Ok(RescueRef {
+                        reference,
+                        commit: found,
+                    });
+                }
+                Some(_) => continue,
+                None => {}
+            }
+            let made = move_ref(
+                &self.git,
+                &reference,
+                Expect::Absent,
+                commit,
+                "symphony: rescue",
+            );
+            match made {
+                Ok(()) => {
+                    return Ok(RescueRef {
+                        reference,
+                        commit: commit.clone(),
+                    });
+                }
+                Err(error) => last = Some(error),
+            }
+        }
+        Err(last.unwrap_or_else(|| WorkspaceError::GitAnswer {
+            command: "git update-ref".to_owned(),
+            expected: "a free name for a rescue ref",
+            found: name,
+        }))
+    }
+}
+
+/// A copy of a worktree's index, to stage into without touching the real one.
+struct IndexCopy {
+    path: PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl IndexCopy {
+    fn of(git: &Git) -> Result<Self, WorkspaceError> {
+        let git_dir = &git.place().git_dir;
+        // In the git folder, since a split index names its other half relative to it.
+        let folder = tempfile::Builder::new()
+            .prefix("symphony-index-")
+            .tempdir_in(git_dir)
+            .map_err(|source| WorkspaceError::io("make a temporary folder in", git_dir, source))?;
+        let copy = Self {
+            path: folder.path().join("index"),
+            _folder: folder,
+        };
+        let index = git_dir.join("index");
+        if index.exists() {
+            fs::copy(&index, copy.path())
+                .map_err(|source| WorkspaceError::io("copy", &index, source))?;
+        } else {
+            git.command("read-tree")
+                .index(Some(copy.path()))
+                .refs_only()
+                .arg("HEAD")
+                .run()?;
+        }
+        Ok(copy)
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+}

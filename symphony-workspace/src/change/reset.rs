@@ -1,0 +1,133 @@
+//! Returning a branch to the head that a pull request recorded.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::operation;
+use super::rescue::RescueRef;
+use super::status::status_of;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::Git;
+use crate::repository::{Expect, Repository, move_ref};
+use crate::worktree::{Worktree, clear_index_lock};
+
+/// What a reset did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reset {
+    /// Where later work was saved; none when there was none.
+    pub rescue: Option<RescueRef>,
+}
+
+impl Repository {
+    /// Returns a worktree and its branch to `recorded`. Commits after it and whatever is
+    /// uncommitted go to a rescue ref first. Repeating it after a crash does no harm.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CommitMissing`] when the commit is not here, else as
+    /// [`Repository::rescue`]; nothing was changed then.
+    pub fn reset_to(
+        &self,
+        worktree: &Worktree,
+        recorded: &CommitId,
+        now: Timestamp,
+    ) -> Result<Reset, WorkspaceError> {
+        self.require_commit(recorded)?;
+        let mut recovered = Vec::new();
+        clear_index_lock(worktree, &mut recovered)?;
+        let git = &worktree.git;
+        let head = self.head(worktree)?;
+        let branch_head = match worktree.branch() {
+            Some(branch) => self.branch_head(branch)?,
+            None => Some(head.clone()),
+        };
+        let mut rescue = self.rescue(worktree, now)?;
+        if head != *recorded && rescue.is_none() && !self.is_merged(&head, recorded)? {
+            rescue = Some(self.keep(worktree.key(), &head, now)?);
+        }
+        if let Some(tip) = branch_head
+            .as_ref()
+            .filter(|tip| **tip != head && *tip != recorded)
+            && !self.is_merged(tip, recorded)?
+        {
+            // The agent left the branch: both its tip and what is checked out are kept.
+            let kept = self.keep(worktree.key(), tip, now)?;
+            rescue.get_or_insert(kept);
+        }
+        move_branch(worktree, branch_head.as_ref(), recorded)?;
+        operation::forget(git)?;
+        overwrite(git, recorded)?;
+        self.remove_saved_untracked(worktree)?;
+        Ok(Reset { rescue })
+    }
+
+    /// Removes the untracked files; they are in the rescue ref. Copied and ignored files stay.
+    fn remove_saved_untracked(&self, worktree: &Worktree) -> Result<(), WorkspaceError> {
+        let protected = self.protected_paths(worktree)?;
+        let status = status_of(&worktree.git, &protected)?;
+        if status.untracked.is_empty() {
+            return Ok(());
+        }
+        let mut command = worktree
+            .git
+            .command("clean")
+            .args(["-f", "-d", "-q"])
+            .slow();
+        for path in &protected {
+            command = command.arg("-e").arg(exclude_pattern(path));
+        }
+        command.run()?;
+        Ok(())
+    }
+}
+
+fn move_branch(
+    worktree: &Worktree,
+    from: Option<&CommitId>,
+    to: &CommitId,
+) -> Result<(), WorkspaceError> {
+    let git = &worktree.git;
+    let why = "symphony: back to the recorded head";
+    match worktree.branch() {
+        Some(branch) => {
+            let expect = from.map_or(Expect::Absent, Expect::At);
+            if from != Some(to) {
+                move_ref(git, &branch.reference(), expect, to, why)?;
+            }
+            git.command("symbolic-ref")
+                .refs_only()
+                .args(["-m", why, "HEAD", &branch.reference()])
+                .run()?;
+        }
+        None => {
+            git.command("update-ref")
+                .refs_only()
+                .args(["-m", why, "--no-deref", "HEAD", to.as_str()])
+                .run()?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes index and tracked files equal a commit.
+pub(crate) fn overwrite(git: &Git, commit: &CommitId) -> Result<(), WorkspaceError> {
+    git.command("read-tree")
+        .args(["--reset", "-u", "--no-recurse-submodules", commit.as_str()])
+        .slow()
+        .run()?;
+    Ok(())
+}
+
+/// Writes a path as an anchored pattern of `.gitignore`.
+fn exclude_pattern(path: &Path) -> std::ffi::OsString {
+    let mut pattern = vec![b'/'];
+    for byte in path.as_os_str().as_bytes() {
+        if matches!(byte, b'\\' | b'*' | b'?' | b'[' | b'!' | b'#' | b' ') {
+            pattern.push(b'\\');
+        }
+        pattern.push(*byte);
+    }
+    std::ffi::OsStr::from_bytes(&pattern).to_owned()
+}

@@ -1,0 +1,75 @@
+//! Putting a worktree's contents into an index, without the copied configuration files.
+//!
+//! `git add -A` is not used: inside a repository that was planted in the worktree it starts another
+//! git, which obeys the planted configuration. `update-index` takes exactly the paths it is told.
+
+use std::collections::BTreeSet;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::status::Status;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, fields};
+
+/// Stages all of `status` into the index (the worktree's own when `index` is none), takes copied
+/// files out of it that somebody staged, and returns the tree.
+pub(crate) fn stage(
+    git: &Git,
+    index: Option<&Path>,
+    status: &Status,
+    protected: &BTreeSet<PathBuf>,
+) -> Result<CommitId, WorkspaceError> {
+    let paths = nul_joined(status.to_commit());
+    if !paths.is_empty() {
+        git.command("update-index")
+            .index(index)
+            .args(["--add", "--remove", "--replace", "-z", "--stdin"])
+            .stdin(paths)
+            .slow()
+            .run()?;
+    }
+    unstage(git, index, protected)?;
+    git.command("write-tree").index(index).refs_only().object()
+}
+
+/// Takes copied files out of an index, unless a commit has them already.
+pub(crate) fn unstage(
+    git: &Git,
+    index: Option<&Path>,
+    protected: &BTreeSet<PathBuf>,
+) -> Result<(), WorkspaceError> {
+    if protected.is_empty() {
+        return Ok(());
+    }
+    let committed = git
+        .command("ls-tree")
+        .refs_only()
+        .args(["-z", "--name-only", "--full-tree", "HEAD", "--"])
+        .args(protected)
+        .run()?;
+    let committed: BTreeSet<&[u8]> = fields(&committed).collect();
+    let staged = protected
+        .iter()
+        .filter(|path| !committed.contains(path.as_os_str().as_bytes()));
+    let paths = nul_joined(staged);
+    if paths.is_empty() {
+        return Ok(());
+    }
+    git.command("update-index")
+        .index(index)
+        .refs_only()
+        .args(["--force-remove", "-z", "--stdin"])
+        .stdin(paths)
+        .run()?;
+    Ok(())
+}
+
+fn nul_joined<'a>(paths: impl Iterator<Item = &'a PathBuf>) -> Vec<u8> {
+    let mut joined = Vec::new();
+    for path in paths {
+        joined.extend_from_slice(path.as_os_str().as_bytes());
+        joined.push(0);
+    }
+    joined
+}

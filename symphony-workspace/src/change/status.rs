@@ -1,0 +1,150 @@
+//! What is uncommitted in a worktree.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::WorkspaceError;
+use crate::git::{Git, fields};
+use crate::repository::Repository;
+use crate::worktree::Worktree;
+
+/// The uncommitted paths of a worktree, relative to it. Copied configuration files and ignored files
+/// never count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Status {
+    /// Tracked files that differ from the commit, in the folder or in the index.
+    pub tracked: Vec<PathBuf>,
+    /// Those of them that a merge left with conflicts.
+    pub conflicted: Vec<PathBuf>,
+    /// Files that git does not know.
+    pub untracked: Vec<PathBuf>,
+    /// Repositories inside the worktree; git cannot commit what is in them.
+    pub embedded: Vec<PathBuf>,
+}
+
+impl Status {
+    /// Says whether tracked files are changed: what "dirty" means (config.md).
+    pub fn is_dirty(&self) -> bool {
+        !self.tracked.is_empty()
+    }
+
+    /// Says whether there is nothing to commit.
+    pub fn is_clean(&self) -> bool {
+        self.tracked.is_empty() && self.untracked.is_empty()
+    }
+
+    /// Returns all paths that a commit of everything would take.
+    pub(crate) fn to_commit(&self) -> impl Iterator<Item = &PathBuf> {
+        self.tracked.iter().chain(&self.untracked)
+    }
+}
+
+/// Asks git; paths in `protected` are left out.
+pub(crate) fn status_of(
+    git: &Git,
+    protected: &BTreeSet<PathBuf>,
+) -> Result<Status, WorkspaceError> {
+    let list = git
+        .command("status")
+        .args([
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=all",
+            "--no-renames",
+        ])
+        .arg("--ignore-submodules=all")
+        .slow()
+        .run()?;
+    Ok(parse_status(&list, protected))
+}
+
+/// Returns the tracked paths that differ: what stands in the way of moving a checkout.
+pub(crate) fn tracked_changes(git: &Git) -> Result<Vec<String>, WorkspaceError> {
+    let list = git
+        .command("status")
+        .args([
+            "--porcelain=v2",
+            "-z",
+            "--untracked-files=no",
+            "--no-renames",
+        ])
+        .arg("--ignore-submodules=all")
+        .slow()
+        .run()?;
+    let status = parse_status(&list, &BTreeSet::new());
+    Ok(status
+        .tracked
+        .iter()
+        .map(|path| repo_path_text(path))
+        .collect())
+}
+
+/// Reads porcelain v2: the path is the 9th field of a changed entry, the 11th of a conflict.
+fn parse_status(list: &[u8], protected: &BTreeSet<PathBuf>) -> Status {
+    let mut status = Status::default();
+    for record in fields(list) {
+        let (skip, conflicted) = match record.first() {
+            Some(b'1') => (8, false),
+            Some(b'u') => (10, true),
+            Some(b'?') => (1, false),
+            _ => continue,
+        };
+        let Some(path) = record.splitn(skip + 1, |byte| *byte == b' ').nth(skip) else {
+            continue;
+        };
+        if let Some(folder) = path.strip_suffix(b"/") {
+            status.embedded.push(OsStr::from_bytes(folder).into());
+            continue;
+        }
+        let path = PathBuf::from(OsStr::from_bytes(path));
+        if protected.contains(&path) {
+            continue;
+        }
+        if record.first() == Some(&b'?') {
+            status.untracked.push(path);
+            continue;
+        }
+        if conflicted {
+            status.conflicted.push(path.clone());
+        }
+        status.tracked.push(path);
+    }
+    status
+}
+
+/// Returns a path as text for people and records.
+pub(crate) fn repo_path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+impl Repository {
+    /// Says what is uncommitted in a worktree.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn status(&self, worktree: &Worktree) -> Result<Status, WorkspaceError> {
+        status_of(&worktree.git, &self.protected_paths(worktree)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_record_is_read() {
+        let list = b"1 .M N... 100644 100644 100644 aa bb a file\0u UU N... 1 2 3 4 h1 h2 h3 both\x001 A. N... 0 1 1 00 aa .env\0? new\nline\0? .env.local\0? sub/\0! ignored\0";
+        let protected = [PathBuf::from(".env"), PathBuf::from(".env.local")].into();
+        assert_eq!(
+            parse_status(list, &protected),
+            Status {
+                tracked: vec!["a file".into(), "both".into()],
+                conflicted: vec!["both".into()],
+                untracked: vec!["new\nline".into()],
+                embedded: vec!["sub".into()],
+            }
+        );
+    }
+}

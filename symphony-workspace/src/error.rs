@@ -1,0 +1,365 @@
+//! What can go wrong with git and with files, by what the caller can do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::commit_id::CommitId;
+
+/// A failure of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WorkspaceError {
+    /// Install git, or mend `PATH`.
+    #[error("find the program `git` in PATH ({searched})")]
+    GitMissing {
+        /// The folders that were searched, joined by `:`.
+        searched: String,
+    },
+    /// Git ran and refused; its words are in `stderr`.
+    #[error("run `{command}` in {}: {}{stderr}", place.display(), exit_text(*code))]
+    Git {
+        /// The subcommand and its arguments, without the hardening.
+        command: String,
+        /// Where it ran.
+        place: PathBuf,
+        /// Exit code; none when a signal ended it.
+        code: Option<i32>,
+        /// The end of its error output.
+        stderr: String,
+    },
+    /// Git did not end in time and was killed.
+    #[error("run `{command}` within {seconds} s in {}", place.display())]
+    GitTimedOut {
+        /// The subcommand and its arguments.
+        command: String,
+        /// Where it ran.
+        place: PathBuf,
+        /// The limit.
+        seconds: u64,
+    },
+    /// Git answered something that this version of Symphony cannot read.
+    #[error("understand the answer of `{command}`: expected {expected}, found `{found}`")]
+    GitAnswer {
+        /// The subcommand and its arguments.
+        command: String,
+        /// What was expected.
+        expected: &'static str,
+        /// The beginning of what came.
+        found: String,
+    },
+    /// The folder is no repository: `git init`, or go to another folder.
+    #[error("find a git repository at {} or above it", path.display())]
+    NotARepository {
+        /// Where the search began.
+        path: PathBuf,
+    },
+    /// A bare repository has no checkout to work from: use a clone of it.
+    #[error("use {}: it is a bare repository; expected one with a checkout", path.display())]
+    Bare {
+        /// The repository.
+        path: PathBuf,
+    },
+    /// The folder belongs to a linked worktree: go to the main one.
+    #[error(
+        "use {}: it is a linked worktree of the repository {}; expected that repository's main checkout",
+        path.display(), common_dir.display()
+    )]
+    LinkedWorktree {
+        /// The linked worktree.
+        path: PathBuf,
+        /// The git folder it belongs to.
+        common_dir: PathBuf,
+    },
+    /// Nothing to start a branch from: make a first commit.
+    #[error("start from {}: the repository has no commit yet", path.display())]
+    NoCommits {
+        /// The repository's root.
+        path: PathBuf,
+    },
+    /// Neither the configuration nor the repository says which branch is the base: set `base_branch`.
+    #[error("tell the default branch of {}: its branches are {}", root.display(), list(branches))]
+    NoDefaultBranch {
+        /// The repository's root.
+        root: PathBuf,
+        /// The branches it has.
+        branches: Vec<String>,
+    },
+    /// The branch does not exist.
+    #[error("find the branch `{branch}` in {}", root.display())]
+    BranchMissing {
+        /// The branch.
+        branch: String,
+        /// The repository's root.
+        root: PathBuf,
+    },
+    /// The text cannot name a branch.
+    #[error("use `{name}` as a branch name: {reason}")]
+    BranchName {
+        /// The text.
+        name: String,
+        /// Which rule it breaks.
+        reason: &'static str,
+    },
+    /// A branch stands where a folder of branches is needed: rename it.
+    #[error(
+        "make the branch `{branch}`: a branch `{blocker}` exists and blocks every name that begins with `{blocker}/`"
+    )]
+    BranchBlocked {
+        /// The branch wanted.
+        branch: String,
+        /// The branch in the way.
+        blocker: String,
+    },
+    /// Another checkout has the branch: switch that one to another branch.
+    #[error("check out the branch `{branch}`: it is checked out at {}", path.display())]
+    BranchCheckedOut {
+        /// The branch.
+        branch: String,
+        /// Who has it.
+        path: PathBuf,
+    },
+    /// The commit is not in the repository (a shallow or partial clone, or pruned).
+    #[error("find the commit `{commit}` in {}", root.display())]
+    CommitMissing {
+        /// What was looked for.
+        commit: String,
+        /// The repository's root.
+        root: PathBuf,
+    },
+    /// No worktree of that name is registered.
+    #[error("find a worktree at {}", path.display())]
+    WorktreeMissing {
+        /// Where it would be.
+        path: PathBuf,
+    },
+    /// A symbolic link stands where a real file or folder is expected: look at it, then remove it.
+    #[error("use {}: a symbolic link is on the way; expected a real path", path.display())]
+    Link {
+        /// The path.
+        path: PathBuf,
+    },
+    /// Something else than a regular file.
+    #[error("read {}: expected a regular file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A file over its limit.
+    #[error("read {}: {bytes} bytes; expected at most {bytes_max}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The limit.
+        bytes_max: u64,
+    },
+    /// A file that is in none of the places.
+    #[error("find `{path}`: looked in {}", list(&places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()))]
+    FileMissing {
+        /// The relative path.
+        path: String,
+        /// The full paths that were tried, in order.
+        places: Vec<PathBuf>,
+    },
+    /// A pattern of `worktree.copy` that cannot be used.
+    #[error("use the pattern `{pattern}` of worktree.copy: {reason}")]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Processes work in the folder: end them, or wait.
+    #[error("touch {}: processes are at work in it (pid {})", path.display(), list(&pids.iter().map(u32::to_string).collect::<Vec<_>>()))]
+    Busy {
+        /// The folder or file.
+        path: PathBuf,
+        /// The processes.
+        pids: Vec<u32>,
+    },
+    /// A human locked the worktree (`git worktree lock`): unlock it.
+    #[error("touch the worktree {}: it is locked ({reason})", path.display())]
+    Locked {
+        /// The worktree.
+        path: PathBuf,
+        /// The reason given with the lock.
+        reason: String,
+    },
+    /// Another process held the repository's lock for too long: try again.
+    #[error("get the lock {} within {seconds} s", path.display())]
+    LockTimeout {
+        /// The lock file.
+        path: PathBuf,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The worktree is not what was made: a human has to look.
+    #[error("trust the worktree {}: {what}", path.display())]
+    Tampered {
+        /// The worktree.
+        path: PathBuf,
+        /// What differs.
+        what: String,
+    },
+    /// A repository inside the worktree cannot be saved with it: move it away, or remove it.
+    #[error("save the work in {}: it contains other repositories ({})", path.display(), list(embedded))]
+    Embedded {
+        /// The worktree.
+        path: PathBuf,
+        /// The repositories inside, relative.
+        embedded: Vec<String>,
+    },
+    /// Nothing was removed, since what would be lost could not be saved.
+    #[error("save the work in {} to a rescue ref; nothing was removed", path.display())]
+    RescueFailed {
+        /// The worktree.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: Box<WorkspaceError>,
+    },
+    /// Two sides changed the same places: merge the base into the branch and resolve it there.
+    #[error("merge `{head}` into `{base}`: conflicts in {}", list(files))]
+    Conflict {
+        /// The branch merged into.
+        base: String,
+        /// What is merged.
+        head: String,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// The two sides have no common commit.
+    #[error("merge `{head}` into `{base}`: they have no common history")]
+    Unrelated {
+        /// One side.
+        base: String,
+        /// The other.
+        head: String,
+    },
+    /// A ref is not where it was: look again and repeat.
+    #[error("move `{reference}`: expected it at {expected}, found it at {}", found.as_ref().map_or("nothing", CommitId::as_str))]
+    RefMoved {
+        /// The full name of the ref.
+        reference: String,
+        /// Where it was expected.
+        expected: CommitId,
+        /// Where it is; none when it does not exist.
+        found: Option<CommitId>,
+    },
+    /// The checkout of the base has changes of its own: commit them, or put them away.
+    #[error("update the checkout {}: it has changes in {}", path.display(), list(files))]
+    CheckoutDirty {
+        /// The checkout.
+        path: PathBuf,
+        /// The files.
+        files: Vec<String>,
+    },
+    /// A hook of the repository refused the commit (`worktree.run_hooks` is on).
+    #[error("commit in {}: a hook refused it: {stderr}", path.display())]
+    HookRefused {
+        /// The worktree.
+        path: PathBuf,
+        /// What the hook said.
+        stderr: String,
+    },
+    /// The operating system refused.
+    #[error("{action} {}", path.display())]
+    Io {
+        /// What was tried, as a verb phrase that the path completes.
+        action: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Most names that a message lists; the rest is counted.
+const LISTED_MAX: usize = 10;
+
+fn list(names: &[String]) -> String {
+    let mut text = names
+        .iter()
+        .take(LISTED_MAX)
+        .map(String::as_str)
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.is_empty() {
+        text.push_str("none");
+    }
+    match names.len().checked_sub(LISTED_MAX) {
+        None | Some(0) => text,
+        Some(more) => format!("{text} and {more} more"),
+    }
+}
+
+fn exit_text(code: Option<i32>) -> String {
+    code.map_or_else(
+        || "ended by a signal: ".to_owned(),
+        |code| format!("exit code {code}: "),
+    )
+}
+
+impl WorkspaceError {
+    pub(crate) fn io(action: &'static str, path: impl AsRef<Path>, source: io::Error) -> Self {
+        Self::Io {
+            action,
+            path: path.as_ref().to_owned(),
+            source,
+        }
+    }
+
+    /// Says whether the disk is full, which is nobody's failure (lifecycle.md, "Error classes").
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            ),
+            Self::Git { stderr, .. } => {
+                stderr.contains("No space left on device") || stderr.contains("Disk quota exceeded")
+            }
+            Self::RescueFailed { source, .. } => source.is_disk_full(),
+            _ => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lists_are_counted() {
+        let files: Vec<String> = (0..12).map(|n| format!("f{n}")).collect();
+        let error = WorkspaceError::Conflict {
+            base: "main".into(),
+            head: "symphony/SYM-1".into(),
+            files,
+        };
+        assert_eq!(
+            error.to_string(),
+            "merge `symphony/SYM-1` into `main`: conflicts in f0, f1, f2, f3, f4, f5, f6, f7, f8, f9 and 2 more"
+        );
+    }
+
+    #[test]
+    fn a_full_disk_is_known_by_errno_and_by_gits_words() {
+        let full = WorkspaceError::io("write", "/x", io::ErrorKind::StorageFull.into());
+        assert!(full.is_disk_full());
+        let git = WorkspaceError::Git {
+            command: "git write-tree".into(),
+            place: "/x".into(),
+            code: Some(128),
+            stderr: "fatal: unable to write new index file: No space left on device".into(),
+        };
+        let wrapped = WorkspaceError::RescueFailed {
+            path: "/x".into(),
+            source: Box::new(git),
+        };
+        assert!(wrapped.is_disk_full());
+        assert!(!WorkspaceError::NoCommits { path: "/x".into() }.is_disk_full());
+    }
+}

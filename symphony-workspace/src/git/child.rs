@@ -1,0 +1,148 @@
+//! A child process that is fed, read within bounds, and ended when its time is over.
+
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// Error output kept of one call: enough for git's longest complaint about a merge.
+pub(super) const STDERR_BYTES_MAX: usize = 16 * 1024;
+
+/// How often a child that closed its output but lives on is looked at.
+const EXIT_POLL: Duration = Duration::from_millis(2);
+
+/// What became of a child.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Its status; none when it was killed for its time limit.
+    pub(super) status: Option<ExitStatus>,
+    /// Its output, up to the limit.
+    pub(super) stdout: Vec<u8>,
+    /// Whether more came than the limit (the child was killed then).
+    pub(super) cut: bool,
+    /// Its error output, up to [`STDERR_BYTES_MAX`].
+    pub(super) stderr: Vec<u8>,
+}
+
+enum Stream {
+    Out(Vec<u8>, bool),
+    Err(Vec<u8>),
+}
+
+/// Runs a command to its end: `stdin` is written and closed, at most `stdout_max` bytes are read.
+///
+/// # Errors
+/// When the process cannot be started or waited for.
+pub(super) fn run(
+    mut command: Command,
+    stdin: Vec<u8>,
+    stdout_max: usize,
+    limit: Duration,
+) -> io::Result<Ended> {
+    let deadline = Instant::now() + limit;
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()?;
+    let (sender, receiver) = mpsc::channel();
+    if let Some(pipe) = child.stdin.take() {
+        thread::spawn(move || feed(pipe, &stdin));
+    }
+    if let Some(pipe) = child.stdout.take() {
+        let sender = sender.clone();
+        thread::spawn(move || read_out(pipe, stdout_max, &sender));
+    }
+    if let Some(pipe) = child.stderr.take() {
+        thread::spawn(move || read_err(pipe, &sender));
+    }
+    let mut ended = Ended {
+        status: None,
+        stdout: Vec::new(),
+        cut: false,
+        stderr: Vec::new(),
+    };
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        match receiver.recv_timeout(left) {
+            Ok(Stream::Out(bytes, cut)) => {
+                ended.stdout = bytes;
+                ended.cut = cut;
+                if cut {
+                    kill(&child);
+                }
+            }
+            Ok(Stream::Err(bytes)) => ended.stderr = bytes,
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                kill(&child);
+                child.wait()?;
+                return Ok(ended);
+            }
+        }
+    }
+    ended.status = wait_until(&mut child, deadline)?;
+    Ok(ended)
+}
+
+fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        if Instant::now() >= deadline {
+            kill(child);
+            child.wait()?;
+            return Ok(None);
+        }
+        thread::sleep(EXIT_POLL);
+    }
+}
+
+/// Kills the child's group: git starts helpers, and a hook starts anything.
+fn kill(child: &Child) {
+    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+        // The child is not reaped yet, so its number cannot belong to another process.
+        if let Err(error) = kill_process_group(pid, Signal::KILL) {
+            tracing::debug!(%error, "git was gone before it was killed");
+        }
+    }
+}
+
+fn feed(mut pipe: ChildStdin, bytes: &[u8]) {
+    // A broken pipe means that the child needs no more; its exit code tells the rest.
+    if let Err(error) = pipe.write_all(bytes) {
+        tracing::debug!(%error, "git closed its input early");
+    }
+}
+
+fn read_out(mut pipe: impl Read, max: usize, sender: &Sender<Stream>) {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(max).unwrap_or(u64::MAX).saturating_add(1);
+    let outcome = pipe.by_ref().take(limit).read_to_end(&mut bytes);
+    let cut = bytes.len() > max;
+    bytes.truncate(max);
+    if let Err(error) = outcome {
+        tracing::debug!(%error, "reading git's output ended early");
+    }
+    // The receiver is gone only after a time-out, when nobody asks for the output any more.
+    sender.send(Stream::Out(bytes, cut)).ok();
+}
+
+fn read_err(mut pipe: impl Read, sender: &Sender<Stream>) {
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(STDERR_BYTES_MAX).unwrap_or(u64::MAX);
+    let kept = pipe.by_ref().take(limit).read_to_end(&mut bytes);
+    // The rest is read and dropped, so that the child never blocks on a full pipe.
+    if kept.is_ok()
+        && let Err(error) = io::copy(&mut pipe, &mut io::sink())
+    {
+        tracing::debug!(%error, "reading git's complaints ended early");
+    }
+    sender.send(Stream::Err(bytes)).ok();
+}

@@ -1,0 +1,288 @@
+//! One call of the git program, hardened.
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use super::answer::line;
+use super::child::{self, Ended};
+use super::drivers;
+use super::identity::Identity;
+use super::place::Git;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+
+/// Time for a call that reads or moves refs; git needs milliseconds, a cold disk seconds.
+const QUICK: Duration = Duration::from_mins(2);
+/// Time for a call that writes a checkout: 78,000 files took 12 s on a slow disk.
+const SLOW: Duration = Duration::from_mins(15);
+/// Output read of a call unless it says otherwise: the list of a million paths fits.
+const STDOUT_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Home of the calls: nothing can be put below it, and reading below it finds nothing.
+const NO_HOME: &str = "/dev/null";
+
+/// Settings that name a program or change what a call means. Hooks are apart.
+const SETTINGS: &[&str] = &[
+    "core.fsmonitor=false",
+    "core.attributesFile=/dev/null",
+    "core.pager=cat",
+    "core.editor=true",
+    "core.askPass=",
+    "core.alternateRefsCommand=",
+    "core.sshCommand=ssh",
+    "core.quotePath=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "merge.verifySignatures=false",
+    "log.showSignature=false",
+    "diff.external=",
+    "diff.ignoreSubmodules=all",
+    "credential.helper=",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "status.submoduleSummary=false",
+    "protocol.ext.allow=never",
+    "safe.bareRepository=explicit",
+    "checkout.workers=0",
+    "advice.graftFileDeprecated=false",
+];
+
+/// What a call gave back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: i32,
+    pub(crate) stdout: Vec<u8>,
+    pub(crate) cut: bool,
+}
+
+/// A call under construction.
+#[derive(Debug)]
+pub(crate) struct GitCommand<'a> {
+    git: &'a Git,
+    subcommand: &'static str,
+    args: Vec<OsString>,
+    stdin: Vec<u8>,
+    index: Option<PathBuf>,
+    identity: Option<Identity>,
+    hooks: bool,
+    contents: bool,
+    stdout_max: usize,
+    limit: Duration,
+}
+
+impl<'a> GitCommand<'a> {
+    pub(super) fn new(git: &'a Git, subcommand: &'static str) -> Self {
+        Self {
+            git,
+            subcommand,
+            args: Vec::new(),
+            stdin: Vec::new(),
+            index: None,
+            identity: None,
+            hooks: false,
+            contents: true,
+            stdout_max: STDOUT_BYTES_MAX,
+            limit: QUICK,
+        }
+    }
+
+    pub(crate) fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
+        self.args.push(arg.as_ref().to_owned());
+        self
+    }
+
+    pub(crate) fn args<S: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = S>) -> Self {
+        self.args
+            .extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
+        self
+    }
+
+    /// Gives the bytes that the call reads.
+    pub(crate) fn stdin(mut self, bytes: Vec<u8>) -> Self {
+        self.stdin = bytes;
+        self
+    }
+
+    /// Uses another index file than the worktree's.
+    pub(crate) fn index(mut self, index: Option<&Path>) -> Self {
+        self.index = index.map(Path::to_owned);
+        self
+    }
+
+    /// Commits as somebody else than Symphony.
+    pub(crate) fn identity(mut self, identity: &Identity) -> Self {
+        self.identity = Some(identity.clone());
+        self
+    }
+
+    /// Lets the repository's hooks run, with the user's home: only for `worktree.run_hooks`.
+    pub(crate) fn with_hooks(mut self) -> Self {
+        self.hooks = true;
+        self
+    }
+
+    /// Says that the call reads no file contents, so that no driver has to be looked for.
+    pub(crate) fn refs_only(mut self) -> Self {
+        self.contents = false;
+        self
+    }
+
+    /// Allows the time of a checkout.
+    pub(crate) fn slow(mut self) -> Self {
+        self.limit = SLOW;
+        self
+    }
+
+    /// Reads at most so much output; the answer says when more came.
+    pub(crate) fn stdout_max(mut self, bytes: usize) -> Self {
+        self.stdout_max = bytes;
+        self
+    }
+
+    /// Runs the call and returns its output.
+    pub(crate) fn run(self) -> Result<Vec<u8>, WorkspaceError> {
+        let name = self.name();
+        let answer = self.answer(&[0])?;
+        if answer.cut {
+            return Err(WorkspaceError::GitAnswer {
+                command: name,
+                expected: "a shorter answer",
+                found: format!("more than {} bytes", answer.stdout.len()),
+            });
+        }
+        Ok(answer.stdout)
+    }
+
+    /// Runs the call and returns its one line.
+    pub(crate) fn line(self) -> Result<String, WorkspaceError> {
+        let name = self.name();
+        line(&name, &self.run()?)
+    }
+
+    /// Runs the call and returns the object it names.
+    pub(crate) fn object(self) -> Result<CommitId, WorkspaceError> {
+        let name = self.name();
+        let text = self.line()?;
+        CommitId::parse(&text).map_err(|error| WorkspaceError::GitAnswer {
+            command: name,
+            expected: "an object name",
+            found: error.found,
+        })
+    }
+
+    /// Runs the call; exit codes other than `allowed` are errors.
+    pub(crate) fn answer(self, allowed: &[i32]) -> Result<Answer, WorkspaceError> {
+        let name = self.name();
+        let place = self.git.place().work_tree.clone();
+        let limit = self.limit;
+        let command = self.build()?;
+        tracing::trace!(command = name, place = %place.display(), "git");
+        let ended = child::run(command, self.stdin, self.stdout_max, limit).map_err(|source| {
+            WorkspaceError::Io {
+                action: "start git in",
+                path: place.clone(),
+                source,
+            }
+        })?;
+        let Ended {
+            status,
+            stdout,
+            cut,
+            stderr,
+        } = ended;
+        let stderr = String::from_utf8_lossy(&stderr).trim_end().to_owned();
+        let Some(status) = status else {
+            return Err(WorkspaceError::GitTimedOut {
+                command: name,
+                place,
+                seconds: limit.as_secs(),
+            });
+        };
+        match status.code() {
+            Some(code) if allowed.contains(&code) => Ok(Answer { code, stdout, cut }),
+            // Killed because enough was read: what came is the answer.
+            None if cut => Ok(Answer {
+                code: 0,
+                stdout,
+                cut,
+            }),
+            code => Err(WorkspaceError::Git {
+                command: name,
+                place,
+                code,
+                stderr,
+            }),
+        }
+    }
+
+    fn name(&self) -> String {
+        let mut name = format!("git {}", self.subcommand);
+        for arg in &self.args {
+            name.push(' ');
+            name.push_str(&arg.to_string_lossy());
+        }
+        name
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module owns the git program"
+    )]
+    fn build(&self) -> Result<Command, WorkspaceError> {
+        let place = self.git.place();
+        let program = self.git.program();
+        let identity = self.identity.clone().unwrap_or_else(Identity::symphony);
+        let mut command = Command::new(program.path());
+        command
+            .current_dir(if place.work_tree.is_dir() {
+                &place.work_tree
+            } else {
+                &place.common_dir
+            })
+            .env_clear()
+            .env("PATH", program.search())
+            .env("LC_ALL", "C")
+            .env("HOME", NO_HOME)
+            .env("XDG_CONFIG_HOME", NO_HOME)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .env("GIT_ALLOW_PROTOCOL", "https:ssh")
+            .env("GIT_NO_LAZY_FETCH", "1")
+            // A replaced object or a graft would show a judge another tree than the one merged.
+            .env("GIT_NO_REPLACE_OBJECTS", "1")
+            .env("GIT_GRAFT_FILE", "/dev/null")
+            .env("GIT_EDITOR", "true")
+            .env("GIT_LITERAL_PATHSPECS", "1")
+            .env("GIT_AUTHOR_NAME", &identity.name)
+            .env("GIT_AUTHOR_EMAIL", &identity.email)
+            .env("GIT_COMMITTER_NAME", &identity.name)
+            .env("GIT_COMMITTER_EMAIL", &identity.email)
+            .env("GIT_DIR", &place.git_dir)
+            .env("GIT_COMMON_DIR", &place.common_dir)
+            .env("GIT_WORK_TREE", &place.work_tree);
+        if let Some(index) = &self.index {
+            command.env("GIT_INDEX_FILE", index);
+        }
+        if self.hooks {
+            if let Some(home) = std::env::var_os("HOME") {
+                command.env("HOME", home);
+            }
+        } else {
+            command.args(["-c", "core.hooksPath=/dev/null"]);
+        }
+        for setting in SETTINGS {
+            command.args(["-c", setting]);
+        }
+        if self.contents {
+            drivers::disarm(self.git, &mut command)?;
+        }
+        command.arg(self.subcommand).args(&self.args);
+        Ok(command)
+    }
+}

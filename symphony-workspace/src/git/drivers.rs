@@ -1,0 +1,189 @@
+//! Programs that a configuration can attach to files: filters, diff and merge drivers.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use super::answer::fields;
+use super::place::Git;
+use crate::error::WorkspaceError;
+
+/// Most drivers that are disarmed; real repositories have a handful.
+const DRIVERS_MAX: usize = 1_000;
+
+/// What stands for a merge driver that is not trusted: git's own three-way text merge. An empty
+/// command would count as a clean merge that keeps only our side.
+const TEXT_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Driver {
+    Filter(String),
+    Diff(String),
+    Merge(String),
+}
+
+/// Overrides, for one call, every driver that the repository's configuration names; filters that
+/// are trusted get the commands of the user's own configuration.
+///
+/// The overrides travel in `GIT_CONFIG_COUNT` variables, since a name may contain `=`.
+pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceError> {
+    let list = git
+        .command("config")
+        .refs_only()
+        .args(["--list", "--name-only", "-z"])
+        .run()?;
+    let mut settings = git.user().harmless_settings();
+    let drivers = drivers_in(&list);
+    if drivers.len() > DRIVERS_MAX {
+        return Err(WorkspaceError::Tampered {
+            path: git.place().common_dir.clone(),
+            what: format!(
+                "its configuration names {} drivers; expected at most {DRIVERS_MAX}",
+                drivers.len()
+            ),
+        });
+    }
+    for driver in &drivers {
+        blank(driver, &mut settings);
+    }
+    for name in git.trusted_filters() {
+        settings.extend(git.user().filter_settings(name));
+    }
+    command.env("GIT_CONFIG_COUNT", settings.len().to_string());
+    for (number, (key, value)) in settings.into_iter().enumerate() {
+        command.env(format!("GIT_CONFIG_KEY_{number}"), key);
+        command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+    }
+    Ok(())
+}
+
+fn blank(driver: &Driver, settings: &mut Vec<(String, String)>) {
+    let mut set = |key: String, value: &str| settings.push((key, value.to_owned()));
+    match driver {
+        Driver::Filter(name) => {
+            for variable in ["clean", "smudge", "process"] {
+                set(format!("filter.{name}.{variable}"), "");
+            }
+            set(format!("filter.{name}.required"), "false");
+        }
+        Driver::Diff(name) => {
+            set(format!("diff.{name}.command"), "");
+            set(format!("diff.{name}.textconv"), "");
+        }
+        Driver::Merge(name) => {
+            set(format!("merge.{name}.driver"), TEXT_MERGE);
+            set(format!("merge.{name}.recursive"), "text");
+        }
+    }
+}
+
+/// Finds the drivers in a `-z` list of setting names (section and variable in lower case).
+fn drivers_in(list: &[u8]) -> BTreeSet<Driver> {
+    fields(list)
+        .filter_map(|name| str::from_utf8(name).ok())
+        .filter_map(|name| {
+            let (section, rest) = name.split_once('.')?;
+            let (driver, variable) = rest.rsplit_once('.')?;
+            match (section, variable) {
+                ("filter", _) => Some(Driver::Filter(driver.to_owned())),
+                ("diff", "command" | "textconv" | "trustexitcode") => {
+                    Some(Driver::Diff(driver.to_owned()))
+                }
+                ("merge", "driver") => Some(Driver::Merge(driver.to_owned())),
+                _ => None,
+            }
+        })
+        .collect()
+}
+
+/// Says whether a setting (as `git config --list` prints its name) can make git run a program,
+/// read another configuration, or work in another place.
+pub(crate) fn runs_programs(name: &str) -> bool {
+    let (section, rest) = name.split_once('.').unwrap_or((name, ""));
+    let variable = rest.rsplit_once('.').map_or(rest, |(_, variable)| variable);
+    match section {
+        "alias" | "include" | "includeif" | "pager" | "filter" | "hook" | "credential" | "gpg"
+        | "difftool" | "mergetool" | "sendemail" | "browser" | "man" | "trailer" | "url"
+        | "protocol" | "web" | "instaweb" => true,
+        "core" => matches!(
+            variable,
+            "hookspath"
+                | "fsmonitor"
+                | "sshcommand"
+                | "gitproxy"
+                | "askpass"
+                | "editor"
+                | "pager"
+                | "attributesfile"
+                | "worktree"
+                | "alternaterefscommand"
+                | "bare"
+        ),
+        "diff" => matches!(variable, "external" | "command" | "textconv"),
+        "merge" => matches!(variable, "driver" | "tool" | "verifysignatures"),
+        "commit" | "tag" | "push" => matches!(variable, "gpgsign" | "template"),
+        "sequence" => variable == "editor",
+        "interactive" => variable == "difffilter",
+        "uploadpack" => variable == "packobjectshook",
+        "remote" => matches!(
+            variable,
+            "uploadpack" | "receivepack" | "vcs" | "url" | "pushurl" | "proxy" | "promisor"
+        ),
+        "submodule" => matches!(variable, "update" | "recurse" | "url"),
+        "extensions" => matches!(variable, "partialclone" | "worktreeconfig"),
+        "gc" | "maintenance" => matches!(variable, "recentobjectshook"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn drivers_are_found_whatever_their_names_contain() {
+        let list = b"filter.a.b=c.clean\0filter.lfs.process\0diff.x.textconv\0diff.algorithm\0merge.y.driver\0merge.y.name\0user.name\0filter.only.required\0";
+        let expected: BTreeSet<Driver> = [
+            Driver::Filter("a.b=c".into()),
+            Driver::Filter("lfs".into()),
+            Driver::Filter("only".into()),
+            Driver::Diff("x".into()),
+            Driver::Merge("y".into()),
+        ]
+        .into();
+        assert_eq!(drivers_in(list), expected);
+    }
+
+    #[test]
+    fn settings_that_run_programs_are_known() {
+        for name in [
+            "core.hookspath",
+            "core.fsmonitor",
+            "core.worktree",
+            "include.path",
+            "alias.st",
+            "includeif.gitdir:/x.path",
+            "filter.x.clean",
+            "diff.x.textconv",
+            "diff.external",
+            "merge.x.driver",
+            "gpg.program",
+            "gpg.ssh.program",
+            "remote.origin.url",
+            "submodule.x.update",
+            "credential.helper",
+            "uploadpack.packobjectshook",
+        ] {
+            assert!(runs_programs(name), "{name}");
+        }
+        for name in [
+            "user.name",
+            "core.autocrlf",
+            "branch.main.remote",
+            "diff.algorithm",
+            "core",
+            "",
+        ] {
+            assert!(!runs_programs(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! The git program, in the one form that is safe on a tree that an agent touched.
+//!
+//! Owns every start of `git`; nothing else in the workspace runs it. The caller's environment does
+//! not reach it, the three folders are pinned, and every setting through which a repository could
+//! name a program is overridden or blanked (reliability.md, "Git on a tree that an agent touched").
+//! Reads that need no program at all go through libgit2 where it can open the repository.
+
+mod answer;
+mod child;
+mod command;
+mod drivers;
+mod identity;
+mod place;
+mod program;
+mod reader;
+mod user_config;
+
+pub(crate) use answer::fields;
+pub(crate) use drivers::runs_programs;
+pub(crate) use place::Git;
+pub(crate) use reader::Reader;
+
+pub use identity::Identity;
+pub use place::Place;
+pub use program::GitProgram;

@@ -1,0 +1,198 @@
+//! Reads of refs, history and blobs: libgit2 where it can open the repository, else the program.
+//!
+//! libgit2 starts no program and costs no process; it refuses some repositories (reftable, partial
+//! clones, SHA-256), and then the program answers the same question.
+
+use super::place::Git;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+
+/// Reads from the common git folder.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reader<'a> {
+    git: &'a Git,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(git: &'a Git) -> Self {
+        Self { git }
+    }
+
+    fn library(self) -> Option<git2::Repository> {
+        let flags = git2::RepositoryOpenFlags::NO_SEARCH | git2::RepositoryOpenFlags::NO_DOTGIT;
+        let nowhere: [&str; 0] = [];
+        git2::Repository::open_ext(&self.git.place().common_dir, flags, nowhere)
+            .inspect_err(|error| tracing::debug!(%error, "libgit2 cannot open the repository"))
+            .ok()
+    }
+
+    /// Returns the commit that a full ref name leads to; none when there is no such ref.
+    pub(crate) fn reference(self, name: &str) -> Result<Option<CommitId>, WorkspaceError> {
+        if let Some(repository) = self.library() {
+            match repository
+                .find_reference(name)
+                .and_then(|found| found.peel_to_commit())
+            {
+                Ok(commit) => return Ok(parsed(commit.id())),
+                Err(error) if error.code() == git2::ErrorCode::NotFound => {}
+                Err(error) => tracing::debug!(%error, name, "libgit2 cannot read a ref"),
+            }
+        }
+        let answer = self
+            .git
+            .command("rev-parse")
+            .refs_only()
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{name}^{{commit}}"))
+            .answer(&[0, 1])?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        Ok(CommitId::parse(text.trim_end()).ok())
+    }
+
+    /// Says whether the repository holds the commit.
+    pub(crate) fn has_commit(self, commit: &CommitId) -> Result<bool, WorkspaceError> {
+        if let Some(repository) = self.library()
+            && let Ok(id) = git2::Oid::from_str(commit.as_str())
+            && repository.find_commit(id).is_ok()
+        {
+            return Ok(true);
+        }
+        let answer = self
+            .git
+            .command("cat-file")
+            .refs_only()
+            .args(["-e", &format!("{commit}^{{commit}}")])
+            .answer(&[0, 1, 128])?;
+        Ok(answer.code == 0)
+    }
+
+    /// Returns the best common ancestor; none when the histories are unrelated.
+    pub(crate) fn merge_base(
+        self,
+        one: &CommitId,
+        two: &CommitId,
+    ) -> Result<Option<CommitId>, WorkspaceError> {
+        if let Some(repository) = self.library()
+            && let (Ok(a), Ok(b)) = (
+                git2::Oid::from_str(one.as_str()),
+                git2::Oid::from_str(two.as_str()),
+            )
+            && let Ok(base) = repository.merge_base(a, b)
+        {
+            return Ok(parsed(base));
+        }
+        let answer = self
+            .git
+            .command("merge-base")
+            .refs_only()
+            .args([one.as_str(), two.as_str()])
+            .answer(&[0, 1])?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        Ok(CommitId::parse(text.trim_end()).ok())
+    }
+
+    /// Says whether `ancestor` is `descendant` or one of its ancestors.
+    pub(crate) fn is_ancestor(
+        self,
+        ancestor: &CommitId,
+        descendant: &CommitId,
+    ) -> Result<bool, WorkspaceError> {
+        if ancestor == descendant {
+            return Ok(true);
+        }
+        Ok(self.merge_base(ancestor, descendant)?.as_ref() == Some(ancestor))
+    }
+
+    /// Counts the commits of `head` that `base` does not have.
+    pub(crate) fn ahead(self, base: &CommitId, head: &CommitId) -> Result<usize, WorkspaceError> {
+        if let Some(repository) = self.library()
+            && let (Ok(from), Ok(to)) = (
+                git2::Oid::from_str(base.as_str()),
+                git2::Oid::from_str(head.as_str()),
+            )
+            && let Ok((ahead, _)) = repository.graph_ahead_behind(to, from)
+        {
+            return Ok(ahead);
+        }
+        let text = self
+            .git
+            .command("rev-list")
+            .refs_only()
+            .args(["--count", head.as_str(), &format!("^{base}")])
+            .line()?;
+        text.parse().map_err(
+            |_found: std::num::ParseIntError| WorkspaceError::GitAnswer {
+                command: "git rev-list --count".to_owned(),
+                expected: "a number",
+                found: text,
+            },
+        )
+    }
+
+    /// Reads a file at a commit; none when the commit has no regular file there.
+    pub(crate) fn blob(
+        self,
+        commit: &CommitId,
+        path: &str,
+        bytes_max: usize,
+    ) -> Result<Option<Vec<u8>>, WorkspaceError> {
+        if let Some(repository) = self.library()
+            && let Ok(found) = library_blob(&repository, commit, path)
+        {
+            return within(commit, path, found, bytes_max);
+        }
+        let answer = self
+            .git
+            .command("cat-file")
+            .args(["blob", &format!("{commit}:{path}")])
+            .stdout_max(bytes_max)
+            .answer(&[0, 128])?;
+        if answer.cut {
+            return Err(too_large(commit, path, bytes_max + 1, bytes_max));
+        }
+        Ok((answer.code == 0).then_some(answer.stdout))
+    }
+}
+
+fn parsed(id: git2::Oid) -> Option<CommitId> {
+    CommitId::parse(&id.to_string()).ok()
+}
+
+fn library_blob(
+    repository: &git2::Repository,
+    commit: &CommitId,
+    path: &str,
+) -> Result<Option<Vec<u8>>, git2::Error> {
+    let id = git2::Oid::from_str(commit.as_str())?;
+    let tree = repository.find_commit(id)?.tree()?;
+    match tree.get_path(std::path::Path::new(path)) {
+        Ok(entry) if matches!(entry.filemode(), 0o100_644 | 0o100_755) => {
+            Ok(Some(repository.find_blob(entry.id())?.content().to_vec()))
+        }
+        Ok(_) => Ok(None),
+        Err(error) if error.code() == git2::ErrorCode::NotFound => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+fn within(
+    commit: &CommitId,
+    path: &str,
+    found: Option<Vec<u8>>,
+    bytes_max: usize,
+) -> Result<Option<Vec<u8>>, WorkspaceError> {
+    match found {
+        Some(bytes) if bytes.len() > bytes_max => {
+            Err(too_large(commit, path, bytes.len(), bytes_max))
+        }
+        found => Ok(found),
+    }
+}
+
+fn too_large(commit: &CommitId, path: &str, bytes: usize, bytes_max: usize) -> WorkspaceError {
+    WorkspaceError::TooLarge {
+        path: format!("{commit}:{path}").into(),
+        bytes: u64::try_from(bytes).unwrap_or(u64::MAX),
+        bytes_max: u64::try_from(bytes_max).unwrap_or(u64::MAX),
+    }
+}

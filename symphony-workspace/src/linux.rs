@@ -1,0 +1,153 @@
+//! What only Linux has: opening beneath a folder without following links, `/proc`, `statfs`.
+//!
+//! A port to another system replaces this file.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{
+    AtFlags, Mode, OFlags, RenameFlags, ResolveFlags, linkat, mkdirat, open, openat2,
+    renameat_with, statfs, unlinkat,
+};
+use rustix::io::Errno;
+
+/// Tries of one open; the kernel asks for another when a rename went on at the same time.
+const OPEN_TRIES_MAX: usize = 32;
+
+/// A folder below which files are opened; no path given to it leads out, no link is followed.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    fd: OwnedFd,
+}
+
+impl Folder {
+    /// Opens a folder by its full path.
+    pub(crate) fn open(path: &Path) -> io::Result<Self> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        Ok(Self {
+            fd: open(path, flags, Mode::empty())?,
+        })
+    }
+
+    fn beneath(&self, path: &Path, flags: OFlags, mode: Mode) -> io::Result<OwnedFd> {
+        let resolve =
+            ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
+        for _ in 0..OPEN_TRIES_MAX {
+            match openat2(
+                self.fd.as_fd(),
+                path,
+                flags | OFlags::CLOEXEC,
+                mode,
+                resolve,
+            ) {
+                Err(Errno::AGAIN) => {}
+                other => return Ok(other?),
+            }
+        }
+        Err(Errno::AGAIN.into())
+    }
+
+    /// Opens a file for reading. Never blocks, also not on a FIFO.
+    pub(crate) fn read(&self, path: &Path) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+        Ok(self.beneath(path, flags, Mode::empty())?.into())
+    }
+
+    /// Opens a folder below this one.
+    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
+        if path.as_os_str().is_empty() {
+            return self.folder(Path::new("."));
+        }
+        let fd = self.beneath(path, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
+        Ok(Self { fd })
+    }
+
+    /// Makes a folder and those above it, and opens it.
+    pub(crate) fn make_folder(&self, path: &Path) -> io::Result<Self> {
+        let mut made = PathBuf::new();
+        for part in path {
+            made.push(part);
+            let parent = self.folder(made.parent().unwrap_or(Path::new("")))?;
+            match mkdirat(parent.fd.as_fd(), part, Mode::from_raw_mode(0o777)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.folder(path)
+    }
+
+    /// Creates a file that must not exist, readable by the owner only until it is complete.
+    pub(crate) fn create(&self, path: &Path) -> io::Result<File> {
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        let mode = Mode::from_raw_mode(0o600);
+        Ok(self.beneath(path, flags, mode)?.into())
+    }
+
+    /// Gives a file of this folder its final name, unless something has that name.
+    pub(crate) fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        match renameat_with(&self.fd, from, &self.fd, to, RenameFlags::NOREPLACE) {
+            // Some file systems cannot rename without replacing; a hard link cannot replace.
+            Err(Errno::INVAL | Errno::NOSYS) => {
+                linkat(&self.fd, from, &self.fd, to, AtFlags::empty())?;
+                unlinkat(&self.fd, from, AtFlags::empty())?;
+                Ok(())
+            }
+            other => Ok(other?),
+        }
+    }
+
+    /// Removes a file of this folder.
+    pub(crate) fn remove(&self, name: &Path) -> io::Result<()> {
+        Ok(unlinkat(&self.fd, name, AtFlags::empty())?)
+    }
+}
+
+/// Says whether an error means that a symbolic link, or a way out, was met.
+pub(crate) fn is_link_error(error: &io::Error) -> bool {
+    [Errno::LOOP, Errno::XDEV]
+        .iter()
+        .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()))
+}
+
+/// Returns the processes that have their working folder at or below a path.
+///
+/// Processes of other users that may not be looked at are not seen.
+pub(crate) fn processes_inside(path: &Path) -> Vec<u32> {
+    let path = path.canonicalize().unwrap_or_else(|_gone| path.to_owned());
+    processes()
+        .filter(|pid| {
+            fs::read_link(format!("/proc/{pid}/cwd")).is_ok_and(|cwd| cwd.starts_with(&path))
+        })
+        .collect()
+}
+
+/// Returns the processes that hold a file open.
+pub(crate) fn processes_with_open(file: &Path) -> Vec<u32> {
+    let holds = |pid: u32| {
+        fs::read_dir(format!("/proc/{pid}/fd")).is_ok_and(|entries| {
+            entries
+                .flatten()
+                .any(|entry| fs::read_link(entry.path()).is_ok_and(|target| target == file))
+        })
+    };
+    processes().filter(|pid| holds(*pid)).collect()
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Returns the kernel's number of the file system that holds a path.
+pub(crate) fn file_system_magic(path: &Path) -> io::Result<u64> {
+    let magic = statfs(path)?.f_type;
+    // The field is signed on some targets; only its low 32 bits are ever used.
+    #[expect(clippy::cast_sign_loss, reason = "the bits are the number")]
+    let bits = magic as u64;
+    Ok(bits & 0xffff_ffff)
+}

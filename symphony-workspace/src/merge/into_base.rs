@@ -1,0 +1,192 @@
+//! The base moves: by compare-and-swap, together with the checkout that shows it.
+
+use std::path::Path;
+
+use super::into_worktree::move_checkout;
+use super::plan::{MergePlan, MergeStyle, plan};
+use crate::change::tracked_changes;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, Identity, Place};
+use crate::repository::{BranchName, Expect, Repository, move_ref};
+
+/// Asks for a merge into the base.
+#[derive(Debug, Clone)]
+pub struct MergeRequest<'a> {
+    /// The base branch.
+    pub base: &'a BranchName,
+    /// Where the base is expected: where the gates saw it.
+    pub expected: &'a CommitId,
+    /// The approved commit.
+    pub head: &'a CommitId,
+    /// Whether a merge commit is made where none is needed.
+    pub style: MergeStyle,
+    /// Message of the merge commit.
+    pub message: &'a str,
+    /// The human who merges.
+    pub identity: &'a Identity,
+}
+
+/// What a merge did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Merged {
+    /// The base's head now.
+    pub commit: CommitId,
+    /// Whether it is the approved commit itself.
+    pub fast_forward: bool,
+}
+
+impl Repository {
+    /// Merges an approved commit into the base. When the base has the commit already (a merge that
+    /// was interrupted after its effect, or a repetition), that counts as done.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::RefMoved`] when the base is not where it was expected,
+    /// [`WorkspaceError::Conflict`], [`WorkspaceError::Unrelated`],
+    /// [`WorkspaceError::CheckoutDirty`] when the base is checked out with tracked changes, or with
+    /// untracked files that the merge would overwrite. Nothing was changed then.
+    pub fn merge_into_base(&self, request: &MergeRequest<'_>) -> Result<Merged, WorkspaceError> {
+        let _lock = self.lock()?;
+        self.finish_interrupted()?;
+        self.require_commit(request.head)?;
+        let found = self.branch_head(request.base)?;
+        if let Some(base) = &found
+            && self.is_merged(request.head, base)?
+        {
+            return Ok(Merged {
+                commit: base.clone(),
+                fast_forward: base == request.head,
+            });
+        }
+        if found.as_ref() != Some(request.expected) {
+            return Err(WorkspaceError::RefMoved {
+                reference: request.base.reference(),
+                expected: request.expected.clone(),
+                found,
+            });
+        }
+        let planned = plan(
+            &self.git,
+            request.expected,
+            request.head,
+            request.style,
+            request.message,
+            request.identity,
+        )?;
+        let (commit, fast_forward) = match planned {
+            MergePlan::FastForward(commit) => (commit, true),
+            MergePlan::Merge(commit) => (commit, false),
+            MergePlan::AlreadyMerged => (request.expected.clone(), false),
+            MergePlan::Conflict(files) => {
+                return Err(WorkspaceError::Conflict {
+                    base: request.base.to_string(),
+                    head: request.head.to_string(),
+                    files,
+                });
+            }
+            MergePlan::Unrelated => {
+                return Err(WorkspaceError::Unrelated {
+                    base: request.base.to_string(),
+                    head: request.head.to_string(),
+                });
+            }
+        };
+        self.move_locked(request.base, request.expected, &commit, request.identity)?;
+        Ok(Merged {
+            commit,
+            fast_forward,
+        })
+    }
+
+    /// Moves the base from one commit to another, such as the merge commit that gates ran on.
+    ///
+    /// # Errors
+    /// As [`Repository::merge_into_base`].
+    pub fn move_base(
+        &self,
+        base: &BranchName,
+        expected: &CommitId,
+        to: &CommitId,
+        identity: &Identity,
+    ) -> Result<(), WorkspaceError> {
+        let _lock = self.lock()?;
+        self.finish_interrupted()?;
+        self.require_commit(to)?;
+        if self.branch_head(base)?.as_ref() == Some(to) {
+            return Ok(());
+        }
+        self.move_locked(base, expected, to, identity)
+    }
+
+    fn move_locked(
+        &self,
+        base: &BranchName,
+        from: &CommitId,
+        to: &CommitId,
+        identity: &Identity,
+    ) -> Result<(), WorkspaceError> {
+        let found = self.branch_head(base)?;
+        if found.as_ref() != Some(from) {
+            return Err(WorkspaceError::RefMoved {
+                reference: base.reference(),
+                expected: from.clone(),
+                found,
+            });
+        }
+        let why = format!("symphony: merged by {}", identity.name);
+        let Some(checkout) = self.checkout_of(base)? else {
+            return move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
+        };
+        let changes = tracked_changes(&checkout)?;
+        if !changes.is_empty() {
+            return Err(WorkspaceError::CheckoutDirty {
+                path: checkout.work_tree().to_owned(),
+                files: changes,
+            });
+        }
+        // The note comes first, so that a crash between folder and ref is found and mended.
+        let note = self.note_move(base, from, to, checkout.work_tree())?;
+        if let Some(files) = move_checkout(&checkout, from, to)? {
+            note.remove()?;
+            return Err(WorkspaceError::CheckoutDirty {
+                path: checkout.work_tree().to_owned(),
+                files,
+            });
+        }
+        let moved = move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
+        if moved.is_err() {
+            // Somebody committed to the base at this very moment: the folder goes back.
+            move_checkout(&checkout, to, from)?;
+        }
+        note.remove()?;
+        moved
+    }
+
+    /// Returns git at the checkout that has a branch; none when it is checked out nowhere.
+    pub(super) fn checkout_of(&self, branch: &BranchName) -> Result<Option<Git>, WorkspaceError> {
+        let reference = branch.reference();
+        let holder = self.registrations()?.into_iter().find(|registration| {
+            registration.reference.as_ref() == Some(&reference) && registration.path.is_dir()
+        });
+        match holder {
+            Some(registration) => self.git_at(&registration.path).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Pins git to any checkout of the repository.
+    pub(super) fn git_at(&self, path: &Path) -> Result<Git, WorkspaceError> {
+        let git_dir = self.git_dir_of(path)?;
+        let is_main = git_dir.is_none();
+        Ok(self.git.at(Place {
+            git_dir: git_dir.unwrap_or_else(|| self.common_dir().to_owned()),
+            common_dir: self.common_dir().to_owned(),
+            // Git lists the main checkout by its git folder, which a `.git` file may put elsewhere.
+            work_tree: if is_main {
+                self.root.clone()
+            } else {
+                path.to_owned()
+            },
+        }))
+    }
+}

@@ -1,0 +1,110 @@
+//! The latest base into a reused worktree.
+//!
+//! The merge is made in the object database; the folder is only touched when it is clean of
+//! conflicts, so there is never a half-done merge to abort.
+
+use super::plan::{MergePlan, MergeStyle, plan};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, Identity};
+use crate::repository::{BranchName, Expect, Repository, move_ref};
+use crate::worktree::{MergeOfBase, Worktree};
+
+impl Repository {
+    /// Merges a base into a worktree's branch.
+    pub(crate) fn merge_base_in(
+        &self,
+        worktree: &Worktree,
+        base_branch: &BranchName,
+        base: &CommitId,
+    ) -> Result<MergeOfBase, WorkspaceError> {
+        let git = &worktree.git;
+        let head = self.head(worktree)?;
+        let message = format!("Merge branch '{base_branch}' into {}", worktree.key());
+        let identity = Identity::symphony();
+        let plan = plan(
+            git,
+            &head,
+            base,
+            MergeStyle::FastForward,
+            &message,
+            &identity,
+        )?;
+        let commit = match plan {
+            MergePlan::AlreadyMerged => return Ok(MergeOfBase::UpToDate),
+            MergePlan::Conflict(files) => return Ok(MergeOfBase::Conflict(files)),
+            MergePlan::Unrelated => return Ok(MergeOfBase::Unrelated),
+            MergePlan::FastForward(commit) | MergePlan::Merge(commit) => commit,
+        };
+        if let Some(files) = move_checkout(git, &head, &commit)? {
+            return Ok(MergeOfBase::BlockedByChanges(files));
+        }
+        let reference = worktree
+            .branch()
+            .map_or_else(|| "HEAD".to_owned(), BranchName::reference);
+        // After the folder: a crash in between leaves the base's changes as uncommitted ones, never
+        // a branch that seems to take them back.
+        move_ref(git, &reference, Expect::At(&head), &commit, &message)?;
+        Ok(MergeOfBase::Merged(commit))
+    }
+}
+
+/// Moves index and files from one commit to another, as a checkout does: uncommitted changes stay,
+/// and when they are in the way nothing happens and the files are returned.
+pub(super) fn move_checkout(
+    git: &Git,
+    from: &CommitId,
+    to: &CommitId,
+) -> Result<Option<Vec<String>>, WorkspaceError> {
+    // Entries that only look changed (a copied checkout) would count as changes.
+    git.command("update-index")
+        .args(["-q", "--refresh"])
+        .slow()
+        .answer(&[0, 1])?;
+    let outcome = git
+        .command("read-tree")
+        .args(["-m", "-u", "--no-recurse-submodules"])
+        .args([from.as_str(), to.as_str()])
+        .slow()
+        .answer(&[0]);
+    match outcome {
+        Ok(_) => Ok(None),
+        Err(WorkspaceError::Git {
+            code: Some(128),
+            stderr,
+            ..
+        }) if blocked(&stderr) => Ok(Some(blocking_files(&stderr))),
+        Err(error) => Err(error),
+    }
+}
+
+fn blocked(stderr: &str) -> bool {
+    stderr.contains("not uptodate")
+        || stderr.contains("would be overwritten")
+        || stderr.contains("would be removed")
+        || stderr.contains("would lose untracked files")
+}
+
+/// Reads the names out of `error: Entry 'x' not uptodate. Cannot merge.` and its like.
+fn blocking_files(stderr: &str) -> Vec<String> {
+    stderr
+        .lines()
+        .filter_map(|line| Some(line.split_once('\'')?.1.rsplit_once('\'')?.0.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocking_files_are_named() {
+        let stderr = "error: Entry 'a b.txt' not uptodate. Cannot merge.\nerror: Untracked working tree file 'it's' would be overwritten by merge.\n";
+        assert!(blocked(stderr));
+        assert_eq!(
+            blocking_files(stderr),
+            vec!["a b.txt".to_owned(), "it's".to_owned()]
+        );
+        assert!(!blocked("fatal: unable to write new index file"));
+    }
+}

@@ -1,0 +1,9 @@
+//! Merging: the base into a worktree, and an approved head into the base.
+
+mod into_base;
+mod into_worktree;
+mod journal;
+mod plan;
+
+pub use into_base::{MergeRequest, Merged};
+pub use plan::{MergePlan, MergeStyle};

@@ -1,0 +1,102 @@
+//! Which branch is the base.
+
+use super::branch::BranchName;
+use super::open::Repository;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+
+/// The branch that work starts from and is merged into.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// The branch.
+    pub branch: BranchName,
+    /// Its head at the time of asking.
+    pub commit: CommitId,
+}
+
+/// Names that a default branch has when nothing says which it is.
+const USUAL_NAMES: &[&str] = &["main", "master", "trunk"];
+
+impl Repository {
+    /// Returns the base branch: the configured one, else the default branch.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::BranchMissing`] when the configured branch does not exist, otherwise as
+    /// [`Repository::default_branch`].
+    pub fn base(&self) -> Result<Base, WorkspaceError> {
+        let branch = match &self.options.base_branch {
+            Some(name) => BranchName::parse(name)?,
+            None => self.default_branch()?,
+        };
+        let commit = self
+            .branch_head(&branch)?
+            .ok_or_else(|| WorkspaceError::BranchMissing {
+                branch: branch.to_string(),
+                root: self.root.clone(),
+            })?;
+        Ok(Base { branch, commit })
+    }
+
+    /// Returns the default branch: what the remote `origin` calls its head, when there is a local
+    /// branch of that name; else `main`, `master` or `trunk`; else the branch that is checked out;
+    /// else the only one. Branches of Symphony itself never count.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NoDefaultBranch`] when none of these gives an answer (a detached head with
+    /// several branches of unusual names): `base_branch` has to say it.
+    pub fn default_branch(&self) -> Result<BranchName, WorkspaceError> {
+        let branches = self.branches()?;
+        let candidates: Vec<&String> = branches
+            .iter()
+            .filter(|name| !name.starts_with("symphony/"))
+            .collect();
+        let local = |name: &str| candidates.iter().any(|branch| *branch == name);
+        let of_origin = self
+            .symbolic("refs/remotes/origin/HEAD")?
+            .and_then(|target| {
+                target
+                    .strip_prefix("refs/remotes/origin/")
+                    .map(str::to_owned)
+            })
+            .filter(|name| local(name));
+        let usual = || {
+            USUAL_NAMES
+                .iter()
+                .find(|name| local(name))
+                .map(|&name| name.to_owned())
+        };
+        let checked_out = || -> Result<Option<String>, WorkspaceError> {
+            Ok(self
+                .symbolic("HEAD")?
+                .and_then(|target| target.strip_prefix("refs/heads/").map(str::to_owned))
+                .filter(|name| local(name)))
+        };
+        let chosen = match of_origin.or_else(usual) {
+            Some(name) => Some(name),
+            None => checked_out()?.or_else(|| match candidates.as_slice() {
+                [only] => Some((*only).clone()),
+                _ => None,
+            }),
+        };
+        match chosen {
+            Some(name) => BranchName::parse(&name),
+            None => Err(WorkspaceError::NoDefaultBranch {
+                root: self.root.clone(),
+                branches,
+            }),
+        }
+    }
+
+    fn symbolic(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
+        let answer = self
+            .git
+            .command("symbolic-ref")
+            .refs_only()
+            .args(["--quiet", name])
+            .answer(&[0, 1, 128])?;
+        let text = String::from_utf8_lossy(&answer.stdout)
+            .trim_end()
+            .to_owned();
+        Ok((answer.code == 0 && !text.is_empty()).then_some(text))
+    }
+}

@@ -1,0 +1,95 @@
+//! Symphony's own files stay out of `git status` without a change to the project.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+
+use super::open::Repository;
+use crate::error::WorkspaceError;
+
+/// Line above the entries.
+const HEADING: &str = "# Symphony's own files";
+
+impl Repository {
+    /// Adds the missing ones of `entries` (patterns as in `.gitignore`) to `.git/info/exclude`;
+    /// returns whether anything was added.
+    ///
+    /// # Errors
+    /// When the file cannot be read or replaced.
+    pub fn exclude(&self, entries: &[String]) -> Result<bool, WorkspaceError> {
+        let _lock = self.lock()?;
+        let folder = self.common_dir().join("info");
+        let path = folder.join("exclude");
+        let old = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
+            Err(source) => return Err(WorkspaceError::io("read", &path, source)),
+        };
+        let Some(new) = with_entries(&old, entries) else {
+            return Ok(false);
+        };
+        fs::create_dir_all(&folder)
+            .map_err(|source| WorkspaceError::io("create the folder", &folder, source))?;
+        let write = || -> std::io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
+            file.write_all(new.as_bytes())?;
+            if let Ok(meta) = fs::metadata(&path) {
+                file.as_file().set_permissions(meta.permissions())?;
+            }
+            file.persist(&path).map_err(|error| error.error)?;
+            Ok(())
+        };
+        write().map_err(|source| WorkspaceError::io("write", &path, source))?;
+        Ok(true)
+    }
+
+    /// Returns the entries for Symphony's own files: its folder, its configuration, its worktrees.
+    pub fn own_excludes(&self) -> Vec<String> {
+        let mut entries = vec![
+            "/.symphony/".to_owned(),
+            "/symphony.config.json".to_owned(),
+            "/.symphony-state.json".to_owned(),
+        ];
+        let workspaces = self.workspaces_dir();
+        if let Ok(relative) = workspaces.strip_prefix(&self.root) {
+            entries.push(format!("/{}/", relative.display()));
+        }
+        entries
+    }
+}
+
+/// Returns the new text, or none when nothing is missing.
+fn with_entries(old: &str, entries: &[String]) -> Option<String> {
+    let has = |entry: &str| old.lines().any(|line| line.trim() == entry);
+    let missing: Vec<&String> = entries.iter().filter(|entry| !has(entry)).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let mut new = old.to_owned();
+    if !new.is_empty() && !new.ends_with('\n') {
+        new.push('\n');
+    }
+    if !has(HEADING) {
+        new.push_str(HEADING);
+        new.push('\n');
+    }
+    for entry in missing {
+        new.push_str(entry);
+        new.push('\n');
+    }
+    Some(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_added_once_and_the_rest_is_kept() {
+        let entries = ["/.symphony/".to_owned(), "/x".to_owned()];
+        let once = with_entries("*.log", &entries).unwrap();
+        assert_eq!(once, "*.log\n# Symphony's own files\n/.symphony/\n/x\n");
+        assert_eq!(with_entries(&once, &entries), None);
+        let more = with_entries(&once, &["/y".to_owned()]).unwrap();
+        assert_eq!(more, format!("{once}/y\n"));
+    }
+}

@@ -1,0 +1,17 @@
+//! A project's repository: where it is, which branch is its base, its lock, what it ignores.
+
+mod base;
+mod branch;
+mod exclude;
+mod lock;
+mod open;
+mod options;
+mod refs;
+
+pub use base::Base;
+pub use branch::BranchName;
+pub use lock::RepositoryLock;
+pub use open::{Discovered, Repository, discover};
+pub use options::RepositoryOptions;
+
+pub(crate) use refs::{Expect, commit_tree, delete_ref, move_ref, tree_of};

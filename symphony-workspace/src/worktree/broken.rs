@@ -1,0 +1,251 @@
+//! Broken states of a worktree: each is mended without loss, or refused.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+
+use super::create::BEING_MADE;
+use super::head::staged_commit;
+use super::key::WorktreeKey;
+use super::model::{Recovery, Worktree};
+use super::registration::Registration;
+use crate::change::RescueRef;
+use crate::error::WorkspaceError;
+use crate::linux::{processes_inside, processes_with_open};
+use crate::repository::Repository;
+
+/// Folder, beside the worktrees, for folders that nothing knew.
+const LEFTOVERS: &str = ".leftover";
+
+/// What was found where a worktree shall be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Found {
+    /// Nothing is in the way.
+    Nothing,
+    /// A creation that was interrupted.
+    Unfinished,
+    /// A registered worktree with its folder.
+    Whole,
+}
+
+/// Refuses a symbolic link in the place of a worktree: it would lead git out of the root.
+pub(super) fn refuse_link(path: &Path) -> Result<(), WorkspaceError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_symlink() => Err(WorkspaceError::Link {
+            path: path.to_owned(),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses to touch a folder that processes work in.
+pub(super) fn refuse_busy(path: &Path) -> Result<(), WorkspaceError> {
+    let pids = processes_inside(path);
+    if pids.is_empty() {
+        return Ok(());
+    }
+    Err(WorkspaceError::Busy {
+        path: path.to_owned(),
+        pids,
+    })
+}
+
+/// Says whether the lock of a registration means that its creation was interrupted.
+pub(super) fn is_unfinished(registration: &Registration) -> bool {
+    registration
+        .locked
+        .as_ref()
+        .is_some_and(|reason| reason == BEING_MADE || reason == "initializing")
+}
+
+impl Repository {
+    /// Looks at the place of a worktree; clears away what only looks like one.
+    pub(super) fn find_or_clear(
+        &self,
+        key: &WorktreeKey,
+        path: &Path,
+        now: Timestamp,
+        recovered: &mut Vec<Recovery>,
+    ) -> Result<Found, WorkspaceError> {
+        let Some(registration) = self.registration_at(path)? else {
+            clear_leftover(key, path, now, recovered)?;
+            return Ok(Found::Nothing);
+        };
+        if path.is_dir() {
+            return Ok(if is_unfinished(&registration) {
+                Found::Unfinished
+            } else {
+                Found::Whole
+            });
+        }
+        let rescue = self.remove_stale(key, path, &registration, now)?;
+        recovered.push(Recovery::StaleRegistration { rescue });
+        clear_leftover(key, path, now, recovered)?;
+        Ok(Found::Nothing)
+    }
+
+    /// Removes the registration of a folder that is gone. Commits that no branch has, and what was
+    /// staged, are saved first.
+    pub(super) fn remove_stale(
+        &self,
+        key: &WorktreeKey,
+        path: &Path,
+        registration: &Registration,
+        now: Timestamp,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        if let Some(reason) = registration
+            .locked
+            .as_ref()
+            .filter(|_| !is_unfinished(registration))
+        {
+            return Err(WorkspaceError::Locked {
+                path: path.to_owned(),
+                reason: reason.clone(),
+            });
+        }
+        let worktree = self.worktree_at(key, path, None)?;
+        let rescue = if is_unfinished(registration) {
+            None
+        } else {
+            self.rescue_without_folder(&worktree, registration, now)?
+        };
+        // Twice, since an interrupted creation left its lock.
+        self.git
+            .command("worktree")
+            .refs_only()
+            .args(["remove", "--force", "--force", "--"])
+            .arg(path)
+            .run()?;
+        Ok(rescue)
+    }
+
+    fn rescue_without_folder(
+        &self,
+        worktree: &Worktree,
+        registration: &Registration,
+        now: Timestamp,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        // A branch that vanished leaves nothing to compare with.
+        let Ok(head) = self.head(worktree) else {
+            return Ok(None);
+        };
+        if let Some(commit) = staged_commit(worktree, &head)? {
+            return self.keep(&worktree.key, &commit, now).map(Some);
+        }
+        if registration.reference.is_none() && !self.is_on_a_branch(&head)? {
+            return self.keep(&worktree.key, &head, now).map(Some);
+        }
+        Ok(None)
+    }
+}
+
+/// Moves a folder that nothing knows out of the way.
+fn clear_leftover(
+    key: &WorktreeKey,
+    path: &Path,
+    now: Timestamp,
+    recovered: &mut Vec<Recovery>,
+) -> Result<(), WorkspaceError> {
+    match fs::symlink_metadata(path) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(WorkspaceError::io("look at", path, source)),
+    }
+    refuse_link(path)?;
+    refuse_busy(path)?;
+    // An empty folder holds nothing to keep.
+    if fs::remove_dir(path).is_ok() {
+        return Ok(());
+    }
+    let to = leftover_place(key, path, now)?;
+    fs::rename(path, &to)
+        .map_err(|source| WorkspaceError::io("move away the folder", path, source))?;
+    recovered.push(Recovery::LeftoverMoved(to));
+    Ok(())
+}
+
+fn leftover_place(
+    key: &WorktreeKey,
+    path: &Path,
+    now: Timestamp,
+) -> Result<PathBuf, WorkspaceError> {
+    let folder = path.with_file_name(LEFTOVERS);
+    fs::create_dir_all(&folder)
+        .map_err(|source| WorkspaceError::io("create the folder", &folder, source))?;
+    refuse_link(&folder)?;
+    let name = format!("{key}-{}", now.strftime("%Y%m%dT%H%M%SZ"));
+    let mut place = folder.join(&name);
+    let mut number = 1_u32;
+    while place.exists() {
+        number += 1;
+        place = folder.join(format!("{name}-{number}"));
+    }
+    Ok(place)
+}
+
+/// Removes the lock of an index whose git is dead.
+pub(crate) fn clear_index_lock(
+    worktree: &Worktree,
+    recovered: &mut Vec<Recovery>,
+) -> Result<(), WorkspaceError> {
+    let lock = worktree.place().git_dir.join("index.lock");
+    if !lock.exists() {
+        return Ok(());
+    }
+    let mut pids = processes_with_open(&lock);
+    pids.extend(processes_inside(worktree.path()));
+    if !pids.is_empty() {
+        return Err(WorkspaceError::Busy { path: lock, pids });
+    }
+    match fs::remove_file(&lock) {
+        Ok(()) => recovered.push(Recovery::IndexLockRemoved(lock)),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(source) => return Err(WorkspaceError::io("remove", lock, source)),
+    }
+    Ok(())
+}
+
+/// Writes the `.git` file again when it is gone; refuses when it is something else than it was.
+pub(super) fn restore_git_file(
+    worktree: &Worktree,
+    recovered: &mut Vec<Recovery>,
+) -> Result<(), WorkspaceError> {
+    let file = worktree.path().join(".git");
+    match fs::symlink_metadata(&file) {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            let mut text = b"gitdir: ".to_vec();
+            text.extend_from_slice(worktree.place().git_dir.as_os_str().as_bytes());
+            text.push(b'\n');
+            fs::write(&file, text).map_err(|source| WorkspaceError::io("write", &file, source))?;
+            recovered.push(Recovery::GitFileRestored);
+            Ok(())
+        }
+        Err(source) => Err(WorkspaceError::io("look at", file, source)),
+        Ok(meta) if meta.is_file() && points_to(&file, &worktree.place().git_dir) => Ok(()),
+        Ok(_) => Err(WorkspaceError::Tampered {
+            path: worktree.path().to_owned(),
+            what: format!(
+                "its `.git` does not lead to {}",
+                worktree.place().git_dir.display()
+            ),
+        }),
+    }
+}
+
+fn points_to(file: &Path, git_dir: &Path) -> bool {
+    let Ok(bytes) = fs::read(file) else {
+        return false;
+    };
+    let Some(target) = bytes.strip_prefix(b"gitdir: ") else {
+        return false;
+    };
+    let target = Path::new(std::ffi::OsStr::from_bytes(target.trim_ascii_end()));
+    let target = file.parent().unwrap_or(Path::new("/")).join(target);
+    target == git_dir
+        || target
+            .canonicalize()
+            .is_ok_and(|target| git_dir.canonicalize().is_ok_and(|real| real == target))
+}

@@ -1,0 +1,138 @@
+//! Making a worktree.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use super::key::WorktreeKey;
+use super::model::Worktree;
+use crate::change::overwrite;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::Place;
+use crate::repository::{BranchName, Repository};
+
+/// Reason of the lock that a worktree has until it is complete; git's own is `initializing`.
+pub(super) const BEING_MADE: &str = "symphony: being made";
+
+impl Repository {
+    /// Returns the folder of a worktree, and makes the folder above it.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Link`] when the folder of worktrees was replaced by a link.
+    pub fn worktree_path(&self, key: &WorktreeKey) -> Result<PathBuf, WorkspaceError> {
+        let configured = self.workspaces_dir();
+        fs::create_dir_all(&configured)
+            .map_err(|source| WorkspaceError::io("create the folder", &configured, source))?;
+        let real = configured
+            .canonicalize()
+            .map_err(|source| WorkspaceError::io("find the folder", &configured, source))?;
+        // The project's root is real already, so a difference is a link that was planted below it.
+        // A folder that is configured by its full path may be a link of the user's.
+        if self.options.workspaces_dir.is_relative() && real != without_dots(&configured) {
+            return Err(WorkspaceError::Link { path: configured });
+        }
+        Ok(real.join(key.as_str()))
+    }
+
+    /// Registers a worktree and fills it. What a crash interrupts, [`Repository::complete`] ends.
+    pub(super) fn create_at(
+        &self,
+        key: &WorktreeKey,
+        path: &Path,
+        branch: Option<&BranchName>,
+        at: &CommitId,
+    ) -> Result<Worktree, WorkspaceError> {
+        self.git
+            .command("worktree")
+            .args(["add", "--detach", "--no-checkout", "--quiet"])
+            .args(["--lock", "--reason", BEING_MADE, "--"])
+            .arg(path)
+            .arg(at.as_str())
+            .slow()
+            .run()?;
+        let worktree = self.worktree_at(key, path, branch)?;
+        self.complete(&worktree, at)?;
+        Ok(worktree)
+    }
+
+    /// Puts a registered worktree on its branch, fills it and unlocks it.
+    pub(super) fn complete(
+        &self,
+        worktree: &Worktree,
+        at: &CommitId,
+    ) -> Result<(), WorkspaceError> {
+        if let Some(branch) = worktree.branch() {
+            worktree
+                .git
+                .command("symbolic-ref")
+                .refs_only()
+                .args(["-m", "symphony: worktree made", "HEAD", &branch.reference()])
+                .run()?;
+        }
+        overwrite(&worktree.git, at)?;
+        // Last: while the lock is there, nobody has been let into the worktree.
+        self.git
+            .command("worktree")
+            .refs_only()
+            .args(["unlock", "--"])
+            .arg(worktree.path())
+            .run()?;
+        Ok(())
+    }
+
+    /// Pins git to a registered worktree.
+    pub(super) fn worktree_at(
+        &self,
+        key: &WorktreeKey,
+        path: &Path,
+        branch: Option<&BranchName>,
+    ) -> Result<Worktree, WorkspaceError> {
+        let git_dir = self
+            .git_dir_of(path)?
+            .ok_or_else(|| WorkspaceError::WorktreeMissing {
+                path: path.to_owned(),
+            })?;
+        Ok(Worktree {
+            key: key.clone(),
+            branch: branch.cloned(),
+            git: self.git.at(Place {
+                git_dir,
+                common_dir: self.common_dir().to_owned(),
+                work_tree: path.to_owned(),
+            }),
+        })
+    }
+
+    /// Opens a worktree that exists, without changing anything.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::WorktreeMissing`] when it is not registered or its folder is gone,
+    /// [`WorkspaceError::Link`] when a link stands in its place.
+    pub fn worktree(
+        &self,
+        key: &WorktreeKey,
+        branch: Option<&BranchName>,
+    ) -> Result<Worktree, WorkspaceError> {
+        let path = self.worktree_path(key)?;
+        super::broken::refuse_link(&path)?;
+        if !path.is_dir() {
+            return Err(WorkspaceError::WorktreeMissing { path });
+        }
+        self.worktree_at(key, &path, branch)
+    }
+}
+
+/// Resolves `.` and `..` by their spelling.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}

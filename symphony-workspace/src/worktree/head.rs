@@ -1,0 +1,150 @@
+//! What a worktree has checked out, and the way back to its branch.
+
+use std::fs;
+
+use jiff::Timestamp;
+
+use super::model::{Recovery, Worktree};
+use crate::change::{in_sequence, operation_forget, overwrite};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::Identity;
+use crate::repository::{BranchName, Expect, Repository, commit_tree, move_ref, tree_of};
+
+impl Repository {
+    /// Puts a worktree back on its branch when the agent left it on another one or on none.
+    ///
+    /// Commits made on top of the branch move the branch forward; anything else, uncommitted work
+    /// included, goes to a rescue ref.
+    pub(crate) fn return_to_branch(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+        recovered: &mut Vec<Recovery>,
+    ) -> Result<(), WorkspaceError> {
+        let Some(branch) = worktree.branch() else {
+            return Ok(());
+        };
+        self.restore_branch(worktree, branch, recovered)?;
+        let on_branch = checked_out_reference(worktree)? == Some(branch.reference());
+        if on_branch && !in_sequence(&worktree.git) {
+            return Ok(());
+        }
+        let head = self.head(worktree)?;
+        let tip = self.branch_head(branch)?;
+        let ahead = match &tip {
+            Some(tip) => self.is_merged(tip, &head)?,
+            None => true,
+        };
+        if ahead && !in_sequence(&worktree.git) {
+            if tip.as_ref() != Some(&head) {
+                let expect = tip.as_ref().map_or(Expect::Absent, Expect::At);
+                let why = "symphony: commits made beside the branch";
+                move_ref(&worktree.git, &branch.reference(), expect, &head, why)?;
+            }
+            attach(worktree, branch)?;
+            recovered.push(Recovery::HeadReturned { rescue: None });
+            return Ok(());
+        }
+        let rescue = self.rescue_with_head(worktree, now)?;
+        operation_forget(&worktree.git)?;
+        attach(worktree, branch)?;
+        if let Some(tip) = tip {
+            overwrite(&worktree.git, &tip)?;
+        }
+        recovered.push(Recovery::HeadReturned {
+            rescue: Some(rescue),
+        });
+        Ok(())
+    }
+
+    /// Makes a branch again that vanished while it was checked out, at the commit that the
+    /// worktree's reflog names last.
+    fn restore_branch(
+        &self,
+        worktree: &Worktree,
+        branch: &BranchName,
+        recovered: &mut Vec<Recovery>,
+    ) -> Result<(), WorkspaceError> {
+        let vanished = self.branch_head(branch)?.is_none()
+            && checked_out_reference(worktree)? == Some(branch.reference());
+        if !vanished {
+            return Ok(());
+        }
+        let log =
+            fs::read_to_string(worktree.place().git_dir.join("logs/HEAD")).unwrap_or_default();
+        let last = log
+            .lines()
+            .rev()
+            .filter_map(|line| CommitId::parse(line.split(' ').nth(1)?).ok())
+            .find(|commit| self.reader().has_commit(commit).unwrap_or(false));
+        let commit = match last {
+            Some(commit) => commit,
+            None => self.base()?.commit,
+        };
+        let why = "symphony: branch restored";
+        move_ref(&self.git, &branch.reference(), Expect::Absent, &commit, why)?;
+        recovered.push(Recovery::BranchRestored(commit));
+        Ok(())
+    }
+
+    /// Says whether a local branch has the commit.
+    pub(super) fn is_on_a_branch(&self, commit: &CommitId) -> Result<bool, WorkspaceError> {
+        let found = self
+            .git
+            .command("for-each-ref")
+            .refs_only()
+            .args(["--count=1", &format!("--contains={commit}"), "refs/heads/"])
+            .run()?;
+        Ok(!found.is_empty())
+    }
+}
+
+/// Returns the full name of the ref that a worktree has checked out; none when detached.
+pub(crate) fn checked_out_reference(worktree: &Worktree) -> Result<Option<String>, WorkspaceError> {
+    let answer = worktree
+        .git
+        .command("symbolic-ref")
+        .refs_only()
+        .args(["--quiet", "HEAD"])
+        .answer(&[0, 1])?;
+    let name = String::from_utf8_lossy(&answer.stdout)
+        .trim_end()
+        .to_owned();
+    Ok((!name.is_empty()).then_some(name))
+}
+
+/// Makes a commit of the index when it differs from the head; none when it does not, or when it
+/// cannot be read.
+pub(super) fn staged_commit(
+    worktree: &Worktree,
+    head: &CommitId,
+) -> Result<Option<CommitId>, WorkspaceError> {
+    let git = &worktree.git;
+    if !git.place().git_dir.join("index").exists() {
+        return Ok(None);
+    }
+    let Ok(tree) = git.command("write-tree").refs_only().object() else {
+        return Ok(None);
+    };
+    if tree == tree_of(git, head)? {
+        return Ok(None);
+    }
+    let message = format!("symphony({}): rescued (index)", worktree.key);
+    commit_tree(git, &tree, &[head], &message, &Identity::symphony()).map(Some)
+}
+
+fn attach(worktree: &Worktree, branch: &BranchName) -> Result<(), WorkspaceError> {
+    worktree
+        .git
+        .command("symbolic-ref")
+        .refs_only()
+        .args([
+            "-m",
+            "symphony: back to the branch",
+            "HEAD",
+            &branch.reference(),
+        ])
+        .run()?;
+    Ok(())
+}

@@ -1,0 +1,123 @@
+//! The folder name of a worktree.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::hex::hex;
+
+/// Longest name, in bytes.
+const KEY_BYTES_MAX: usize = 64;
+/// Hexadecimal digits of the suffix: 64 bits keep names apart.
+const SUFFIX_DIGITS: usize = 16;
+
+/// A name of letters, digits, `.`, `_` and `-`, at most 64 bytes, that begins with neither `.` nor
+/// `-`. Two different identifiers never have one key.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorktreeKey(String);
+
+impl WorktreeKey {
+    /// Makes the key of an identifier. When a character had to be changed, dropped or cut, a hash of
+    /// the original stands behind it.
+    pub fn of(identifier: &str) -> Self {
+        let plain: String = identifier
+            .chars()
+            .map(|c| if is_allowed(c) { c } else { '_' })
+            .collect();
+        let plain = plain.trim_start_matches(['.', '-']);
+        let unchanged = plain == identifier && !plain.is_empty() && plain.len() <= KEY_BYTES_MAX;
+        // A name that itself looks like a suffixed one could collide with another's.
+        if unchanged && !ends_like_a_suffix(plain) && !ends_with_lock(plain) {
+            return Self(plain.to_owned());
+        }
+        let room = KEY_BYTES_MAX - SUFFIX_DIGITS - 1;
+        let head: String = plain.chars().take(room).collect();
+        let head = if head.is_empty() {
+            "_".to_owned()
+        } else {
+            head
+        };
+        Self(format!("{head}-{}", digest(identifier)))
+    }
+
+    /// Returns the name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Returns the name as a part of a ref: as it is, but without `..`.
+    pub(crate) fn as_ref_part(&self) -> String {
+        let mut part = self.0.clone();
+        while part.contains("..") {
+            part = part.replace("..", "._");
+        }
+        part.trim_end_matches('.').to_owned()
+    }
+}
+
+const fn is_allowed(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+fn ends_like_a_suffix(text: &str) -> bool {
+    text.rsplit_once('-').is_some_and(|(_, end)| {
+        end.len() == SUFFIX_DIGITS
+            && end
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+    })
+}
+
+/// Git's lock files end so; a folder and a ref of that name would be taken for one.
+fn ends_with_lock(text: &str) -> bool {
+    text.to_ascii_lowercase().ends_with(".lock")
+}
+
+fn digest(text: &str) -> String {
+    let mut digits = hex(&Sha256::digest(text.as_bytes()));
+    digits.truncate(SUFFIX_DIGITS);
+    digits
+}
+
+impl fmt::Display for WorktreeKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_identifiers_stay_and_others_get_a_hash() {
+        assert_eq!(WorktreeKey::of("SYM-12").as_str(), "SYM-12");
+        assert_eq!(WorktreeKey::of("_scanner-01ab").as_str(), "_scanner-01ab");
+        for changed in [
+            "",
+            ".",
+            "..",
+            "-x",
+            ".git",
+            "a/b",
+            "../x",
+            "ä",
+            "a b",
+            &"x".repeat(65),
+            "a.lock",
+        ] {
+            let key = WorktreeKey::of(changed);
+            assert!(ends_like_a_suffix(key.as_str()), "{changed}: {key}");
+            assert!(key.as_str().len() <= KEY_BYTES_MAX, "{key}");
+            assert!(!key.as_str().starts_with(['.', '-']), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_looks_hashed_is_hashed_again() {
+        let key = WorktreeKey::of("a/b");
+        assert_ne!(WorktreeKey::of(key.as_str()), key);
+    }
+}

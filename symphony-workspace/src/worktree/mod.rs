@@ -1,0 +1,18 @@
+//! Worktrees: names, creation, reuse, every broken state, removal.
+
+mod broken;
+mod create;
+mod head;
+mod key;
+mod model;
+mod prepare;
+mod registration;
+mod remove;
+mod temporary;
+
+pub use key::WorktreeKey;
+pub use model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
+pub use registration::Registration;
+pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
+
+pub(crate) use broken::clear_index_lock;

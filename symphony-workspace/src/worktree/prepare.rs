@@ -1,0 +1,124 @@
+//! The worktree of an issue, ready for a run: created, or found, mended and brought up to date.
+
+use jiff::Timestamp;
+
+use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
+use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::repository::{BranchName, Repository};
+
+impl Repository {
+    /// Prepares a worktree under the repository's lock. Only the one live run of the issue may ask.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::BranchBlocked`], [`WorkspaceError::BranchCheckedOut`],
+    /// [`WorkspaceError::BranchMissing`] (the base), [`WorkspaceError::Link`],
+    /// [`WorkspaceError::Busy`], [`WorkspaceError::Tampered`], [`WorkspaceError::Locked`]: what has
+    /// to be mended by a human. No commit and no uncommitted work is lost in any case.
+    pub fn prepare_worktree(
+        &self,
+        request: &WorktreeRequest<'_>,
+    ) -> Result<Prepared, WorkspaceError> {
+        let _lock = self.lock()?;
+        let base =
+            self.branch_head(request.base)?
+                .ok_or_else(|| WorkspaceError::BranchMissing {
+                    branch: request.base.to_string(),
+                    root: self.root.clone(),
+                })?;
+        let path = self.worktree_path(request.key)?;
+        refuse_link(&path)?;
+        let mut recovered = Vec::new();
+        self.refuse_elsewhere(request.branch, &path)?;
+        match self.find_or_clear(request.key, &path, request.now, &mut recovered)? {
+            Found::Nothing => {
+                let head = self.create_branch(request.branch, &base)?;
+                let worktree = self.create_at(request.key, &path, Some(request.branch), &head)?;
+                Ok(Prepared {
+                    worktree,
+                    created: true,
+                    base: MergeOfBase::NotAsked,
+                    recovered,
+                })
+            }
+            Found::Unfinished => {
+                let head = self.create_branch(request.branch, &base)?;
+                let worktree = self.worktree_at(request.key, &path, Some(request.branch))?;
+                clear_index_lock(&worktree, &mut recovered)?;
+                self.complete(&worktree, &head)?;
+                recovered.push(Recovery::CreationCompleted);
+                Ok(Prepared {
+                    worktree,
+                    created: true,
+                    base: MergeOfBase::NotAsked,
+                    recovered,
+                })
+            }
+            Found::Whole => {
+                let worktree = self.worktree_at(request.key, &path, Some(request.branch))?;
+                self.reuse(worktree, &base, request, recovered)
+            }
+        }
+    }
+
+    fn reuse(
+        &self,
+        worktree: Worktree,
+        base: &CommitId,
+        request: &WorktreeRequest<'_>,
+        mut recovered: Vec<Recovery>,
+    ) -> Result<Prepared, WorkspaceError> {
+        clear_index_lock(&worktree, &mut recovered)?;
+        restore_git_file(&worktree, &mut recovered)?;
+        self.return_to_branch(&worktree, request.now, &mut recovered)?;
+        let base = match request.merge {
+            BaseMerge::Leave => MergeOfBase::NotAsked,
+            BaseMerge::Merge => self.merge_base_in(&worktree, request.base, base)?,
+        };
+        Ok(Prepared {
+            worktree,
+            created: false,
+            base,
+            recovered,
+        })
+    }
+
+    /// Mends a worktree in place, as a reuse does, without merging the base: for exit handling
+    /// after a crash.
+    ///
+    /// # Errors
+    /// As [`Repository::prepare_worktree`].
+    pub fn mend(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+    ) -> Result<Vec<Recovery>, WorkspaceError> {
+        let mut recovered = Vec::new();
+        clear_index_lock(worktree, &mut recovered)?;
+        restore_git_file(worktree, &mut recovered)?;
+        self.return_to_branch(worktree, now, &mut recovered)?;
+        Ok(recovered)
+    }
+
+    /// Refuses a branch that another checkout than `path` has; a stale one does not count.
+    fn refuse_elsewhere(
+        &self,
+        branch: &BranchName,
+        path: &std::path::Path,
+    ) -> Result<(), WorkspaceError> {
+        let reference = branch.reference();
+        let other = self.registrations()?.into_iter().find(|registration| {
+            registration.reference.as_ref() == Some(&reference)
+                && registration.path != path
+                && registration.path.exists()
+        });
+        match other {
+            Some(registration) => Err(WorkspaceError::BranchCheckedOut {
+                branch: branch.to_string(),
+                path: registration.path,
+            }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Removing a worktree, and its branch: nothing that exists only there is lost.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+use jiff::Timestamp;
+
+use super::broken::{clear_index_lock, is_unfinished, refuse_busy, refuse_link};
+use super::head::checked_out_reference;
+use super::key::WorktreeKey;
+use super::model::Worktree;
+use crate::change::RescueRef;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::repository::{BranchName, Repository, delete_ref};
+
+/// What shall become of the branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BranchFate {
+    /// It stays.
+    Keep,
+    /// It is deleted when the base has all its commits.
+    DeleteIfMerged,
+    /// It is deleted; commits that the base does not have go to a rescue ref.
+    Delete,
+}
+
+/// Asks for a removal.
+#[derive(Debug, Clone)]
+pub struct RemoveRequest<'a> {
+    /// The worktree's key.
+    pub key: &'a WorktreeKey,
+    /// Its branch; none for a detached one.
+    pub branch: Option<&'a BranchName>,
+    /// The branch that counts for "merged".
+    pub base: &'a BranchName,
+    /// What shall become of the branch.
+    pub fate: BranchFate,
+    /// The time, for the names of rescue refs.
+    pub now: Timestamp,
+}
+
+/// What became of the branch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BranchOutcome {
+    /// There was none.
+    Absent,
+    /// It was kept; so many of its commits are not in the base.
+    Kept {
+        /// Commits that only the branch has.
+        unmerged: usize,
+    },
+    /// It was deleted.
+    Deleted {
+        /// Its last commit.
+        head: CommitId,
+    },
+}
+
+/// What a removal did. Doing it again finds nothing, and says so without an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removed {
+    /// Whether there was a worktree.
+    pub worktree: bool,
+    /// Where unsaved work, or the deleted branch's commits, were saved.
+    pub rescues: Vec<RescueRef>,
+    /// What became of the branch.
+    pub branch: BranchOutcome,
+}
+
+impl Repository {
+    /// Removes a worktree. On doubt nothing is removed.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::Locked`] when a human
+    /// locked it, [`WorkspaceError::Link`], [`WorkspaceError::RescueFailed`] when its work could not
+    /// be saved (a repository inside it, a full disk).
+    pub fn remove_worktree(&self, request: &RemoveRequest<'_>) -> Result<Removed, WorkspaceError> {
+        let _lock = self.lock()?;
+        let path = self.worktree_path(request.key)?;
+        refuse_link(&path)?;
+        let mut rescues = Vec::new();
+        let worktree = self.remove_folder(request, &path, &mut rescues)?;
+        let branch = self.settle_branch(request, &mut rescues)?;
+        self.forget_copied(request.key)?;
+        Ok(Removed {
+            worktree,
+            rescues,
+            branch,
+        })
+    }
+
+    fn remove_folder(
+        &self,
+        request: &RemoveRequest<'_>,
+        path: &Path,
+        rescues: &mut Vec<RescueRef>,
+    ) -> Result<bool, WorkspaceError> {
+        let Some(registration) = self.registration_at(path)? else {
+            return remove_unregistered(path);
+        };
+        if !path.is_dir() {
+            rescues.extend(self.remove_stale(request.key, path, &registration, request.now)?);
+            return Ok(true);
+        }
+        if let Some(reason) = registration
+            .locked
+            .as_ref()
+            .filter(|_| !is_unfinished(&registration))
+        {
+            return Err(WorkspaceError::Locked {
+                path: path.to_owned(),
+                reason: reason.clone(),
+            });
+        }
+        refuse_busy(path)?;
+        let worktree = self.worktree_at(request.key, path, request.branch)?;
+        // Nobody was ever let into an unfinished one, so it holds nothing to save.
+        if !is_unfinished(&registration) {
+            let saved = self.save_all(&worktree, request.now);
+            rescues.extend(saved.map_err(|source| match source {
+                busy @ WorkspaceError::Busy { .. } => busy,
+                source => WorkspaceError::RescueFailed {
+                    path: path.to_owned(),
+                    source: Box::new(source),
+                },
+            })?);
+        }
+        self.git
+            .command("worktree")
+            .args(["remove", "--force", "--force", "--"])
+            .arg(path)
+            .slow()
+            .run()?;
+        Ok(true)
+    }
+
+    /// Saves what is uncommitted, and a head that no branch has.
+    fn save_all(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        let mut recovered = Vec::new();
+        clear_index_lock(worktree, &mut recovered)?;
+        if let Some(rescue) = self.rescue(worktree, now)? {
+            return Ok(Some(rescue));
+        }
+        let head = self.head(worktree)?;
+        if checked_out_reference(worktree)?.is_none() && !self.is_on_a_branch(&head)? {
+            return self.keep(worktree.key(), &head, now).map(Some);
+        }
+        Ok(None)
+    }
+
+    fn settle_branch(
+        &self,
+        request: &RemoveRequest<'_>,
+        rescues: &mut Vec<RescueRef>,
+    ) -> Result<BranchOutcome, WorkspaceError> {
+        let Some(branch) = request.branch else {
+            return Ok(BranchOutcome::Absent);
+        };
+        let Some(head) = self.branch_head(branch)? else {
+            return Ok(BranchOutcome::Absent);
+        };
+        let base = self.branch_head(request.base)?;
+        let merged = match &base {
+            Some(base) => self.is_merged(&head, base)?,
+            None => false,
+        };
+        let delete = match request.fate {
+            BranchFate::Keep => false,
+            BranchFate::DeleteIfMerged => merged,
+            BranchFate::Delete => true,
+        };
+        if !delete {
+            let unmerged = match &base {
+                Some(base) => self.commits_ahead(base, &head)?,
+                None => 0,
+            };
+            return Ok(BranchOutcome::Kept { unmerged });
+        }
+        let reference = branch.reference();
+        let holder = self
+            .registrations()?
+            .into_iter()
+            .find(|registration| registration.reference.as_ref() == Some(&reference));
+        if let Some(registration) = holder {
+            return Err(WorkspaceError::BranchCheckedOut {
+                branch: branch.to_string(),
+                path: registration.path,
+            });
+        }
+        if !merged {
+            rescues.push(self.keep(request.key, &head, request.now)?);
+        }
+        delete_ref(&self.git, &reference, &head)?;
+        Ok(BranchOutcome::Deleted { head })
+    }
+}
+
+/// A folder that git does not know is removed only when it is empty: what it holds could be
+/// saved nowhere.
+fn remove_unregistered(path: &Path) -> Result<bool, WorkspaceError> {
+    match fs::remove_dir(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        Err(source) => Err(WorkspaceError::io(
+            "remove the folder, which git does not know as a worktree,",
+            path,
+            source,
+        )),
+    }
+}

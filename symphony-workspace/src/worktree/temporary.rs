@@ -1,0 +1,47 @@
+//! Detached worktrees for runs that commit nothing, and for gates on a merge result.
+
+use jiff::Timestamp;
+
+use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
+use super::key::WorktreeKey;
+use super::model::Worktree;
+use crate::change::overwrite;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::repository::Repository;
+
+impl Repository {
+    /// Makes a detached worktree at a commit. One of an earlier crash under the same key is emptied
+    /// of its changes (saved to a rescue ref first) and used.
+    ///
+    /// # Errors
+    /// As [`Repository::prepare_worktree`]; [`WorkspaceError::CommitMissing`].
+    pub fn create_temporary(
+        &self,
+        key: &WorktreeKey,
+        at: &CommitId,
+        now: Timestamp,
+    ) -> Result<Worktree, WorkspaceError> {
+        let _lock = self.lock()?;
+        self.require_commit(at)?;
+        let path = self.worktree_path(key)?;
+        refuse_link(&path)?;
+        let mut recovered = Vec::new();
+        match self.find_or_clear(key, &path, now, &mut recovered)? {
+            Found::Nothing => self.create_at(key, &path, None, at),
+            Found::Unfinished => {
+                let worktree = self.worktree_at(key, &path, None)?;
+                clear_index_lock(&worktree, &mut recovered)?;
+                self.complete(&worktree, at)?;
+                Ok(worktree)
+            }
+            Found::Whole => {
+                let worktree = self.worktree_at(key, &path, None)?;
+                restore_git_file(&worktree, &mut recovered)?;
+                self.reset_to(&worktree, at, now)?;
+                overwrite(&worktree.git, at)?;
+                Ok(worktree)
+            }
+        }
+    }
+}

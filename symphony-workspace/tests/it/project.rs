@@ -1,0 +1,147 @@
+//! A real repository in a temporary folder, and git as a person would use it.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use symphony_core::Timestamp;
+use symphony_core::id::IssueId;
+use symphony_workspace::{
+    BaseMerge, BranchName, CommitId, Prepared, Repository, RepositoryOptions, WorkspaceError,
+    Worktree, WorktreeKey, WorktreeRequest,
+};
+
+pub(crate) type WorktreeResult<T> = Result<T, WorkspaceError>;
+
+/// A project with one commit on `main`: `README.md` and `src/a.txt`.
+pub(crate) struct Project {
+    _folder: tempfile::TempDir,
+    pub(crate) root: PathBuf,
+}
+
+/// Runs git as a user with an own identity would; the test's own environment has no say.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test plays the user and the agent"
+)]
+pub(crate) fn git_in(folder: &Path, args: &[&str]) -> std::process::Output {
+    let path = std::env::var_os("PATH").unwrap();
+    Command::new("git")
+        .current_dir(folder)
+        .args(args)
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", folder)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("GIT_AUTHOR_NAME", "Ada")
+        .env("GIT_AUTHOR_EMAIL", "ada@example.org")
+        .env("GIT_COMMITTER_NAME", "Ada")
+        .env("GIT_COMMITTER_EMAIL", "ada@example.org")
+        .output()
+        .unwrap()
+}
+
+/// Runs git and returns its output; it has to succeed.
+pub(crate) fn git(folder: &Path, args: &[&str]) -> String {
+    let output = git_in(folder, args);
+    assert!(
+        output.status.success(),
+        "git {args:?}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout)
+        .unwrap()
+        .trim_end()
+        .to_owned()
+}
+
+pub(crate) fn write(path: impl AsRef<Path>, text: &str) {
+    let path = path.as_ref();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+pub(crate) fn read(path: impl AsRef<Path>) -> String {
+    fs::read_to_string(path).unwrap()
+}
+
+pub(crate) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(1_800_000_000 + second).unwrap()
+}
+
+pub(crate) fn branch(name: &str) -> BranchName {
+    BranchName::parse(name).unwrap()
+}
+
+/// Commits a file in a checkout, as the user or the agent would.
+pub(crate) fn commit_file(folder: &Path, path: &str, text: &str) -> CommitId {
+    write(folder.join(path), text);
+    git(folder, &["add", "--", path]);
+    git(folder, &["commit", "-q", "-m", path]);
+    CommitId::parse(&git(folder, &["rev-parse", "HEAD"])).unwrap()
+}
+
+impl Project {
+    pub(crate) fn new() -> Self {
+        Self::named("project")
+    }
+
+    pub(crate) fn named(name: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap().join(name);
+        fs::create_dir_all(&root).unwrap();
+        git(&root, &["init", "-q", "-b", "main"]);
+        write(root.join("README.md"), "hello\n");
+        write(root.join("src/a.txt"), "one\ntwo\nthree\n");
+        git(&root, &["add", "-A"]);
+        git(&root, &["commit", "-q", "-m", "first"]);
+        Self {
+            _folder: folder,
+            root,
+        }
+    }
+
+    pub(crate) fn open(&self) -> Repository {
+        self.open_with(RepositoryOptions::default())
+    }
+
+    pub(crate) fn open_with(&self, options: RepositoryOptions) -> Repository {
+        let repository = Repository::open(&self.root, options).unwrap();
+        repository.exclude(&repository.own_excludes()).unwrap();
+        repository
+    }
+
+    pub(crate) fn head(&self, reference: &str) -> CommitId {
+        CommitId::parse(&git(&self.root, &["rev-parse", reference])).unwrap()
+    }
+}
+
+/// Prepares the worktree of `SYM-1`.
+pub(crate) fn prepare(repository: &Repository, merge: BaseMerge) -> WorktreeResult<Prepared> {
+    prepare_issue(repository, "SYM-1", merge)
+}
+
+pub(crate) fn prepare_issue(
+    repository: &Repository,
+    issue: &str,
+    merge: BaseMerge,
+) -> WorktreeResult<Prepared> {
+    let issue = IssueId::parse(issue).unwrap();
+    repository.prepare_worktree(&WorktreeRequest {
+        key: &WorktreeKey::of(issue.as_str()),
+        branch: &BranchName::of_issue(&issue),
+        base: &branch("main"),
+        merge,
+        now: at(0),
+    })
+}
+
+pub(crate) fn made(repository: &Repository) -> Worktree {
+    prepare(repository, BaseMerge::Merge).unwrap().worktree
+}
