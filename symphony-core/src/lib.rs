@@ -18,6 +18,7 @@ pub mod plan;
 pub mod profile;
 pub mod pull_request;
 pub mod retry;
+pub mod risk;
 pub mod run;
 pub mod tick;
 pub mod tools;

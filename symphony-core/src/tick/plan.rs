@@ -1,17 +1,16 @@
 //! The plan of one tick: actions, and a reason for everything that is not started.
 
-use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
+use super::predicate::{READY, covers, obstacles, review_obstacles, wanted_agent};
 use super::reason::{Reason, SlotLimit};
 use super::snapshot::{HoldScope, LockState, ProjectView, Snapshot};
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
-use crate::issue::{AttemptCounts, Priority};
+use crate::issue::{AttemptCounts, BreakerTarget, Priority};
 use crate::run::RunTarget;
 
 /// One thing to do.
@@ -93,11 +92,28 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     }
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
     dispatch(snapshot, waiting, review_waits, &mut plan);
+    clean_up(snapshot, &mut plan);
+    plan
+}
+
+/// Removes worktrees of issues that have ended, but none that a run still works in.
+fn clean_up(snapshot: &Snapshot, plan: &mut Plan) {
     for clean_up in &snapshot.clean_ups {
         let (issue, project) = (clean_up.issue.clone(), clean_up.project.clone());
-        plan.actions.push(Action::CleanUp { issue, project });
+        match snapshot
+            .live
+            .iter()
+            .find(|run| run.issue.as_ref() == Some(&issue))
+        {
+            None => plan.actions.push(Action::CleanUp { issue, project }),
+            Some(live) => plan.decisions.push(Decision {
+                issue,
+                reasons: vec![Reason::Running {
+                    run: live.run.clone(),
+                }],
+            }),
+        }
     }
-    plan
 }
 
 /// Something that could start if a slot is free.
@@ -110,13 +126,23 @@ struct Waiting {
     start: StartRun,
 }
 
-/// Tiers of dispatch, first to last: judges, phase agents, workers and planners.
-fn tier(agent: &AgentType, target: &RunTarget, phase: Option<&PhaseName>) -> u8 {
-    match (target.is_review(), agent, phase) {
-        (true, ..) => 0,
-        (false, AgentType::Worker, _) => 2,
-        (false, AgentType::Planner, phase) if phase.is_none_or(|p| p.as_str() == "ready") => 2,
-        _ => 1,
+impl Waiting {
+    /// Returns the order within a tier, a priority and a project: oldest first, then identifiers as a human counts.
+    fn turn(&self) -> (Timestamp, &str, u64, &IssueId) {
+        let id = &self.issue;
+        (self.created_at, id.prefix(), id.number(), id)
+    }
+}
+
+/// Tiers of dispatch, first to last: judges, phase agents (whatever their profile), workers and planners.
+const TIER_REVIEW: u8 = 0;
+const TIER_PHASE: u8 = 1;
+const TIER_READY: u8 = 2;
+
+fn tier(phase: Option<&PhaseName>) -> u8 {
+    match phase {
+        Some(phase) if phase.as_str() != READY => TIER_PHASE,
+        _ => TIER_READY,
     }
 }
 
@@ -124,7 +150,11 @@ fn tier(agent: &AgentType, target: &RunTarget, phase: Option<&PhaseName>) -> u8 
 fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waiting>, bool) {
     let mut waiting = Vec::new();
     let mut review_waits = false;
+    let mut seen = BTreeSet::new();
     for review in &snapshot.reviews {
+        if !seen.insert(&review.issue) {
+            continue;
+        }
         let reasons = review_obstacles(review, snapshot, now);
         let cooling_only = reasons
             .iter()
@@ -136,7 +166,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             let (priority, created_at, issue) =
                 (review.priority, review.created_at, review.issue.clone());
             waiting.push(Waiting {
-                tier: 0,
+                tier: TIER_REVIEW,
                 priority,
                 created_at,
                 issue,
@@ -145,6 +175,9 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
         }
     }
     for candidate in &snapshot.candidates {
+        if !seen.insert(&candidate.issue) {
+            continue;
+        }
         let reasons = obstacles(candidate, snapshot, now);
         let agent = snapshot
             .projects
@@ -152,7 +185,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             .and_then(|project| wanted_agent(candidate, project).ok())
             .unwrap_or(AgentType::Worker);
         let target = RunTarget::Issue(candidate.issue.clone());
-        let tier = tier(&agent, &target, candidate.phase.as_ref());
+        let tier = tier(candidate.phase.as_ref());
         let who = (&candidate.issue, &candidate.project, candidate.counts);
         if let Some(start) = admit(
             snapshot,
@@ -210,7 +243,7 @@ fn admit(
         });
     }
     // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
-    let to_todo = view.is_some_and(|v| v.breaker_target == crate::issue::BreakerTarget::Todo);
+    let to_todo = view.is_some_and(|v| v.breaker_target == BreakerTarget::Todo);
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
     if only_spent && (target.is_review() || !to_todo) {
         plan.actions.push(Action::OpenBreaker {
@@ -298,24 +331,17 @@ fn dispatch(snapshot: &Snapshot, waiting: Vec<Waiting>, review_waits: bool, plan
     }
     for mut queue in groups.into_values() {
         for items in queue.values_mut() {
-            items.sort_by_key(|item| Reverse((item.created_at, item.issue.clone())));
+            items.sort_by(|a, b| b.turn().cmp(&a.turn()));
         }
         while let Some(project) = next_project(&queue, &load) {
             let Some(item) = queue.get_mut(&project).and_then(Vec::pop) else {
                 queue.remove(&project);
                 continue;
             };
-            let taken = item
-                .start
-                .probes
-                .iter()
-                .any(|scope| probing.contains(scope));
-            let reason = if taken {
-                held_for_probe(snapshot, &item.start)
-            } else {
+            let reason = held_for_probe(snapshot, &item.start, &probing).or_else(|| {
                 load.limit(&item.start, snapshot, review_waits)
                     .map(|limit| Reason::NoSlot { limit })
-            };
+            });
             if let Some(reason) = reason {
                 plan.decisions.push(Decision {
                     issue: item.issue,
@@ -336,24 +362,22 @@ fn next_project(queue: &Queue, load: &Load) -> Option<ProjectId> {
         .iter()
         .filter_map(|(project, items)| {
             let first = items.last()?;
-            Some((
-                (
-                    load.of_project(project),
-                    first.created_at,
-                    first.issue.clone(),
-                ),
-                project,
-            ))
+            Some(((load.of_project(project), first.turn()), project))
         })
         .min()
         .map(|(_, project)| project.clone())
 }
 
-fn held_for_probe(snapshot: &Snapshot, start: &StartRun) -> Option<Reason> {
+/// Returns the hold for which a run of this plan is the probe already.
+fn held_for_probe(
+    snapshot: &Snapshot,
+    start: &StartRun,
+    probing: &BTreeSet<HoldScope>,
+) -> Option<Reason> {
     let hold = snapshot
         .holds
         .iter()
-        .find(|hold| start.probes.contains(&hold.scope))?;
+        .find(|hold| start.probes.contains(&hold.scope) && probing.contains(&hold.scope))?;
     let (scope, until) = (hold.scope.clone(), hold.until);
     Some(Reason::Held {
         scope,

@@ -3,14 +3,17 @@
 use jiff::Timestamp;
 
 use super::reason::Reason;
-use super::snapshot::{Candidate, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot};
+use super::snapshot::{
+    Candidate, DueRetry, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot,
+};
 use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Size};
-use crate::retry::after;
+use crate::outcome::breaker_opens;
+use crate::retry::{CONTINUATION_MS, after};
 
 /// The phase whose issues go to workers and planners.
-const READY: &str = "ready";
+pub(super) const READY: &str = "ready";
 
 /// Returns the agent that an issue in `todo` asks for.
 ///
@@ -75,7 +78,11 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
             issues: candidate.waits_for.clone(),
         });
     }
-    if let Some(retry) = candidate.retry.as_ref().filter(|retry| retry.due_at > now) {
+    if let Some(retry) = candidate
+        .retry
+        .as_ref()
+        .filter(|retry| is_ahead(retry, project, now))
+    {
         reasons.push(Reason::BackingOff {
             until: retry.due_at,
             kind: retry.kind,
@@ -113,6 +120,13 @@ pub fn review_obstacles(
     reasons
 }
 
+/// Says whether an appointment is still ahead. One further away than the longest wait was made before the clock was
+/// set back: it counts as due, else the issue would wait for as long as the clock jumped.
+fn is_ahead(retry: &DueRetry, project: &ProjectView, now: Timestamp) -> bool {
+    let latest = after(now, project.max_backoff_ms.max(CONTINUATION_MS));
+    retry.due_at > now && retry.due_at <= latest
+}
+
 /// Says whether a hold covers a run; a hold that is over covers all but its probe.
 pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
     match &hold.scope {
@@ -120,6 +134,13 @@ pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
         HoldScope::Project(id) => id == project,
         HoldScope::Everything => true,
     }
+}
+
+/// Says whether a probe of a hold is under way.
+fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
+    hold.canary
+        .as_ref()
+        .is_some_and(|canary| snapshot.live.iter().any(|run| run.run == *canary))
 }
 
 fn common(
@@ -167,7 +188,7 @@ fn common(
         .iter()
         .filter(|hold| covers(hold, project_id, provider))
     {
-        if hold.until > now || hold.canary.is_some() {
+        if hold.until > now || is_probed(hold, snapshot) {
             let (scope, why) = (hold.scope.clone(), hold.reason.clone());
             reasons.push(Reason::Held {
                 scope,
@@ -176,9 +197,7 @@ fn common(
             });
         }
     }
-    if counts.total_runs >= project.max_retries
-        || counts.consecutive_failures >= project.max_retries
-    {
+    if breaker_opens(counts, project.max_retries) {
         reasons.push(Reason::AttemptsSpent {
             runs: counts.total_runs,
             limit: project.max_retries,

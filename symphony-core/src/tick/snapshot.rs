@@ -10,7 +10,7 @@ use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
 use crate::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
-use crate::retry::RetryKind;
+use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 
 /// Everything that the plan of one tick depends on, apart from the time.
 #[derive(Debug, Clone, Default)]
@@ -53,6 +53,8 @@ pub struct ProjectView {
     pub max_concurrency: Option<u32>,
     /// Where the circuit breaker opens.
     pub max_retries: u32,
+    /// Longest wait before a retry, in milliseconds.
+    pub max_backoff_ms: u64,
     /// Where an open breaker puts an issue.
     pub breaker_target: BreakerTarget,
     /// The provider that a run would use, or why there is none.
@@ -75,6 +77,28 @@ pub struct ProjectView {
     pub phases: BTreeMap<PhaseName, AgentType>,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
+}
+
+impl ProjectView {
+    /// The view of a project whose configuration is broken: nothing of it is dispatched.
+    pub fn broken(problem: String) -> Self {
+        Self {
+            max_concurrency: None,
+            max_retries: u32::MAX,
+            max_backoff_ms: BACKOFF_MAX_MS,
+            breaker_target: BreakerTarget::Backlog,
+            provider: Err(problem.clone()),
+            judge_enabled: true,
+            judge_cooldown_ms: 0,
+            planner_enabled: false,
+            researcher_enabled: true,
+            migration_mode: true,
+            max_open_reviews: None,
+            open_reviews: 0,
+            phases: BTreeMap::new(),
+            broken: Some(problem),
+        }
+    }
 }
 
 /// What a hold covers.
@@ -102,7 +126,7 @@ pub struct Hold {
     pub reason: String,
     /// Probes that failed so far.
     pub probes: u32,
-    /// The probe under way.
+    /// The probe under way; one that is no longer live counts as over.
     pub canary: Option<RunId>,
 }
 
