@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::tools::{Role, ToolSet};
 use symphony_store::{Actor, Context};
+use symphony_workspace::{BranchName, RepositoryOptions, WorktreeKey};
 
 use crate::catalog::IMPLEMENTED;
 
@@ -32,14 +33,14 @@ pub struct ReviewTarget {
 pub struct IssueWorkspace {
     /// The project's folder.
     pub project_root: PathBuf,
+    /// What the configuration says about its repository.
+    pub options: RepositoryOptions,
     /// The issue's worktree.
-    pub worktree: PathBuf,
+    pub key: WorktreeKey,
     /// The branch checked out there.
-    pub branch: String,
+    pub branch: BranchName,
     /// The branch the work goes into.
-    pub base: String,
-    /// Files that were copied into the worktree and are never committed, relative to it.
-    pub copied_files: Vec<PathBuf>,
+    pub base: BranchName,
 }
 
 /// Who a session is.

@@ -1,8 +1,23 @@
 //! Agent providers, process supervision, stream parsing, dispatch, exit handling, the tick.
+//!
+//! [`tick`] claims and starts; [`supervise`] is the body of the process that each run gets; [`merge`], [`cancel`] and
+//! [`clean_up`] are what a human asks for.
 
+pub mod cancel;
+pub mod clean_up;
 pub mod environment;
+pub mod error;
+pub mod installation;
+pub mod library;
+pub mod merge;
 pub mod output;
+pub mod paths;
 pub mod process;
 pub mod provider;
+pub mod repository;
 pub mod scripted;
 pub mod stream;
+pub mod supervise;
+pub mod tick;
+
+pub use error::RunnerError;

@@ -1,0 +1,51 @@
+//! Removing the worktree of an issue that has ended (spec: lifecycle, "Cleaning up").
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::IssueId;
+use symphony_core::issue::IssueStatus;
+use symphony_store::{Context, Project, Store};
+use symphony_workspace::{BranchFate, BranchName, BranchOutcome, RemoveRequest, WorktreeKey};
+
+use crate::error::RunnerError;
+use crate::repository::open_repository;
+
+/// Removes an issue's worktree, and its branch when nothing is lost with it; returns what was done, in words.
+///
+/// # Errors
+/// When something keeps it from being removed safely; nothing was removed then.
+pub fn clean_up(
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+    id: &IssueId,
+) -> Result<String, RunnerError> {
+    let issue = store.issue(id)?;
+    if !issue.state.status().is_terminal() {
+        return Err(RunnerError::refused(format!("{id} is {} again", issue.state.status())));
+    }
+    let repository = open_repository(project, config)?;
+    let base = repository.base()?;
+    let give_up = issue.state.status() == IssueStatus::Cancelled && store.branch_deletion_requested(id)?;
+    let branch = BranchName::of_issue(id);
+    let removed = repository.remove_worktree(&RemoveRequest {
+        key: &WorktreeKey::of(id.as_str()),
+        branch: Some(&branch),
+        base: &base.branch,
+        fate: if give_up { BranchFate::Delete } else { BranchFate::DeleteIfMerged },
+        now: Timestamp::now(),
+    })?;
+    store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
+    let mut line = format!("{id}: worktree removed");
+    match removed.branch {
+        BranchOutcome::Kept { unmerged } => {
+            line.push_str(&format!(", branch {branch} kept: {unmerged} of its commits are not in {}", base.branch));
+        }
+        BranchOutcome::Absent => {}
+        _ => line.push_str(&format!(", branch {branch} deleted")),
+    }
+    for rescue in removed.rescues {
+        line.push_str(&format!(", unsaved work kept in {rescue}"));
+    }
+    Ok(line)
+}

@@ -1,0 +1,104 @@
+//! What can go wrong around runs, by what the caller can do next.
+
+use std::path::PathBuf;
+
+use symphony_core::id::RunId;
+use symphony_mcp::McpError;
+use symphony_prompt::PromptError;
+use symphony_store::StoreError;
+use symphony_workspace::WorkspaceError;
+use symphony_workspace::config_file::ConfigFileError;
+
+use crate::process::ProcessError;
+use crate::provider::ProviderError;
+
+/// An error of the runner.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunnerError {
+    /// The database.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigFileError),
+    /// Git or the worktree.
+    #[error(transparent)]
+    Workspace(#[from] WorkspaceError),
+    /// Processes.
+    #[error(transparent)]
+    Process(#[from] ProcessError),
+    /// The provider.
+    #[error(transparent)]
+    Provider(#[from] ProviderError),
+    /// The MCP service.
+    #[error(transparent)]
+    Mcp(#[from] McpError),
+    /// Prompts can not be assembled.
+    #[error("assemble the prompts: {0}")]
+    Prompt(#[from] PromptError),
+    /// Prompt files of the project are wrong.
+    #[error("load the prompts:\n{}", problems.join("\n"))]
+    PromptFiles {
+        /// All problems, each with its file and place.
+        problems: Vec<String>,
+    },
+    /// The set-up command of the worktree failed.
+    #[error("run the set-up command `{command}`: {what}")]
+    Setup {
+        /// The command.
+        command: String,
+        /// How it ended, and the end of its output.
+        what: String,
+    },
+    /// A rule forbids it.
+    #[error("{reason}")]
+    Refused {
+        /// Which rule, and what to do instead.
+        reason: String,
+    },
+    /// A run did not end in time after it was asked to.
+    #[error("end run {run}: it is still alive after {seconds} s")]
+    StillAlive {
+        /// The run.
+        run: RunId,
+        /// How long was waited.
+        seconds: u64,
+    },
+    /// The operating system refused.
+    #[error("{action} {}: {source}", path.display())]
+    Io {
+        /// What was tried, as a verb phrase that the path completes.
+        action: &'static str,
+        /// The path.
+        path: PathBuf,
+        /// The system's word.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl RunnerError {
+    /// Makes the error for a file that could not be handled.
+    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { action, path: path.into(), source }
+    }
+
+    /// Makes the error for a rule that forbids something.
+    pub(crate) fn refused(reason: impl Into<String>) -> Self {
+        Self::Refused { reason: reason.into() }
+    }
+
+    /// Says whether the disk is full, which is nobody's failure.
+    pub fn is_disk_full(&self) -> bool {
+        match self {
+            Self::Store(StoreError::DiskFull(_)) => true,
+            Self::Workspace(error) => error.is_disk_full(),
+            Self::Io { source, .. } => matches!(
+                source.kind(),
+                std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded
+            ),
+            _ => false,
+        }
+    }
+}

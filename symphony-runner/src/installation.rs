@@ -1,0 +1,149 @@
+//! Where Symphony runs: its executable, its configuration, its database, the prompts it ships.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use symphony_core::config::{Config, ProjectConfig};
+use symphony_core::id::ProjectId;
+use symphony_store::{Project, Store};
+use symphony_workspace::config_file::{ConfigPaths, LoadedConfig, load};
+
+use crate::environment::agent_search_path;
+use crate::error::RunnerError;
+use crate::library::{PromptLibrary, ShippedPrompts};
+use crate::provider::ProviderCall;
+use crate::provider::detect::{Installation as ProviderPlaces, find_provider};
+
+/// Everything a command needs to know about where it runs.
+#[derive(Debug, Clone)]
+pub struct Installation {
+    /// Symphony's own executable.
+    pub executable: PathBuf,
+    /// The folder that commands start from: the repository's root.
+    pub root: PathBuf,
+    /// Where configuration was looked for.
+    pub config_paths: ConfigPaths,
+    /// What holds for the installation.
+    pub config: Config,
+    /// The prompts that ship with Symphony.
+    pub shipped: ShippedPrompts,
+    /// The environment that agents inherit from, filtered.
+    pub environment: BTreeMap<OsString, OsString>,
+    loaded: LoadedConfig,
+}
+
+impl Installation {
+    /// Loads the configuration that holds in a folder.
+    ///
+    /// # Errors
+    /// When a configuration file can not be read, or what it says of the installation is wrong.
+    pub fn load(
+        executable: PathBuf,
+        root: PathBuf,
+        config_paths: ConfigPaths,
+        shipped: ShippedPrompts,
+        environment: BTreeMap<OsString, OsString>,
+    ) -> Result<Self, RunnerError> {
+        let loaded = load(&config_paths, &root)?;
+        let config = loaded.installation()?.config;
+        Ok(Self { executable, root, config_paths, config, shipped, environment, loaded })
+    }
+
+    /// Returns the configuration files as they were loaded.
+    pub fn loaded(&self) -> &LoadedConfig {
+        &self.loaded
+    }
+
+    /// Opens the database; makes it where there is none.
+    ///
+    /// # Errors
+    /// When it can not be opened.
+    pub fn open_store(&self) -> Result<Store, RunnerError> {
+        if let Some(folder) = self.config.database.parent() {
+            std::fs::create_dir_all(folder).map_err(|error| RunnerError::io("make the folder", folder, error))?;
+        }
+        Ok(Store::open(&self.config.database)?)
+    }
+
+    /// Returns the lock file that makes ticks take turns.
+    pub fn tick_lock(&self) -> PathBuf {
+        self.config.database.with_extension("tick.lock")
+    }
+
+    /// Returns what holds for a project.
+    ///
+    /// # Errors
+    /// When anything that concerns the project is wrong in its configuration.
+    pub fn project_config(&self, project: &Project) -> Result<ProjectConfig, RunnerError> {
+        Ok(self.loaded.project(Some(&project.id), &project.root, Some(&project.settings))?.config)
+    }
+
+    /// Finds the program of a project's provider.
+    ///
+    /// # Errors
+    /// When it is not installed or not configured; the text says what to do.
+    pub fn provider(&self, config: &ProjectConfig) -> Result<ProviderCall, RunnerError> {
+        let path = agent_search_path(&self.environment, &config.env);
+        let places = ProviderPlaces {
+            symphony: &self.executable,
+            scripted_state_dir: &self.state_dir().join("scripted"),
+            search_path: &path,
+        };
+        Ok(find_provider(config.provider, &config.providers, &places)?)
+    }
+
+    /// Loads profiles and contracts as they hold for a project.
+    ///
+    /// # Errors
+    /// When a prompt file of the project is wrong: all problems at once.
+    pub fn library(&self, config: &ProjectConfig) -> Result<PromptLibrary, RunnerError> {
+        PromptLibrary::load(&self.shipped, &config.prompts_dir)
+    }
+
+    /// Returns the folder of the installation's own state, beside the database.
+    pub fn state_dir(&self) -> PathBuf {
+        self.config.database.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+    }
+
+    /// Returns the arguments by which this executable is started again for the same installation.
+    pub fn arguments(&self) -> Vec<OsString> {
+        let mut arguments = vec![OsString::from("-C"), self.root.clone().into_os_string()];
+        if let Some(config) = &self.config_paths.explicit {
+            arguments.extend([OsString::from("--config"), config.clone().into_os_string()]);
+        }
+        arguments
+    }
+
+    /// Finds the project that a folder belongs to.
+    ///
+    /// # Errors
+    /// When the folder is in no project: the text says to run `symphony init`.
+    pub fn current_project(&self, store: &Store) -> Result<Project, RunnerError> {
+        store.project_at(&self.root)?.ok_or_else(|| {
+            RunnerError::refused(format!(
+                "{} is not a project of this installation (database {}): run `symphony init` there",
+                self.root.display(),
+                self.config.database.display()
+            ))
+        })
+    }
+
+    /// Returns one environment variable.
+    pub fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+}
+
+/// Returns the id that a project gets from its folder's name.
+pub fn project_id_for(root: &Path) -> ProjectId {
+    let name = root.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let slug: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .take(symphony_core::id::ID_CHARS_MAX)
+        .collect();
+    let slug = slug.trim_matches('-');
+    ProjectId::parse(if slug.is_empty() { "project" } else { slug })
+        .expect("letters, digits and inner dashes make an id")
+}

@@ -1,0 +1,112 @@
+//! Profiles and contracts: those that ship, and what a project puts over them.
+
+use std::path::Path;
+
+use symphony_core::contract::{PhaseContract, Pipeline, parse_contract};
+use symphony_core::profile::{AgentProfile, ProfileSet, parse_profile};
+
+use crate::error::RunnerError;
+
+/// A text with the name it is reported under.
+#[derive(Debug, Clone, Copy)]
+pub struct PromptText {
+    /// Its path below the prompts folder.
+    pub file: &'static str,
+    /// The text.
+    pub text: &'static str,
+}
+
+/// The prompts that ship with Symphony, compiled into its executable.
+#[derive(Debug, Clone, Copy)]
+pub struct ShippedPrompts {
+    /// Agent profiles.
+    pub profiles: &'static [PromptText],
+    /// Phase contracts.
+    pub contracts: &'static [PromptText],
+    /// The setup wizard's prompt.
+    pub wizard: PromptText,
+    /// The instruction of a background researcher.
+    pub background_research: PromptText,
+    /// The instruction of a scanner.
+    pub background_scan: PromptText,
+    /// The system prompt of a plan phase.
+    pub plan_worker: PromptText,
+}
+
+/// The profiles and contracts of a project. Immutable.
+#[derive(Debug, Clone)]
+pub struct PromptLibrary {
+    /// The profiles, by type.
+    pub profiles: ProfileSet,
+    /// The contracts.
+    pub pipeline: Pipeline,
+}
+
+impl PromptLibrary {
+    /// Loads the shipped prompts and those of a folder over them, which need not exist.
+    ///
+    /// # Errors
+    /// All problems of all files at once.
+    pub fn load(shipped: &ShippedPrompts, folder: &Path) -> Result<Self, RunnerError> {
+        let mut problems = Vec::new();
+        let own_profiles = read_folder(&folder.join("profiles"))?;
+        let own_contracts = read_folder(&folder.join("phases"))?;
+        let base = parse_all(shipped.profiles.iter().map(|p| (p.file, p.text)), parse_profile, &mut problems);
+        let own = parse_all(borrowed(&own_profiles), parse_profile, &mut problems);
+        let profiles = collected(ProfileSet::new([base, own]), &mut problems).unwrap_or_default();
+        let base: Vec<PhaseContract> =
+            parse_all(shipped.contracts.iter().map(|p| (p.file, p.text)), parse_contract, &mut problems);
+        let own = parse_all(borrowed(&own_contracts), parse_contract, &mut problems);
+        let pipeline =
+            collected(Pipeline::new([base, own], &[], &profiles.types()), &mut problems).unwrap_or_default();
+        if problems.is_empty() { Ok(Self { profiles, pipeline }) } else { Err(RunnerError::PromptFiles { problems }) }
+    }
+
+    /// Returns the profile of an agent type; types without one of their own use the researcher's.
+    pub fn profile(&self, agent: &symphony_core::agent::AgentType) -> Option<&AgentProfile> {
+        self.profiles.get(agent)
+    }
+}
+
+fn borrowed(files: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
+    files.iter().map(|(file, text)| (file.as_str(), text.as_str()))
+}
+
+fn parse_all<'a, T, P: ToString>(
+    texts: impl Iterator<Item = (&'a str, &'a str)>,
+    parse: fn(&str, &str) -> Result<T, Vec<P>>,
+    problems: &mut Vec<String>,
+) -> Vec<T> {
+    let mut parsed = Vec::new();
+    for (file, text) in texts {
+        match parse(file, text) {
+            Ok(value) => parsed.push(value),
+            Err(found) => problems.extend(found.iter().map(ToString::to_string)),
+        }
+    }
+    parsed
+}
+
+fn collected<T, P: ToString>(result: Result<T, Vec<P>>, problems: &mut Vec<String>) -> Option<T> {
+    result.map_err(|found| problems.extend(found.iter().map(ToString::to_string))).ok()
+}
+
+/// Reads the markdown files of a folder, by name.
+fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RunnerError> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(RunnerError::io("read the folder", folder, error)),
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(|error| RunnerError::io("read the folder", folder, error))?.path();
+        if path.extension().is_some_and(|extension| extension == "md") {
+            let text =
+                std::fs::read_to_string(&path).map_err(|error| RunnerError::io("read the prompt", &path, error))?;
+            files.push((path.display().to_string(), text));
+        }
+    }
+    files.sort();
+    Ok(files)
+}

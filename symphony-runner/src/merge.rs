@@ -1,0 +1,216 @@
+//! Merging a pull request because a human says so (spec: orchestrator, "Human actions"; reliability, decision 8).
+//!
+//! Only the recorded head is merged. When the base has moved since the gates, they run on the merge result first. The
+//! base moves by compare-and-swap; the intent is recorded before, and a merge that was interrupted after its effect is
+//! only recorded when it is asked for again.
+
+use std::path::Path;
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::{PrId, RunId};
+use symphony_core::issue::IssueStatus;
+use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
+use symphony_store::{Context, Project, Store};
+use symphony_workspace::{
+    BranchFate, BranchName, CommitId, Identity, MergePlan, MergeStyle, RemoveRequest, Repository, WorkspaceError,
+    WorktreeKey,
+};
+
+use crate::cancel::end_run_of;
+use crate::clean_up::clean_up;
+use crate::environment::agent_environment;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::STATE_DIR;
+use crate::process::Supervision;
+use crate::repository::open_repository;
+use crate::supervise::{GatePlace, run_gates};
+
+/// How a merge is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct MergeOptions {
+    /// Merge although a required gate is red.
+    pub force: bool,
+}
+
+/// What a merge did.
+#[derive(Debug)]
+pub struct Merged {
+    /// The pull request, as it is recorded now.
+    pub pr: PullRequest,
+    /// The commit that the base is at.
+    pub commit: String,
+    /// Gates that ran on the merge result, when the base had moved.
+    pub gates: Option<VerifiedGates>,
+    /// What became of the worktree, in words.
+    pub clean_up: String,
+}
+
+/// Merges a pull request into its base and marks its issue as done.
+///
+/// # Errors
+/// When it is not open, a required gate is red, files conflict, or the base's checkout is in the way: nothing was moved.
+pub fn merge_pr(
+    installation: &Installation,
+    store: &mut Store,
+    id: PrId,
+    options: MergeOptions,
+) -> Result<Merged, RunnerError> {
+    let pr = store.pr(id)?;
+    refuse_unmergeable(store, &pr, options)?;
+    end_run_of(store, &pr.issue)?;
+    // a judge that was just ended may have spoken
+    let pr = store.pr(id)?;
+    refuse_unmergeable(store, &pr, options)?;
+    let project = store.project(&pr.project)?;
+    let config = installation.project_config(&project)?;
+    let repository = open_repository(&project, &config)?;
+    let identity = repository.human_identity().unwrap_or_else(Identity::symphony);
+    let base = BranchName::parse(&pr.base)?;
+    let expected = repository
+        .branch_head(&base)?
+        .ok_or_else(|| WorkspaceError::BranchMissing { branch: pr.base.clone(), root: project.root.clone() })?;
+    let head = commit_id(&pr.head_commit)?;
+    let message = format!("Merge {}: {}", pr.issue, pr.title);
+    let plan = repository.plan_merge(&expected, &head, MergeStyle::FastForward, &message, &identity)?;
+    let (target, gates) = match plan {
+        MergePlan::AlreadyMerged => (expected.clone(), None),
+        MergePlan::FastForward(commit) => {
+            let gates = missing_gates(installation, &project, &config, &repository, &pr, &commit, &base)?;
+            (commit, gates)
+        }
+        MergePlan::Merge(commit) => {
+            let gates = verify(installation, &project, &config, &repository, &commit, &base)?;
+            (commit, gates)
+        }
+        MergePlan::Conflict(files) => {
+            return Err(WorkspaceError::Conflict { base: pr.base, head: pr.branch, files }.into());
+        }
+        MergePlan::Unrelated => return Err(WorkspaceError::Unrelated { base: pr.base, head: pr.branch }.into()),
+    };
+    if let Some(gates) = &gates {
+        refuse_red(&pr, gates, options)?;
+    }
+    let context = Context::human(Timestamp::now());
+    store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
+    repository.move_base(&base, &expected, &target, &identity)?;
+    let pr = store.record_merge(&context, id, target.as_str())?;
+    // best effort: the next tick tries again
+    let clean_up = clean_up(store, &project, &config, &pr.issue)
+        .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.issue));
+    Ok(Merged { pr, commit: target.as_str().to_owned(), gates, clean_up })
+}
+
+fn refuse_unmergeable(store: &Store, pr: &PullRequest, options: MergeOptions) -> Result<(), RunnerError> {
+    if !pr.state.is_open() {
+        let more = match pr.state {
+            PrState::Rejected => ": its issue goes back to a worker",
+            _ => "",
+        };
+        return Err(RunnerError::refused(format!("pull request {} is {}{more}", pr.id, pr.state)));
+    }
+    let status = store.issue(&pr.issue)?.state.status();
+    if status != IssueStatus::Review {
+        return Err(RunnerError::refused(format!(
+            "{} is `{status}`, not in review: `symphony issue move {} review` first",
+            pr.issue, pr.issue
+        )));
+    }
+    pr.gates_of_head().map_or(Ok(()), |gates| refuse_red(pr, gates, options))
+}
+
+fn refuse_red(pr: &PullRequest, gates: &VerifiedGates, options: MergeOptions) -> Result<(), RunnerError> {
+    if gates.green() || options.force {
+        return Ok(());
+    }
+    let red: Vec<&str> = gates
+        .results
+        .iter()
+        .filter(|gate| gate.required && !gate.passed)
+        .map(|gate| gate.name.as_str())
+        .collect();
+    Err(RunnerError::refused(format!(
+        "pull request {} is not merged: required gates are red on commit {}: {} (`--force` merges all the same)",
+        pr.id,
+        gates.commit,
+        red.join(", ")
+    )))
+}
+
+fn commit_id(text: &str) -> Result<CommitId, RunnerError> {
+    CommitId::parse(text).map_err(|error| RunnerError::refused(error.to_string()))
+}
+
+/// Runs the gates on a head that they never ran on, as after a crash of the exit handling.
+fn missing_gates(
+    installation: &Installation,
+    project: &Project,
+    config: &ProjectConfig,
+    repository: &Repository,
+    pr: &PullRequest,
+    commit: &CommitId,
+    base: &BranchName,
+) -> Result<Option<VerifiedGates>, RunnerError> {
+    if pr.gates_of_head().is_some() {
+        return Ok(None);
+    }
+    verify(installation, project, config, repository, commit, base)
+}
+
+/// Runs the gates on a commit, in a temporary worktree.
+fn verify(
+    installation: &Installation,
+    project: &Project,
+    config: &ProjectConfig,
+    repository: &Repository,
+    commit: &CommitId,
+    base: &BranchName,
+) -> Result<Option<VerifiedGates>, RunnerError> {
+    if config.gates.is_empty() {
+        return Ok(None);
+    }
+    let marker = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
+    let key = WorktreeKey::of(&format!("_merge-{marker}"));
+    let logs = project.root.join(STATE_DIR).join("merges").join(marker.as_str());
+    std::fs::create_dir_all(&logs).map_err(|error| RunnerError::io("make the folder", &logs, error))?;
+    let worktree = repository.create_temporary(&key, commit, Timestamp::now())?;
+    let result = gates_in(installation, config, &marker, worktree.path(), &logs, commit);
+    repository.remove_worktree(&RemoveRequest {
+        key: &key,
+        branch: None,
+        base,
+        fate: BranchFate::Keep,
+        now: Timestamp::now(),
+    })?;
+    result.map(Some)
+}
+
+fn gates_in(
+    installation: &Installation,
+    config: &ProjectConfig,
+    marker: &RunId,
+    checkout: &Path,
+    logs: &Path,
+    commit: &CommitId,
+) -> Result<VerifiedGates, RunnerError> {
+    let supervision = Supervision::begin()?;
+    let place = GatePlace {
+        executable: installation.executable.clone(),
+        environment: agent_environment(
+            &installation.environment,
+            &config.env,
+            &std::collections::BTreeMap::new(),
+            marker,
+        ),
+        checkout: checkout.to_owned(),
+        logs: logs.to_owned(),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunnerError::io("start the runtime for", checkout, error))?;
+    let gates = runtime.block_on(run_gates(&supervision, &place, &config.gates, commit.as_str()));
+    runtime.shutdown_background();
+    gates
+}

@@ -1,0 +1,45 @@
+//! From a project and its configuration to its repository and an issue's place in it.
+
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::IssueId;
+use symphony_mcp::IssueWorkspace;
+use symphony_store::Project;
+use symphony_workspace::{BranchName, Repository, RepositoryOptions, WorkspaceError, WorktreeKey};
+
+/// What a project's configuration says about its repository.
+pub(crate) fn options(config: &ProjectConfig) -> RepositoryOptions {
+    RepositoryOptions {
+        workspaces_dir: config.workspaces_dir.clone(),
+        base_branch: config.base_branch.clone(),
+        copy: config.worktree.copy.clone(),
+        run_hooks: config.worktree.run_hooks,
+        trusted_filters: config.trusted_filters.clone(),
+    }
+}
+
+/// Opens a project's repository.
+///
+/// # Errors
+/// When it can not be worked with; the text says what to do.
+pub fn open_repository(project: &Project, config: &ProjectConfig) -> Result<Repository, WorkspaceError> {
+    Repository::open(&project.root, options(config))
+}
+
+/// Returns where an issue's work lies, whether it exists yet or not.
+///
+/// # Errors
+/// When the base branch can not be told.
+pub fn issue_workspace(
+    project: &Project,
+    config: &ProjectConfig,
+    issue: &IssueId,
+) -> Result<IssueWorkspace, WorkspaceError> {
+    let base = open_repository(project, config)?.base()?;
+    Ok(IssueWorkspace {
+        project_root: project.root.clone(),
+        options: options(config),
+        key: WorktreeKey::of(issue.as_str()),
+        branch: BranchName::of_issue(issue),
+        base: base.branch,
+    })
+}

@@ -1,0 +1,380 @@
+//! The agent itself: started, listened to, ended.
+
+use std::fs::File;
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value, json};
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::run::{RunError, RunStatus, Usage};
+use symphony_mcp::{RunSocket, Service, StoreThread};
+use symphony_store::RunProgress;
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::task::JoinHandle;
+
+use super::Job;
+use super::prepare::Prepared;
+use super::watch::{Limits, Stop, Watch, status_of};
+use crate::error::RunnerError;
+use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
+use crate::process::{Agent, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline};
+use crate::provider::{AgentCommand, StdinSource};
+use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, LineKind, RunEnd, StreamState, write_log_line};
+
+/// The hidden command through which an agent starts in a session of its own.
+pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
+/// Output kept in the run (spec: lifecycle, "Streams").
+const TAIL_BYTES: usize = 50 * 1024;
+/// How often limits are looked at, orphans reaped and progress recorded.
+const PULSE: Duration = Duration::from_millis(500);
+/// Pulses between two records of progress: one write a second is cheap, more tells nobody more.
+const PULSES_A_RECORD: u32 = 2;
+/// How long output is read after the agent and all its processes are gone: only what is in the pipe is left.
+const DRAIN: Duration = Duration::from_secs(2);
+
+/// What is known when the agent is gone.
+#[derive(Debug, Clone)]
+pub(crate) struct AgentOutcome {
+    pub(crate) status: RunStatus,
+    pub(crate) error: Option<RunError>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) output_tail: String,
+    pub(crate) metadata: Map<String, Value>,
+    pub(crate) hold_until: Option<Timestamp>,
+}
+
+impl AgentOutcome {
+    /// The outcome of a run without an agent's output.
+    pub(crate) fn failed(status: RunStatus, error: RunError) -> Self {
+        Self {
+            status,
+            error: Some(error),
+            exit_code: None,
+            usage: None,
+            output_tail: String::new(),
+            metadata: Map::new(),
+            hold_until: None,
+        }
+    }
+}
+
+impl AgentOutcome {
+    /// Records that something went wrong afterwards; an error of the agent itself says more and stays.
+    pub(crate) fn fail_unless_worse(&mut self, class: ErrorClass, message: String) {
+        if self.error.is_none() {
+            self.status = RunStatus::Failed;
+            self.error = Some(RunError { class, message });
+        }
+    }
+}
+
+/// Starts the agent, serves its socket, listens until it ends, and leaves no process of it.
+pub(crate) async fn run_agent(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    prepared: &Prepared,
+) -> Result<AgentOutcome, RunnerError> {
+    let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?;
+    let serving = tokio::spawn(socket.serve(Service::new(prepared.identity.clone(), store.clone())));
+    let outcome = listen(job, store, supervision, prepared).await;
+    // the agent is gone: whatever still holds the socket is a stray, and must not write any more
+    serving.abort();
+    let _aborted = serving.await;
+    match outcome {
+        Ok(outcome) => Ok(outcome),
+        Err(RunnerError::Process(error)) => Ok(AgentOutcome::failed(
+            RunStatus::Failed,
+            RunError { class: ErrorClass::SpawnFailed, message: error.to_string() },
+        )),
+        Err(error) => Err(error),
+    }
+}
+
+async fn listen(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    prepared: &Prepared,
+) -> Result<AgentOutcome, RunnerError> {
+    let mut agent = supervision.spawn(launch(job, prepared)?)?;
+    let mut ear = Ear::open(job, &prepared.command, &mut agent)?;
+    let mut watch = Watch::new(limits(job));
+    let mut pulse = tokio::time::interval(PULSE);
+    pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut pulses = 0_u32;
+    let mut marks = prepared.change_mark();
+    let stop = loop {
+        tokio::select! {
+            // lines first: what was said before the exit belongs to the run
+            biased;
+            heard = ear.next(&mut watch), if ear.is_open() => if let Some(stop) = heard { break Some(stop) },
+            exit = agent.wait() => { exit?; break None }
+            _ = pulse.tick() => {
+                pulses = pulses.wrapping_add(1);
+                supervision.reap_orphans()?;
+                ear.flush();
+                if let Some(stop) = on_pulse(job, store, prepared, &mut watch, &mut marks, &ear).await? { break Some(stop) }
+                if pulses.is_multiple_of(PULSES_A_RECORD) { record(job, store, &mut ear).await }
+            }
+        }
+    };
+    let end = {
+        let ending = supervision.end_tree(&mut agent, GRACE);
+        tokio::pin!(ending);
+        loop {
+            tokio::select! {
+                report = &mut ending => break report?,
+                _heard = ear.next(&mut watch), if ear.is_open() => {}
+            }
+        }
+    };
+    ear.drain(&mut watch).await;
+    let stderr = ear.stderr_text().await;
+    if let Some(error) = agent.start_failure(end.exit, &stderr) {
+        return Err(error.into());
+    }
+    if end.strays.count() > 0 {
+        tracing::info!(strays = end.strays.count(), "ended processes that the agent left");
+    }
+    Ok(conclude(&ear, stop, end.exit, &stderr))
+}
+
+fn limits(job: &Job<'_>) -> Limits {
+    Limits {
+        turn: job.config.turn_timeout_ms.duration(),
+        stall: job.config.stall_timeout_ms.duration(),
+        loop_repeats: NonZeroU32::new(job.config.loop_repeats).unwrap_or(LOOP_REPEATS_DEFAULT),
+    }
+}
+
+fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<AgentLaunch, RunnerError> {
+    let command = &prepared.command;
+    let input = match &command.stdin {
+        StdinSource::Null => AgentInput::Empty,
+        StdinSource::File(path) => {
+            AgentInput::File(File::open(path).map_err(|error| RunnerError::io("open", path, error))?)
+        }
+    };
+    Ok(AgentLaunch {
+        trampoline: Trampoline::new(&job.installation.executable, TRAMPOLINE_COMMAND),
+        program: command.program.clone(),
+        arguments: command.args.clone(),
+        environment: prepared.environment.clone(),
+        directory: command.cwd.clone(),
+        input,
+    })
+}
+
+/// What is looked at twice a second, apart from the stream.
+async fn on_pulse(
+    job: &Job<'_>,
+    store: &StoreThread,
+    prepared: &Prepared,
+    watch: &mut Watch,
+    mark: &mut Option<u64>,
+    ear: &Ear,
+) -> Result<Option<Stop>, RunnerError> {
+    if let Some(stop) = watch.due(ear.elapsed()) {
+        return Ok(Some(stop));
+    }
+    if let Some(stop) = watch.suspected_loop() {
+        let now = prepared.change_mark();
+        if now == *mark {
+            return Ok(Some(stop));
+        }
+        *mark = now;
+        watch.worktree_changed();
+    }
+    let run = job.run.id.clone();
+    let cancelled = store.call(move |store| store.cancel_requested(&run)).await?;
+    match cancelled {
+        Ok(true) => Ok(Some(Stop::Cancelled)),
+        Ok(false) => Ok(None),
+        // a busy database is no reason to end an agent
+        Err(error) => {
+            tracing::warn!(%error, "can not ask whether the run was cancelled");
+            Ok(None)
+        }
+    }
+}
+
+/// Records progress; that it can not be recorded now does not end the agent.
+async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
+    let Some(last_event) = ear.take_news() else { return };
+    let progress = RunProgress { last_event, usage: ear.state.usage() };
+    let (context, run) = (job.as_run(), job.run.id.clone());
+    let recorded = store.call(move |store| store.record_progress(&context, &run, &progress)).await;
+    if let Ok(Err(error)) = recorded {
+        tracing::warn!(%error, "can not record the run's progress");
+    }
+}
+
+fn conclude(ear: &Ear, stop: Option<Stop>, exit: AgentExit, stderr: &str) -> AgentOutcome {
+    let fact = match (&stop, exit.code, exit.signal) {
+        (Some(Stop::AfterResult), ..) => ExitFact::EndedAfterResult,
+        (_, Some(code), _) => ExitFact::Code(code),
+        (_, None, signal) => ExitFact::Signal(signal.unwrap_or(0)),
+    };
+    let stopped = stop.as_ref().and_then(Stop::class);
+    let end = RunEnd { exit: fact, stopped, stderr_tail: stderr };
+    let conclusion = ear.state.conclude(&end);
+    let error = conclusion.class.map(|class| {
+        let own = stop.as_ref().map(Stop::message).unwrap_or_default();
+        RunError { class, message: if own.is_empty() { conclusion.message.clone() } else { own } }
+    });
+    let status = match &error {
+        None => RunStatus::Succeeded,
+        Some(error) => status_of(error.class),
+    };
+    let mut metadata = Map::new();
+    metadata.insert("lines".to_owned(), json!(ear.state.lines()));
+    metadata.insert("broken_lines".to_owned(), json!(ear.state.broken_lines()));
+    metadata.insert("permission_denials".to_owned(), json!(ear.state.permission_denials()));
+    if let Some(session) = ear.state.session() {
+        metadata.insert("session".to_owned(), json!(session));
+    }
+    if let Some(model) = ear.state.model() {
+        metadata.insert("model".to_owned(), json!(model));
+    }
+    if !stderr.trim().is_empty() {
+        metadata.insert("stderr_tail".to_owned(), json!(stderr));
+    }
+    AgentOutcome {
+        status,
+        error,
+        exit_code: exit.code,
+        usage: Some(ear.state.usage()),
+        output_tail: ear.tail.text(),
+        metadata,
+        hold_until: conclusion.hold_until,
+    }
+}
+
+/// Listens to an agent: raw lines to one log, formatted ones to another, the end of both in memory.
+#[derive(Debug)]
+struct Ear {
+    lines: Option<BoundedLines<ChildStdout>>,
+    state: StreamState,
+    raw: CappedLog,
+    log: CappedLog,
+    tail: Tail,
+    stderr: Arc<Mutex<Tail>>,
+    stderr_reader: Option<JoinHandle<()>>,
+    started: Instant,
+    news: Option<String>,
+    formatted: String,
+}
+
+impl Ear {
+    fn open(job: &Job<'_>, command: &AgentCommand, agent: &mut Agent) -> Result<Self, RunnerError> {
+        let open = |path: std::path::PathBuf, limits, style| {
+            CappedLog::open(&path, limits, style).map_err(|error| RunnerError::io("open the log", path, error))
+        };
+        let stderr_log = open(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
+        let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
+        let stderr_reader =
+            agent.take_stderr().map(|pipe| tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr))));
+        Ok(Self {
+            lines: agent.take_stdout().map(BoundedLines::new),
+            state: StreamState::new(command.format),
+            raw: open(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
+            log: open(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
+            tail: Tail::new(TAIL_BYTES),
+            stderr,
+            stderr_reader,
+            started: Instant::now(),
+            news: None,
+            formatted: String::new(),
+        })
+    }
+
+    fn is_open(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Hears one line; says when it means the end of the agent.
+    async fn next(&mut self, watch: &mut Watch) -> Option<Stop> {
+        let now = self.started.elapsed();
+        let lines = self.lines.as_mut()?;
+        let line = match lines.next_line().await {
+            Ok(Some(line)) => line,
+            // the end, or a pipe that broke: either way nothing more comes
+            Ok(None) | Err(_) => {
+                self.lines = None;
+                return None;
+            }
+        };
+        watch.heard(self.started.elapsed());
+        // a full disk must not end the agent: the tail is kept in memory
+        let _unwritten = self.raw.write(line.bytes).and_then(|()| self.raw.write(b"\n"));
+        let (kind, events) = self.state.take_line(line.bytes);
+        let mut stop = None;
+        if kind == LineKind::Broken {
+            tracing::debug!("a line of the agent's output could not be read");
+        }
+        for event in events {
+            self.formatted.clear();
+            if write_log_line(&mut self.formatted, event) {
+                let time = Timestamp::now().strftime("%H:%M:%S").to_string();
+                self.tail.push(self.formatted.as_bytes());
+                self.tail.push(b"\n");
+                let _unwritten = self.log.write(format!("{time} {}\n", self.formatted).as_bytes());
+                self.news = Some(self.formatted.chars().take(NEWS_CHARS_MAX).collect());
+            }
+            stop = stop.or_else(|| watch.observe(event, now));
+        }
+        stop
+    }
+
+    fn flush(&mut self) {
+        let _unwritten = self.raw.flush().and_then(|()| self.log.flush());
+    }
+
+    fn take_news(&mut self) -> Option<String> {
+        self.news.take()
+    }
+
+    /// Hears what is left in the pipe.
+    async fn drain(&mut self, watch: &mut Watch) {
+        let all = async {
+            while self.is_open() {
+                let _late = self.next(watch).await;
+            }
+        };
+        let _late = tokio::time::timeout(DRAIN, all).await;
+        self.flush();
+    }
+
+    async fn stderr_text(&mut self) -> String {
+        if let Some(reader) = self.stderr_reader.take() {
+            let _late = tokio::time::timeout(DRAIN, reader).await;
+        }
+        self.stderr.lock().map(|tail| tail.text()).unwrap_or_default()
+    }
+}
+
+/// Characters of the last event that `status` shows: a line of a wide terminal.
+const NEWS_CHARS_MAX: usize = 200;
+
+async fn keep_stderr(pipe: ChildStderr, mut log: CappedLog, tail: Arc<Mutex<Tail>>) {
+    let mut lines = BoundedLines::new(pipe);
+    while let Ok(Some(line)) = lines.next_line().await {
+        let _unwritten = log.write(line.bytes).and_then(|()| log.write(b"\n"));
+        if let Ok(mut tail) = tail.lock() {
+            tail.push(line.bytes);
+            tail.push(b"\n");
+        }
+        if !lines.has_buffered_line() {
+            let _unwritten = log.flush();
+        }
+    }
+    let _unwritten = log.flush();
+}

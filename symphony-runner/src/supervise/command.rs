@@ -1,0 +1,148 @@
+//! A command of the configuration (set-up, gate) as a supervised process: time limit, log, no process left.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use symphony_core::config::{CommandLine, Millis};
+
+use crate::error::RunnerError;
+use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
+use crate::process::{AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline};
+
+/// Output kept of a command: as much as of an agent (spec: lifecycle, "Streams").
+const TAIL_BYTES: usize = 50 * 1024;
+
+/// What became of a command.
+#[derive(Debug)]
+pub(crate) struct CommandOutcome {
+    /// How it ended.
+    pub(crate) exit: AgentExit,
+    /// Whether its time limit ended it.
+    pub(crate) timed_out: bool,
+    /// How long it took.
+    pub(crate) duration: Duration,
+    /// The end of its output, standard error included.
+    pub(crate) output: String,
+}
+
+impl CommandOutcome {
+    /// Says whether it did what it should.
+    pub(crate) fn passed(&self) -> bool {
+        !self.timed_out && self.exit.is_success()
+    }
+
+    /// How it ended, in words.
+    pub(crate) fn how(&self, limit: Millis) -> String {
+        match (self.timed_out, self.exit.code, self.exit.signal) {
+            (true, ..) => format!("it did not end within {limit}"),
+            (_, Some(code), _) => format!("exit code {code}"),
+            (_, None, Some(signal)) => format!("ended by signal {signal}"),
+            (_, None, None) => "it ended".to_owned(),
+        }
+    }
+}
+
+/// A command of the configuration, to be run.
+#[derive(Debug)]
+pub(crate) struct CommandCall<'a> {
+    /// Symphony's own executable.
+    pub(crate) executable: &'a Path,
+    /// What to run.
+    pub(crate) line: &'a CommandLine,
+    /// Its time limit.
+    pub(crate) limit: Millis,
+    /// Its whole environment.
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// Where it runs.
+    pub(crate) directory: &'a Path,
+    /// Where its output goes.
+    pub(crate) log: PathBuf,
+}
+
+/// Runs a command to its end, or to that of its time; no process of it is left.
+pub(crate) async fn run_command(
+    supervision: &Supervision,
+    call: CommandCall<'_>,
+) -> Result<CommandOutcome, RunnerError> {
+    let CommandCall { executable, line, limit, environment, directory, log } = call;
+    // both streams into one, in their order: what a person would see
+    let argv = line.to_argv();
+    let merged = ["sh", "-c", "exec \"$@\" 2>&1", "sh"].map(str::to_owned).into_iter().chain(argv);
+    let mut words = merged.map(OsString::from);
+    let program = words.next().unwrap_or_default().into();
+    let launch = AgentLaunch {
+        trampoline: Trampoline::new(executable, super::agent::TRAMPOLINE_COMMAND),
+        program,
+        arguments: words.collect(),
+        environment,
+        directory: directory.to_owned(),
+        input: AgentInput::Empty,
+    };
+    let started = Instant::now();
+    let mut child = supervision.spawn(launch)?;
+    let mut log = CappedLog::open(&log, LogLimits::FORMATTED, OmissionStyle::Text)
+        .map_err(|error| RunnerError::io("open the log", &log, error))?;
+    let mut tail = Tail::new(TAIL_BYTES);
+    let mut lines = child.take_stdout().map(BoundedLines::new);
+    // nothing comes on it: the shell sends it to standard output
+    drop(child.take_stderr());
+    let deadline = tokio::time::sleep(limit.duration());
+    tokio::pin!(deadline);
+    let mut timed_out = false;
+    let mut exited = false;
+    while !exited && !timed_out {
+        tokio::select! {
+            line = next(&mut lines), if lines.is_some() => keep(line, &mut lines, &mut log, &mut tail),
+            exit = child.wait() => { exit?; exited = true; }
+            () = &mut deadline => timed_out = true,
+        }
+    }
+    let ended = {
+        let ending = supervision.end_tree(&mut child, GRACE);
+        tokio::pin!(ending);
+        loop {
+            tokio::select! {
+                report = &mut ending => break report?,
+                line = next(&mut lines), if lines.is_some() => keep(line, &mut lines, &mut log, &mut tail),
+            }
+        }
+    };
+    drain(&mut lines, &mut log, &mut tail).await;
+    let _unwritten = log.flush();
+    Ok(CommandOutcome {
+        exit: ended.exit,
+        timed_out: timed_out && ended.end != AgentEnd::ByItself,
+        duration: started.elapsed(),
+        output: tail.text(),
+    })
+}
+
+type Lines = Option<BoundedLines<tokio::process::ChildStdout>>;
+
+/// A line of output; none at its end.
+async fn next(lines: &mut Lines) -> Option<Vec<u8>> {
+    let line = lines.as_mut()?.next_line().await.ok()??;
+    Some(line.bytes.to_vec())
+}
+
+fn keep(line: Option<Vec<u8>>, lines: &mut Lines, log: &mut CappedLog, tail: &mut Tail) {
+    match line {
+        None => *lines = None,
+        Some(mut line) => {
+            line.push(b'\n');
+            tail.push(&line);
+            // a full disk must not end the command: the tail is kept in memory
+            let _unwritten = log.write(&line);
+        }
+    }
+}
+
+/// Reads what is left in the pipe; its writers are gone.
+async fn drain(lines: &mut Lines, log: &mut CappedLog, tail: &mut Tail) {
+    while lines.is_some() {
+        let line = tokio::time::timeout(Duration::from_secs(1), next(lines)).await.unwrap_or(None);
+        keep(line, lines, log, tail);
+    }
+}

@@ -1,0 +1,146 @@
+//! One run, from its claim to its end, in a process of its own (spec: lifecycle, "Supervisor").
+//!
+//! prepare (worktree, prompts, socket) → agent (stream, limits) → exit handling (sweep, commit, gates, one transaction).
+//! A supervisor that dies is followed by another one that does the exit handling only; both do it the same way, and
+//! doing it twice does no harm.
+
+mod agent;
+mod command;
+mod finish;
+mod gates;
+mod prepare;
+mod prompts;
+mod review_input;
+mod watch;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::RunId;
+use symphony_core::issue::Issue;
+use symphony_core::run::{Run, RunError, RunStatus};
+use symphony_mcp::StoreThread;
+use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
+
+use crate::environment::agent_environment;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::RunPaths;
+use crate::process::{RunLock, Supervision, become_session_leader};
+
+pub use agent::TRAMPOLINE_COMMAND;
+pub(crate) use agent::AgentOutcome;
+pub(crate) use gates::{GatePlace, run_gates};
+
+/// What a supervisor is started for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SuperviseMode {
+    /// The whole run.
+    Run,
+    /// The exit handling of a run whose supervisor died.
+    Finish,
+}
+
+/// Supervises a run: the body of the hidden command `symphony supervise`. Takes the run's lock from standard input.
+///
+/// # Errors
+/// When the run could not be brought to its recorded end; the next tick starts its exit handling again.
+pub fn supervise(installation: &Installation, run: &RunId, mode: SuperviseMode) -> Result<(), RunnerError> {
+    become_session_leader()?;
+    let mut store = installation.open_store()?;
+    let job = Job::load(installation, &mut store, run)?;
+    // held until the very end: it says that the run is alive
+    let _lock = RunLock::adopt_stdin(job.paths.lock())?;
+    let supervision = Supervision::begin()?;
+    let store = StoreThread::start(store)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunnerError::io("start the runtime for", &job.paths.dir, error))?;
+    let result = runtime.block_on(carry_out(&job, &store, &supervision, mode));
+    // a blocked read of some pipe must not keep the process
+    runtime.shutdown_background();
+    result
+}
+
+async fn carry_out(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    mode: SuperviseMode,
+) -> Result<(), RunnerError> {
+    if !job.run.status.is_live() {
+        return Ok(());
+    }
+    let outcome = match mode {
+        SuperviseMode::Finish => AgentOutcome::crashed(&job.run),
+        SuperviseMode::Run => match prepare::prepare(job, store, supervision).await {
+            Ok(prepared) => agent::run_agent(job, store, supervision, &prepared).await?,
+            Err(error) => AgentOutcome::not_started(&error),
+        },
+    };
+    finish::finish(job, store, supervision, outcome).await
+}
+
+/// A run with everything that belongs to it.
+#[derive(Debug)]
+pub(crate) struct Job<'a> {
+    pub(crate) installation: &'a Installation,
+    pub(crate) project: Project,
+    pub(crate) config: ProjectConfig,
+    pub(crate) run: Run,
+    pub(crate) issue: Option<Issue>,
+    pub(crate) paths: RunPaths,
+}
+
+impl<'a> Job<'a> {
+    fn load(installation: &'a Installation, store: &mut Store, run: &RunId) -> Result<Self, RunnerError> {
+        let run = store.run(run)?;
+        let project = store.project(&run.project)?;
+        let config = installation.project_config(&project)?;
+        let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
+        let paths = RunPaths::new(&project.root, &run.id);
+        Ok(Self { installation, project, config, run, issue, paths })
+    }
+
+    /// The environment of commands of the configuration: the agent's, without its provider's settings.
+    pub(crate) fn command_environment(&self) -> BTreeMap<OsString, OsString> {
+        agent_environment(&self.installation.environment, &self.config.env, &BTreeMap::new(), &self.run.id)
+    }
+
+    /// The context of a write in the run's name.
+    pub(crate) fn as_run(&self) -> Context {
+        let key =
+            RunKey { run: self.run.id.clone(), fence: self.run.fence, agent: self.run.agent.clone() };
+        Context { actor: Actor::Run(key), now: Timestamp::now() }
+    }
+
+    /// The context of a write of Symphony itself.
+    pub(crate) fn as_system() -> Context {
+        Context::system(Timestamp::now())
+    }
+}
+
+impl AgentOutcome {
+    /// The outcome of a run whose supervisor died.
+    fn crashed(run: &Run) -> Self {
+        let message = format!("the supervisor of run {} died; its processes were ended", run.id);
+        Self::failed(RunStatus::Crashed, RunError { class: ErrorClass::Crashed, message })
+    }
+
+    /// The outcome of a run that did not get as far as its agent.
+    fn not_started(error: &RunnerError) -> Self {
+        let class = match error {
+            _ if error.is_disk_full() => ErrorClass::DiskFull,
+            RunnerError::Provider(_) => ErrorClass::ProviderMissing,
+            RunnerError::Workspace(_) => ErrorClass::WorktreeFailed,
+            RunnerError::Setup { .. } => ErrorClass::SetupFailed,
+            RunnerError::Store(StoreError::Superseded { .. }) => ErrorClass::Cancelled,
+            _ => ErrorClass::SpawnFailed,
+        };
+        Self::failed(RunStatus::Failed, RunError { class, message: error.to_string() })
+    }
+}

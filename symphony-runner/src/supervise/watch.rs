@@ -1,0 +1,205 @@
+//! The limits of a running agent, as a pure state machine: time, silence, repetition, lingering (spec: lifecycle, "Time
+//! limits and killing"; orchestrator, "Stall", "Loop").
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use symphony_core::failure::ErrorClass;
+use symphony_core::run::RunStatus;
+
+use crate::stream::{AgentEvent, LoopDetector, must_end};
+
+/// How long a process may live after its last result (spec: lifecycle, "Providers").
+const AFTER_RESULT: Duration = Duration::from_secs(30);
+
+/// Why Symphony ends an agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// Over its time limit.
+    TimedOut(Duration),
+    /// Silent for too long.
+    Stalled(Duration),
+    /// The same call again and again.
+    Looping {
+        tool: String,
+        repeats: u32,
+    },
+    /// Came up without its MCP server, or with refused credentials.
+    MustEnd(ErrorClass),
+    /// Done, but its process stays.
+    AfterResult,
+    /// A human asked for it.
+    Cancelled,
+}
+
+impl Stop {
+    /// The class of the run's error; none where the result counts.
+    pub(crate) const fn class(&self) -> Option<ErrorClass> {
+        match self {
+            Self::TimedOut(_) => Some(ErrorClass::TimedOut),
+            Self::Stalled(_) => Some(ErrorClass::Stalled),
+            Self::Looping { .. } => Some(ErrorClass::Looping),
+            Self::MustEnd(class) => Some(*class),
+            Self::AfterResult => None,
+            Self::Cancelled => Some(ErrorClass::Cancelled),
+        }
+    }
+
+    /// What happened, in words; empty where the stream tells better.
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::TimedOut(limit) => format!("ended after its time limit of {} s (turn_timeout_ms)", limit.as_secs()),
+            Self::Stalled(limit) => {
+                format!("ended after {} s without output (stall_timeout_ms)", limit.as_secs())
+            }
+            Self::Looping { tool, repeats } => {
+                format!("ended: called `{tool}` {repeats} times in a row with the same arguments and no change in the worktree")
+            }
+            Self::MustEnd(_) | Self::AfterResult => String::new(),
+            Self::Cancelled => "ended by a human".to_owned(),
+        }
+    }
+}
+
+/// The status of a run that ended with a class of error.
+pub(crate) const fn status_of(class: ErrorClass) -> RunStatus {
+    match class {
+        ErrorClass::TimedOut => RunStatus::TimedOut,
+        ErrorClass::Stalled => RunStatus::Stalled,
+        ErrorClass::Looping => RunStatus::Looping,
+        ErrorClass::Crashed => RunStatus::Crashed,
+        ErrorClass::Tampered => RunStatus::Tampered,
+        ErrorClass::Cancelled => RunStatus::Cancelled,
+        _ => RunStatus::Failed,
+    }
+}
+
+/// The limits that hold for an agent.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) turn: Duration,
+    pub(crate) stall: Duration,
+    pub(crate) loop_repeats: NonZeroU32,
+}
+
+/// What the watch knows; all times are since the agent's start.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    limits: Limits,
+    last_output: Duration,
+    last_result: Option<Duration>,
+    detector: LoopDetector,
+    suspected: Option<(String, u32)>,
+}
+
+impl Watch {
+    /// Begins to watch.
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            last_output: Duration::ZERO,
+            last_result: None,
+            detector: LoopDetector::new(limits.loop_repeats),
+            suspected: None,
+        }
+    }
+
+    /// Takes in that something came, at a time.
+    pub(crate) fn heard(&mut self, now: Duration) {
+        self.last_output = now;
+    }
+
+    /// Takes in an event; says when it means the end.
+    pub(crate) fn observe(&mut self, event: &AgentEvent, now: Duration) -> Option<Stop> {
+        match event {
+            AgentEvent::Result(_) => self.last_result = Some(now),
+            // it goes on working after a result: background tasks and subagents do that
+            AgentEvent::Text { .. } | AgentEvent::ToolUse(_) | AgentEvent::Init(_) => self.last_result = None,
+            _ => {}
+        }
+        if let Some(found) = self.detector.observe(event) {
+            self.suspected = Some((found.tool, found.repeats));
+        } else if matches!(event, AgentEvent::ToolUse(_)) {
+            self.suspected = None;
+        }
+        must_end(event).map(Stop::MustEnd)
+    }
+
+    /// Returns the repetition that is a loop unless the worktree changes meanwhile.
+    pub(crate) fn suspected_loop(&self) -> Option<Stop> {
+        self.suspected.as_ref().map(|(tool, repeats)| Stop::Looping { tool: tool.clone(), repeats: *repeats })
+    }
+
+    /// Takes in that the worktree changed: repetition is progress then.
+    pub(crate) fn worktree_changed(&mut self) {
+        self.suspected = None;
+        self.detector = LoopDetector::new(self.limits.loop_repeats);
+    }
+
+    /// Says which limit is reached at a time.
+    pub(crate) fn due(&self, now: Duration) -> Option<Stop> {
+        if now >= self.limits.turn {
+            return Some(Stop::TimedOut(self.limits.turn));
+        }
+        if let Some(result) = self.last_result {
+            return (now.saturating_sub(result) >= AFTER_RESULT).then_some(Stop::AfterResult);
+        }
+        (now.saturating_sub(self.last_output) >= self.limits.stall).then_some(Stop::Stalled(self.limits.stall))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::{RunResult, ToolUse};
+
+    fn watch() -> Watch {
+        Watch::new(Limits {
+            turn: Duration::from_secs(600),
+            stall: Duration::from_secs(420),
+            loop_repeats: NonZeroU32::new(3).unwrap(),
+        })
+    }
+
+    fn call(digest: u64) -> AgentEvent {
+        AgentEvent::ToolUse(ToolUse { id: "1".into(), name: "Bash".into(), input: "{}".into(), input_digest: digest })
+    }
+
+    const fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn time_and_silence_have_their_limits() {
+        let mut watch = watch();
+        assert_eq!(watch.due(at(419)), None);
+        assert_eq!(watch.due(at(420)), Some(Stop::Stalled(at(420))));
+        watch.heard(at(400));
+        assert_eq!(watch.due(at(599)), None);
+        assert_eq!(watch.due(at(600)), Some(Stop::TimedOut(at(600))));
+    }
+
+    #[test]
+    fn a_process_that_stays_after_its_result_is_ended_and_its_result_counts() {
+        let mut watch = watch();
+        let result = AgentEvent::Result(Box::new(RunResult::default()));
+        assert_eq!(watch.observe(&result, at(10)), None);
+        assert_eq!(watch.due(at(39)), None);
+        assert_eq!(watch.due(at(40)).map(|stop| stop.class()), Some(None));
+        watch.observe(&call(1), at(41));
+        assert_eq!(watch.due(at(90)), None);
+    }
+
+    #[test]
+    fn repetition_is_a_loop_unless_the_worktree_changes() {
+        let mut watch = watch();
+        for _ in 0..3 {
+            watch.observe(&call(7), at(1));
+        }
+        assert!(watch.suspected_loop().is_some());
+        watch.worktree_changed();
+        assert_eq!(watch.suspected_loop(), None);
+        watch.observe(&call(7), at(2));
+        assert_eq!(watch.suspected_loop(), None);
+    }
+}
