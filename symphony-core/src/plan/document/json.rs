@@ -2,7 +2,9 @@
 //!
 //! `serde_json` decides what JSON is and where it is broken; the scan here walks a text that passed and notes lines.
 
-use serde_json::Value;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
 use super::error::PlanError;
 
@@ -50,8 +52,7 @@ impl Json {
 
 /// Parses JSON whose first line is `first_line` of the file; linear.
 pub(super) fn parse_json(text: &str, first_line: usize) -> Result<Node, PlanError> {
-    // a Value, not IgnoredAny: only the former is held to a depth, on which the scan's recursion relies
-    if let Err(error) = serde_json::from_str::<Value>(text) {
+    if let Err(error) = serde_json::from_str::<Sound>(text) {
         return Err(broken(text, first_line, &error));
     }
     let mut scan = Scan {
@@ -60,6 +61,58 @@ pub(super) fn parse_json(text: &str, first_line: usize) -> Result<Node, PlanErro
         line: first_line,
     };
     Ok(scan.node())
+}
+
+/// Any JSON, checked and forgotten. Unlike `IgnoredAny` it is held to `serde_json`'s depth, on which the recursion of
+/// the scan relies.
+struct Sound;
+
+impl<'de> Deserialize<'de> for Sound {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(Self)
+    }
+}
+
+impl<'de> Visitor<'de> for Sound {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self, E> {
+        Ok(self)
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self, A::Error> {
+        while items.next_element::<Self>()?.is_some() {}
+        Ok(self)
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self, A::Error> {
+        while members.next_entry::<Self, Self>()?.is_some() {}
+        Ok(self)
+    }
 }
 
 fn broken(text: &str, first_line: usize, error: &serde_json::Error) -> PlanError {
@@ -188,6 +241,8 @@ impl Scan<'_> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
 
     fn plain(node: &Node) -> Value {

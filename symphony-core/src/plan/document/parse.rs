@@ -74,7 +74,7 @@ pub fn parse_plan(markdown: &str) -> Result<(Plan, Vec<PlanWarning>), PlanError>
     match &root.value {
         Json::Array(items) => phases = Some((items, root.line)),
         Json::Object(members) => {
-            unknown_fields("", members, &PLAN_FIELDS, &mut report);
+            unknown_fields(String::new, members, &PLAN_FIELDS, &mut report);
             for member in members {
                 match (member.name.as_str(), &member.node.value) {
                     ("phases", Json::Array(items)) => phases = Some((items, member.node.line)),

@@ -10,6 +10,7 @@ mod choice;
 mod error;
 mod event;
 mod outcome;
+mod passing;
 mod phase_state;
 mod plan_state;
 mod step;
@@ -23,6 +24,7 @@ pub use choice::{
 pub use error::PlanTransitionError;
 pub use event::{PhaseEvent, PlanEvent, ReleaseCause};
 pub use outcome::{CRASHES_MAX, FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
+pub use passing::artifacts_for;
 pub use phase_state::{
     ERROR_BYTES_MAX, FAILURES_KEPT_MAX, PhaseFailure, PhaseProgress, PhaseState, PhaseStatus,
 };

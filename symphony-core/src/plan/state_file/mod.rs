@@ -15,6 +15,6 @@ pub use convert::StateHeader;
 pub use document::{MANAGED_BY, PendingDecision, PhaseRecord, RetryRecord, STATE_FILE, StateFile};
 pub use error::StateFileError;
 pub use operations::{
-    RetryForce, init_state, mark_complete, mark_failed, ready_phases, resolve, retry_phase,
-    start_ready,
+    RetryForce, init_state, mark_complete, mark_failed, phase_artifacts, ready_phases, resolve,
+    retry_phase, start_ready,
 };

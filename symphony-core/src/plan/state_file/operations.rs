@@ -10,7 +10,7 @@ use super::document::StateFile;
 use super::error::StateFileError;
 use crate::id::PlanPhaseId;
 use crate::plan::artifact::Artifact;
-use crate::plan::artifacts::{check_artifacts, pass_on};
+use crate::plan::artifacts::check_artifacts;
 use crate::plan::document::Plan;
 use crate::plan::failure::{FailureEvidence, RetryPolicy, classify_failure};
 use crate::plan::graph::Dag;
@@ -63,6 +63,21 @@ pub fn ready_phases(file: &StateFile, now: Timestamp) -> Result<Vec<ReadyPhase>,
     let mut desk = Desk::open(file)?;
     desk.follow_up(now)?;
     Ok(desk.ready(file, usize::MAX))
+}
+
+/// Returns what a phase gets from the phases it asks, whoever manages the file. Changes nothing.
+///
+/// # Errors
+/// When the file is not sound or has no such phase.
+pub fn phase_artifacts(
+    file: &StateFile,
+    phase: &PlanPhaseId,
+) -> Result<Vec<Artifact>, StateFileError> {
+    let dag = Dag::new(&file.plan.phases)?;
+    if dag.position(phase).is_none() {
+        return Err(unknown(phase));
+    }
+    Ok(state::artifacts_for(&dag, &file.to_state(), phase))
 }
 
 /// Marks at most `phases_max` of the phases that [`ready_phases`] returns as running, and returns them: two callers
@@ -307,13 +322,10 @@ impl Desk {
     fn ready(&self, file: &StateFile, phases_max: usize) -> Vec<ReadyPhase> {
         self.ready_positions(phases_max)
             .filter_map(|at| {
-                let sources = self.dag.artifact_sources(at).iter().filter_map(|source| {
-                    let id = self.dag.ids().get(*source)?;
-                    Some((id, self.state.phases.get(id)?.artifacts.as_slice()))
-                });
+                let id = self.dag.ids().get(at)?;
                 Some(ReadyPhase {
                     phase: file.plan.phases.get(at)?.clone(),
-                    artifacts: pass_on(sources),
+                    artifacts: state::artifacts_for(&self.dag, &self.state, id),
                 })
             })
             .collect()

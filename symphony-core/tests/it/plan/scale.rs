@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
+use symphony_core::plan::artifacts::{parse_markers, parse_output_lines};
+use symphony_core::plan::failure::{FailureEvidence, classify_failure};
 use symphony_core::plan::state::{
     OnFailure, PlanAction, PlanLimits, PlanSnapshot, PlanState, apply_all, plan_step,
 };
-use symphony_core::plan::{Dag, PlanError, parse_plan};
+use symphony_core::plan::{Dag, PlanError, find_block, parse_plan};
 
 use super::at;
 
@@ -101,6 +103,39 @@ fn a_long_cycle_is_found_and_told_in_short() {
     );
     assert!(problems[0].message.ends_with(" -> p19999 -> p0"));
     assert!(problems[0].message.len() < 2_000);
+}
+
+#[test]
+fn adversarial_texts_are_read_in_one_pass() {
+    const TIMES: usize = 8_000;
+    let marker = "[SYMPHONY:ARTIFACT] {\"type\":\"note\",\"content\":\"n\"}\n";
+    for piece in [
+        "```symphony-phases\n",
+        "```symphony-phases\n[]\n```\n",
+        "``` symphony-phases ```\n",
+        "expected ",
+        "expected but ",
+        "rate ",
+        "503:",
+        "a/",
+        marker,
+        "Modified ",
+        "{\"id\":",
+    ] {
+        let text = piece.repeat(TIMES);
+        let evidence = FailureEvidence {
+            text: &text,
+            ..FailureEvidence::default()
+        };
+        classify_failure(&evidence);
+        parse_markers(&text, Some("/w"));
+        parse_output_lines(&text, None);
+        if let Ok(block) = find_block(&text) {
+            assert!(block.ignored.len() < TIMES);
+        }
+        assert!(parse_plan(&text).is_err());
+        assert!(parse_plan(&format!("```symphony-phases\n{text}\n```\n")).is_err());
+    }
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{Choice, PhaseStatus, PlanStatus, RetryMode};
 use symphony_core::plan::state_file::{
-    RetryForce, StateFile, StateFileError, init_state, mark_complete, mark_failed, ready_phases,
-    resolve, retry_phase, start_ready,
+    RetryForce, StateFile, StateFileError, init_state, mark_complete, mark_failed, phase_artifacts,
+    ready_phases, resolve, retry_phase, start_ready,
 };
 use symphony_core::plan::{Artifact, Plan};
 
@@ -80,6 +80,12 @@ fn a_plan_runs_from_init_to_its_end() {
     insta::assert_snapshot!(json(&answer), @r#"{"success":true,"phaseId":"setup","status":"complete","orchestrationStatus":"running","newlyReady":["api"],"blocked":[],"retryCount":0}"#);
     let entries = ready_phases(&file, at(10)).unwrap();
     insta::assert_snapshot!(json(&entries[1].artifacts), @r#"[{"type":"file_created","path":"db.sql","metadata":{"sourcePhase":"setup"}}]"#);
+    assert_eq!(
+        phase_artifacts(&file, &id("api")).unwrap(),
+        entries[1].artifacts
+    );
+    assert_eq!(phase_artifacts(&file, &id("ui")).unwrap(), []);
+    assert!(phase_artifacts(&file, &id("x")).is_err());
     for phase in ["docs", "api"] {
         mark_complete(&mut file, &id(phase), vec![], at(20)).unwrap();
     }

@@ -38,7 +38,7 @@ pub(in crate::plan::document) fn metadata(
             return None;
         }
     };
-    unknown_fields("metadata", members, &METADATA_FIELDS, report);
+    unknown_fields(|| "metadata.".to_owned(), members, &METADATA_FIELDS, report);
     let mut metadata = PlanMetadata::default();
     for Member { name, node, .. } in members {
         let path = || format!("metadata.{name}");

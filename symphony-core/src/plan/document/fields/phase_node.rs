@@ -78,8 +78,8 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn read(mut self) -> PhaseNode {
-        let place = format!("phases[{}]", self.index);
-        unknown_fields(&place, self.members, &PHASE_FIELDS, self.report);
+        let place = || format!("phases[{}].", self.index);
+        unknown_fields(place, self.members, &PHASE_FIELDS, self.report);
         self.check_id();
         let title = self.text("title", "Phase title must be a non-empty string");
         let objective = self.text("objective", "Phase objective must be a non-empty string");
@@ -231,8 +231,8 @@ impl<'a> Reader<'a> {
             self.problem("required_context", node.line, message);
             return &[];
         };
-        let place = format!("phases[{}].required_context", self.index);
-        unknown_fields(&place, members, &CONTEXT_FIELDS, self.report);
+        let place = || format!("phases[{}].required_context.", self.index);
+        unknown_fields(place, members, &CONTEXT_FIELDS, self.report);
         members
     }
 
