@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use symphony_core::unit::Tokens;
 
 use crate::fence::Fenced;
+use crate::hidden::{has_comment, has_hidden};
 use crate::report::ItemsKept;
 use crate::section::Fit;
 use crate::tokens::TokenCounter;
@@ -15,6 +16,18 @@ use crate::truncate::truncate_tail;
 pub(crate) struct Fitter<'c> {
     pub(crate) counter: &'c dyn TokenCounter,
     pub(crate) marker_chars: usize,
+}
+
+/// The part at the end of a text that decides what the text rule keeps of it, once hidden characters are stripped or escaped.
+///
+/// What is cut anyway need not be read: when more than `cap` of plain text stands at the end, nothing before it can
+/// reach the prompt. A comment could, because its beginning may be cut off and its hidden end stay; then all is read.
+pub(crate) fn deciding_end<'a>(text: &'a str, cap: Tokens, counter: &dyn TokenCounter) -> &'a str {
+    let start = counter.suffix_start(text, Tokens::new(cap.get().saturating_add(2)), "");
+    match text.get(start..) {
+        Some(end) if start > 0 && !has_hidden(end) && !has_comment(text) => end,
+        _ => text,
+    }
 }
 
 /// Text rule: keeps the end of a text.
@@ -61,12 +74,14 @@ impl Fitter<'_> {
 
     /// List rule: takes items from the newest (last) on until the next would pass the cap, and keeps their order.
     ///
-    /// `given` is how many there were before a hard limit. Items are made only as long as there is room.
+    /// `given` is how many there were before a hard limit. Items are made only as long as there
+    /// is room; of the others only the raw text is counted.
     pub(crate) fn fit_newest<'a, T>(
         &self,
         items: &'a [T],
         given: usize,
         cap: Tokens,
+        raw: impl Fn(&T) -> &str,
         make: impl Fn(&'a T) -> Fenced<'a>,
     ) -> (Vec<Fenced<'a>>, Fit) {
         let mut kept = Vec::new();
@@ -74,12 +89,13 @@ impl Fitter<'_> {
         let mut from = Tokens::ZERO;
         let mut full = false;
         for item in items.iter().rev() {
+            if full {
+                from = from + self.counter.count(raw(item));
+                continue;
+            }
             let mut item = make(item);
             let cost = self.cost(&item);
             from = from + cost;
-            if full {
-                continue;
-            }
             if used + cost <= cap {
                 used = used + cost;
                 kept.push(item);

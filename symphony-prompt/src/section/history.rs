@@ -10,7 +10,7 @@ use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line, strip_hidden};
 use crate::input::{AttemptInput, CommentInput, FindingInput};
 use crate::report::ItemsKept;
-use crate::section::fit::Fitter;
+use crate::section::fit::{Fitter, deciding_end};
 use crate::section::{Fit, Piece, SectionDraft, SectionName};
 use crate::truncate::{grapheme_ceil, limit_tail, truncate_tail};
 
@@ -112,12 +112,11 @@ fn output_tails<'a>(
         let text = if limited.trim().is_empty() {
             Cow::Borrowed("")
         } else {
-            escape_hidden(limited)
+            escape_hidden(deciding_end(limited, left, fitter.counter))
         };
-        let before = fitter.counter.count(&text);
-        from = from + before;
+        from = from + fitter.counter.count(limited);
         cut |= start > 0;
-        let tail = if before <= left {
+        let tail = if fitter.counter.fits(&text, left) {
             text
         } else {
             cut = true;
@@ -155,7 +154,13 @@ pub(crate) fn findings<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let shown = last(findings, FINDINGS_MAX);
-    let (kept, fit) = fitter.fit_newest(shown, findings.len(), cap, |item| finding(item));
+    let (kept, fit) = fitter.fit_newest(
+        shown,
+        findings.len(),
+        cap,
+        |item| &item.text,
+        |item| finding(item),
+    );
     list_section(
         SectionName::PreviousFindings,
         "## Previous Findings\n",
@@ -172,13 +177,15 @@ pub(crate) fn conversation<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let shown = last(comments, max);
-    let (kept, fit) = fitter.fit_newest(shown, comments.len(), cap, |comment| Fenced {
+    let make = |comment: &'a CommentInput| Fenced {
         origin: comment
             .created_at
             .map_or_else(|| "comment".to_owned(), |at| format!("comment of {at}")),
         author: comment.author.name().to_owned(),
         text: strip_hidden(&comment.content),
-    });
+    };
+    let (kept, fit) =
+        fitter.fit_newest(shown, comments.len(), cap, |comment| &comment.content, make);
     list_section(SectionName::Conversation, "## Conversation\n", kept, fit)
 }
 

@@ -7,7 +7,7 @@ use symphony_core::issue::Priority;
 use crate::fence::Fenced;
 use crate::hidden::{one_line, strip_hidden};
 use crate::input::{DependencyInput, IssueInput, Workspace};
-use crate::section::fit::{Fitter, fit_text};
+use crate::section::fit::{Fitter, deciding_end, fit_text};
 use crate::section::{Piece, SectionDraft, SectionName};
 
 /// Longest title, in characters: the MCP server takes no longer one.
@@ -82,11 +82,16 @@ pub(crate) fn description<'a>(
     cap: symphony_core::unit::Tokens,
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
-    let stripped = strip_hidden(&issue.description);
+    let whole = issue.description.trim_end();
+    let end = deciding_end(whole, cap, fitter.counter);
+    let stripped = strip_hidden(end);
     if stripped.trim().is_empty() {
         return SectionDraft::new(SectionName::Description, Vec::new());
     }
-    let (text, fit) = fit_text(stripped, cap, fitter.counter);
+    let (text, mut fit) = fit_text(stripped, cap, fitter.counter);
+    if let Some((from, _)) = &mut fit.cut {
+        *from = fitter.counter.count(whole);
+    }
     let pieces = if text.is_empty() {
         Vec::new()
     } else {

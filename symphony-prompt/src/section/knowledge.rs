@@ -46,11 +46,15 @@ pub(crate) fn learnings<'a>(
     let (mut used, mut from) = (Tokens::ZERO, Tokens::ZERO);
     let mut full = false;
     for learning in learnings.iter().take(LEARNINGS_MAX) {
+        if full {
+            from = from + counter.count(learning);
+            continue;
+        }
         let item = bullet(strip_hidden(learning).trim()) + "\n";
         let cost = counter.count(&item);
         from = from + cost;
-        if full || used + cost > cap {
-            if !full && lines.is_empty() {
+        if used + cost > cap {
+            if lines.is_empty() {
                 let frame = counter.count("- \n").get();
                 let room = Tokens::new(cap.get().saturating_sub(frame));
                 let cut = truncate_tail(&one_line(learning), room, counter).into_owned();
