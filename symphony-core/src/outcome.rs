@@ -74,10 +74,17 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         retry: None,
         comment: None,
     };
-    let in_progress = end.issue.state.status() == IssueStatus::InProgress;
+    let status = end.issue.state.status();
+    let in_progress = status == IssueStatus::InProgress;
+    // red gates end the review whatever became of the run; an issue that a human has moved on stays where it is
+    let review_ends = end.gate_is_red && status == IssueStatus::Review;
     let class = end.error.as_ref().map(|error| error.class);
     if class.is_some_and(ErrorClass::is_hold) || end.status == RunStatus::Cancelled {
-        routing.event = in_progress.then_some(IssueEvent::RunReturned);
+        routing.event = match (in_progress, review_ends) {
+            (true, _) => Some(IssueEvent::RunReturned),
+            (false, true) => Some(IssueEvent::ReviewRejected),
+            (false, false) => None,
+        };
         return routing;
     }
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
@@ -87,8 +94,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
             .error
             .as_ref()
             .map_or_else(String::new, |error| error.message.clone());
-        routing.event =
-            waits_or_works(end.issue.state.status()).then_some(IssueEvent::Tampered { reason });
+        routing.event = waits_or_works(status).then_some(IssueEvent::Tampered { reason });
         return routing;
     }
     if end.status == RunStatus::Succeeded
@@ -105,15 +111,21 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     } else {
         0
     };
-    if end.run.moved_issue {
+    let spent = breaker_opens(routing.counts, end.limits.max_retries);
+    // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
+    if end.run.moved_issue && !in_progress {
         // honoured: the agent's word stands; only a red gate on what it opened sends the issue back
-        routing.event = end.gate_is_red.then_some(IssueEvent::ReviewRejected);
+        routing.event = review_ends.then_some(IssueEvent::ReviewRejected);
+        // back in `todo` it would be dispatched again: with its attempts spent the breaker opens here, with its notice
+        if spent && (review_ends || status == IssueStatus::Todo) {
+            open_breaker(&mut routing, end);
+        }
         return routing;
     }
-    if end.evidence == Evidence::Found {
+    if end.evidence == Evidence::Found && !in_progress {
         return routing;
     }
-    if breaker_opens(routing.counts, end.limits.max_retries) {
+    if spent && waits_or_works(status) {
         open_breaker(&mut routing, end);
         return routing;
     }

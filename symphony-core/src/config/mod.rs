@@ -41,6 +41,6 @@ pub use settings::{
 };
 pub use table::{INSTALLATION_KEYS, KEYS};
 pub use value::{
-    BreakerStatus, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
+    BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
     ProviderName, SandboxMode,
 };

@@ -18,7 +18,7 @@ use super::settings::{
     WorktreeSettings,
 };
 use super::value::{
-    BreakerStatus, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
+    BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
 };
 use crate::agent::AgentType;
 use crate::unit::UsdMicros;
@@ -144,7 +144,7 @@ impl Reader<'_> {
             turn_timeout_ms: self.millis("turn_timeout_ms"),
             stall_timeout_ms: self.millis("stall_timeout_ms"),
             loop_repeats: self.get_or("loop_repeats", u32::MAX),
-            circuit_breaker_status: self.get_or("circuit_breaker_status", BreakerStatus::Backlog),
+            circuit_breaker_status: self.get_or("circuit_breaker_status", BreakerTarget::Backlog),
             provider: self.get_or("provider", ProviderChoice::Auto),
             model: self.get("model"),
             phase_models: self.map("phase_models"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::value::{
-    BreakerStatus, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
+    BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
     ProviderName, SandboxMode,
 };
 use crate::agent::AgentType;
@@ -75,7 +75,7 @@ pub struct ProjectConfig {
     /// Equal tool calls in a row that end a run.
     pub loop_repeats: u32,
     /// Where an issue goes when its circuit breaker opens.
-    pub circuit_breaker_status: BreakerStatus,
+    pub circuit_breaker_status: BreakerTarget,
     /// The program that runs agents.
     pub provider: ProviderChoice,
     /// The model asked for; without it the provider's own default.

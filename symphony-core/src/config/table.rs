@@ -4,7 +4,7 @@
 
 use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
-use super::value::{BreakerStatus, CommandOutput, ProviderChoice, SandboxMode};
+use super::value::{BreakerTarget, CommandOutput, ProviderChoice, SandboxMode};
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
 
@@ -91,7 +91,7 @@ pub const KEYS: &[Key] = &[
         "Silence of an agent after which its run is ended. The Claude CLI itself waits up to 360 s for a silent API."),
     leaf("loop_repeats", Leaf::Integer { min: 2, max: d::COUNT_MAX }, Integer(d::LOOP_REPEATS), Project,
         "Equal tool calls in a row, with no change in the worktree, that end a run as looping."),
-    leaf("circuit_breaker_status", Leaf::Choice(BreakerStatus::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
+    leaf("circuit_breaker_status", Leaf::Choice(BreakerTarget::NAMES), Text(d::CIRCUIT_BREAKER_STATUS), Project,
         "Where an issue goes when its circuit breaker opens; in `todo` it waits for `issue retry`."),
     leaf("provider", Leaf::Choice(ProviderChoice::NAMES), Text(d::PROVIDER), Project,
         "The program that runs agents; `auto` is `claude-cli` when it is found, else `codex-cli`."),

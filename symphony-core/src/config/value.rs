@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
 use crate::id::{IdError, is_prefix};
-use crate::issue::IssueStatus;
+pub use crate::issue::BreakerTarget;
 
 /// A duration in milliseconds.
 #[derive(
@@ -166,26 +166,6 @@ impl TryFrom<String> for IssuePrefix {
 impl From<IssuePrefix> for String {
     fn from(prefix: IssuePrefix) -> Self {
         prefix.0
-    }
-}
-
-closed_set!(
-    /// Where an issue goes when its circuit breaker opens.
-    BreakerStatus, "circuit breaker status", {
-        /// To the backlog; a human moves it back.
-        Backlog = "backlog",
-        /// Stays in `todo`, and waits there for `issue retry`.
-        Todo = "todo",
-    }
-);
-
-impl BreakerStatus {
-    /// Returns the issue's status.
-    pub const fn status(self) -> IssueStatus {
-        match self {
-            Self::Backlog => IssueStatus::Backlog,
-            Self::Todo => IssueStatus::Todo,
-        }
     }
 }
 

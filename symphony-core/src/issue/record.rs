@@ -88,6 +88,12 @@ pub enum FieldError {
         /// The field.
         field: &'static str,
     },
+    /// The text must stand on one line.
+    #[error("{field} must be one line without control characters")]
+    ControlCharacter {
+        /// The field.
+        field: &'static str,
+    },
     /// The text is too long.
     #[error("{field} is {found} {unit} long; the limit is {limit}")]
     TooLong {
@@ -127,6 +133,9 @@ pub enum FieldError {
 pub fn check_title(title: &str) -> Result<(), FieldError> {
     if title.trim().is_empty() {
         return Err(FieldError::Empty { field: "title" });
+    }
+    if title.chars().any(char::is_control) {
+        return Err(FieldError::ControlCharacter { field: "title" });
     }
     let found = title.chars().count();
     if found > TITLE_CHARS_MAX {
@@ -296,6 +305,10 @@ mod tests {
         assert_eq!(
             check_title(" \n").unwrap_err().to_string(),
             "title must not be empty"
+        );
+        assert_eq!(
+            check_title("one\ntwo").unwrap_err().to_string(),
+            "title must be one line without control characters"
         );
         assert!(check_text("description", &"a".repeat(TEXT_BYTES_MAX + 1)).is_err());
     }

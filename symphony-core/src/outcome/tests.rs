@@ -1,8 +1,11 @@
 //! One row for every agent, end and count.
 
+use proptest::prelude::*;
+use proptest::sample::select;
+
 use super::*;
 use crate::id::{IssueId, PrId, ProjectId, RunId};
-use crate::issue::{IssueState, Priority};
+use crate::issue::{Block, BlockedBy, IssueState, Priority, apply};
 use crate::run::{Fence, ProtectionLevel, RunTarget, Usage};
 
 fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
@@ -249,6 +252,41 @@ fn every_end_has_its_route() {
             "failed:agent_failed | breaker_opened | 3/3 | - | comment",
         ),
         (
+            "worker opened a pr, gate is red, then the provider was overloaded",
+            red(r(Worker, Review, Failed, Some(ErrorClass::Overloaded))),
+            "failed:overloaded | review_rejected | 1/1 | -",
+        ),
+        (
+            "worker opened a pr, gate is red, a human shelved it meanwhile",
+            red(r(Worker, IssueState::Backlog, Succeeded, None)),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "worker opened a pr with its last attempt",
+            last(moved(r(Worker, Review, Succeeded, None))),
+            "succeeded | - | 0/3 | -",
+        ),
+        (
+            "worker opened a pr with its last attempt, gate is red",
+            last(red(r(Worker, Review, Succeeded, None))),
+            "succeeded | breaker_opened | 0/3 | - | comment",
+        ),
+        (
+            "worker gave it back with its last attempt",
+            last(moved(r(Worker, IssueState::Todo, Succeeded, None))),
+            "succeeded | breaker_opened | 0/3 | - | comment",
+        ),
+        (
+            "judge failed for the last time, but a human merged meanwhile",
+            last(r(
+                Judge,
+                IssueState::Done,
+                Failed,
+                Some(ErrorClass::AgentFailed),
+            )),
+            "failed:agent_failed | - | 3/3 | -",
+        ),
+        (
             "planner without sub-tasks",
             r(Planner, InProgress, Succeeded, None),
             "failed:no_outcome | run_returned | 2/2 | backoff 20s",
@@ -264,5 +302,85 @@ fn every_end_has_its_route() {
             expected.contains("backoff"),
             "{name}: {found}"
         );
+    }
+}
+
+fn states() -> impl Strategy<Value = IssueState> {
+    let blocked = IssueState::Blocked(Block {
+        by: BlockedBy::Agent,
+        reason: "r".into(),
+    });
+    select(vec![
+        IssueState::Backlog,
+        IssueState::Todo,
+        IssueState::InProgress,
+        IssueState::Review,
+        blocked,
+        IssueState::Done,
+        IssueState::Cancelled,
+    ])
+}
+
+fn agents() -> impl Strategy<Value = AgentType> {
+    let mut agents = AgentType::SHIPPED.to_vec();
+    agents.push(AgentType::Wizard);
+    select(agents)
+}
+
+proptest! {
+    /// Whatever a human did to the issue meanwhile, the end of its run can be written; and the counts move by the rules.
+    #[test]
+    fn every_end_can_be_written(
+        state in states(),
+        agent in agents(),
+        status in select(RunStatus::ALL.iter().copied().filter(|s| !s.is_live()).collect::<Vec<_>>()),
+        class in proptest::option::of(select(ErrorClass::ALL.to_vec())),
+        flags in any::<[bool; 4]>(),
+        failures in 0_u32..4,
+        more_runs in 0_u32..4,
+    ) {
+        let [moved, found, gate_is_red, to_todo] = flags;
+        let counts = AttemptCounts {
+            consecutive_failures: failures,
+            total_runs: failures + more_runs,
+        };
+        let (issue, run) = (issue(state, counts), run(agent, moved));
+        let limits = FailureLimits {
+            breaker_target: if to_todo { BreakerTarget::Todo } else { BreakerTarget::Backlog },
+            ..LIMITS
+        };
+        let end = RunEnd {
+            run: &run,
+            issue: &issue,
+            status,
+            error: class.map(|class| RunError { class, message: "m".into() }),
+            evidence: if found { Evidence::Found } else { Evidence::None },
+            gate_is_red,
+            limits,
+        };
+        let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
+        let after = match &routing.event {
+            None => issue.state.clone(),
+            Some(event) => apply(&issue.state, event).unwrap(),
+        };
+        prop_assert_ne!(after.status(), IssueStatus::InProgress, "a run has ended, nobody is at work");
+        // I4 and I5
+        let waited = class.is_some_and(ErrorClass::is_hold) || status == RunStatus::Cancelled;
+        let runs = routing.counts.total_runs - counts.total_runs;
+        prop_assert_eq!(runs, u32::from(!waited));
+        prop_assert!(routing.counts.consecutive_failures <= counts.consecutive_failures + 1);
+        if routing.counts.consecutive_failures < counts.consecutive_failures {
+            prop_assert_eq!(routing.status, RunStatus::Succeeded);
+        }
+        // I6 and I7
+        if let Some(retry) = &routing.retry {
+            prop_assert!(retry.due_at <= crate::retry::after(Timestamp::UNIX_EPOCH, limits.max_backoff_ms));
+            prop_assert_eq!(after.status(), IssueStatus::Todo);
+        }
+        let opened = matches!(routing.event, Some(IssueEvent::BreakerOpened { .. }));
+        prop_assert_eq!(opened, routing.comment.is_some());
+        if after.status() == IssueStatus::Todo && !waited && issue.state.status() != IssueStatus::Todo {
+            prop_assert!(opened || !breaker_opens(routing.counts, limits.max_retries));
+        }
     }
 }

@@ -4,7 +4,11 @@ mod config;
 mod contract;
 mod front_matter;
 #[cfg(test)]
+mod issue_state;
+#[cfg(test)]
 mod plan;
 mod profile;
 mod shipped_prompts;
+#[cfg(test)]
+mod tick;
 mod tool_table;

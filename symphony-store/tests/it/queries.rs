@@ -12,6 +12,7 @@ fn request() -> SnapshotRequest {
     let view = ProjectView {
         max_concurrency: None,
         max_retries: 15,
+        max_backoff_ms: 300_000,
         breaker_target: BreakerTarget::Backlog,
         provider: Ok("scripted".into()),
         judge_enabled: true,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use symphony_core::agent::AgentType;
 use symphony_core::config::{
-    BreakerStatus, CommandLine, CommandOutput, ConfigDocument, ConfigProblem, Effective, FileInput,
+    BreakerTarget, CommandLine, CommandOutput, ConfigDocument, ConfigProblem, Effective, FileInput,
     FileRole, Gate, KeyPath, Layer, Millis, Place, Positions, ProjectConfig, ProviderChoice,
     ProviderName, RiskThreshold, SandboxMode, Source, defaults, parse_file, parse_project_row,
 };
@@ -66,7 +66,7 @@ fn defaults_are_those_of_the_specification() {
     assert_eq!(project.turn_timeout_ms, Millis::new(600_000));
     assert_eq!(project.stall_timeout_ms, Millis::new(420_000));
     assert_eq!(project.loop_repeats, 12);
-    assert_eq!(project.circuit_breaker_status, BreakerStatus::Backlog);
+    assert_eq!(project.circuit_breaker_status, BreakerTarget::Backlog);
     assert_eq!(project.provider, ProviderChoice::Auto);
     assert_eq!(
         (project.model, project.base_branch, project.vault),

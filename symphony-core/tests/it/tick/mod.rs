@@ -1,0 +1,8 @@
+//! The plan of a tick: reasons, order, holds, repairs, and what holds for every snapshot.
+
+mod holds;
+mod order;
+mod properties;
+mod reasons;
+mod repairs;
+mod support;

@@ -1,0 +1,365 @@
+//! What holds for every snapshot (I1, I6, I7, I16, L1, L5).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::{Index, select};
+use symphony_core::agent::AgentType;
+use symphony_core::id::ProjectId;
+use symphony_core::issue::{BreakerTarget, Priority, Size};
+use symphony_core::retry::RetryKind;
+use symphony_core::tick::{
+    Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, Plan, ProjectView,
+    Reason, ReviewCandidate, SlotLimits, Snapshot, plan_tick,
+};
+
+use super::support::{
+    NOW, at, candidate, counts, hold, issue, live, phase, project, review, run_id, view,
+};
+
+const PROJECTS: [&str; 3] = ["a", "b", "c"];
+
+fn projects() -> impl Strategy<Value = ProjectId> {
+    select(PROJECTS.to_vec()).prop_map(project)
+}
+
+fn times() -> impl Strategy<Value = i64> {
+    NOW - 400..NOW + 400
+}
+
+fn agents() -> impl Strategy<Value = AgentType> {
+    select(vec![
+        AgentType::Worker,
+        AgentType::Judge,
+        AgentType::Planner,
+        AgentType::Researcher,
+        AgentType::Scanner,
+    ])
+}
+
+fn views() -> impl Strategy<Value = ProjectView> {
+    (
+        option::of(0_u32..4),
+        1_u32..6,
+        any::<[bool; 5]>(),
+        select(vec![Ok("claude-cli"), Ok("codex-cli"), Err("no provider")]),
+        option::of(0_u32..3),
+        option::weighted(0.05, Just("bad".to_owned())),
+    )
+        .prop_map(
+            |(max_concurrency, max_retries, switches, provider, max_open_reviews, broken)| {
+                let [judge, planner, researcher, migration, to_todo] = switches;
+                ProjectView {
+                    max_concurrency,
+                    max_retries,
+                    breaker_target: if to_todo {
+                        BreakerTarget::Todo
+                    } else {
+                        BreakerTarget::Backlog
+                    },
+                    provider: provider.map(str::to_owned).map_err(str::to_owned),
+                    judge_enabled: judge,
+                    planner_enabled: planner,
+                    researcher_enabled: researcher,
+                    migration_mode: migration,
+                    max_open_reviews,
+                    open_reviews: 1,
+                    broken,
+                    ..view()
+                }
+            },
+        )
+}
+
+fn candidates() -> impl Strategy<Value = Candidate> {
+    (
+        1_u64..40,
+        projects(),
+        option::of(select(vec![
+            "ready", "research", "grooming", "spike", "gone",
+        ])),
+        select(Priority::ALL.to_vec()),
+        option::of(select(Size::ALL.to_vec())),
+        any::<[bool; 2]>(),
+        0_i64..4,
+        (0_u32..3, 0_u32..7),
+        option::of((select(RetryKind::ALL.to_vec()), times())),
+        vec(40_u64..50, 0..2),
+    )
+        .prop_map(
+            |(number, project, label, priority, size, flags, born, runs, retry, waits_for)| {
+                Candidate {
+                    project,
+                    phase: label.map(phase),
+                    priority,
+                    size,
+                    needs_planning: flags[0],
+                    has_subtasks: flags[1],
+                    created_at: at(born),
+                    waits_for: waits_for.into_iter().map(issue).collect(),
+                    counts: counts(runs.0, runs.1),
+                    retry: retry.map(|(kind, due_at)| DueRetry {
+                        kind,
+                        due_at: at(due_at),
+                        attempt: 1,
+                    }),
+                    ..candidate(number)
+                }
+            },
+        )
+}
+
+fn reviews() -> impl Strategy<Value = ReviewCandidate> {
+    (
+        20_u64..60,
+        projects(),
+        select(Priority::ALL.to_vec()),
+        any::<[bool; 2]>(),
+        option::of(times()),
+        0_u32..7,
+    )
+        .prop_map(
+            |(number, project, priority, flags, judged, runs)| ReviewCandidate {
+                project,
+                priority,
+                gates_verified: flags[0],
+                has_verdict: flags[1],
+                last_judged_at: judged.map(at),
+                counts: counts(0, runs),
+                ..review(number)
+            },
+        )
+}
+
+fn holds() -> impl Strategy<Value = Hold> {
+    let scope = prop_oneof![
+        select(vec!["claude-cli", "codex-cli"]).prop_map(|name| HoldScope::Provider(name.into())),
+        projects().prop_map(HoldScope::Project),
+        Just(HoldScope::Everything),
+    ];
+    (scope, times(), option::of(0_u64..12)).prop_map(|(scope, until, canary)| Hold {
+        canary: canary.map(|n| run_id(&format!("r{n}"))),
+        ..hold(scope, until)
+    })
+}
+
+fn lives() -> impl Strategy<Value = Vec<LiveRun>> {
+    let one = (option::of(1_u64..60), projects(), agents(), any::<bool>());
+    vec(one, 0..6).prop_map(|runs| {
+        let mut seen = BTreeSet::new();
+        runs.into_iter()
+            .filter(|(on, ..)| on.is_none_or(|number| seen.insert(number)))
+            .enumerate()
+            .map(|(i, (on, project, agent, free))| LiveRun {
+                project,
+                lock: if free {
+                    LockState::Free
+                } else {
+                    LockState::Held
+                },
+                ..live(&format!("r{i}"), on, agent)
+            })
+            .collect()
+    })
+}
+
+fn snapshots() -> impl Strategy<Value = Snapshot> {
+    (
+        prop::bool::weighted(0.05),
+        (0_u32..8, option::of((agents(), 0_u32..3))),
+        vec(views(), PROJECTS.len()),
+        vec(holds(), 0..2),
+        lives(),
+        vec(candidates(), 0..20),
+        vec(reviews(), 0..6),
+        vec(1_u64..60, 0..4),
+    )
+        .prop_map(
+            |(paused, (total, by_agent), views, mut holds, live, candidates, reviews, ended)| {
+                holds.sort_by(|a, b| a.scope.cmp(&b.scope));
+                holds.dedup_by(|a, b| a.scope == b.scope);
+                Snapshot {
+                    paused,
+                    slots: SlotLimits {
+                        total,
+                        by_agent: by_agent.into_iter().collect(),
+                    },
+                    projects: PROJECTS.into_iter().map(project).zip(views).collect(),
+                    holds,
+                    live,
+                    candidates,
+                    reviews,
+                    clean_ups: ended
+                        .into_iter()
+                        .map(|number| CleanUp {
+                            issue: issue(number),
+                            project: project("a"),
+                        })
+                        .collect(),
+                }
+            },
+        )
+}
+
+/// Keeps one row an issue, as the database does: an order of rows then means nothing.
+fn distinct(mut snapshot: Snapshot) -> Snapshot {
+    let mut seen = BTreeSet::new();
+    snapshot.candidates.retain(|c| seen.insert(c.issue.clone()));
+    snapshot.reviews.retain(|r| seen.insert(r.issue.clone()));
+    snapshot.clean_ups.retain(|c| seen.insert(c.issue.clone()));
+    snapshot
+}
+
+fn starts(plan: &Plan) -> impl Iterator<Item = &symphony_core::tick::StartRun> {
+    plan.actions.iter().filter_map(|action| match action {
+        Action::StartRun(start) => Some(start),
+        _ => None,
+    })
+}
+
+/// Says whether counting live and planned runs by a key ever passes the limit of that key because of a planned one.
+fn within<K: Ord>(
+    live: impl Iterator<Item = K>,
+    planned: impl Iterator<Item = K>,
+    limit: impl Fn(&K) -> Option<u32>,
+) -> bool {
+    let mut counts: BTreeMap<K, u32> = BTreeMap::new();
+    for key in live {
+        *counts.entry(key).or_default() += 1;
+    }
+    for key in planned {
+        let max = limit(&key).unwrap_or(u32::MAX);
+        let count = counts.entry(key).or_default();
+        *count += 1;
+        if *count > max {
+            return false;
+        }
+    }
+    true
+}
+
+fn sorted(plan: &Plan) -> (Vec<String>, Vec<String>) {
+    let mut others: Vec<String> = plan
+        .actions
+        .iter()
+        .filter(|action| !matches!(action, Action::StartRun(_)))
+        .map(|action| format!("{action:?}"))
+        .chain(plan.decisions.iter().map(|d| format!("{d:?}")))
+        .collect();
+    others.sort();
+    (starts(plan).map(|s| format!("{s:?}")).collect(), others)
+}
+
+fn shuffled<T>(items: &mut [T], order: &[Index]) {
+    for (i, index) in order.iter().enumerate().take(items.len()) {
+        let other = index.index(items.len());
+        items.swap(i, other);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_plan_stays_within_every_limit(snapshot in snapshots()) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        prop_assert!(within(
+            snapshot.live.iter().map(|_| ()),
+            starts(&plan).map(|_| ()),
+            |()| Some(snapshot.slots.total),
+        ));
+        prop_assert!(within(
+            snapshot.live.iter().map(|run| run.project.clone()),
+            starts(&plan).map(|start| start.project.clone()),
+            |project| snapshot.projects[project].max_concurrency,
+        ));
+        prop_assert!(within(
+            snapshot.live.iter().map(|run| run.agent.clone()),
+            starts(&plan).map(|start| start.agent.clone()),
+            |agent| snapshot.slots.by_agent.get(agent).copied(),
+        ));
+    }
+
+    #[test]
+    fn an_issue_has_one_run_at_most(snapshot in snapshots()) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        let mut busy: BTreeSet<_> = snapshot.live.iter().filter_map(|run| run.issue.clone()).collect();
+        for start in starts(&plan) {
+            prop_assert!(busy.insert(start.target.issue().unwrap().clone()), "{start:?}");
+        }
+        for action in &plan.actions {
+            if let Action::CleanUp { issue, .. } = action {
+                prop_assert!(snapshot.live.iter().all(|run| run.issue.as_ref() != Some(issue)));
+            }
+        }
+    }
+
+    #[test]
+    fn everything_is_started_or_has_a_reason(snapshot in snapshots()) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        let started: BTreeSet<_> = starts(&plan).filter_map(|start| start.target.issue()).collect();
+        let told: BTreeSet<_> = plan.decisions.iter().map(|decision| &decision.issue).collect();
+        prop_assert!(plan.decisions.iter().all(|decision| !decision.reasons.is_empty()));
+        for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().map(|r| &r.issue)) {
+            prop_assert!(started.contains(issue) || told.contains(issue), "{issue}");
+        }
+        for run in snapshot.live.iter().filter(|run| run.lock == LockState::Free) {
+            let finished = |action: &Action| matches!(action, Action::FinishCrashed { run: id, .. } if *id == run.run);
+            prop_assert_eq!(plan.actions.iter().filter(|action| finished(action)).count(), 1);
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_does_not_matter(
+        snapshot in snapshots().prop_map(distinct),
+        order in vec(any::<Index>(), 20),
+    ) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        prop_assert_eq!(&plan, &plan_tick(&snapshot, at(NOW)));
+        let mut other = snapshot.clone();
+        shuffled(&mut other.candidates, &order);
+        shuffled(&mut other.reviews, &order);
+        shuffled(&mut other.live, &order);
+        shuffled(&mut other.clean_ups, &order);
+        prop_assert_eq!(sorted(&plan), sorted(&plan_tick(&other, at(NOW))));
+    }
+
+    #[test]
+    fn a_hold_lets_one_probe_through_at_most(snapshot in snapshots()) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        for hold in &snapshot.holds {
+            let covered = |start: &&symphony_core::tick::StartRun| match &hold.scope {
+                HoldScope::Provider(name) => start.provider == *name,
+                HoldScope::Project(id) => start.project == *id,
+                HoldScope::Everything => true,
+            };
+            let canary_lives = snapshot.live.iter().any(|run| Some(&run.run) == hold.canary.as_ref());
+            let most = usize::from(hold.until <= at(NOW) && !canary_lives);
+            prop_assert!(starts(&plan).filter(covered).count() <= most, "{hold:?}");
+            prop_assert!(starts(&plan).filter(covered).all(|start| start.probes.contains(&hold.scope)));
+        }
+    }
+
+    #[test]
+    fn a_free_slot_is_never_left_to_somebody_who_could_use_it(snapshot in snapshots()) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        let total = usize::try_from(snapshot.slots.total).unwrap();
+        let used = snapshot.live.len() + starts(&plan).count();
+        let idle = |reason: &Reason| matches!(
+            reason,
+            Reason::NoSlot { limit: symphony_core::tick::SlotLimit::Total(_) }
+        );
+        let refused = plan.decisions.iter().any(|decision| decision.reasons.iter().any(idle));
+        prop_assert!(!refused || used >= total);
+    }
+
+    #[test]
+    fn spent_attempts_start_nothing(snapshot in snapshots()) {
+        let plan = plan_tick(&snapshot, at(NOW));
+        for start in starts(&plan) {
+            prop_assert!(start.attempt <= snapshot.projects[&start.project].max_retries);
+        }
+    }
+}

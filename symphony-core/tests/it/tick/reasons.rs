@@ -1,0 +1,331 @@
+//! A row for each reason: what makes it, and how it reads.
+
+use std::collections::BTreeMap;
+
+use symphony_core::agent::AgentType;
+use symphony_core::issue::Size;
+use symphony_core::retry::RetryKind;
+use symphony_core::tick::{
+    Candidate, DueRetry, HoldScope, ReviewCandidate, Snapshot, obstacles, review_obstacles,
+    wanted_agent,
+};
+
+use super::support::{
+    NOW, at, candidate, counts, hold, issue, live, phase, plan, project, review, snapshot, view,
+};
+
+fn texts(snapshot: &Snapshot, candidate: &Candidate) -> Vec<String> {
+    obstacles(candidate, snapshot, at(NOW))
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+fn review_texts(snapshot: &Snapshot, review: &ReviewCandidate) -> Vec<String> {
+    review_obstacles(review, snapshot, at(NOW))
+        .iter()
+        .map(ToString::to_string)
+        .collect()
+}
+
+fn retry(kind: RetryKind, due_at: i64) -> DueRetry {
+    DueRetry {
+        kind,
+        due_at: at(due_at),
+        attempt: 1,
+    }
+}
+
+type Change<T> = fn(&mut Snapshot, &mut T);
+
+#[test]
+fn every_reason_of_an_issue_has_its_row() {
+    let table: &[(Change<Candidate>, &[&str])] = &[
+        (|_, _| (), &[]),
+        (
+            |s, _| s.paused = true,
+            &["dispatch is paused (`symphony resume` starts it again)"],
+        ),
+        (
+            |s, _| s.live.push(live("r7", Some(1), AgentType::Worker)),
+            &["run r7 is at work on it"],
+        ),
+        (
+            |s, _| s.live.push(live("r7", Some(2), AgentType::Worker)),
+            &[],
+        ),
+        (
+            |s, _| s.projects.clear(),
+            &["the project's configuration is broken: the project is not configured"],
+        ),
+        (
+            |s, _| a(s).broken = Some("line 3: expected `}`".into()),
+            &["the project's configuration is broken: line 3: expected `}`"],
+        ),
+        (
+            |s, _| a(s).provider = Err("install `claude`".into()),
+            &["no provider can be used: install `claude`"],
+        ),
+        (
+            |s, _| s.holds = vec![hold(HoldScope::Provider("claude-cli".into()), NOW + 1)],
+            &["provider claude-cli is on hold until 1970-01-01T02:46:41Z: 529"],
+        ),
+        (
+            |s, _| s.holds = vec![hold(HoldScope::Project(project("a")), NOW + 1)],
+            &["project a is on hold until 1970-01-01T02:46:41Z: 529"],
+        ),
+        (
+            |s, _| s.holds = vec![hold(HoldScope::Everything, NOW + 1)],
+            &["everything is on hold until 1970-01-01T02:46:41Z: 529"],
+        ),
+        (
+            |_, c| c.waits_for = vec![issue(8), issue(9)],
+            &["waits for SYM-8, SYM-9"],
+        ),
+        (
+            |_, c| c.retry = Some(retry(RetryKind::Backoff, NOW + 20)),
+            &["backs off until 1970-01-01T02:47:00Z after a failure"],
+        ),
+        (
+            |_, c| c.retry = Some(retry(RetryKind::Continuation, NOW + 1)),
+            &["continues at 1970-01-01T02:46:41Z"],
+        ),
+        (|_, c| c.retry = Some(retry(RetryKind::Backoff, NOW)), &[]),
+        (
+            |_, c| c.counts = counts(0, 15),
+            &["used 15 runs of 15 without progress (`symphony issue retry` clears the count)"],
+        ),
+        (|_, c| c.counts = counts(14, 14), &[]),
+        (
+            |s, _| a(s).migration_mode = false,
+            &["has no `phase:` label, and migration_mode is off"],
+        ),
+        (
+            |_, c| c.phase = Some(phase("deploy")),
+            &["its phase `deploy` is not in the project's pipeline (`symphony phase list`)"],
+        ),
+        (
+            |s, c| {
+                a(s).planner_enabled = false;
+                c.needs_planning = true;
+            },
+            &["waits for a planner, and planner_enabled is off"],
+        ),
+        (
+            |s, c| {
+                a(s).researcher_enabled = false;
+                c.phase = Some(phase("architecture"));
+            },
+            &["its phase needs a researcher, and researcher_enabled is off"],
+        ),
+        (
+            |s, _| {
+                a(s).max_open_reviews = Some(3);
+                a(s).open_reviews = 3;
+            },
+            &["3 reviews wait for a human (max_open_reviews is 3)"],
+        ),
+        (
+            |s, _| {
+                a(s).max_open_reviews = Some(3);
+                a(s).open_reviews = 2;
+            },
+            &[],
+        ),
+        (
+            |s, c| {
+                a(s).max_open_reviews = Some(3);
+                a(s).open_reviews = 3;
+                c.phase = Some(phase("research"));
+            },
+            &[],
+        ),
+    ];
+    for (row, (change, expected)) in table.iter().enumerate() {
+        let (mut snapshot, mut candidate) = (snapshot(), candidate(1));
+        change(&mut snapshot, &mut candidate);
+        assert_eq!(texts(&snapshot, &candidate), *expected, "row {row}");
+    }
+}
+
+fn a(snapshot: &mut Snapshot) -> &mut symphony_core::tick::ProjectView {
+    snapshot.projects.get_mut(&project("a")).unwrap()
+}
+
+#[test]
+fn every_reason_of_a_review_has_its_row() {
+    let table: &[(Change<ReviewCandidate>, &[&str])] = &[
+        (|_, _| (), &[]),
+        (
+            |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
+            &["run r7 is at work on it"],
+        ),
+        (
+            |_, r| r.has_verdict = true,
+            &["a verdict stands: waits for a human to merge"],
+        ),
+        (
+            |s, _| a(s).judge_enabled = false,
+            &["judge_enabled is off: waits for a human's verdict"],
+        ),
+        (
+            |_, r| r.gates_verified = false,
+            &["its gates have not run on the commit to be judged"],
+        ),
+        (
+            |_, r| r.last_judged_at = Some(at(NOW - 299)),
+            &["was judged a moment ago; again at 1970-01-01T02:46:41Z"],
+        ),
+        (|_, r| r.last_judged_at = Some(at(NOW - 300)), &[]),
+        // the clock was set back by a day: the pause is no longer than it is meant to be
+        (
+            |_, r| r.last_judged_at = Some(at(NOW + 86_400)),
+            &["was judged a moment ago; again at 1970-01-01T02:51:40Z"],
+        ),
+        (
+            |_, r| r.counts = counts(15, 15),
+            &["used 15 runs of 15 without progress (`symphony issue retry` clears the count)"],
+        ),
+    ];
+    for (row, (change, expected)) in table.iter().enumerate() {
+        let (mut snapshot, mut review) = (snapshot(), review(1));
+        change(&mut snapshot, &mut review);
+        assert_eq!(review_texts(&snapshot, &review), *expected, "row {row}");
+    }
+}
+
+#[test]
+fn all_reasons_are_told_at_once() {
+    let mut snapshot = snapshot();
+    snapshot.paused = true;
+    a(&mut snapshot).provider = Err("install `claude`".into());
+    let mut candidate = candidate(1);
+    candidate.waits_for = vec![issue(9)];
+    candidate.retry = Some(retry(RetryKind::Continuation, NOW + 1));
+    assert_eq!(
+        texts(&snapshot, &candidate),
+        [
+            "dispatch is paused (`symphony resume` starts it again)",
+            "no provider can be used: install `claude`",
+            "waits for SYM-9",
+            "continues at 1970-01-01T02:46:41Z",
+        ]
+    );
+}
+
+#[test]
+fn an_appointment_made_before_the_clock_was_set_back_is_due() {
+    let mut candidate = candidate(1);
+    for (due_at, waits) in [(NOW + 300, true), (NOW + 301, false), (NOW + 86_400, false)] {
+        candidate.retry = Some(retry(RetryKind::Backoff, due_at));
+        assert_eq!(texts(&snapshot(), &candidate).len() == 1, waits, "{due_at}");
+    }
+    // a continuation takes a second even where no backoff is wanted
+    let mut snapshot = snapshot();
+    a(&mut snapshot).max_backoff_ms = 0;
+    candidate.retry = Some(retry(RetryKind::Continuation, NOW + 1));
+    assert_eq!(
+        texts(&snapshot, &candidate),
+        ["continues at 1970-01-01T02:46:41Z"]
+    );
+}
+
+#[test]
+fn the_agent_follows_from_phase_size_and_switches() {
+    struct Row {
+        phase: Option<&'static str>,
+        size: Option<Size>,
+        needs_planning: bool,
+        has_subtasks: bool,
+        planner_enabled: bool,
+        agent: &'static str,
+    }
+    let row = |phase, agent| Row {
+        phase,
+        size: None,
+        needs_planning: false,
+        has_subtasks: false,
+        planner_enabled: true,
+        agent,
+    };
+    let large = |row: Row| Row {
+        size: Some(Size::Large),
+        ..row
+    };
+    let labelled = |row: Row| Row {
+        needs_planning: true,
+        ..row
+    };
+    let split = |row: Row| Row {
+        has_subtasks: true,
+        ..row
+    };
+    let unplanned = |row: Row| Row {
+        planner_enabled: false,
+        ..row
+    };
+    for (number, row) in [
+        row(None, "worker"),
+        row(Some("ready"), "worker"),
+        row(Some("research"), "researcher"),
+        row(Some("architecture"), "architect"),
+        row(Some("grooming"), "planner"),
+        row(Some("spike"), "worker"),
+        large(row(Some("ready"), "planner")),
+        labelled(row(Some("ready"), "planner")),
+        large(row(Some("research"), "researcher")),
+        split(large(row(Some("ready"), "worker"))),
+        split(labelled(row(None, "worker"))),
+        unplanned(large(row(Some("ready"), "worker"))),
+        unplanned(labelled(row(Some("ready"), "-"))),
+        unplanned(split(labelled(row(Some("ready"), "worker")))),
+        unplanned(row(Some("grooming"), "planner")),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut candidate = candidate(1);
+        candidate.phase = row.phase.map(phase);
+        candidate.size = row.size;
+        candidate.needs_planning = row.needs_planning;
+        candidate.has_subtasks = row.has_subtasks;
+        let mut view = view();
+        view.planner_enabled = row.planner_enabled;
+        let found = wanted_agent(&candidate, &view);
+        let found = found.as_ref().map_or("-", AgentType::name);
+        assert_eq!(found, row.agent, "row {number}");
+    }
+}
+
+#[test]
+fn what_keeps_a_slot_taken_is_named() {
+    let mut snapshot = snapshot();
+    snapshot.candidates = vec![candidate(1)];
+    snapshot.live = vec![live("r7", Some(7), AgentType::Worker)];
+    snapshot.slots.total = 1;
+    assert_eq!(
+        plan(&snapshot),
+        ["wait SYM-1: all 1 slots are taken (max_concurrent_agents)"]
+    );
+    snapshot.slots.total = 2;
+    snapshot.reviews = vec![review(2)];
+    assert_eq!(
+        plan(&snapshot),
+        [
+            "start judge SYM-2 #1",
+            "wait SYM-1: all 2 slots are taken (max_concurrent_agents)"
+        ]
+    );
+    snapshot.reviews = Vec::new();
+    a(&mut snapshot).max_concurrency = Some(1);
+    assert_eq!(
+        plan(&snapshot),
+        ["wait SYM-1: all 1 slots of the project are taken (max_concurrency)"]
+    );
+    a(&mut snapshot).max_concurrency = None;
+    snapshot.slots.by_agent = BTreeMap::from([(AgentType::Worker, 1)]);
+    assert_eq!(
+        plan(&snapshot),
+        ["wait SYM-1: all 1 slots for worker are taken"]
+    );
+}

@@ -1,0 +1,126 @@
+//! What a tick puts right: dead supervisors, spent attempts, worktrees nobody needs.
+
+use symphony_core::agent::AgentType;
+use symphony_core::issue::BreakerTarget;
+use symphony_core::tick::{Action, CleanUp, LiveRun, LockState, plan_tick};
+
+use super::support::{
+    NOW, at, candidate, counts, issue, live, plan, project, review, run_id, snapshot,
+};
+
+#[test]
+fn a_live_run_with_a_free_lock_is_finished_and_keeps_its_slot() {
+    let mut snapshot = snapshot();
+    snapshot.slots.total = 2;
+    snapshot.live = vec![
+        LiveRun {
+            lock: LockState::Free,
+            ..live("r1", Some(1), AgentType::Worker)
+        },
+        LiveRun {
+            lock: LockState::Free,
+            ..live("r2", None, AgentType::Scanner)
+        },
+    ];
+    snapshot.candidates = vec![candidate(3)];
+    let plan = plan_tick(&snapshot, at(NOW));
+    let finish = |run, on| Action::FinishCrashed {
+        run: run_id(run),
+        issue: on,
+    };
+    assert_eq!(
+        plan.actions,
+        [finish("r1", Some(issue(1))), finish("r2", None)]
+    );
+    assert_eq!(plan.decisions.len(), 1);
+}
+
+#[test]
+fn a_held_lock_needs_no_repair() {
+    let mut snapshot = snapshot();
+    snapshot.live = vec![live("r1", Some(1), AgentType::Worker)];
+    assert_eq!(plan(&snapshot), Vec::<String>::new());
+}
+
+#[test]
+fn the_breaker_opens_once_and_only_when_nothing_else_stands_in_the_way() {
+    let spent = |paused, target, in_review| {
+        let mut snapshot = snapshot();
+        snapshot.paused = paused;
+        snapshot
+            .projects
+            .get_mut(&project("a"))
+            .unwrap()
+            .breaker_target = target;
+        if in_review {
+            snapshot.reviews = vec![review(1)];
+            snapshot.reviews[0].counts = counts(15, 15);
+        } else {
+            snapshot.candidates = vec![candidate(1)];
+            snapshot.candidates[0].counts = counts(0, 15);
+        }
+        plan(&snapshot)
+    };
+    let told = "used 15 runs of 15 without progress (`symphony issue retry` clears the count)";
+    let opened = [
+        "open breaker SYM-1".to_owned(),
+        format!("wait SYM-1: {told}"),
+    ];
+    assert_eq!(spent(false, BreakerTarget::Backlog, false), opened);
+    assert_eq!(spent(false, BreakerTarget::Backlog, true), opened);
+    assert_eq!(spent(false, BreakerTarget::Todo, true), opened);
+    // already where an open breaker puts it: it waits there for `issue retry`
+    assert_eq!(
+        spent(false, BreakerTarget::Todo, false),
+        [format!("wait SYM-1: {told}")]
+    );
+    assert_eq!(
+        spent(true, BreakerTarget::Backlog, false),
+        [format!(
+            "wait SYM-1: dispatch is paused (`symphony resume` starts it again); {told}"
+        )]
+    );
+}
+
+#[test]
+fn worktrees_are_cleaned_up_last_and_never_under_a_run() {
+    let mut snapshot = snapshot();
+    let ended = |number| CleanUp {
+        issue: issue(number),
+        project: project("a"),
+    };
+    snapshot.clean_ups = vec![ended(7), ended(8)];
+    snapshot.live = vec![live("r8", Some(8), AgentType::Worker)];
+    snapshot.candidates = vec![candidate(1)];
+    assert_eq!(
+        plan(&snapshot),
+        [
+            "start worker SYM-1 #1",
+            "clean up SYM-7",
+            "wait SYM-8: run r8 is at work on it",
+        ]
+    );
+}
+
+#[test]
+fn a_paused_installation_still_repairs_and_cleans_up() {
+    let mut snapshot = snapshot();
+    snapshot.paused = true;
+    snapshot.live = vec![LiveRun {
+        lock: LockState::Free,
+        ..live("r1", Some(1), AgentType::Worker)
+    }];
+    snapshot.clean_ups = vec![CleanUp {
+        issue: issue(7),
+        project: project("a"),
+    }];
+    assert_eq!(plan(&snapshot), ["finish r1", "clean up SYM-7"]);
+}
+
+#[test]
+fn the_attempt_counts_on() {
+    let mut snapshot = snapshot();
+    snapshot.candidates = vec![candidate(1)];
+    snapshot.candidates[0].counts = counts(2, 4);
+    assert_eq!(plan(&snapshot), ["start worker SYM-1 #5"]);
+}

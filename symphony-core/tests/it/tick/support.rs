@@ -1,0 +1,174 @@
+//! Short ways to a snapshot, and a plan as lines.
+
+use std::collections::BTreeMap;
+
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
+use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
+use symphony_core::tick::{
+    Action, Candidate, Hold, HoldScope, LiveRun, LockState, Plan, ProjectView, ReviewCandidate,
+    SlotLimits, Snapshot, plan_tick,
+};
+
+/// The time of every tick here, unless a test says otherwise.
+pub(crate) const NOW: i64 = 10_000;
+
+pub(crate) fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+pub(crate) fn issue(number: u64) -> IssueId {
+    IssueId::parse(format!("SYM-{number}")).unwrap()
+}
+
+pub(crate) fn project(name: &str) -> ProjectId {
+    ProjectId::parse(name).unwrap()
+}
+
+pub(crate) fn phase(name: &str) -> PhaseName {
+    PhaseName::parse(name).unwrap()
+}
+
+pub(crate) fn run_id(name: &str) -> RunId {
+    RunId::parse(name).unwrap()
+}
+
+pub(crate) fn counts(failures: u32, runs: u32) -> AttemptCounts {
+    AttemptCounts {
+        consecutive_failures: failures,
+        total_runs: runs,
+    }
+}
+
+pub(crate) fn view() -> ProjectView {
+    ProjectView {
+        max_concurrency: None,
+        max_retries: 15,
+        max_backoff_ms: 300_000,
+        breaker_target: BreakerTarget::Backlog,
+        provider: Ok("claude-cli".into()),
+        judge_enabled: true,
+        judge_cooldown_ms: 300_000,
+        planner_enabled: true,
+        researcher_enabled: true,
+        migration_mode: true,
+        max_open_reviews: None,
+        open_reviews: 0,
+        phases: BTreeMap::from([
+            (phase("research"), AgentType::Researcher),
+            (phase("architecture"), AgentType::Architect),
+            (phase("grooming"), AgentType::Planner),
+            (phase("spike"), AgentType::Worker),
+        ]),
+        broken: None,
+    }
+}
+
+/// Eight slots and the projects `a` and `b`.
+pub(crate) fn snapshot() -> Snapshot {
+    Snapshot {
+        slots: SlotLimits {
+            total: 8,
+            by_agent: BTreeMap::new(),
+        },
+        projects: BTreeMap::from([(project("a"), view()), (project("b"), view())]),
+        ..Snapshot::default()
+    }
+}
+
+/// An issue of project `a` that a worker can start on.
+pub(crate) fn candidate(number: u64) -> Candidate {
+    Candidate {
+        issue: issue(number),
+        project: project("a"),
+        phase: None,
+        priority: Priority::None,
+        size: None,
+        needs_planning: false,
+        has_subtasks: false,
+        created_at: at(i64::try_from(number).unwrap()),
+        waits_for: Vec::new(),
+        counts: AttemptCounts::default(),
+        retry: None,
+    }
+}
+
+/// A pull request of project `a` that a judge can look at.
+pub(crate) fn review(number: u64) -> ReviewCandidate {
+    ReviewCandidate {
+        issue: issue(number),
+        project: project("a"),
+        pr: PrId::new(i64::try_from(number).unwrap()),
+        priority: Priority::None,
+        created_at: at(i64::try_from(number).unwrap()),
+        gates_verified: true,
+        has_verdict: false,
+        last_judged_at: None,
+        counts: AttemptCounts::default(),
+    }
+}
+
+/// A live run of project `a` whose lock is held.
+pub(crate) fn live(name: &str, on: Option<u64>, agent: AgentType) -> LiveRun {
+    LiveRun {
+        run: run_id(name),
+        project: project("a"),
+        issue: on.map(issue),
+        agent,
+        provider: "claude-cli".into(),
+        started_at: at(1),
+        lock: LockState::Held,
+    }
+}
+
+pub(crate) fn hold(scope: HoldScope, until: i64) -> Hold {
+    Hold {
+        scope,
+        until: at(until),
+        class: ErrorClass::Overloaded,
+        reason: "529".into(),
+        probes: 0,
+        canary: None,
+    }
+}
+
+/// The plan at [`NOW`], a line for each action and each decision.
+pub(crate) fn plan(snapshot: &Snapshot) -> Vec<String> {
+    lines(&plan_tick(snapshot, at(NOW)))
+}
+
+pub(crate) fn lines(plan: &Plan) -> Vec<String> {
+    let action = |action: &Action| match action {
+        Action::FinishCrashed { run, .. } => format!("finish {run}"),
+        Action::OpenBreaker { issue } => format!("open breaker {issue}"),
+        Action::CleanUp { issue, .. } => format!("clean up {issue}"),
+        Action::StartRun(start) => {
+            let issue = start.target.issue().unwrap();
+            let probe = if start.probes.is_empty() {
+                ""
+            } else {
+                " as probe"
+            };
+            format!("start {} {issue} #{}{probe}", start.agent, start.attempt)
+        }
+    };
+    let decisions = plan.decisions.iter().map(|decision| {
+        let reasons: Vec<String> = decision.reasons.iter().map(ToString::to_string).collect();
+        format!("wait {}: {}", decision.issue, reasons.join("; "))
+    });
+    plan.actions.iter().map(action).chain(decisions).collect()
+}
+
+/// The issues started, in their order.
+pub(crate) fn started(snapshot: &Snapshot) -> Vec<String> {
+    let plan = plan_tick(snapshot, at(NOW));
+    plan.actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::StartRun(start) => start.target.issue().map(ToString::to_string),
+            _ => None,
+        })
+        .collect()
+}
