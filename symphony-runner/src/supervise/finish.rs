@@ -3,6 +3,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
+use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::{PullRequest, VerifiedGates};
@@ -131,7 +132,8 @@ fn tampered(job: &Job<'_>, repository: &Repository, worktree: &Worktree) -> Resu
         return Ok(Some(format!("the fingerprint of the run was changed ({})", path.display())));
     };
     let now = repository.fingerprint(worktree)?;
-    Ok((now != before).then(|| format!("configuration that runs programs was changed: {}", before.difference(&now))))
+    let changes = now.changes_since(&before);
+    Ok((!changes.is_empty()).then(|| format!("configuration that runs programs was changed: {}", changes.join("; "))))
 }
 
 fn auto_commit(job: &Job<'_>, repository: &Repository, worktree: &Worktree) -> Result<(), RunnerError> {
@@ -161,13 +163,13 @@ fn hold(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {
     } else {
         HoldScope::Provider(job.run.provider.clone())
     };
-    let first = symphony_core::config::ProviderName::parse(&job.run.provider)
-        .map_or(symphony_core::config::HOLD_MS, |name| job.config.providers.settings(name).hold_ms.get());
+    // a provider that is not in the set any more has no settings: its first hold is as short as the default
+    let provider = ProviderName::parse(&job.run.provider).unwrap_or(ProviderName::ClaudeCli);
     Some(NewHold {
         scope,
         class: error.class,
         reason: format!("{}: {}", error.class, error.message),
         until: outcome.hold_until,
-        first_ms: first,
+        first_ms: job.config.providers.settings(provider).hold_ms.get(),
     })
 }

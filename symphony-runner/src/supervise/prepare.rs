@@ -39,7 +39,7 @@ use crate::repository::{issue_workspace, open_repository};
 /// File that holds the fingerprint of the worktree's program-running configuration, as it was at dispatch.
 pub(crate) const FINGERPRINT_FILE: &str = "fingerprint.json";
 /// Bytes of a project's own prompt file (CLAUDE.md, WORKFLOW.md) that are read.
-const PROMPT_FILE_BYTES_MAX: u64 = 1024 * 1024;
+const PROMPT_FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A run that is ready to start.
 #[derive(Debug)]
@@ -227,7 +227,7 @@ fn claude_md(
 fn read_own(path: &Path) -> Result<Option<String>, RunnerError> {
     let failed = |error| RunnerError::io("read", path, error);
     match path.symlink_metadata() {
-        Ok(metadata) if metadata.is_file() && metadata.len() <= PROMPT_FILE_BYTES_MAX => {
+        Ok(metadata) if metadata.is_file() && metadata.len() <= PROMPT_FILE_BYTES_MAX as u64 => {
             let bytes = std::fs::read(path).map_err(failed)?;
             Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
         }
@@ -278,7 +278,7 @@ fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedModel> {
     let global = job.installation.config.defaults.model.as_ref().and_then(choice);
     ModelLayers {
         project_phase: project_phase.as_ref(),
-        contract: contract.and_then(|contract| contract.model.as_ref()),
+        contract: contract.map(|contract| &contract.model),
         profile: library.profile(&job.run.agent).map(|profile| &profile.model),
         database_profile: None,
         project: project.as_ref(),

@@ -16,7 +16,7 @@ pub(crate) fn review_input(
 ) -> Review {
     let risk = assess(&pr.files, sensitive, thresholds);
     let gates = pr.gates_of_head();
-    Review::PullRequest(PullRequestReview {
+    Review::PullRequest(Box::new(PullRequestReview {
         title: pr.title.clone(),
         body: pr.body.clone(),
         branch: Some(pr.branch.clone()),
@@ -58,5 +58,5 @@ pub(crate) fn review_input(
             .unwrap_or_default(),
         diff: Some(pr.diff.clone()),
         diff_path: Some(diff_path.display().to_string()),
-    })
+    }))
 }

@@ -1,0 +1,39 @@
+# What CI runs, one step at a time. `just` lists them.
+
+default:
+    @just --list
+
+# Format the sources.
+fmt:
+    cargo fmt --all
+
+# Fail on any warning.
+lint:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+
+# All tests that need only cargo and git.
+test:
+    cargo test --workspace
+
+# Tests that need Python, npm packages or the real CLIs; `.ci/run` installs them.
+test-real:
+    bash .ci/run real
+
+# The documentation, without warnings.
+doc:
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+
+# Crate arrows, purity, file sizes.
+tidy:
+    cargo test -p symphony-cli --test it tidy
+
+# The main job, offline.
+demo:
+    cargo run --release -p symphony-cli -- demo
+
+# Benchmarks beside their limits.
+bench:
+    cargo bench -p symphony-learning
+    cargo bench -p symphony-prompt
+    cargo bench -p symphony-runner
