@@ -1,6 +1,6 @@
 //! Who writes, and when.
 
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::RunId;
@@ -94,5 +94,23 @@ impl Context {
                 run: key.run.clone(),
             })
         }
+    }
+
+    /// Records that a write was refused because its run is over: once a run, however often it tries.
+    pub(crate) fn record_refusal(&self, tx: &Transaction<'_>) -> Result<(), StoreError> {
+        let Actor::Run(key) = &self.actor else {
+            return Ok(());
+        };
+        tx.prepare_cached(
+            "INSERT INTO event (at, project, issue, run, actor, kind, payload)
+             SELECT ?2, project, issue, id, ?3, 'write_refused', '{}' FROM run WHERE id = ?1
+             AND NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND kind = 'write_refused')",
+        )?
+        .execute(params![
+            key.run.as_str(),
+            self.now.as_millisecond(),
+            self.actor.author().name()
+        ])?;
+        Ok(())
     }
 }

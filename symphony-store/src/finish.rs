@@ -293,7 +293,7 @@ fn settle_holds(
     error: Option<&RunError>,
 ) -> Result<(), StoreError> {
     if let Some(hold) = &finish.hold {
-        place(tx, context, hold)?;
+        place(tx, context, &run.id, hold)?;
     } else if !matches!(
         error.map(|e| e.class),
         Some(ErrorClass::Crashed | ErrorClass::Cancelled | ErrorClass::SpawnFailed)

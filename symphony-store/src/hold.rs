@@ -75,25 +75,44 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
     Ok(holds)
 }
 
-/// Places a hold, or lengthens it when it stands.
+/// Places a hold that a run met, or lengthens it when it stands.
+///
+/// Only a probe that fails doubles the wait. Runs that were at work when the hold was placed meet the same condition one
+/// after the other: they neither count as probes nor take the place of the one under way.
 pub(crate) fn place(
     tx: &Transaction<'_>,
     context: &Context,
+    run: &RunId,
     new: &NewHold,
 ) -> Result<(), StoreError> {
     let key = scope_key(&new.scope);
-    let probes: Option<u32> = tx
-        .query_row("SELECT probes FROM hold WHERE scope = ?1", [&key], |row| {
-            row.get(0)
-        })
+    let standing: Option<(i64, u32, Option<String>)> = tx
+        .query_row(
+            "SELECT until, probes, canary FROM hold WHERE scope = ?1",
+            [&key],
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+        )
         .optional()?;
-    let probes = probes.map_or(0, |probes| probes.saturating_add(1));
+    let (earliest, probes, canary) = match standing {
+        None => (i64::MIN, 0, None),
+        Some((_, probes, Some(canary))) if canary == run.as_str() => {
+            (i64::MIN, probes.saturating_add(1), None)
+        }
+        Some((until, probes, canary)) => (until, probes, canary),
+    };
     let until = new
         .until
         .unwrap_or_else(|| after(context.now, hold_ms(new.first_ms, probes)));
     tx.execute(
-        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary) VALUES (?1, ?2, ?3, ?4, ?5, NULL)",
-        params![key, until.as_millisecond(), new.class.name(), new.reason, probes],
+        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        params![
+            key,
+            until.as_millisecond().max(earliest),
+            new.class.name(),
+            new.reason,
+            probes,
+            canary
+        ],
     )?;
     let payload =
         json!({ "scope": new.scope, "until": until, "class": new.class, "reason": new.reason });

@@ -5,13 +5,14 @@ use serde_json::json;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{
     AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, apply, check_labels,
-    check_text, check_title,
+    check_required_text, check_text, check_title,
 };
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append, moved_payload};
 use crate::issue_query::load_issue;
+use crate::note::add_limited_comment;
 use crate::open::Store;
 use crate::row::to_json;
 
@@ -186,6 +187,25 @@ impl Store {
     ) -> Result<Issue, StoreError> {
         self.write(context, |tx| {
             move_in(tx, context, id, event)?;
+            load_issue(tx, id)
+        })
+    }
+
+    /// Moves an issue and says why in a comment, both or neither.
+    ///
+    /// # Errors
+    /// As [`Store::move_issue`], and when the comment is empty or too long, or the run has written too many.
+    pub fn move_issue_with_comment(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        event: &IssueEvent,
+        comment: &str,
+    ) -> Result<Issue, StoreError> {
+        check_required_text("comment", comment)?;
+        self.write(context, |tx| {
+            move_in(tx, context, id, event)?;
+            add_limited_comment(tx, context, id, comment)?;
             load_issue(tx, id)
         })
     }

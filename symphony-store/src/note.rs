@@ -79,6 +79,28 @@ pub(crate) fn add_comment_in(
     Ok(id)
 }
 
+/// Adds a comment inside a transaction, unless its run has written too many.
+pub(crate) fn add_limited_comment(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    content: &str,
+) -> Result<CommentId, StoreError> {
+    check_run_limit(tx, context, "comment", RUN_COMMENTS_MAX)?;
+    add_comment_in(tx, context, issue, content)
+}
+
+/// Adds a finding inside a transaction, unless its run has added too many.
+pub(crate) fn add_limited_finding(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    new: &NewFinding,
+) -> Result<FindingId, StoreError> {
+    check_run_limit(tx, context, "finding", RUN_FINDINGS_MAX)?;
+    add_finding_in(tx, context, issue, new)
+}
+
 /// Adds a finding inside a transaction.
 pub(crate) fn add_finding_in(
     tx: &Transaction<'_>,
@@ -123,8 +145,7 @@ impl Store {
         check_required_text("content", content)?;
         let id = self.write(context, |tx| {
             load_issue(tx, issue)?;
-            check_run_limit(tx, context, "comment", RUN_COMMENTS_MAX)?;
-            add_comment_in(tx, context, issue, content)
+            add_limited_comment(tx, context, issue, content)
         })?;
         Ok(Comment {
             id,
@@ -149,8 +170,7 @@ impl Store {
         check_paths("files", &new.files)?;
         let id = self.write(context, |tx| {
             load_issue(tx, issue)?;
-            check_run_limit(tx, context, "finding", RUN_FINDINGS_MAX)?;
-            add_finding_in(tx, context, issue, new)
+            add_limited_finding(tx, context, issue, new)
         })?;
         Ok(Finding {
             id,

@@ -98,7 +98,11 @@ impl Store {
         let tx = self
             .conn
             .transaction_with_behavior(TransactionBehavior::Immediate)?;
-        context.check(&tx)?;
+        if let Err(error) = context.check(&tx) {
+            context.record_refusal(&tx)?;
+            tx.commit()?;
+            return Err(error);
+        }
         let value = work(&tx)?;
         tx.commit()?;
         Ok(value)

@@ -4,7 +4,9 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
-use symphony_core::issue::{IssueEvent, IssueStatus, check_required_text, check_text, check_title};
+use symphony_core::issue::{
+    FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
+};
 use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerdictKind, VerifiedGates,
 };
@@ -15,7 +17,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::issue::move_in;
 use crate::issue_query::load_issue;
-use crate::note::add_comment_in;
+use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
 use crate::row::{json as from_json, parsed, parsed_opt, time, to_json};
 use crate::run::load_run;
@@ -178,8 +180,28 @@ impl Store {
         context: &Context,
         new: &NewPullRequest,
     ) -> Result<PullRequest, StoreError> {
+        self.create_pr_with_approach(context, new, None)
+    }
+
+    /// As [`Store::create_pr`], and records how the work was done as a finding for the reviewer: both or neither.
+    ///
+    /// # Errors
+    /// As [`Store::create_pr`], and when the approach is blank or too long, or the run has added too many findings.
+    pub fn create_pr_with_approach(
+        &mut self,
+        context: &Context,
+        new: &NewPullRequest,
+        approach: Option<&str>,
+    ) -> Result<PullRequest, StoreError> {
         check_title(&new.title)?;
         check_text("body", &new.body)?;
+        for gate in &new.reported_gates {
+            check_required_text("gate name", &gate.name)?;
+            check_text("gate output", &gate.output)?;
+        }
+        if let Some(text) = approach {
+            check_required_text("approach", text)?;
+        }
         self.write(context, |tx| {
             let issue = load_issue(tx, &new.issue)?;
             let open = load_open_pr(tx, &new.issue)?;
@@ -193,6 +215,14 @@ impl Store {
                 }
                 None => insert_pr(tx, context, &issue.project, new)?,
             };
+            if let Some(text) = approach {
+                let finding = NewFinding {
+                    kind: FindingKind::Approach,
+                    text: text.to_owned(),
+                    files: Vec::new(),
+                };
+                add_limited_finding(tx, context, &new.issue, &finding)?;
+            }
             let payload = json!({ "pr": id, "head": new.head_commit });
             append(
                 tx,

@@ -7,7 +7,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::pull_request::{Verdict, VerifiedGates};
-use symphony_core::retry::{Retry, RetryKind};
+use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::tick::{
     Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate, SlotLimits,
     Snapshot,
@@ -61,7 +61,9 @@ impl Store {
                 ..Snapshot::default()
             };
             for (id, view) in &mut snapshot.projects {
-                snapshot.candidates.extend(load_candidates(tx, id, now)?);
+                snapshot
+                    .candidates
+                    .extend(load_candidates(tx, id, now, view.max_backoff_ms)?);
                 let reviews = load_reviews(tx, id)?;
                 // what no judge will look at any more waits for a human
                 let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
@@ -145,13 +147,14 @@ impl Store {
     }
 }
 
+const LIVE_SQL: &str =
+    "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id";
+
 fn load_live(
     conn: &Connection,
     locks: &BTreeMap<RunId, LockState>,
 ) -> Result<Vec<LiveRun>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id",
-    )?;
+    let mut statement = conn.prepare_cached(LIVE_SQL)?;
     let mut rows = statement.query([])?;
     let mut live = Vec::new();
     while let Some(row) = rows.next()? {
@@ -195,20 +198,29 @@ fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
     })
 }
 
-pub(crate) const READY_SQL: &str = " FROM issue i LEFT JOIN retry r ON r.issue = i.id
-    WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies = 0 AND (r.due_at IS NULL OR r.due_at <= ?2)
+/// Issues that could start. An appointment behind the longest wait was made before the clock was set back: it is due.
+const READY_SQL: &str = " FROM issue i LEFT JOIN retry r ON r.issue = i.id
+    WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies = 0
+    AND (r.due_at IS NULL OR r.due_at <= ?2 OR r.due_at > ?4)
     ORDER BY i.priority, i.created_at, i.id LIMIT ?3";
+
+fn candidates_sql() -> String {
+    format!("SELECT {CANDIDATE_COLUMNS}{READY_SQL}")
+}
 
 fn load_candidates(
     conn: &Connection,
     project: &ProjectId,
     now: Timestamp,
+    max_backoff_ms: u64,
 ) -> Result<Vec<Candidate>, StoreError> {
-    let mut statement = conn.prepare_cached(&format!("SELECT {CANDIDATE_COLUMNS}{READY_SQL}"))?;
+    let latest = after(now, max_backoff_ms.max(CONTINUATION_MS));
+    let mut statement = conn.prepare_cached(&candidates_sql())?;
     let mut rows = statement.query(params![
         project.as_str(),
         now.as_millisecond(),
-        CANDIDATES_MAX
+        CANDIDATES_MAX,
+        latest.as_millisecond()
     ])?;
     let mut candidates = Vec::new();
     while let Some(row) = rows.next()? {
@@ -217,17 +229,18 @@ fn load_candidates(
     Ok(candidates)
 }
 
+const REVIEWS_SQL: &str =
+    "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
+            p.id AS pr, p.head_commit, p.verified_gates, p.verdict,
+            (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id) AS last_judged
+     FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
+     WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
+
 fn load_reviews(
     conn: &Connection,
     project: &ProjectId,
 ) -> Result<Vec<ReviewCandidate>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
-                p.id AS pr, p.head_commit, p.verified_gates, p.verdict,
-                (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id) AS last_judged
-         FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
-         WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2",
-    )?;
+    let mut statement = conn.prepare_cached(REVIEWS_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
     let mut reviews = Vec::new();
     while let Some(row) = rows.next()? {
@@ -256,10 +269,10 @@ fn load_reviews(
     Ok(reviews)
 }
 
+const CLEAN_UPS_SQL: &str = "SELECT id FROM issue WHERE project = ?1 AND has_worktree = 1 AND status IN ('done', 'cancelled') ORDER BY id LIMIT ?2";
+
 fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id FROM issue WHERE project = ?1 AND has_worktree = 1 AND status IN ('done', 'cancelled') ORDER BY id LIMIT ?2",
-    )?;
+    let mut statement = conn.prepare_cached(CLEAN_UPS_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CLEAN_UPS_MAX])?;
     let mut clean_ups = Vec::new();
     while let Some(row) = rows.next()? {
@@ -270,3 +283,6 @@ fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>
     }
     Ok(clean_ups)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,14 @@
 //! Claims: one live run on an issue, whoever asks, however many at once.
 
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
 use symphony_core::agent::AgentType;
 use symphony_core::issue::IssueStatus;
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{ClaimRefusal, Store, StoreError};
+use symphony_store::{ClaimRefusal, IssueFilter, Store, StoreError};
 
-use crate::support::{add, add_project, by, finish, request, store, system, try_claim, worker};
+use crate::support::{add, add_project, at, by, finish, request, store, system, try_claim, worker};
 
 #[test]
 fn a_claim_moves_the_issue_and_numbers_the_run() {
@@ -70,40 +73,87 @@ fn the_write_of_a_run_that_is_over_is_refused() {
         .add_comment(&by(&run, 4), &issue.id, "late")
         .unwrap_err();
     assert!(matches!(error, StoreError::Superseded { .. }), "{error}");
+    store
+        .add_comment(&by(&run, 5), &issue.id, "again")
+        .unwrap_err();
     assert_eq!(store.comments(&issue.id, 5).unwrap(), []);
+    let log = store.events_of_issue(&issue.id).unwrap();
+    let refused: Vec<_> = log.iter().filter(|e| e.kind == "write_refused").collect();
+    assert_eq!(refused.len(), 1);
+    assert_eq!(
+        (refused[0].run.as_ref(), refused[0].at),
+        (Some(&run.id), at(4))
+    );
+}
+
+/// Names the database of a parent test to the process it starts.
+const DATABASE: &str = "SYMPHONY_TEST_DATABASE";
+const ISSUES: usize = 20;
+
+fn database(folder: &Path) -> (PathBuf, Store) {
+    let path = folder.join("symphony.db");
+    let mut store = Store::open(&path).unwrap();
+    add_project(&mut store);
+    for i in 0..ISSUES {
+        add(&mut store, &format!("i{i}"));
+    }
+    (path, store)
+}
+
+/// Tries to claim every issue and returns how many it got.
+fn claim_all(path: &Path) -> usize {
+    let name = std::process::id();
+    let mut store = Store::open(path).unwrap();
+    let issues = store.list_issues(&IssueFilter::default()).unwrap().items;
+    let claimed = issues.iter().enumerate().filter(|(i, issue)| {
+        let target = RunTarget::Issue(issue.id.clone());
+        let wanted = request(&format!("r{name}-{i}"), target, AgentType::Worker);
+        let granted = store.claim(&system(2), &[wanted], 1_000).unwrap().remove(0);
+        granted.is_ok()
+    });
+    claimed.count()
+}
+
+/// Alone it claims on a database of its own; started by the test below, on that of its parent.
+#[test]
+fn a_process_alone_claims_every_issue() {
+    if let Some(path) = std::env::var_os(DATABASE) {
+        println!("claimed={}", claim_all(Path::new(&path)));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let (path, _store) = database(folder.path());
+    assert_eq!((claim_all(&path), claim_all(&path)), (ISSUES, 0));
 }
 
 #[test]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the test starts itself: SQLite's locks between processes are what it is about"
+)]
 fn many_processes_claim_each_issue_once() {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("symphony.db");
-    let mut store = Store::open(&path).unwrap();
-    add_project(&mut store);
-    let issues: Vec<_> = (0..20)
-        .map(|i| add(&mut store, &format!("i{i}")).id)
-        .collect();
+    let (path, store) = database(folder.path());
     let claimers: Vec<_> = (0..8)
-        .map(|n| {
-            let (path, issues) = (path.clone(), issues.clone());
-            std::thread::spawn(move || {
-                let mut store = Store::open(&path).unwrap();
-                let claimed = issues.iter().enumerate().filter(|(i, issue)| {
-                    let target = RunTarget::Issue((*issue).clone());
-                    let wanted = request(&format!("r{n}-{i}"), target, AgentType::Worker);
-                    store
-                        .claim(&system(2), &[wanted], 1_000)
-                        .unwrap()
-                        .remove(0)
-                        .is_ok()
-                });
-                claimed.count()
-            })
+        .map(|_| {
+            Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "claims::a_process_alone_claims_every_issue"])
+                .arg("--nocapture")
+                .env(DATABASE, &path)
+                .stdout(Stdio::piped())
+                .spawn()
+                .unwrap()
         })
         .collect();
     let total: usize = claimers
         .into_iter()
-        .map(|thread| thread.join().unwrap())
+        .map(|claimer| {
+            let output = claimer.wait_with_output().unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let count = text.lines().find_map(|line| line.split_once("claimed="));
+            count.unwrap().1.parse::<usize>().unwrap()
+        })
         .sum();
-    assert_eq!(total, issues.len());
-    assert_eq!(store.live_runs().unwrap().len(), issues.len());
+    assert_eq!(total, ISSUES);
+    assert_eq!(store.live_runs().unwrap().len(), ISSUES);
 }

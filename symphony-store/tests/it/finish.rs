@@ -8,7 +8,11 @@ use symphony_core::run::RunStatus;
 use symphony_core::tick::HoldScope;
 use symphony_store::NewHold;
 
-use crate::support::{LIMITS, add, at, by, finish, new_pr, store, system, worker};
+use symphony_core::agent::AgentType;
+use symphony_core::run::{Run, RunTarget};
+use symphony_store::Store;
+
+use crate::support::{LIMITS, add, at, by, finish, human, new_pr, request, store, system, worker};
 
 #[test]
 fn a_failure_makes_an_appointment() {
@@ -69,30 +73,116 @@ fn the_breaker_opens_with_one_notice() {
     );
 }
 
+fn scope() -> HoldScope {
+    HoldScope::Provider("scripted".into())
+}
+
+/// Ends a run that met an overloaded provider.
+fn end_held(store: &mut Store, run: &Run, second: i64) {
+    let mut end = finish(run, RunStatus::Failed, Some(ErrorClass::Overloaded));
+    end.hold = Some(NewHold {
+        scope: scope(),
+        class: ErrorClass::Overloaded,
+        reason: "529".into(),
+        until: None,
+        first_ms: 60_000,
+    });
+    store.finish_run(&system(second), &end).unwrap();
+}
+
+/// Claims a run that probes the hold.
+fn probe(store: &mut Store, name: &str, issue: &symphony_core::id::IssueId) -> Run {
+    let mut wanted = request(name, RunTarget::Issue(issue.clone()), AgentType::Worker);
+    wanted.start.probes = vec![scope()];
+    store
+        .claim(&system(2), &[wanted], 8)
+        .unwrap()
+        .remove(0)
+        .unwrap()
+}
+
+fn seconds_left(store: &Store) -> i64 {
+    store.holds().unwrap()[0].until.as_second() - at(0).as_second()
+}
+
 #[test]
 fn a_hold_uses_no_attempt_and_grows_with_failed_probes() {
     let mut store = store();
     let issue = add(&mut store, "a");
-    for (i, expected) in [60, 120, 240].into_iter().enumerate() {
-        let run = worker(&mut store, &format!("r{i}"), &issue.id);
-        let mut end = finish(&run, RunStatus::Failed, Some(ErrorClass::Overloaded));
-        end.hold = Some(NewHold {
-            scope: HoldScope::Provider("scripted".into()),
-            class: ErrorClass::Overloaded,
-            reason: "529".into(),
-            until: None,
-            first_ms: 60_000,
-        });
-        store.finish_run(&system(0), &end).unwrap();
-        let hold = &store.holds().unwrap()[0];
-        assert_eq!(hold.until.as_second() - at(0).as_second(), expected);
-        assert_eq!(hold.canary, None);
+    let run = worker(&mut store, "r0", &issue.id);
+    end_held(&mut store, &run, 0);
+    assert_eq!(seconds_left(&store), 60);
+    for (i, expected) in [120, 240, 480, 900, 900].into_iter().enumerate() {
+        let run = probe(&mut store, &format!("p{i}"), &issue.id);
+        assert_eq!(store.holds().unwrap()[0].canary, Some(run.id.clone()));
+        end_held(&mut store, &run, 0);
+        assert_eq!(seconds_left(&store), expected);
+        assert_eq!(store.holds().unwrap()[0].canary, None);
     }
     let issue = store.issue(&issue.id).unwrap();
     assert_eq!(
         (issue.state.status(), issue.counts.total_runs),
         (IssueStatus::Todo, 0)
     );
+}
+
+#[test]
+fn runs_that_meet_a_standing_hold_are_no_probes() {
+    let mut store = store();
+    let issues: Vec<_> = (0..4).map(|i| add(&mut store, &format!("i{i}"))).collect();
+    let runs: Vec<_> = issues
+        .iter()
+        .take(3)
+        .enumerate()
+        .map(|(i, issue)| worker(&mut store, &format!("r{i}"), &issue.id))
+        .collect();
+    end_held(&mut store, &runs[0], 0);
+    end_held(&mut store, &runs[1], 5);
+    assert_eq!(seconds_left(&store), 65);
+    let canary = probe(&mut store, "p", &issues[3].id);
+    end_held(&mut store, &runs[2], 30);
+    let hold = &store.holds().unwrap()[0];
+    assert_eq!((hold.canary.as_ref(), hold.probes), (Some(&canary.id), 0));
+    store
+        .finish_run(&system(31), &finish(&canary, RunStatus::Succeeded, None))
+        .unwrap();
+    assert_eq!(store.holds().unwrap(), []);
+}
+
+#[test]
+fn a_run_can_be_ended_whatever_a_human_did_meanwhile() {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let run = worker(&mut store, "r1", &issue.id);
+    store
+        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
+        .unwrap();
+    store
+        .move_issue(
+            &human(4),
+            &issue.id,
+            &symphony_core::issue::IssueEvent::Shelved,
+        )
+        .unwrap();
+    let mut end = finish(&run, RunStatus::Succeeded, None);
+    end.gates = Some(gates("c1", false));
+    let done = store.finish_run(&system(5), &end).unwrap();
+    assert_eq!(done.issue.unwrap().state.status(), IssueStatus::Backlog);
+    assert_eq!(store.open_pr(&issue.id).unwrap(), None);
+}
+
+#[test]
+fn red_gates_end_the_review_of_a_run_that_met_a_hold() {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let run = worker(&mut store, "r1", &issue.id);
+    store
+        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
+        .unwrap();
+    let mut end = finish(&run, RunStatus::Failed, Some(ErrorClass::Overloaded));
+    end.gates = Some(gates("c1", false));
+    let done = store.finish_run(&system(4), &end).unwrap();
+    assert_eq!(done.issue.unwrap().state.status(), IssueStatus::Todo);
 }
 
 fn gates(commit: &str, passed: bool) -> VerifiedGates {

@@ -1,8 +1,16 @@
 //! Integration tests of the store, on real SQLite.
 
+#[cfg(test)]
 mod claims;
+#[cfg(test)]
 mod finish;
+#[cfg(test)]
 mod issues;
+#[cfg(test)]
+mod prop_log;
+#[cfg(test)]
 mod queries;
+#[cfg(test)]
 mod reviews;
+#[cfg(test)]
 mod support;

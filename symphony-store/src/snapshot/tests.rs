@@ -1,0 +1,145 @@
+//! What a tick costs does not depend on how many issues there are: the very statements, their plans and their steps.
+
+use rusqlite::{StatementStatus, params};
+
+use super::*;
+
+/// Now, in milliseconds, in a database where all times are small.
+const NOW: i64 = 1_000_000;
+
+/// A project of `issues` issues and as many ended runs. All but a fixed number are over, shelved, blocked, or wait for
+/// a dependency: 600 could start, 100 back off, 10 are in review, 60 have a worktree to be removed, 4 runs live.
+fn filled(issues: i64) -> Store {
+    let store = Store::open_in_memory().unwrap();
+    store
+        .conn
+        .execute_batch("INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0)")
+        .unwrap();
+    store
+        .conn
+        .execute(
+            "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < ?1)
+             INSERT INTO issue (id, project, number, title, title_key, description, status, blocked_by, priority,
+                                open_dependencies, has_worktree, created_at, updated_at)
+             SELECT 'P-' || i, 'p', i, 'title', 'title ' || i, '',
+                    CASE WHEN i < 700 THEN 'todo' WHEN i < 710 THEN 'review' WHEN i < 770 THEN 'done'
+                         WHEN i % 4 = 0 THEN 'todo' WHEN i % 4 = 1 THEN 'done' WHEN i % 4 = 2 THEN 'backlog'
+                         ELSE 'blocked' END,
+                    CASE WHEN i >= 770 AND i % 4 = 3 THEN 'agent' END,
+                    i % 5, i >= 770 AND i % 4 = 0, i BETWEEN 710 AND 769, i, i
+             FROM n",
+            [issues],
+        )
+        .unwrap();
+    store
+        .conn
+        .execute_batch(
+            "INSERT INTO retry (issue, agent, kind, due_at, attempt, reason)
+             SELECT id, 'worker', 'backoff', 1000500, 1, 'r' FROM issue WHERE number BETWEEN 600 AND 699;
+             INSERT INTO pull_request (project, issue, title, body, branch, base, base_commit, head_commit, diff, files,
+                                       state, created_at, updated_at)
+             SELECT 'p', id, 't', 'b', 'x', 'main', 'c0', 'c1', '', '[]', 'open', 0, 0
+             FROM issue WHERE number BETWEEN 700 AND 709;
+             INSERT INTO run (id, fence, project, issue, agent, attempt, provider, status, protection, started_at, ended_at)
+             SELECT 'r' || number, number, 'p', id, 'worker', 1, 'scripted',
+                    CASE WHEN number < 4 THEN 'running' ELSE 'succeeded' END, 'none', number,
+                    CASE WHEN number < 4 THEN NULL ELSE number END
+             FROM issue",
+        )
+        .unwrap();
+    store
+}
+
+struct Cost {
+    rows: usize,
+    steps: i32,
+    scanned: i32,
+}
+
+fn cost(store: &Store, sql: &str, parameters: &[&dyn rusqlite::ToSql]) -> Cost {
+    let mut statement = store.conn.prepare(sql).unwrap();
+    let mut rows = statement.query(parameters).unwrap();
+    let mut count = 0;
+    while rows.next().unwrap().is_some() {
+        count += 1;
+    }
+    drop(rows);
+    Cost {
+        rows: count,
+        steps: statement.get_status(StatementStatus::VmStep),
+        scanned: statement.get_status(StatementStatus::FullscanStep),
+    }
+}
+
+fn costs(store: &Store) -> Vec<(&'static str, Cost)> {
+    vec![
+        (
+            "ready",
+            cost(
+                store,
+                &candidates_sql(),
+                params!["p", NOW, CANDIDATES_MAX, NOW + 300_000],
+            ),
+        ),
+        (
+            "reviews",
+            cost(store, REVIEWS_SQL, params!["p", CANDIDATES_MAX]),
+        ),
+        (
+            "clean-ups",
+            cost(store, CLEAN_UPS_SQL, params!["p", CLEAN_UPS_MAX]),
+        ),
+        ("live runs", cost(store, LIVE_SQL, params![])),
+    ]
+}
+
+#[test]
+fn every_read_of_a_tick_goes_through_its_partial_index() {
+    let store = Store::open_in_memory().unwrap();
+    for (sql, index) in [
+        (candidates_sql(), "issue_ready"),
+        (REVIEWS_SQL.to_owned(), "issue_review"),
+        (CLEAN_UPS_SQL.to_owned(), "issue_clean_up"),
+        (LIVE_SQL.to_owned(), "run_live"),
+    ] {
+        let mut statement = store
+            .conn
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let unbound = vec![rusqlite::types::Value::Null; statement.parameter_count()];
+        let plan: Vec<String> = statement
+            .query_map(rusqlite::params_from_iter(unbound), |row| row.get(3))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert!(plan.iter().any(|line| line.contains(index)), "{plan:#?}");
+        let scans = |line: &&String| line.starts_with("SCAN") && !line.contains("USING");
+        assert_eq!(plan.iter().find(scans), None, "{plan:#?}");
+    }
+}
+
+#[test]
+fn a_hundred_times_the_issues_cost_a_tick_nothing_more() {
+    let (few, many) = (costs(&filled(1_000)), costs(&filled(100_000)));
+    for ((what, few), (_, many)) in few.iter().zip(&many) {
+        assert_eq!((few.rows, few.steps), (many.rows, many.steps), "{what}");
+    }
+    // what is scanned is the whole index of live runs: there are never more than slots
+    let scanned: Vec<_> = many
+        .iter()
+        .map(|(_, cost)| (cost.rows, cost.scanned))
+        .collect();
+    assert_eq!(scanned, [(500, 0), (10, 0), (50, 0), (4, 3)]);
+}
+
+#[test]
+fn an_appointment_from_before_the_clock_was_set_back_is_due() {
+    let store = filled(1_000);
+    let ready = |now: i64| {
+        let parameters = params!["p", now, 2_000, now + 300_000];
+        cost(&store, &candidates_sql(), parameters).rows
+    };
+    // 758 could start at once, 100 are due half a second after NOW
+    assert_eq!(ready(NOW) + 100, ready(NOW + 500));
+    assert_eq!(ready(NOW - 299_500) + 100, ready(NOW - 299_501));
+}
