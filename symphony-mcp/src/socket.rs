@@ -27,9 +27,8 @@ pub struct RunSocket {
 /// Opens a folder and returns a path to a file in it that is short whatever the folder's own path is: the address of a
 /// socket is limited to 108 bytes.
 fn short(path: &Path) -> io::Result<(File, PathBuf)> {
-    let (folder, name) = match (path.parent(), path.file_name()) {
-        (Some(folder), Some(name)) => (folder, name),
-        _ => return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the path of a file")),
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the path of a file"));
     };
     let folder = File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?;
     let through = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);

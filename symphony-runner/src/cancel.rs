@@ -12,7 +12,7 @@ use crate::paths::RunPaths;
 use crate::process::{LockState, lock_state};
 
 /// How long the end of a run is waited for: a supervisor asks once a pulse, gives its agent ten seconds, and commits.
-const END_WAIT_MAX: Duration = Duration::from_secs(60);
+const END_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -21,7 +21,12 @@ const LOOK: Duration = Duration::from_millis(100);
 /// # Errors
 /// When the run does not end within a minute.
 pub fn end_run_of(store: &mut Store, issue: &IssueId) -> Result<Option<Run>, RunnerError> {
-    let filter = RunFilter { issue: Some(issue.clone()), live_only: true, limit: Some(1), ..RunFilter::default() };
+    let filter = RunFilter {
+        issue: Some(issue.clone()),
+        live_only: true,
+        limit: Some(1),
+        ..RunFilter::default()
+    };
     let live = store.runs(&filter)?.into_iter().next();
     live.map(|run| end_run(store, &run.id)).transpose()
 }
@@ -46,7 +51,10 @@ pub fn end_run(store: &mut Store, id: &RunId) -> Result<Run, RunnerError> {
             return Ok(run);
         }
         if begun.elapsed() > END_WAIT_MAX {
-            return Err(RunnerError::StillAlive { run: id.clone(), seconds: END_WAIT_MAX.as_secs() });
+            return Err(RunnerError::StillAlive {
+                run: id.clone(),
+                seconds: END_WAIT_MAX.as_secs(),
+            });
         }
         std::thread::sleep(LOOK);
     }

@@ -5,7 +5,9 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
 use symphony_store::{Context, Project, Store};
-use symphony_workspace::{BranchFate, BranchName, BranchOutcome, RemoveRequest, WorktreeKey};
+use symphony_workspace::{
+    BranchFate, BranchName, BranchOutcome, RemoveRequest, Removed, WorktreeKey,
+};
 
 use crate::error::RunnerError;
 use crate::repository::open_repository;
@@ -22,30 +24,47 @@ pub fn clean_up(
 ) -> Result<String, RunnerError> {
     let issue = store.issue(id)?;
     if !issue.state.status().is_terminal() {
-        return Err(RunnerError::refused(format!("{id} is {} again", issue.state.status())));
+        return Err(RunnerError::refused(format!(
+            "{id} is {} again",
+            issue.state.status()
+        )));
     }
     let repository = open_repository(project, config)?;
     let base = repository.base()?;
-    let give_up = issue.state.status() == IssueStatus::Cancelled && store.branch_deletion_requested(id)?;
+    let give_up =
+        issue.state.status() == IssueStatus::Cancelled && store.branch_deletion_requested(id)?;
     let branch = BranchName::of_issue(id);
     let removed = repository.remove_worktree(&RemoveRequest {
         key: &WorktreeKey::of(id.as_str()),
         branch: Some(&branch),
         base: &base.branch,
-        fate: if give_up { BranchFate::Delete } else { BranchFate::DeleteIfMerged },
+        fate: if give_up {
+            BranchFate::Delete
+        } else {
+            BranchFate::DeleteIfMerged
+        },
         now: Timestamp::now(),
     })?;
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
-    let mut line = format!("{id}: worktree removed");
-    match removed.branch {
+    Ok(describe(id, &branch, &base.branch, &removed))
+}
+
+fn describe(id: &IssueId, branch: &BranchName, base: &BranchName, removed: &Removed) -> String {
+    let mut parts = vec![format!("{id}: worktree removed")];
+    match &removed.branch {
         BranchOutcome::Kept { unmerged } => {
-            line.push_str(&format!(", branch {branch} kept: {unmerged} of its commits are not in {}", base.branch));
+            parts.push(format!(
+                "branch {branch} kept: {unmerged} of its commits are not in {base}"
+            ));
         }
         BranchOutcome::Absent => {}
-        _ => line.push_str(&format!(", branch {branch} deleted")),
+        BranchOutcome::Deleted { .. } => parts.push(format!("branch {branch} deleted")),
     }
-    for rescue in removed.rescues {
-        line.push_str(&format!(", unsaved work kept in {rescue}"));
-    }
-    Ok(line)
+    parts.extend(
+        removed
+            .rescues
+            .iter()
+            .map(|rescue| format!("unsaved work kept in {rescue}")),
+    );
+    parts.join(", ")
 }

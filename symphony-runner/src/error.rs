@@ -80,13 +80,23 @@ pub enum RunnerError {
 
 impl RunnerError {
     /// Makes the error for a file that could not be handled.
-    pub(crate) fn io(action: &'static str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
-        Self::Io { action, path: path.into(), source }
+    pub(crate) fn io(
+        action: &'static str,
+        path: impl Into<PathBuf>,
+        source: std::io::Error,
+    ) -> Self {
+        Self::Io {
+            action,
+            path: path.into(),
+            source,
+        }
     }
 
     /// Makes the error for a rule that forbids something.
     pub(crate) fn refused(reason: impl Into<String>) -> Self {
-        Self::Refused { reason: reason.into() }
+        Self::Refused {
+            reason: reason.into(),
+        }
     }
 
     /// Says whether the disk is full, which is nobody's failure.

@@ -47,7 +47,15 @@ impl Installation {
     ) -> Result<Self, RunnerError> {
         let loaded = load(&config_paths, &root)?;
         let config = loaded.installation()?.config;
-        Ok(Self { executable, root, config_paths, config, shipped, environment, loaded })
+        Ok(Self {
+            executable,
+            root,
+            config_paths,
+            config,
+            shipped,
+            environment,
+            loaded,
+        })
     }
 
     /// Returns the configuration files as they were loaded.
@@ -61,7 +69,8 @@ impl Installation {
     /// When it can not be opened.
     pub fn open_store(&self) -> Result<Store, RunnerError> {
         if let Some(folder) = self.config.database.parent() {
-            std::fs::create_dir_all(folder).map_err(|error| RunnerError::io("make the folder", folder, error))?;
+            std::fs::create_dir_all(folder)
+                .map_err(|error| RunnerError::io("make the folder", folder, error))?;
         }
         Ok(Store::open(&self.config.database)?)
     }
@@ -76,7 +85,10 @@ impl Installation {
     /// # Errors
     /// When anything that concerns the project is wrong in its configuration.
     pub fn project_config(&self, project: &Project) -> Result<ProjectConfig, RunnerError> {
-        Ok(self.loaded.project(Some(&project.id), &project.root, Some(&project.settings))?.config)
+        Ok(self
+            .loaded
+            .project(Some(&project.id), &project.root, Some(&project.settings))?
+            .config)
     }
 
     /// Finds the program of a project's provider.
@@ -103,7 +115,10 @@ impl Installation {
 
     /// Returns the folder of the installation's own state, beside the database.
     pub fn state_dir(&self) -> PathBuf {
-        self.config.database.parent().map_or_else(|| PathBuf::from("."), Path::to_path_buf)
+        self.config
+            .database
+            .parent()
+            .map_or_else(|| PathBuf::from("."), Path::to_path_buf)
     }
 
     /// Returns the arguments by which this executable is started again for the same installation.
@@ -131,16 +146,27 @@ impl Installation {
 
     /// Returns one environment variable.
     pub fn variable(&self, name: &str) -> Option<&OsStr> {
-        self.environment.get(OsStr::new(name)).map(OsString::as_os_str)
+        self.environment
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
     }
 }
 
 /// Returns the id that a project gets from its folder's name.
 pub fn project_id_for(root: &Path) -> ProjectId {
-    let name = root.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    let name = root
+        .file_name()
+        .map(OsStr::to_string_lossy)
+        .unwrap_or_default();
     let slug: String = name
         .chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        })
         .take(symphony_core::id::ID_CHARS_MAX)
         .collect();
     let slug = slug.trim_matches('-');

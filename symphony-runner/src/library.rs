@@ -51,15 +51,29 @@ impl PromptLibrary {
         let mut problems = Vec::new();
         let own_profiles = read_folder(&folder.join("profiles"))?;
         let own_contracts = read_folder(&folder.join("phases"))?;
-        let base = parse_all(shipped.profiles.iter().map(|p| (p.file, p.text)), parse_profile, &mut problems);
+        let base = parse_all(
+            shipped.profiles.iter().map(|p| (p.file, p.text)),
+            parse_profile,
+            &mut problems,
+        );
         let own = parse_all(borrowed(&own_profiles), parse_profile, &mut problems);
         let profiles = collected(ProfileSet::new([base, own]), &mut problems).unwrap_or_default();
-        let base: Vec<PhaseContract> =
-            parse_all(shipped.contracts.iter().map(|p| (p.file, p.text)), parse_contract, &mut problems);
+        let base: Vec<PhaseContract> = parse_all(
+            shipped.contracts.iter().map(|p| (p.file, p.text)),
+            parse_contract,
+            &mut problems,
+        );
         let own = parse_all(borrowed(&own_contracts), parse_contract, &mut problems);
-        let pipeline =
-            collected(Pipeline::new([base, own], &[], &profiles.types()), &mut problems).unwrap_or_default();
-        if problems.is_empty() { Ok(Self { profiles, pipeline }) } else { Err(RunnerError::PromptFiles { problems }) }
+        let pipeline = collected(
+            Pipeline::new([base, own], &[], &profiles.types()),
+            &mut problems,
+        )
+        .unwrap_or_default();
+        if problems.is_empty() {
+            Ok(Self { profiles, pipeline })
+        } else {
+            Err(RunnerError::PromptFiles { problems })
+        }
     }
 
     /// Returns the profile of an agent type; types without one of their own use the researcher's.
@@ -69,7 +83,9 @@ impl PromptLibrary {
 }
 
 fn borrowed(files: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
-    files.iter().map(|(file, text)| (file.as_str(), text.as_str()))
+    files
+        .iter()
+        .map(|(file, text)| (file.as_str(), text.as_str()))
 }
 
 fn parse_all<'a, T, P: ToString>(
@@ -88,7 +104,9 @@ fn parse_all<'a, T, P: ToString>(
 }
 
 fn collected<T, P: ToString>(result: Result<T, Vec<P>>, problems: &mut Vec<String>) -> Option<T> {
-    result.map_err(|found| problems.extend(found.iter().map(ToString::to_string))).ok()
+    result
+        .map_err(|found| problems.extend(found.iter().map(ToString::to_string)))
+        .ok()
 }
 
 /// Reads the markdown files of a folder, by name.
@@ -100,10 +118,12 @@ fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RunnerError> {
     };
     let mut files = Vec::new();
     for entry in entries {
-        let path = entry.map_err(|error| RunnerError::io("read the folder", folder, error))?.path();
+        let path = entry
+            .map_err(|error| RunnerError::io("read the folder", folder, error))?
+            .path();
         if path.extension().is_some_and(|extension| extension == "md") {
-            let text =
-                std::fs::read_to_string(&path).map_err(|error| RunnerError::io("read the prompt", &path, error))?;
+            let text = std::fs::read_to_string(&path)
+                .map_err(|error| RunnerError::io("read the prompt", &path, error))?;
             files.push((path.display().to_string(), text));
         }
     }

@@ -13,8 +13,8 @@ use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
-    BranchFate, BranchName, CommitId, Identity, MergePlan, MergeStyle, RemoveRequest, Repository, WorkspaceError,
-    WorktreeKey,
+    BranchFate, BranchName, CommitId, Identity, MergePlan, MergeStyle, RemoveRequest, Repository,
+    WorkspaceError, WorktreeKey,
 };
 
 use crate::cancel::end_run_of;
@@ -66,18 +66,37 @@ pub fn merge_pr(
     let project = store.project(&pr.project)?;
     let config = installation.project_config(&project)?;
     let repository = open_repository(&project, &config)?;
-    let identity = repository.human_identity().unwrap_or_else(Identity::symphony);
+    let identity = repository
+        .human_identity()
+        .unwrap_or_else(Identity::symphony);
     let base = BranchName::parse(&pr.base)?;
     let expected = repository
         .branch_head(&base)?
-        .ok_or_else(|| WorkspaceError::BranchMissing { branch: pr.base.clone(), root: project.root.clone() })?;
+        .ok_or_else(|| WorkspaceError::BranchMissing {
+            branch: pr.base.clone(),
+            root: project.root.clone(),
+        })?;
     let head = commit_id(&pr.head_commit)?;
     let message = format!("Merge {}: {}", pr.issue, pr.title);
-    let plan = repository.plan_merge(&expected, &head, MergeStyle::FastForward, &message, &identity)?;
+    let plan = repository.plan_merge(
+        &expected,
+        &head,
+        MergeStyle::FastForward,
+        &message,
+        &identity,
+    )?;
     let (target, gates) = match plan {
         MergePlan::AlreadyMerged => (expected.clone(), None),
         MergePlan::FastForward(commit) => {
-            let gates = missing_gates(installation, &project, &config, &repository, &pr, &commit, &base)?;
+            let gates = missing_gates(
+                installation,
+                &project,
+                &config,
+                &repository,
+                &pr,
+                &commit,
+                &base,
+            )?;
             (commit, gates)
         }
         MergePlan::Merge(commit) => {
@@ -85,9 +104,20 @@ pub fn merge_pr(
             (commit, gates)
         }
         MergePlan::Conflict(files) => {
-            return Err(WorkspaceError::Conflict { base: pr.base, head: pr.branch, files }.into());
+            return Err(WorkspaceError::Conflict {
+                base: pr.base,
+                head: pr.branch,
+                files,
+            }
+            .into());
         }
-        MergePlan::Unrelated => return Err(WorkspaceError::Unrelated { base: pr.base, head: pr.branch }.into()),
+        MergePlan::Unrelated => {
+            return Err(WorkspaceError::Unrelated {
+                base: pr.base,
+                head: pr.branch,
+            }
+            .into());
+        }
     };
     if let Some(gates) = &gates {
         refuse_red(&pr, gates, options)?;
@@ -99,16 +129,28 @@ pub fn merge_pr(
     // best effort: the next tick tries again
     let clean_up = clean_up(store, &project, &config, &pr.issue)
         .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.issue));
-    Ok(Merged { pr, commit: target.as_str().to_owned(), gates, clean_up })
+    Ok(Merged {
+        pr,
+        commit: target.as_str().to_owned(),
+        gates,
+        clean_up,
+    })
 }
 
-fn refuse_unmergeable(store: &Store, pr: &PullRequest, options: MergeOptions) -> Result<(), RunnerError> {
+fn refuse_unmergeable(
+    store: &Store,
+    pr: &PullRequest,
+    options: MergeOptions,
+) -> Result<(), RunnerError> {
     if !pr.state.is_open() {
         let more = match pr.state {
             PrState::Rejected => ": its issue goes back to a worker",
             _ => "",
         };
-        return Err(RunnerError::refused(format!("pull request {} is {}{more}", pr.id, pr.state)));
+        return Err(RunnerError::refused(format!(
+            "pull request {} is {}{more}",
+            pr.id, pr.state
+        )));
     }
     let status = store.issue(&pr.issue)?.state.status();
     if status != IssueStatus::Review {
@@ -117,10 +159,15 @@ fn refuse_unmergeable(store: &Store, pr: &PullRequest, options: MergeOptions) ->
             pr.issue, pr.issue
         )));
     }
-    pr.gates_of_head().map_or(Ok(()), |gates| refuse_red(pr, gates, options))
+    pr.gates_of_head()
+        .map_or(Ok(()), |gates| refuse_red(pr, gates, options))
 }
 
-fn refuse_red(pr: &PullRequest, gates: &VerifiedGates, options: MergeOptions) -> Result<(), RunnerError> {
+fn refuse_red(
+    pr: &PullRequest,
+    gates: &VerifiedGates,
+    options: MergeOptions,
+) -> Result<(), RunnerError> {
     if gates.green() || options.force {
         return Ok(());
     }
@@ -172,10 +219,22 @@ fn verify(
     }
     let marker = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
     let key = WorktreeKey::of(&format!("_merge-{marker}"));
-    let logs = project.root.join(STATE_DIR).join("merges").join(marker.as_str());
-    std::fs::create_dir_all(&logs).map_err(|error| RunnerError::io("make the folder", &logs, error))?;
+    let logs = project
+        .root
+        .join(STATE_DIR)
+        .join("merges")
+        .join(marker.as_str());
+    std::fs::create_dir_all(&logs)
+        .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
     let worktree = repository.create_temporary(&key, commit, Timestamp::now())?;
-    let result = gates_in(installation, config, &marker, worktree.path(), &logs, commit);
+    let result = gates_in(
+        installation,
+        config,
+        &marker,
+        worktree.path(),
+        &logs,
+        commit,
+    );
     repository.remove_worktree(&RemoveRequest {
         key: &key,
         branch: None,
@@ -210,7 +269,12 @@ fn gates_in(
         .enable_all()
         .build()
         .map_err(|error| RunnerError::io("start the runtime for", checkout, error))?;
-    let gates = runtime.block_on(run_gates(&supervision, &place, &config.gates, commit.as_str()));
+    let gates = runtime.block_on(run_gates(
+        &supervision,
+        &place,
+        &config.gates,
+        commit.as_str(),
+    ));
     runtime.shutdown_background();
     gates
 }

@@ -20,7 +20,9 @@ pub struct RunPaths {
 impl RunPaths {
     /// Returns the places for a run of a project.
     pub fn new(project_root: &Path, run: &RunId) -> Self {
-        Self { dir: project_root.join(STATE_DIR).join("runs").join(run.as_str()) }
+        Self {
+            dir: project_root.join(STATE_DIR).join("runs").join(run.as_str()),
+        }
     }
 
     /// Makes the folder.
@@ -92,7 +94,12 @@ impl RunPaths {
 
     /// Removes what must not outlive the run: prompts, MCP configuration, the diff.
     pub(crate) fn remove_prompts(&self) {
-        for path in [self.system_prompt(), self.user_prompt(), self.mcp_config(), self.diff()] {
+        for path in [
+            self.system_prompt(),
+            self.user_prompt(),
+            self.mcp_config(),
+            self.diff(),
+        ] {
             match std::fs::remove_file(&path) {
                 Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                     tracing::warn!(path = %path.display(), %error, "can not remove a file of the run");

@@ -21,7 +21,10 @@ pub(crate) fn options(config: &ProjectConfig) -> RepositoryOptions {
 ///
 /// # Errors
 /// When it can not be worked with; the text says what to do.
-pub fn open_repository(project: &Project, config: &ProjectConfig) -> Result<Repository, WorkspaceError> {
+pub fn open_repository(
+    project: &Project,
+    config: &ProjectConfig,
+) -> Result<Repository, WorkspaceError> {
     Repository::open(&project.root, options(config))
 }
 

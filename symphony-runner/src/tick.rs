@@ -9,17 +9,22 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::run::{ProtectionLevel, Run};
-use symphony_core::tick::{Action, LockState, Plan, ProjectView, SlotLimits, Snapshot, StartRun, plan_tick};
+use symphony_core::tick::{
+    Action, LockState, Plan, ProjectView, SlotLimits, Snapshot, StartRun, plan_tick,
+};
 use symphony_store::{ClaimRequest, Context, Project, SnapshotRequest, Store};
 
 use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
-use crate::process::{DetachedLaunch, LockState as FileLock, RunLock, lock_state, sweep_marked};
+use crate::process::{
+    DetachedLaunch, DetachedSupervisor, LockState as FileLock, RunLock, lock_state, sweep_marked,
+};
+use crate::supervise::SuperviseMode;
 
 /// How long `--wait` waits for its turn: longer than any tick takes.
-const TURN_WAIT_MAX: Duration = Duration::from_secs(60);
+const TURN_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Time between two looks at a lock or a run.
 const LOOK: Duration = Duration::from_millis(100);
 
@@ -48,6 +53,9 @@ pub struct TickReport {
     pub plan: Plan,
     /// The runs that were started.
     pub started: Vec<Run>,
+    /// Their supervisors, and those that finish crashed runs. A process that goes on asks them now and then whether
+    /// they have ended ([`DetachedSupervisor::try_wait`]); they outlive one that does not.
+    pub supervisors: Vec<DetachedSupervisor>,
     /// What was done, a line each.
     pub lines: Vec<String>,
     /// What could not be done, a line each; the next tick tries again.
@@ -60,11 +68,17 @@ pub struct TickReport {
 /// When the database can not be read or written, or no turn came within a minute.
 pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOutcome, RunnerError> {
     let mut store = installation.open_store()?;
-    let Some(_turn) = take_turn(installation, options)? else { return Ok(TickOutcome::Busy) };
+    let Some(_turn) = take_turn(installation, options)? else {
+        return Ok(TickOutcome::Busy);
+    };
     let now = Timestamp::now();
     let world = observe(installation, &mut store, now)?;
     let plan = plan_tick(&world.snapshot, now);
-    let mut report = TickReport { plan, problems: world.problems.clone(), ..TickReport::default() };
+    let mut report = TickReport {
+        plan,
+        problems: world.problems.clone(),
+        ..TickReport::default()
+    };
     if !options.dry_run {
         store.record_tick(now)?;
         act(installation, &mut store, &world, &mut report)?;
@@ -73,7 +87,10 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
 }
 
 /// Takes the lock that makes ticks take turns; it is given up when the value is dropped.
-fn take_turn(installation: &Installation, options: TickOptions) -> Result<Option<File>, RunnerError> {
+fn take_turn(
+    installation: &Installation,
+    options: TickOptions,
+) -> Result<Option<File>, RunnerError> {
     let path = installation.tick_lock();
     let failed = |error| RunnerError::io("lock", &path, error);
     let file = OpenOptions::new()
@@ -108,11 +125,19 @@ struct World {
 ///
 /// # Errors
 /// When the database can not be read.
-pub fn observe_snapshot(installation: &Installation, store: &mut Store, now: Timestamp) -> Result<Snapshot, RunnerError> {
+pub fn observe_snapshot(
+    installation: &Installation,
+    store: &mut Store,
+    now: Timestamp,
+) -> Result<Snapshot, RunnerError> {
     Ok(observe(installation, store, now)?.snapshot)
 }
 
-fn observe(installation: &Installation, store: &mut Store, now: Timestamp) -> Result<World, RunnerError> {
+fn observe(
+    installation: &Installation,
+    store: &mut Store,
+    now: Timestamp,
+) -> Result<World, RunnerError> {
     let mut projects = BTreeMap::new();
     let mut views = BTreeMap::new();
     let mut problems = Vec::new();
@@ -130,7 +155,9 @@ fn observe(installation: &Installation, store: &mut Store, now: Timestamp) -> Re
     }
     let mut locks = BTreeMap::new();
     for run in store.live_runs()? {
-        let Some((project, _)) = projects.get(&run.project) else { continue };
+        let Some((project, _)) = projects.get(&run.project) else {
+            continue;
+        };
         let path = RunPaths::new(&project.root, &run.id).lock();
         let state = match lock_state(&path)? {
             FileLock::Held => LockState::Held,
@@ -148,11 +175,25 @@ fn observe(installation: &Installation, store: &mut Store, now: Timestamp) -> Re
             .filter_map(|(agent, limits)| Some((agent.clone(), limits.max_concurrency?)))
             .collect(),
     };
-    let snapshot = store.load_snapshot(SnapshotRequest { projects: views, slots, locks }, now)?;
-    Ok(World { snapshot, projects, problems })
+    let snapshot = store.load_snapshot(
+        SnapshotRequest {
+            projects: views,
+            slots,
+            locks,
+        },
+        now,
+    )?;
+    Ok(World {
+        snapshot,
+        projects,
+        problems,
+    })
 }
 
-fn view(installation: &Installation, project: &Project) -> Result<(ProjectView, ProjectConfig), RunnerError> {
+fn view(
+    installation: &Installation,
+    project: &Project,
+) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
     let library = installation.library(&config)?;
     let provider = installation.provider(&config);
@@ -161,7 +202,9 @@ fn view(installation: &Installation, project: &Project) -> Result<(ProjectView, 
         max_retries: config.max_retries,
         max_backoff_ms: config.max_retry_backoff_ms.get(),
         breaker_target: config.circuit_breaker_status,
-        provider: provider.map(|call| call.name().to_string()).map_err(|error| error.to_string()),
+        provider: provider
+            .map(|call| call.name().to_string())
+            .map_err(|error| error.to_string()),
         judge_enabled: config.judge_enabled,
         judge_cooldown_ms: config.judge_cooldown_ms.get(),
         planner_enabled: config.planner_enabled,
@@ -192,10 +235,15 @@ fn act(
     let mut last = Vec::new();
     for action in &actions {
         match action {
-            Action::FinishCrashed { run, .. } => match finish_crashed(installation, store, world, run) {
-                Ok(line) => report.lines.push(line),
-                Err(error) => report.problems.push(format!("run {run}: {error}")),
-            },
+            Action::FinishCrashed { run, .. } => {
+                match finish_crashed(installation, store, world, run) {
+                    Ok((line, supervisor)) => {
+                        report.lines.push(line);
+                        report.supervisors.push(supervisor);
+                    }
+                    Err(error) => report.problems.push(format!("run {run}: {error}")),
+                }
+            }
             Action::OpenBreaker { issue } => match open_breaker(store, world, issue) {
                 Ok(line) => report.lines.push(line),
                 Err(error) => report.problems.push(format!("{issue}: {error}")),
@@ -207,10 +255,14 @@ fn act(
     start_runs(installation, store, world, &starts, report)?;
     // removing a large worktree takes a while: it comes when everything else has been started
     for (issue, project) in last {
-        let Some((project, Some(config))) = world.projects.get(project) else { continue };
+        let Some((project, Some(config))) = world.projects.get(project) else {
+            continue;
+        };
         match clean_up(store, project, config, issue) {
             Ok(line) => report.lines.push(line),
-            Err(error) => report.problems.push(format!("{issue}: its worktree stays for now: {error}")),
+            Err(error) => report
+                .problems
+                .push(format!("{issue}: its worktree stays for now: {error}")),
         }
     }
     report.plan.actions = actions;
@@ -223,29 +275,51 @@ fn finish_crashed(
     store: &Store,
     world: &World,
     id: &RunId,
-) -> Result<String, RunnerError> {
+) -> Result<(String, DetachedSupervisor), RunnerError> {
     let run = store.run(id)?;
     let Some((project, _)) = world.projects.get(&run.project) else {
-        return Err(RunnerError::refused(format!("its project {} is gone", run.project)));
+        return Err(RunnerError::refused(format!(
+            "its project {} is gone",
+            run.project
+        )));
     };
     let paths = RunPaths::new(&project.root, id);
     paths.create()?;
     let lock = RunLock::acquire(paths.lock())?;
     let ended = sweep_marked(id)?;
-    launch(installation, project, &paths, id, lock, true)?;
-    Ok(format!("run {id} crashed: ended {} processes it left, exit handling started", ended.count()))
+    let supervisor = launch(
+        installation,
+        project,
+        &paths,
+        id,
+        lock,
+        SuperviseMode::Finish,
+    )?;
+    let line = format!(
+        "run {id} crashed: ended {} processes it left, exit handling started",
+        ended.count()
+    );
+    Ok((line, supervisor))
 }
 
 fn open_breaker(store: &mut Store, world: &World, issue: &IssueId) -> Result<String, RunnerError> {
     let context = Context::system(Timestamp::now());
     let found = store.issue(issue)?;
     let view = world.snapshot.projects.get(&found.project);
-    let Some(view) = view else { return Err(RunnerError::refused("its project is gone")) };
+    let Some(view) = view else {
+        return Err(RunnerError::refused("its project is gone"));
+    };
     let comment = format!(
         "Circuit breaker: {} runs since the last progress (limit {}). `symphony issue retry {issue}` starts again.",
         found.counts.total_runs, view.max_retries
     );
-    store.move_issue(&context, issue, &IssueEvent::BreakerOpened { to: view.breaker_target })?;
+    store.move_issue(
+        &context,
+        issue,
+        &IssueEvent::BreakerOpened {
+            to: view.breaker_target,
+        },
+    )?;
     store.add_comment(&context, issue, &comment)?;
     Ok(format!("{issue}: the circuit breaker opened"))
 }
@@ -261,16 +335,24 @@ fn start_runs(
     let mut requests = Vec::new();
     let mut locks = Vec::new();
     for start in starts {
-        let Some((project, _)) = world.projects.get(&start.project) else { continue };
+        let Some((project, _)) = world.projects.get(&start.project) else {
+            continue;
+        };
         let run = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
         let paths = RunPaths::new(&project.root, &run);
         // locked before it is claimed: there is no moment in which a live run has no holder
-        let locked = paths.create().and_then(|()| Ok(RunLock::acquire(paths.lock())?));
+        let locked = paths
+            .create()
+            .and_then(|()| Ok(RunLock::acquire(paths.lock())?));
         match locked {
             Ok(lock) => {
                 locks.push((project, paths, lock));
                 let start = (*start).clone();
-                requests.push(ClaimRequest { run, start, protection: ProtectionLevel::None });
+                requests.push(ClaimRequest {
+                    run,
+                    start,
+                    protection: ProtectionLevel::None,
+                });
             }
             Err(error) => report.problems.push(format!("{}: {error}", project.id)),
         }
@@ -286,8 +368,16 @@ fn start_runs(
                 report.lines.push(format!("{what}: not started: {refusal}"));
             }
             // a supervisor that can not be started is a crash: the next tick does the exit handling
-            Ok(run) => match launch(installation, project, &paths, &run.id, lock, false) {
-                Ok(()) => {
+            Ok(run) => match launch(
+                installation,
+                project,
+                &paths,
+                &run.id,
+                lock,
+                SuperviseMode::Run,
+            ) {
+                Ok(supervisor) => {
+                    report.supervisors.push(supervisor);
                     report.lines.push(format!("{what}: started run {}", run.id));
                     report.started.push(run);
                 }
@@ -311,11 +401,11 @@ fn launch(
     paths: &RunPaths,
     run: &RunId,
     lock: RunLock,
-    finish: bool,
-) -> Result<(), RunnerError> {
+    mode: SuperviseMode,
+) -> Result<DetachedSupervisor, RunnerError> {
     let mut arguments = installation.arguments();
     arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
-    if finish {
+    if mode == SuperviseMode::Finish {
         arguments.push("--finish".into());
     }
     let launch = DetachedLaunch {
@@ -325,8 +415,7 @@ fn launch(
         log: paths.supervisor_log(),
         lock,
     };
-    launch.spawn()?;
-    Ok(())
+    Ok(launch.spawn()?)
 }
 
 /// Waits until runs are over, exit handling included; calls back now and then.

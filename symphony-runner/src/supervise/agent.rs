@@ -21,7 +21,9 @@ use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::{Agent, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline};
 use crate::provider::{AgentCommand, StdinSource};
-use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, LineKind, RunEnd, StreamState, write_log_line};
+use crate::stream::{
+    ExitFact, LOOP_REPEATS_DEFAULT, LineKind, RunEnd, StreamState, write_log_line,
+};
 
 /// The hidden command through which an agent starts in a session of its own.
 pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
@@ -79,7 +81,8 @@ pub(crate) async fn run_agent(
     prepared: &Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
     let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?;
-    let serving = tokio::spawn(socket.serve(Service::new(prepared.identity.clone(), store.clone())));
+    let serving =
+        tokio::spawn(socket.serve(Service::new(prepared.identity.clone(), store.clone())));
     let outcome = listen(job, store, supervision, prepared).await;
     // the agent is gone: whatever still holds the socket is a stray, and must not write any more
     serving.abort();
@@ -88,7 +91,10 @@ pub(crate) async fn run_agent(
         Ok(outcome) => Ok(outcome),
         Err(RunnerError::Process(error)) => Ok(AgentOutcome::failed(
             RunStatus::Failed,
-            RunError { class: ErrorClass::SpawnFailed, message: error.to_string() },
+            RunError {
+                class: ErrorClass::SpawnFailed,
+                message: error.to_string(),
+            },
         )),
         Err(error) => Err(error),
     }
@@ -138,9 +144,12 @@ async fn listen(
         return Err(error.into());
     }
     if end.strays.count() > 0 {
-        tracing::info!(strays = end.strays.count(), "ended processes that the agent left");
+        tracing::info!(
+            strays = end.strays.count(),
+            "ended processes that the agent left"
+        );
     }
-    Ok(conclude(&ear, stop, end.exit, &stderr))
+    Ok(conclude(&ear, stop.as_ref(), end.exit, &stderr))
 }
 
 fn limits(job: &Job<'_>) -> Limits {
@@ -155,9 +164,9 @@ fn launch(job: &Job<'_>, prepared: &Prepared) -> Result<AgentLaunch, RunnerError
     let command = &prepared.command;
     let input = match &command.stdin {
         StdinSource::Null => AgentInput::Empty,
-        StdinSource::File(path) => {
-            AgentInput::File(File::open(path).map_err(|error| RunnerError::io("open", path, error))?)
-        }
+        StdinSource::File(path) => AgentInput::File(
+            File::open(path).map_err(|error| RunnerError::io("open", path, error))?,
+        ),
     };
     Ok(AgentLaunch {
         trampoline: Trampoline::new(&job.installation.executable, TRAMPOLINE_COMMAND),
@@ -190,7 +199,9 @@ async fn on_pulse(
         watch.worktree_changed();
     }
     let run = job.run.id.clone();
-    let cancelled = store.call(move |store| store.cancel_requested(&run)).await?;
+    let cancelled = store
+        .call(move |store| store.cancel_requested(&run))
+        .await?;
     match cancelled {
         Ok(true) => Ok(Some(Stop::Cancelled)),
         Ok(false) => Ok(None),
@@ -204,27 +215,45 @@ async fn on_pulse(
 
 /// Records progress; that it can not be recorded now does not end the agent.
 async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
-    let Some(last_event) = ear.take_news() else { return };
-    let progress = RunProgress { last_event, usage: ear.state.usage() };
+    let Some(last_event) = ear.take_news() else {
+        return;
+    };
+    let progress = RunProgress {
+        last_event,
+        usage: ear.state.usage(),
+    };
     let (context, run) = (job.as_run(), job.run.id.clone());
-    let recorded = store.call(move |store| store.record_progress(&context, &run, &progress)).await;
+    let recorded = store
+        .call(move |store| store.record_progress(&context, &run, &progress))
+        .await;
     if let Ok(Err(error)) = recorded {
         tracing::warn!(%error, "can not record the run's progress");
     }
 }
 
-fn conclude(ear: &Ear, stop: Option<Stop>, exit: AgentExit, stderr: &str) -> AgentOutcome {
-    let fact = match (&stop, exit.code, exit.signal) {
+fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> AgentOutcome {
+    let fact = match (stop, exit.code, exit.signal) {
         (Some(Stop::AfterResult), ..) => ExitFact::EndedAfterResult,
         (_, Some(code), _) => ExitFact::Code(code),
         (_, None, signal) => ExitFact::Signal(signal.unwrap_or(0)),
     };
-    let stopped = stop.as_ref().and_then(Stop::class);
-    let end = RunEnd { exit: fact, stopped, stderr_tail: stderr };
+    let stopped = stop.and_then(Stop::class);
+    let end = RunEnd {
+        exit: fact,
+        stopped,
+        stderr_tail: stderr,
+    };
     let conclusion = ear.state.conclude(&end);
     let error = conclusion.class.map(|class| {
-        let own = stop.as_ref().map(Stop::message).unwrap_or_default();
-        RunError { class, message: if own.is_empty() { conclusion.message.clone() } else { own } }
+        let own = stop.map(Stop::message).unwrap_or_default();
+        RunError {
+            class,
+            message: if own.is_empty() {
+                conclusion.message.clone()
+            } else {
+                own
+            },
+        }
     });
     let status = match &error {
         None => RunStatus::Succeeded,
@@ -233,7 +262,10 @@ fn conclude(ear: &Ear, stop: Option<Stop>, exit: AgentExit, stderr: &str) -> Age
     let mut metadata = Map::new();
     metadata.insert("lines".to_owned(), json!(ear.state.lines()));
     metadata.insert("broken_lines".to_owned(), json!(ear.state.broken_lines()));
-    metadata.insert("permission_denials".to_owned(), json!(ear.state.permission_denials()));
+    metadata.insert(
+        "permission_denials".to_owned(),
+        json!(ear.state.permission_denials()),
+    );
     if let Some(session) = ear.state.session() {
         metadata.insert("session".to_owned(), json!(session));
     }
@@ -272,12 +304,14 @@ struct Ear {
 impl Ear {
     fn open(job: &Job<'_>, command: &AgentCommand, agent: &mut Agent) -> Result<Self, RunnerError> {
         let open = |path: std::path::PathBuf, limits, style| {
-            CappedLog::open(&path, limits, style).map_err(|error| RunnerError::io("open the log", path, error))
+            CappedLog::open(&path, limits, style)
+                .map_err(|error| RunnerError::io("open the log", path, error))
         };
         let stderr_log = open(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
         let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
-        let stderr_reader =
-            agent.take_stderr().map(|pipe| tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr))));
+        let stderr_reader = agent
+            .take_stderr()
+            .map(|pipe| tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr))));
         Ok(Self {
             lines: agent.take_stdout().map(BoundedLines::new),
             state: StreamState::new(command.format),
@@ -304,17 +338,17 @@ impl Ear {
     async fn next(&mut self, watch: &mut Watch) -> Option<Stop> {
         let now = self.started.elapsed();
         let lines = self.lines.as_mut()?;
-        let line = match lines.next_line().await {
-            Ok(Some(line)) => line,
+        let Ok(Some(line)) = lines.next_line().await else {
             // the end, or a pipe that broke: either way nothing more comes
-            Ok(None) | Err(_) => {
-                self.lines = None;
-                return None;
-            }
+            self.lines = None;
+            return None;
         };
         watch.heard(self.started.elapsed());
         // a full disk must not end the agent: the tail is kept in memory
-        let _unwritten = self.raw.write(line.bytes).and_then(|()| self.raw.write(b"\n"));
+        let _unwritten = self
+            .raw
+            .write(line.bytes)
+            .and_then(|()| self.raw.write(b"\n"));
         let (kind, events) = self.state.take_line(line.bytes);
         let mut stop = None;
         if kind == LineKind::Broken {
@@ -326,7 +360,9 @@ impl Ear {
                 let time = Timestamp::now().strftime("%H:%M:%S").to_string();
                 self.tail.push(self.formatted.as_bytes());
                 self.tail.push(b"\n");
-                let _unwritten = self.log.write(format!("{time} {}\n", self.formatted).as_bytes());
+                let _unwritten = self
+                    .log
+                    .write(format!("{time} {}\n", self.formatted).as_bytes());
                 self.news = Some(self.formatted.chars().take(NEWS_CHARS_MAX).collect());
             }
             stop = stop.or_else(|| watch.observe(event, now));
@@ -357,7 +393,10 @@ impl Ear {
         if let Some(reader) = self.stderr_reader.take() {
             let _late = tokio::time::timeout(DRAIN, reader).await;
         }
-        self.stderr.lock().map(|tail| tail.text()).unwrap_or_default()
+        self.stderr
+            .lock()
+            .map(|tail| tail.text())
+            .unwrap_or_default()
     }
 }
 

@@ -9,7 +9,9 @@ use symphony_core::config::{CommandLine, Millis};
 
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
-use crate::process::{AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline};
+use crate::process::{
+    AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
+};
 
 /// Output kept of a command: as much as of an agent (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
@@ -66,10 +68,20 @@ pub(crate) async fn run_command(
     supervision: &Supervision,
     call: CommandCall<'_>,
 ) -> Result<CommandOutcome, RunnerError> {
-    let CommandCall { executable, line, limit, environment, directory, log } = call;
+    let CommandCall {
+        executable,
+        line,
+        limit,
+        environment,
+        directory,
+        log,
+    } = call;
     // both streams into one, in their order: what a person would see
     let argv = line.to_argv();
-    let merged = ["sh", "-c", "exec \"$@\" 2>&1", "sh"].map(str::to_owned).into_iter().chain(argv);
+    let merged = ["sh", "-c", "exec \"$@\" 2>&1", "sh"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(argv);
     let mut words = merged.map(OsString::from);
     let program = words.next().unwrap_or_default().into();
     let launch = AgentLaunch {
@@ -142,7 +154,9 @@ fn keep(line: Option<Vec<u8>>, lines: &mut Lines, log: &mut CappedLog, tail: &mu
 /// Reads what is left in the pipe; its writers are gone.
 async fn drain(lines: &mut Lines, log: &mut CappedLog, tail: &mut Tail) {
     while lines.is_some() {
-        let line = tokio::time::timeout(Duration::from_secs(1), next(lines)).await.unwrap_or(None);
+        let line = tokio::time::timeout(Duration::from_secs(1), next(lines))
+            .await
+            .unwrap_or(None);
         keep(line, lines, log, tail);
     }
 }

@@ -13,10 +13,10 @@ use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_store::{NewHold, RunFinish};
 use symphony_workspace::{CommitId, Fingerprint, Repository, Worktree, work_in_progress};
 
+use super::Job;
 use super::agent::AgentOutcome;
 use super::gates::{GatePlace, run_gates};
 use super::prepare::FINGERPRINT_FILE;
-use super::Job;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::repository::{issue_workspace, open_repository};
@@ -33,7 +33,11 @@ pub(crate) async fn finish(
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
         Err(error) => {
             tracing::error!(%error, "exit handling could not settle the work");
-            let class = if error.is_disk_full() { ErrorClass::DiskFull } else { ErrorClass::WorktreeFailed };
+            let class = if error.is_disk_full() {
+                ErrorClass::DiskFull
+            } else {
+                ErrorClass::WorktreeFailed
+            };
             outcome.fail_unless_worse(class, format!("after the agent's end: {error}"));
             None
         }
@@ -56,7 +60,9 @@ pub(crate) async fn finish(
         },
     };
     let context = Job::as_system();
-    let ended = store.call(move |store| store.finish_run(&context, &finish)).await??;
+    let ended = store
+        .call(move |store| store.finish_run(&context, &finish))
+        .await??;
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     // last: until the end is recorded they may be needed to do it again
     if !job.config.keep_run_files {
@@ -72,13 +78,20 @@ async fn settle_work(
     supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Option<VerifiedGates>, RunnerError> {
-    let Some(issue) = &job.issue else { return Ok(None) };
+    let Some(issue) = &job.issue else {
+        return Ok(None);
+    };
     let repository = open_repository(&job.project, &job.config)?;
     let place = issue_workspace(&job.project, &job.config, &issue.id)?;
-    let Some(worktree) = find_worktree(&repository, &place)? else { return Ok(None) };
+    let Some(worktree) = find_worktree(&repository, &place)? else {
+        return Ok(None);
+    };
     if let Some(what) = tampered(job, &repository, &worktree)? {
         outcome.status = RunStatus::Tampered;
-        outcome.error = Some(RunError { class: ErrorClass::Tampered, message: what });
+        outcome.error = Some(RunError {
+            class: ErrorClass::Tampered,
+            message: what,
+        });
         // nothing of this worktree is run or committed: a human looks first
         return Ok(None);
     }
@@ -95,7 +108,13 @@ async fn settle_work(
     if pr.gates_of_head().is_some() {
         return Ok(None);
     }
-    let gates = run_gates(supervision, &gate_place(job, &worktree), &job.config.gates, &pr.head_commit).await?;
+    let gates = run_gates(
+        supervision,
+        &gate_place(job, &worktree),
+        &job.config.gates,
+        &pr.head_commit,
+    )
+    .await?;
     Ok(Some(gates))
 }
 
@@ -110,7 +129,10 @@ fn gate_place(job: &Job<'_>, worktree: &Worktree) -> GatePlace {
 }
 
 /// The worktree of an issue, when it was made.
-fn find_worktree(repository: &Repository, place: &IssueWorkspace) -> Result<Option<Worktree>, RunnerError> {
+fn find_worktree(
+    repository: &Repository,
+    place: &IssueWorkspace,
+) -> Result<Option<Worktree>, RunnerError> {
     use symphony_workspace::WorkspaceError;
     match repository.worktree(&place.key, Some(&place.branch)) {
         Ok(worktree) => Ok(Some(worktree)),
@@ -120,7 +142,11 @@ fn find_worktree(repository: &Repository, place: &IssueWorkspace) -> Result<Opti
 }
 
 /// Says what changed in the configuration that runs programs, since the dispatch.
-fn tampered(job: &Job<'_>, repository: &Repository, worktree: &Worktree) -> Result<Option<String>, RunnerError> {
+fn tampered(
+    job: &Job<'_>,
+    repository: &Repository,
+    worktree: &Worktree,
+) -> Result<Option<String>, RunnerError> {
     let path = job.paths.dir.join(FINGERPRINT_FILE);
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
@@ -129,16 +155,34 @@ fn tampered(job: &Job<'_>, repository: &Repository, worktree: &Worktree) -> Resu
         Err(error) => return Err(RunnerError::io("read", path, error)),
     };
     let Ok(before) = serde_json::from_str::<Fingerprint>(&text) else {
-        return Ok(Some(format!("the fingerprint of the run was changed ({})", path.display())));
+        return Ok(Some(format!(
+            "the fingerprint of the run was changed ({})",
+            path.display()
+        )));
     };
     let now = repository.fingerprint(worktree)?;
     let changes = now.changes_since(&before);
-    Ok((!changes.is_empty()).then(|| format!("configuration that runs programs was changed: {}", changes.join("; "))))
+    Ok((!changes.is_empty()).then(|| {
+        format!(
+            "configuration that runs programs was changed: {}",
+            changes.join("; ")
+        )
+    }))
 }
 
-fn auto_commit(job: &Job<'_>, repository: &Repository, worktree: &Worktree) -> Result<(), RunnerError> {
-    let Some(issue) = job.run.target.issue() else { return Ok(()) };
-    let done = repository.auto_commit(worktree, &work_in_progress(issue.as_str()), Timestamp::now())?;
+fn auto_commit(
+    job: &Job<'_>,
+    repository: &Repository,
+    worktree: &Worktree,
+) -> Result<(), RunnerError> {
+    let Some(issue) = job.run.target.issue() else {
+        return Ok(());
+    };
+    let done = repository.auto_commit(
+        worktree,
+        &work_in_progress(issue.as_str()),
+        Timestamp::now(),
+    )?;
     if let Some(commit) = done.commit {
         tracing::info!(%commit, "committed what the agent left");
     }
@@ -146,9 +190,14 @@ fn auto_commit(job: &Job<'_>, repository: &Repository, worktree: &Worktree) -> R
 }
 
 /// What came after the pull request is not part of it: it goes to a rescue ref, the branch back to the recorded head.
-fn return_to_head(repository: &Repository, worktree: &Worktree, pr: &PullRequest) -> Result<(), RunnerError> {
-    let head = CommitId::parse(&pr.head_commit)
-        .map_err(|error| RunnerError::refused(format!("the head of pull request {}: {error}", pr.id)))?;
+fn return_to_head(
+    repository: &Repository,
+    worktree: &Worktree,
+    pr: &PullRequest,
+) -> Result<(), RunnerError> {
+    let head = CommitId::parse(&pr.head_commit).map_err(|error| {
+        RunnerError::refused(format!("the head of pull request {}: {error}", pr.id))
+    })?;
     let reset = repository.reset_to(worktree, &head, Timestamp::now())?;
     if let Some(rescue) = reset.rescue {
         tracing::info!(%rescue, "work after the pull request was put aside");
@@ -157,7 +206,10 @@ fn return_to_head(repository: &Repository, worktree: &Worktree, pr: &PullRequest
 }
 
 fn hold(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {
-    let error = outcome.error.as_ref().filter(|error| error.class.is_hold())?;
+    let error = outcome
+        .error
+        .as_ref()
+        .filter(|error| error.class.is_hold())?;
     let scope = if error.class == ErrorClass::DiskFull {
         HoldScope::Everything
     } else {

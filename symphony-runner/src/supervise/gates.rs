@@ -31,7 +31,13 @@ impl GatePlace {
     fn log(&self, gate: &str) -> PathBuf {
         let name: String = gate
             .chars()
-            .map(|c| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' })
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
             .take(64)
             .collect();
         self.logs.join(format!("gate-{name}.log"))
@@ -67,7 +73,11 @@ pub(crate) async fn run_gates(
                 output: if outcome.passed() || outcome.exit.code.is_some() && !outcome.timed_out {
                     last_chars(&outcome.output)
                 } else {
-                    format!("{}\n[{}]", last_chars(&outcome.output), outcome.how(gate.timeout_ms))
+                    format!(
+                        "{}\n[{}]",
+                        last_chars(&outcome.output),
+                        outcome.how(gate.timeout_ms)
+                    )
                 },
             },
             // a gate that can not be started is red: it says nothing good about the change
@@ -84,10 +94,17 @@ pub(crate) async fn run_gates(
         tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
         results.push(result);
     }
-    Ok(VerifiedGates { commit: commit.to_owned(), results })
+    Ok(VerifiedGates {
+        commit: commit.to_owned(),
+        results,
+    })
 }
 
 fn last_chars(text: &str) -> String {
-    let start = text.char_indices().rev().nth(OUTPUT_CHARS_MAX - 1).map_or(0, |(i, _)| i);
+    let start = text
+        .char_indices()
+        .rev()
+        .nth(OUTPUT_CHARS_MAX - 1)
+        .map_or(0, |(i, _)| i);
     text.get(start..).unwrap_or_default().to_owned()
 }

@@ -31,8 +31,8 @@ use crate::installation::Installation;
 use crate::paths::RunPaths;
 use crate::process::{RunLock, Supervision, become_session_leader};
 
-pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use agent::AgentOutcome;
+pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use gates::{GatePlace, run_gates};
 
 /// What a supervisor is started for.
@@ -48,7 +48,11 @@ pub enum SuperviseMode {
 ///
 /// # Errors
 /// When the run could not be brought to its recorded end; the next tick starts its exit handling again.
-pub fn supervise(installation: &Installation, run: &RunId, mode: SuperviseMode) -> Result<(), RunnerError> {
+pub fn supervise(
+    installation: &Installation,
+    run: &RunId,
+    mode: SuperviseMode,
+) -> Result<(), RunnerError> {
     become_session_leader()?;
     let mut store = installation.open_store()?;
     let job = Job::load(installation, &mut store, run)?;
@@ -97,25 +101,47 @@ pub(crate) struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn load(installation: &'a Installation, store: &mut Store, run: &RunId) -> Result<Self, RunnerError> {
+    fn load(
+        installation: &'a Installation,
+        store: &mut Store,
+        run: &RunId,
+    ) -> Result<Self, RunnerError> {
         let run = store.run(run)?;
         let project = store.project(&run.project)?;
         let config = installation.project_config(&project)?;
         let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
         let paths = RunPaths::new(&project.root, &run.id);
-        Ok(Self { installation, project, config, run, issue, paths })
+        Ok(Self {
+            installation,
+            project,
+            config,
+            run,
+            issue,
+            paths,
+        })
     }
 
     /// The environment of commands of the configuration: the agent's, without its provider's settings.
     pub(crate) fn command_environment(&self) -> BTreeMap<OsString, OsString> {
-        agent_environment(&self.installation.environment, &self.config.env, &BTreeMap::new(), &self.run.id)
+        agent_environment(
+            &self.installation.environment,
+            &self.config.env,
+            &BTreeMap::new(),
+            &self.run.id,
+        )
     }
 
     /// The context of a write in the run's name.
     pub(crate) fn as_run(&self) -> Context {
-        let key =
-            RunKey { run: self.run.id.clone(), fence: self.run.fence, agent: self.run.agent.clone() };
-        Context { actor: Actor::Run(key), now: Timestamp::now() }
+        let key = RunKey {
+            run: self.run.id.clone(),
+            fence: self.run.fence,
+            agent: self.run.agent.clone(),
+        };
+        Context {
+            actor: Actor::Run(key),
+            now: Timestamp::now(),
+        }
     }
 
     /// The context of a write of Symphony itself.
@@ -127,8 +153,17 @@ impl<'a> Job<'a> {
 impl AgentOutcome {
     /// The outcome of a run whose supervisor died.
     fn crashed(run: &Run) -> Self {
-        let message = format!("the supervisor of run {} died; its processes were ended", run.id);
-        Self::failed(RunStatus::Crashed, RunError { class: ErrorClass::Crashed, message })
+        let message = format!(
+            "the supervisor of run {} died; its processes were ended",
+            run.id
+        );
+        Self::failed(
+            RunStatus::Crashed,
+            RunError {
+                class: ErrorClass::Crashed,
+                message,
+            },
+        )
     }
 
     /// The outcome of a run that did not get as far as its agent.
@@ -141,6 +176,12 @@ impl AgentOutcome {
             RunnerError::Store(StoreError::Superseded { .. }) => ErrorClass::Cancelled,
             _ => ErrorClass::SpawnFailed,
         };
-        Self::failed(RunStatus::Failed, RunError { class, message: error.to_string() })
+        Self::failed(
+            RunStatus::Failed,
+            RunError {
+                class,
+                message: error.to_string(),
+            },
+        )
     }
 }

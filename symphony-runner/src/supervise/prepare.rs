@@ -18,7 +18,8 @@ use symphony_mcp::{Identity, IssueWorkspace, ReviewTarget, StoreThread, Verdicts
 use symphony_prompt::{BuiltPrompt, Review};
 use symphony_store::{Actor, RunKey, RunStart};
 use symphony_workspace::{
-    BaseMerge, CommitId, Fingerprint, MergeOfBase, Prepared as PreparedWorktree, Repository, Worktree, WorktreeRequest,
+    BaseMerge, CommitId, Fingerprint, MergeOfBase, Prepared as PreparedWorktree, Repository,
+    Worktree, WorktreeRequest,
 };
 
 use super::Job;
@@ -31,8 +32,8 @@ use crate::library::PromptLibrary;
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::provider::{
-    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, WebAccess, agent_command,
-    mcp_config, prompt_for_stdin, root_hint,
+    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, WebAccess,
+    agent_command, mcp_config, prompt_for_stdin, root_hint,
 };
 use crate::repository::{issue_workspace, open_repository};
 
@@ -76,7 +77,10 @@ pub(crate) async fn prepare(
     supervision: &Supervision,
 ) -> Result<Prepared, RunnerError> {
     let issue = job.issue.clone().ok_or_else(|| {
-        RunnerError::refused(format!("a {} run without an issue can not be prepared", job.run.agent))
+        RunnerError::refused(format!(
+            "a {} run without an issue can not be prepared",
+            job.run.agent
+        ))
     })?;
     let provider = job.installation.provider(&job.config)?;
     let library = job.installation.library(&job.config)?;
@@ -91,7 +95,10 @@ pub(crate) async fn prepare(
     }
     let worktree = made.worktree;
     let fingerprint = repository.fingerprint(&worktree)?;
-    write_private(&job.paths.dir.join(FINGERPRINT_FILE), &fingerprint_text(&fingerprint))?;
+    write_private(
+        &job.paths.dir.join(FINGERPRINT_FILE),
+        &fingerprint_text(&fingerprint),
+    )?;
 
     let request = PromptRequest {
         agent: job.run.agent.clone(),
@@ -117,18 +124,37 @@ pub(crate) async fn prepare(
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
     record_start(job, store, &worktree, &place, &built, model.as_ref()).await?;
-    environment.extend(command.env.iter().map(|(name, value)| (name.into(), value.into())));
+    environment.extend(
+        command
+            .env
+            .iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
     let identity = identity(job, &library, place, review.as_ref());
-    Ok(Prepared { command, environment, identity, repository, worktree })
+    Ok(Prepared {
+        command,
+        environment,
+        identity,
+        repository,
+        worktree,
+    })
 }
 
 fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {
     let settings = job.config.providers.settings(provider.name());
-    agent_environment(&job.installation.environment, &job.config.env, &settings.env, &job.run.id)
+    agent_environment(
+        &job.installation.environment,
+        &job.config.env,
+        &settings.env,
+        &job.run.id,
+    )
 }
 
 /// The Claude CLI refuses to run unattended as root: said before it is started, with what to do.
-fn refuse_root(provider: &ProviderCall, environment: &BTreeMap<OsString, OsString>) -> Result<(), RunnerError> {
+fn refuse_root(
+    provider: &ProviderCall,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<(), RunnerError> {
     if provider.name() == ProviderName::ClaudeCli
         && let Some(hint) = root_hint(rustix::process::geteuid().as_raw(), environment)
     {
@@ -143,12 +169,16 @@ async fn under_review(
     store: &StoreThread,
     issue: &Issue,
 ) -> Result<Option<PullRequest>, RunnerError> {
-    let RunTarget::PullRequest(_, id) = &job.run.target else { return Ok(None) };
+    let RunTarget::PullRequest(_, id) = &job.run.target else {
+        return Ok(None);
+    };
     let issue = issue.id.clone();
     let open = store.call(move |store| store.open_pr(&issue)).await??;
     match open {
         Some(pr) if pr.id == *id => Ok(Some(pr)),
-        _ => Err(RunnerError::refused(format!("pull request {id} is no longer open"))),
+        _ => Err(RunnerError::refused(format!(
+            "pull request {id} is no longer open"
+        ))),
     }
 }
 
@@ -162,10 +192,16 @@ async fn make_worktree(
 ) -> Result<PreparedWorktree, RunnerError> {
     let id = issue.id.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
-    let merge = if open.is_some() || job.run.agent == AgentType::Judge { BaseMerge::Leave } else { BaseMerge::Merge };
+    let merge = if open.is_some() || job.run.agent == AgentType::Judge {
+        BaseMerge::Leave
+    } else {
+        BaseMerge::Merge
+    };
     // recorded before it is made: whatever happens, clean-up will look for it
     let (context, id) = (job.as_run(), issue.id.clone());
-    store.call(move |store| store.record_worktree(&context, &id, true)).await??;
+    store
+        .call(move |store| store.record_worktree(&context, &id, true))
+        .await??;
     let made = repository.prepare_worktree(&WorktreeRequest {
         key: &place.key,
         branch: &place.branch,
@@ -180,9 +216,15 @@ async fn make_worktree(
 }
 
 /// Runs the project's set-up command in a new worktree. When it fails the worktree is made anew next time.
-async fn set_up(job: &Job<'_>, supervision: &Supervision, worktree: &Worktree) -> Result<(), RunnerError> {
+async fn set_up(
+    job: &Job<'_>,
+    supervision: &Supervision,
+    worktree: &Worktree,
+) -> Result<(), RunnerError> {
     let settings = &job.config.worktree;
-    let Some(line) = &settings.setup else { return Ok(()) };
+    let Some(line) = &settings.setup else {
+        return Ok(());
+    };
     let limit = settings.setup_timeout_ms;
     let call = CommandCall {
         executable: &job.installation.executable,
@@ -196,7 +238,12 @@ async fn set_up(job: &Job<'_>, supervision: &Supervision, worktree: &Worktree) -
     if outcome.passed() {
         return Ok(());
     }
-    let last = outcome.output.lines().rev().take(SETUP_LINES_MAX).collect::<Vec<_>>();
+    let last = outcome
+        .output
+        .lines()
+        .rev()
+        .take(SETUP_LINES_MAX)
+        .collect::<Vec<_>>();
     let last: Vec<&str> = last.into_iter().rev().collect();
     Err(RunnerError::Setup {
         command: line.to_string(),
@@ -217,8 +264,12 @@ fn claude_md(
     worktree: &Worktree,
     review: Option<&PullRequest>,
 ) -> Result<Option<String>, RunnerError> {
-    let Some(pr) = review else { return read_own(&worktree.path().join("CLAUDE.md")) };
-    let Ok(base) = CommitId::parse(&pr.base_commit) else { return Ok(None) };
+    let Some(pr) = review else {
+        return read_own(&worktree.path().join("CLAUDE.md"));
+    };
+    let Ok(base) = CommitId::parse(&pr.base_commit) else {
+        return Ok(None);
+    };
     let bytes = repository.file_at(&base, "CLAUDE.md", PROMPT_FILE_BYTES_MAX)?;
     Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
 }
@@ -256,14 +307,26 @@ fn notes(merge: &MergeOfBase, base: &str) -> Vec<String> {
 }
 
 /// What the judge is shown; the whole diff lies as a file beside the prompts.
-fn show_review(job: &Job<'_>, repository: &Repository, pr: &PullRequest) -> Result<Review, RunnerError> {
+fn show_review(
+    job: &Job<'_>,
+    repository: &Repository,
+    pr: &PullRequest,
+) -> Result<Review, RunnerError> {
     let path = job.paths.diff();
-    let whole = match (CommitId::parse(&pr.base_commit), CommitId::parse(&pr.head_commit)) {
+    let whole = match (
+        CommitId::parse(&pr.base_commit),
+        CommitId::parse(&pr.head_commit),
+    ) {
         (Ok(base), Ok(head)) => repository.diff(&base, &head, DIFF_FILE_BYTES_MAX)?.patch,
         _ => pr.diff.clone(),
     };
     write_private(&path, &whole)?;
-    Ok(review_input(pr, &path, &job.config.sensitive_paths, &job.config.risk))
+    Ok(review_input(
+        pr,
+        &path,
+        &job.config.sensitive_paths,
+        &job.config.risk,
+    ))
 }
 
 /// Bytes of the diff that a judge may read as a file.
@@ -272,14 +335,24 @@ const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedModel> {
     let choice = |text: &String| ModelChoice::parse(text).ok();
     let phase = job.run.phase.as_ref();
-    let project_phase = phase.and_then(|phase| job.config.phase_models.get(phase)).and_then(choice);
+    let project_phase = phase
+        .and_then(|phase| job.config.phase_models.get(phase))
+        .and_then(choice);
     let contract = phase.and_then(|phase| library.pipeline.get(phase));
     let project = job.config.model.as_ref().and_then(choice);
-    let global = job.installation.config.defaults.model.as_ref().and_then(choice);
+    let global = job
+        .installation
+        .config
+        .defaults
+        .model
+        .as_ref()
+        .and_then(choice);
     ModelLayers {
         project_phase: project_phase.as_ref(),
         contract: contract.map(|contract| &contract.model),
-        profile: library.profile(&job.run.agent).map(|profile| &profile.model),
+        profile: library
+            .profile(&job.run.agent)
+            .map(|profile| &profile.model),
         database_profile: None,
         project: project.as_ref(),
         global: global.as_ref(),
@@ -304,8 +377,16 @@ fn command(
         extra_env: settings.env.clone(),
         call: provider,
         run: job.run.id.clone(),
-        role: if judge { AgentRole::Judge } else { AgentRole::Author },
-        web: if no_web { WebAccess::Denied } else { WebAccess::Allowed },
+        role: if judge {
+            AgentRole::Judge
+        } else {
+            AgentRole::Author
+        },
+        web: if no_web {
+            WebAccess::Denied
+        } else {
+            WebAccess::Allowed
+        },
         model: model.map(|model| model.model.as_str().to_owned()),
         turns_max: library.profile(agent).and_then(|profile| profile.turns_max),
         worktree: worktree.path().to_owned(),
@@ -315,7 +396,11 @@ fn command(
             mcp_config: job.paths.mcp_config(),
         },
         system_prompt: built.system.clone(),
-        readable_dirs: if judge { vec![job.paths.dir.clone()] } else { Vec::new() },
+        readable_dirs: if judge {
+            vec![job.paths.dir.clone()]
+        } else {
+            Vec::new()
+        },
         mcp_server: McpServerCommand {
             program: job.installation.executable.clone(),
             socket: job.paths.socket(),
@@ -333,7 +418,10 @@ async fn record_start(
     built: &BuiltPrompt,
     model: Option<&ResolvedModel>,
 ) -> Result<(), RunnerError> {
-    let relative = worktree.path().strip_prefix(&job.project.root).unwrap_or(worktree.path());
+    let relative = worktree
+        .path()
+        .strip_prefix(&job.project.root)
+        .unwrap_or(worktree.path());
     let start = RunStart {
         model: model.map(|model| model.model.as_str().to_owned()),
         worktree: Some(relative.display().to_string()),
@@ -344,7 +432,9 @@ async fn record_start(
         }),
     };
     let (context, run) = (job.as_run(), job.run.id.clone());
-    store.call(move |store| store.record_start(&context, &run, &start)).await??;
+    store
+        .call(move |store| store.record_start(&context, &run, &start))
+        .await??;
     Ok(())
 }
 
@@ -364,15 +454,24 @@ fn identity(
         (RunTarget::Issue(_), phase) => Assignment::Issue(phase.clone()),
     };
     let role = role_for(agent, &assignment);
-    let tools = library.profile(agent).map_or_else(|| role.allowed(), |profile| profile.allowed(role));
-    let key = RunKey { run: job.run.id.clone(), fence: job.run.fence, agent: agent.clone() };
+    let tools = library
+        .profile(agent)
+        .map_or_else(|| role.allowed(), |profile| profile.allowed(role));
+    let key = RunKey {
+        run: job.run.id.clone(),
+        fence: job.run.fence,
+        agent: agent.clone(),
+    };
     Identity {
         actor: Actor::Run(key),
         role,
         tools,
         project: job.project.id.clone(),
         issue: job.run.target.issue().cloned(),
-        review: review.map(|pr| ReviewTarget { pr: pr.id, commit: pr.head_commit.clone() }),
+        review: review.map(|pr| ReviewTarget {
+            pr: pr.id,
+            commit: pr.head_commit.clone(),
+        }),
         workspace: Some(place),
         verdicts: Verdicts::ByRole,
     }

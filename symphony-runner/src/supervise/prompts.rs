@@ -9,8 +9,9 @@ use symphony_core::learning::Learning;
 use symphony_core::run::Run;
 use symphony_learning::{Hit, Options, Subject, rank_best, shown};
 use symphony_prompt::{
-    ATTEMPTS_MAX, AttemptInput, Budgets, BuiltPrompt, CommentInput, DependencyInput, FINDINGS_MAX, FindingInput,
-    GateCommand, IssueInput, ProfileDispatch, PromptError, Review, Shares, SharesRow, Workspace,
+    ATTEMPTS_MAX, AttemptInput, Budgets, BuiltPrompt, CommentInput, DependencyInput, FINDINGS_MAX,
+    FindingInput, GateCommand, IssueInput, ProfileDispatch, PromptError, Review, Shares, SharesRow,
+    Workspace,
 };
 use symphony_store::{RunFilter, Store};
 
@@ -57,10 +58,17 @@ pub(crate) fn build(request: PromptRequest, store: &Store) -> Result<BuiltPrompt
         path: request.path.clone(),
         branch: Some(request.branch.clone()),
     };
-    let mut dispatch = ProfileDispatch::new(agent.clone(), workspace, issue_input(issue), fence_marker());
-    dispatch.profile = library.profile(agent).map(|profile| profile.body.clone()).unwrap_or_default();
+    let mut dispatch =
+        ProfileDispatch::new(agent.clone(), workspace, issue_input(issue), fence_marker());
+    dispatch.profile = library
+        .profile(agent)
+        .map(|profile| profile.body.clone())
+        .unwrap_or_default();
     if *agent == AgentType::Worker {
-        dispatch.contract = library.pipeline.get(&ready()).map(|contract| contract.body.clone());
+        dispatch.contract = library
+            .pipeline
+            .get(&ready())
+            .map(|contract| contract.body.clone());
     }
     // given to every profile: the report says for whom it counts
     dispatch.workflow_md.clone_from(&request.workflow_md);
@@ -90,7 +98,11 @@ fn fence_marker() -> String {
 }
 
 fn issue_input(issue: &Issue) -> IssueInput {
-    let mut input = IssueInput::new(issue.id.clone(), issue.title.clone(), issue.description.clone());
+    let mut input = IssueInput::new(
+        issue.id.clone(),
+        issue.title.clone(),
+        issue.description.clone(),
+    );
     input.priority = issue.priority;
     input.size = issue.size;
     input.labels.clone_from(&issue.labels);
@@ -113,7 +125,11 @@ fn dependencies(issue: &Issue, store: &Store) -> Result<Vec<DependencyInput>, Ru
 fn attempts(own: &RunId, issue: &Issue, store: &Store) -> Result<Vec<AttemptInput>, RunnerError> {
     let limit = u32::try_from(ATTEMPTS_MAX).unwrap_or(u32::MAX);
     // one more: this run is among them
-    let filter = RunFilter { issue: Some(issue.id.clone()), limit: Some(limit.saturating_add(1)), ..RunFilter::default() };
+    let filter = RunFilter {
+        issue: Some(issue.id.clone()),
+        limit: Some(limit.saturating_add(1)),
+        ..RunFilter::default()
+    };
     let mut runs = store.runs(&filter)?;
     runs.retain(|run| run.id != *own);
     runs.truncate(ATTEMPTS_MAX);
@@ -129,7 +145,10 @@ fn attempt_input(run: &Run) -> AttemptInput {
         duration_ms: run.ended_at.map(|ended| {
             u64::try_from(ended.as_millisecond() - run.started_at.as_millisecond()).unwrap_or(0)
         }),
-        error: run.error.as_ref().map(|error| format!("{}: {}", error.class, error.message)),
+        error: run
+            .error
+            .as_ref()
+            .map(|error| format!("{}: {}", error.class, error.message)),
         output_tail: run.output_tail.clone(),
     }
 }
@@ -169,7 +188,11 @@ fn learnings(issue: &Issue, store: &Store) -> Result<(Vec<String>, Vec<String>),
         .map_err(|error| RunnerError::refused(error.to_string()))?;
     let texts = |hits: &[Hit]| -> Vec<String> {
         hits.iter()
-            .filter_map(|hit| learnings.get(hit.index).map(|learning| shown(hit, &learning.pattern).to_owned()))
+            .filter_map(|hit| {
+                learnings
+                    .get(hit.index)
+                    .map(|learning| shown(hit, &learning.pattern).to_owned())
+            })
             .collect()
     };
     Ok((texts(&best.conventions), texts(&best.tactical)))
@@ -193,12 +216,12 @@ fn budgets(budget: &Budget) -> Result<Budgets, PromptError> {
         system_tokens: budget.system_tokens,
         artifact_tokens: budget.artifact_tokens,
         vault_tokens: None,
-        shares: shares(&budget.shares)?,
-        shares_with_diff: shares(&budget.judge_shares)?,
+        shares: shares(budget.shares)?,
+        shares_with_diff: shares(budget.judge_shares)?,
     })
 }
 
-fn shares(shares: &ConfigShares) -> Result<Shares, PromptError> {
+fn shares(shares: ConfigShares) -> Result<Shares, PromptError> {
     Shares::new(SharesRow {
         description: shares.description,
         diff: shares.diff,

@@ -20,10 +20,7 @@ pub(crate) enum Stop {
     /// Silent for too long.
     Stalled(Duration),
     /// The same call again and again.
-    Looping {
-        tool: String,
-        repeats: u32,
-    },
+    Looping { tool: String, repeats: u32 },
     /// Came up without its MCP server, or with refused credentials.
     MustEnd(ErrorClass),
     /// Done, but its process stays.
@@ -48,12 +45,20 @@ impl Stop {
     /// What happened, in words; empty where the stream tells better.
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::TimedOut(limit) => format!("ended after its time limit of {} s (turn_timeout_ms)", limit.as_secs()),
+            Self::TimedOut(limit) => format!(
+                "ended after its time limit of {} s (turn_timeout_ms)",
+                limit.as_secs()
+            ),
             Self::Stalled(limit) => {
-                format!("ended after {} s without output (stall_timeout_ms)", limit.as_secs())
+                format!(
+                    "ended after {} s without output (stall_timeout_ms)",
+                    limit.as_secs()
+                )
             }
             Self::Looping { tool, repeats } => {
-                format!("ended: called `{tool}` {repeats} times in a row with the same arguments and no change in the worktree")
+                format!(
+                    "ended: called `{tool}` {repeats} times in a row with the same arguments and no change in the worktree"
+                )
             }
             Self::MustEnd(_) | Self::AfterResult => String::new(),
             Self::Cancelled => "ended by a human".to_owned(),
@@ -114,7 +119,9 @@ impl Watch {
         match event {
             AgentEvent::Result(_) => self.last_result = Some(now),
             // it goes on working after a result: background tasks and subagents do that
-            AgentEvent::Text { .. } | AgentEvent::ToolUse(_) | AgentEvent::Init(_) => self.last_result = None,
+            AgentEvent::Text { .. } | AgentEvent::ToolUse(_) | AgentEvent::Init(_) => {
+                self.last_result = None;
+            }
             _ => {}
         }
         if let Some(found) = self.detector.observe(event) {
@@ -127,7 +134,12 @@ impl Watch {
 
     /// Returns the repetition that is a loop unless the worktree changes meanwhile.
     pub(crate) fn suspected_loop(&self) -> Option<Stop> {
-        self.suspected.as_ref().map(|(tool, repeats)| Stop::Looping { tool: tool.clone(), repeats: *repeats })
+        self.suspected
+            .as_ref()
+            .map(|(tool, repeats)| Stop::Looping {
+                tool: tool.clone(),
+                repeats: *repeats,
+            })
     }
 
     /// Takes in that the worktree changed: repetition is progress then.
@@ -144,25 +156,31 @@ impl Watch {
         if let Some(result) = self.last_result {
             return (now.saturating_sub(result) >= AFTER_RESULT).then_some(Stop::AfterResult);
         }
-        (now.saturating_sub(self.last_output) >= self.limits.stall).then_some(Stop::Stalled(self.limits.stall))
+        (now.saturating_sub(self.last_output) >= self.limits.stall)
+            .then_some(Stop::Stalled(self.limits.stall))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stream::{RunResult, ToolUse};
+    use crate::stream::ToolUse;
 
     fn watch() -> Watch {
         Watch::new(Limits {
-            turn: Duration::from_secs(600),
-            stall: Duration::from_secs(420),
+            turn: Duration::from_mins(10),
+            stall: Duration::from_mins(7),
             loop_repeats: NonZeroU32::new(3).unwrap(),
         })
     }
 
     fn call(digest: u64) -> AgentEvent {
-        AgentEvent::ToolUse(ToolUse { id: "1".into(), name: "Bash".into(), input: "{}".into(), input_digest: digest })
+        AgentEvent::ToolUse(ToolUse {
+            id: "1".into(),
+            name: "Bash".into(),
+            input: "{}".into(),
+            input_digest: digest,
+        })
     }
 
     const fn at(seconds: u64) -> Duration {
@@ -182,7 +200,7 @@ mod tests {
     #[test]
     fn a_process_that_stays_after_its_result_is_ended_and_its_result_counts() {
         let mut watch = watch();
-        let result = AgentEvent::Result(Box::new(RunResult::default()));
+        let result = AgentEvent::Result(Box::default());
         assert_eq!(watch.observe(&result, at(10)), None);
         assert_eq!(watch.due(at(39)), None);
         assert_eq!(watch.due(at(40)).map(|stop| stop.class()), Some(None));
