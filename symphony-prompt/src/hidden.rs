@@ -89,40 +89,67 @@ const CHUNK_BYTES: usize = 64;
 
 /// Says whether a text holds a hidden character.
 ///
-/// Whole chunks of plain ASCII are passed over; in the others only what is no printable ASCII is looked at.
+/// A chunk is looked at character by character only when two of its bytes could begin one.
 pub(crate) fn has_hidden(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let mut base = 0;
-    for chunk in bytes.chunks(CHUNK_BYTES) {
-        if !is_plain(chunk) {
-            for (offset, byte) in chunk.iter().enumerate() {
-                let starts_special = *byte == 0x7f
-                    || *byte >= 0xc0
-                    || (*byte < 0x20 && !matches!(byte, b'\n' | b'\t'));
-                if starts_special
-                    && text
-                        .get(base + offset..)
-                        .and_then(|rest| rest.chars().next())
-                        .is_some_and(is_hidden)
-                {
-                    return true;
-                }
-            }
-        }
-        base += chunk.len();
-    }
-    false
+    let (chunks, rest) = bytes.as_chunks::<CHUNK_BYTES>();
+    let whole = chunks.len() * CHUNK_BYTES;
+    let in_chunks = chunks.iter().enumerate().any(|(index, chunk)| {
+        let start = index * CHUNK_BYTES;
+        let next = bytes.get(start + 1..).unwrap_or_default();
+        !is_plain(chunk) && may_hide(chunk, next) && hides(text, start, chunk)
+    });
+    in_chunks || hides(text, whole, rest)
 }
 
-/// Says whether bytes are printable ASCII, line ends and tabs.
-#[expect(
-    clippy::needless_bitwise_bool,
-    reason = "without branches the loop becomes vector instructions"
-)]
-fn is_plain(bytes: &[u8]) -> bool {
-    !bytes.iter().fold(false, |found, byte| {
-        found | (*byte >= 0x7f) | ((*byte < 0x20) & (*byte != b'\n') & (*byte != b'\t'))
+/// Says whether a hidden character starts in a part of a text.
+fn hides(text: &str, start: usize, part: &[u8]) -> bool {
+    part.iter().enumerate().any(|(offset, byte)| {
+        let special = *byte >= 0xc0 || *byte == 0x7f || *byte < 0x20;
+        special
+            && text
+                .get(start + offset..)
+                .and_then(|rest| rest.chars().next())
+                .is_some_and(is_hidden)
     })
+}
+
+/// Says whether bytes are printable ASCII, line ends and tabs. Sums instead of branches become vector instructions.
+fn is_plain(bytes: &[u8; CHUNK_BYTES]) -> bool {
+    let odd: u8 = bytes.iter().fold(0, |odd, byte| {
+        // Below 0x20 and from 0x7f on, in one comparison.
+        let outside = u8::from(byte.wrapping_sub(0x20) >= 0x5f);
+        let allowed = u8::from(*byte == b'\n') | u8::from(*byte == b'\t');
+        odd | (outside & (allowed ^ 1))
+    });
+    odd == 0
+}
+
+/// Says whether a byte and the one behind it can begin a hidden character; never wrongly says no.
+///
+/// At the very end of a text the last byte has none behind it; then it can only be looked at itself.
+fn may_hide(bytes: &[u8; CHUNK_BYTES], next: &[u8]) -> bool {
+    let Some(next) = next.first_chunk::<CHUNK_BYTES>() else {
+        return true;
+    };
+    let is = |byte: u8, expected: u8| u8::from(byte == expected);
+    let found: u8 = bytes.iter().zip(next).fold(0, |found, (byte, after)| {
+        let (byte, after) = (*byte, *after);
+        let control = u8::from(byte < 0x20) & (is(byte, b'\n') ^ 1) & (is(byte, b'\t') ^ 1);
+        found
+            | control
+            | is(byte, 0x7f)
+            | (is(byte, 0xc2) & (u8::from(after <= 0x9f) | is(after, 0xad)))
+            | (is(byte, 0xcd) & is(after, 0x8f))
+            | (is(byte, 0xd8) & is(after, 0x9c))
+            | (is(byte, 0xe1) & (is(after, 0x85) | is(after, 0x9e) | is(after, 0xa0)))
+            | (is(byte, 0xe2) & (is(after, 0x80) | is(after, 0x81)))
+            | (is(byte, 0xe3) & is(after, 0x85))
+            | (is(byte, 0xef) & u8::from(after >= 0xb8))
+            | (is(byte, 0xf0) & is(after, 0x9d))
+            | is(byte, 0xf3)
+    });
+    found != 0
 }
 
 /// Says whether a text holds the opening of an HTML comment.
@@ -176,6 +203,20 @@ fn begins_line(out: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_hidden_character_is_found_wherever_it_stands() {
+        for hidden in ('\0'..=char::MAX).filter(|c| is_hidden(*c)) {
+            let padding = usize::try_from(u32::from(hidden)).unwrap_or(0) % 131;
+            let text = format!("{}{hidden}{}", "x".repeat(padding), "é→— ".repeat(40));
+            assert!(has_hidden(&text), "{:x}", u32::from(hidden));
+        }
+        for (length, text) in
+            ["é→—한中\n\t ", "plain ", "\n"].map(|unit| (unit.len(), unit.repeat(200)))
+        {
+            assert!(!has_hidden(&text), "{length}");
+        }
+    }
 
     #[test]
     fn what_nobody_sees_is_stripped() {

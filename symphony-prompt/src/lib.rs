@@ -2,6 +2,43 @@
 //!
 //! Plain data goes in; the system prompt, the user prompt and a [`Report`] come out. Nothing here reads a
 //! clock, a file, the environment or a random number: the same input gives the same bytes.
+//!
+//! | for | start at |
+//! |---|---|
+//! | worker, judge, planner on an issue | [`ProfileDispatch`] |
+//! | an agent in a phase before `ready` | [`PhaseDispatch`] |
+//! | scanner, researcher without an issue | [`BackgroundDispatch`] |
+//! | the setup wizard | [`WizardDispatch`] |
+//! | a phase of a plan file | [`PlanPhaseDispatch`], [`worker`] |
+//! | a document from another language | [`PromptInput`], [`build_document`] |
+//! | a prompt of your own, by the same rules | [`Shares`], [`truncate_tail`], [`build_system_prompt`], [`summarize_artifact`] |
+//!
+//! ```
+//! use symphony_prompt::{AgentType, IssueId, IssueInput, Outcome, ProfileDispatch, Workspace};
+//!
+//! let place = Workspace { identifier: "API-7".into(), path: "/w/API-7".into(), branch: None };
+//! let issue = IssueInput::new(IssueId::parse("API-7")?, "Login answers 500", "since Monday ".repeat(900));
+//! let built = ProfileDispatch::new(AgentType::Planner, place, issue, "untrusted-7f3a9c0d51e2").build()?;
+//!
+//! let description = built.report.user.iter().find(|part| part.part == "description").unwrap();
+//! assert!(matches!(description.outcome, Outcome::Truncated { .. }), "2,000 tokens of 8,000 are its share");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Decisions where the specification leaves room
+//!
+//! - A cap of a text holds for the text itself; a cap of a list holds for its items with their fences, because
+//!   there may be any number of them. Headings, fences of texts and the list of cut files lie outside.
+//! - A worker's latest `approach` finding takes its tokens from the share of the findings.
+//! - The text rule over the outputs of previous attempts serves the newest attempt first.
+//! - The system budget counts the separators, so that a prompt is over it only when protected or unbudgeted layers are.
+//! - Phase agents' descriptions and comments have the shares of a prompt without a diff.
+//! - Intake and custom types have the planner's omissions; a researcher or architect on an issue keeps its own.
+//! - A fence marker that occurs in a text is replaced by one derived from it, of the same length.
+//!
+//! # Features
+//!
+//! `tokenizer`: [`TokenCounter`] by a real byte-pair encoder. `schema`: JSON Schemas of the input types.
 
 #![expect(
     clippy::format_push_string,

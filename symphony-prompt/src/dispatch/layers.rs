@@ -70,6 +70,9 @@ pub(super) fn vault<'a>(
     cap: Tokens,
     counter: &dyn TokenCounter,
 ) -> Layer<'a> {
+    if notes.is_empty() {
+        return Layer::new(LayerName::Vault, "");
+    }
     let query = issue.map_or_else(String::new, |issue| {
         format!(
             "{}\n{}\n{}",

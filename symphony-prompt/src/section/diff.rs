@@ -146,8 +146,8 @@ fn cut(files: &[FileDiff<'_>], cap: Tokens, counter: &dyn TokenCounter) -> (Stri
         let kept = cut_file(file, room, counter);
         cut_files.push(CutFile {
             path: path_of(file.whole),
-            lines: file.whole.lines().count(),
-            shown: kept.lines().count().saturating_sub(1),
+            lines: count_lines(file.whole),
+            shown: count_lines(&kept).saturating_sub(1),
         });
         if !kept.is_empty() {
             text.push_str(&kept);
@@ -171,6 +171,12 @@ fn cut_file(file: &FileDiff<'_>, room: Tokens, counter: &dyn TokenCounter) -> St
         crate::TRUNCATION_MARKER
     );
     truncate_head_lines(&marked, room, counter).into_owned()
+}
+
+/// Counts lines; a last one without line end counts too.
+fn count_lines(text: &str) -> usize {
+    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
+    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
 }
 
 /// Reads the path behind ` b/` of a file's first line.
