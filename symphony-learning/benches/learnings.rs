@@ -1,6 +1,6 @@
 //! Benchmarks of ranking: growth, the ratio to normalising, a naive peer in JavaScript.
 //!
-//! `cargo bench -p symphony-learning -- [--natural-max N] [--adversarial-max N] [--skip-peer]`
+//! `cargo bench -p symphony-learning -- [--natural-max N] [--adversarial-max N] [--family NAME] [--skip-growth] [--skip-peer]`
 //!
 //! Equality is asserted before anything is timed: the fast way against the full one, and the full one against the peer.
 
@@ -36,6 +36,8 @@ use symphony_learning::{
 struct Arguments {
     natural_max: usize,
     adversarial_max: usize,
+    family: Option<String>,
+    growth: bool,
     peer: bool,
 }
 
@@ -50,9 +52,12 @@ fn arguments() -> Arguments {
                 .unwrap_or_else(|error| panic!("{name} `{value}`: {error}; expected a number"))
         })
     };
+    let family = all.iter().position(|argument| argument == "--family");
     Arguments {
+        family: family.and_then(|at| all.get(at + 1).cloned()),
         natural_max: number("--natural-max", 1 << 20),
         adversarial_max: number("--adversarial-max", 1 << 17),
+        growth: !all.iter().any(|argument| argument == "--skip-growth"),
         peer: !all.iter().any(|argument| argument == "--skip-peer"),
     }
 }
@@ -182,7 +187,7 @@ fn against_peer() {
         );
         peer_times.push(answer.seconds);
     }
-    let [best, full, naive] = [best_times, full_times, peer_times].map(measure::median);
+    let [best, full, naive] = [best_times, full_times, peer_times].map(measure::shortest);
     println!(
         "\n10,000: naive JavaScript {:.0} ms, best {:.2} ms = {:.0}×, full {:.2} ms = {:.0}×",
         naive * 1e3,
@@ -195,9 +200,21 @@ fn against_peer() {
 
 fn main() {
     let arguments = arguments();
-    growth_of("natural", arguments.natural_max);
-    for family in ADVERSARIAL {
-        growth_of(family, arguments.adversarial_max);
+    if arguments.growth {
+        for family in ["natural"].iter().chain(ADVERSARIAL) {
+            if arguments.family.as_ref().is_some_and(|only| only != family) {
+                continue;
+            }
+            let natural = *family == "natural";
+            growth_of(
+                family,
+                if natural {
+                    arguments.natural_max
+                } else {
+                    arguments.adversarial_max
+                },
+            );
+        }
     }
     for count in [100_000, 1_000_000] {
         if count <= arguments.natural_max {

@@ -56,6 +56,11 @@ fn filled<'a>(
     options: Options,
 ) -> Result<Ranker<'a>, OptionsError> {
     let mut ranker = Ranker::new(subject, now, options)?;
+    let pattern_bytes = learnings
+        .iter()
+        .map(|learning| learning.pattern.len())
+        .sum();
+    ranker.reserve(learnings.len(), pattern_bytes);
     for learning in learnings {
         ranker.push_learning(learning);
     }

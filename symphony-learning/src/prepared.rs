@@ -30,9 +30,42 @@ pub struct Prepared(Vec<u8>);
 impl Prepared {
     /// Prepares a learning.
     pub fn new(learning: &Learning) -> Self {
-        let mut preparer = Preparer::default();
-        preparer.prepare(learning);
-        Self(preparer.bytes)
+        let mut bytes = ALGORITHM_VERSION.to_le_bytes().to_vec();
+        bytes.resize(HEADER, 0);
+        let mut lower = String::new();
+        lowercase_into(&learning.pattern, &mut lower);
+        normalise_lower(&lower, &mut bytes);
+        let text_bytes = bytes.len() - HEADER;
+
+        let mut tokens = Vec::new();
+        token_hashes(&lower, &mut tokens);
+        tokens.sort_unstable();
+        tokens.dedup();
+        put_hashes(&tokens, &mut bytes);
+        let mut labels = Vec::new();
+        label_hashes(&learning.labels, &mut labels);
+        put_hashes(&labels, &mut bytes);
+
+        let paths_start = bytes.len();
+        for path in learning.applies_to.iter().filter(|path| !path.is_empty()) {
+            lowercase_into(path, &mut lower);
+            bytes.extend_from_slice(&count(lower.len()));
+            bytes.extend_from_slice(lower.as_bytes());
+        }
+        let path_bytes = bytes.len() - paths_start;
+        let pattern_chars = learning.pattern.chars().count();
+        let numbers = [
+            pattern_chars,
+            text_bytes,
+            tokens.len(),
+            labels.len(),
+            path_bytes,
+        ];
+        let header = bytes.get_mut(8..HEADER).unwrap_or_default();
+        for (slot, number) in header.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
+            *slot = count(number);
+        }
+        Self(bytes)
     }
 
     /// Returns the bytes to keep.
@@ -175,60 +208,9 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Prepares learnings one after the other in the same memory.
-#[derive(Debug, Default)]
-pub(crate) struct Preparer {
-    lower: String,
-    hashes: Vec<u64>,
-    bytes: Vec<u8>,
-}
-
-impl Preparer {
-    /// Prepares a learning; the result lives until the next.
-    pub(crate) fn prepare(&mut self, learning: &Learning) -> PreparedRef<'_> {
-        self.bytes.clear();
-        self.bytes
-            .extend_from_slice(&ALGORITHM_VERSION.to_le_bytes());
-        self.bytes.resize(HEADER, 0);
-        lowercase_into(&learning.pattern, &mut self.lower);
-        normalise_lower(&self.lower, &mut self.bytes);
-        let text_bytes = self.bytes.len() - HEADER;
-
-        token_hashes(&self.lower, &mut self.hashes);
-        let tokens = self.put_hashes();
-        self.hashes.clear();
-        self.hashes.extend(
-            learning
-                .labels
-                .iter()
-                .map(|label| hash_bytes(label.as_bytes())),
-        );
-        let labels = self.put_hashes();
-
-        let paths_start = self.bytes.len();
-        for path in learning.applies_to.iter().filter(|path| !path.is_empty()) {
-            lowercase_into(path, &mut self.lower);
-            self.bytes.extend_from_slice(&count(self.lower.len()));
-            self.bytes.extend_from_slice(self.lower.as_bytes());
-        }
-        let path_bytes = self.bytes.len() - paths_start;
-        let pattern_chars = learning.pattern.chars().count();
-        let numbers = [pattern_chars, text_bytes, tokens, labels, path_bytes];
-        let header = self.bytes.get_mut(8..HEADER).unwrap_or_default();
-        for (slot, number) in header.as_chunks_mut::<4>().0.iter_mut().zip(numbers) {
-            *slot = count(number);
-        }
-        PreparedRef::decode(&self.bytes).expect("written as it is read")
-    }
-
-    /// Appends the hashes, sorted and distinct. Returns how many there are.
-    fn put_hashes(&mut self) -> usize {
-        self.hashes.sort_unstable();
-        self.hashes.dedup();
-        for hash in &self.hashes {
-            self.bytes.extend_from_slice(&hash.to_le_bytes());
-        }
-        self.hashes.len()
+fn put_hashes(hashes: &[u64], bytes: &mut Vec<u8>) {
+    for hash in hashes {
+        bytes.extend_from_slice(&hash.to_le_bytes());
     }
 }
 
@@ -236,6 +218,14 @@ impl Preparer {
 pub(crate) fn token_hashes(lower: &str, hashes: &mut Vec<u64>) {
     hashes.clear();
     for_each_token(lower, |hash| hashes.push(hash));
+}
+
+/// Replaces `hashes` by those of labels, sorted and distinct.
+pub(crate) fn label_hashes(labels: &[String], hashes: &mut Vec<u64>) {
+    hashes.clear();
+    hashes.extend(labels.iter().map(|label| hash_bytes(label.as_bytes())));
+    hashes.sort_unstable();
+    hashes.dedup();
 }
 
 fn count(number: usize) -> [u8; 4] {

@@ -12,9 +12,10 @@ use symphony_core::learning::{Learning, LearningType};
 use crate::dedup::{LIMITS, Work, few, full};
 use crate::error::OptionsError;
 use crate::options::{CROSS_PROJECT_MAX, Options};
-use crate::prepared::{PreparedRef, Preparer};
+use crate::prepared::{PreparedRef, label_hashes, token_hashes};
 use crate::score::{Key, Parts, recency};
 use crate::subject::{Subject, ratio};
+use crate::text::{lowercase_into, normalise_lower};
 use crate::texts::{NONE, Texts, small, wide};
 
 /// Learnings that are asked about at once by [`Ranker::best`], round by round; after the last round all are decided.
@@ -87,7 +88,14 @@ pub struct Ranker<'a> {
     /// Paths that the subject may name, and whose they are.
     paths: Texts,
     path_owners: Vec<u32>,
-    preparer: Preparer,
+    scratch: Scratch,
+}
+
+/// Memory that is used again for each learning.
+#[derive(Debug, Default)]
+struct Scratch {
+    lower: String,
+    hashes: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -154,44 +162,79 @@ impl<'a> Ranker<'a> {
             rows: Vec::new(),
             paths: Texts::default(),
             path_owners: Vec::new(),
-            preparer: Preparer::default(),
+            scratch: Scratch::default(),
         })
+    }
+
+    /// Makes room for so many more learnings, their patterns so many bytes together.
+    pub fn reserve(&mut self, learnings: usize, pattern_bytes: usize) {
+        self.texts.reserve(learnings, pattern_bytes);
+        self.rows.reserve(learnings);
     }
 
     /// Adds a learning that was prepared before.
     pub fn push(&mut self, head: Head<'_>, prepared: PreparedRef<'_>) {
-        let index = small(self.rows.len());
         let mut paths = 0;
         for path in prepared.paths() {
             paths += 1;
-            if self.subject.may_name(path) {
-                self.paths.push(path);
-                self.path_owners.push(index);
-            }
+            self.note_path(path);
         }
         self.texts.push(prepared.normalised().as_bytes());
-        self.ids.push(head.id.as_bytes());
-        self.rows.push(Row {
-            created_at: head.created_at,
-            labels: self.subject.label_similarity(prepared.labels()),
-            keywords: self.subject.token_similarity(prepared.tokens()),
-            paths,
-            paths_named: 0,
-            pattern_chars: small(prepared.pattern_chars()),
-            convention: head.learning_type == Some(LearningType::Convention),
-        });
+        let labels = self.subject.label_similarity(prepared.labels());
+        let keywords = self.subject.token_similarity(prepared.tokens());
+        self.push_row(head, labels, keywords, paths, prepared.pattern_chars());
     }
 
-    /// Adds a learning, preparing it first.
+    /// Adds a learning that was not prepared.
     pub fn push_learning(&mut self, learning: &Learning) {
-        let mut preparer = std::mem::take(&mut self.preparer);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        let Scratch { lower, hashes } = &mut scratch;
+        lowercase_into(&learning.pattern, lower);
+        self.texts.push_with(|bytes| normalise_lower(lower, bytes));
+        token_hashes(lower, hashes);
+        let keywords = self.subject.similarity_of_any(hashes);
+        label_hashes(&learning.labels, hashes);
+        let labels = self.subject.label_similarity(hashes.iter().copied());
+        let mut paths = 0;
+        for path in learning.applies_to.iter().filter(|path| !path.is_empty()) {
+            paths += 1;
+            lowercase_into(path, lower);
+            self.note_path(lower.as_bytes());
+        }
+        self.scratch = scratch;
         let head = Head {
             id: learning.id.as_str(),
             learning_type: learning.learning_type,
             created_at: learning.created_at,
         };
-        self.push(head, preparer.prepare(learning));
-        self.preparer = preparer;
+        self.push_row(
+            head,
+            labels,
+            keywords,
+            paths,
+            learning.pattern.chars().count(),
+        );
+    }
+
+    /// Keeps a path of the next learning if the subject may name it.
+    fn note_path(&mut self, path: &[u8]) {
+        if self.subject.may_name(path) {
+            self.paths.push(path);
+            self.path_owners.push(small(self.rows.len()));
+        }
+    }
+
+    fn push_row(&mut self, head: Head<'_>, labels: f64, keywords: f64, paths: u32, chars: usize) {
+        self.ids.push(head.id.as_bytes());
+        self.rows.push(Row {
+            created_at: head.created_at,
+            labels,
+            keywords,
+            paths,
+            paths_named: 0,
+            pattern_chars: small(chars),
+            convention: head.learning_type == Some(LearningType::Convention),
+        });
     }
 
     /// Takes the best, without deciding what is covered among the others.

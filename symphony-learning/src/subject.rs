@@ -43,7 +43,7 @@ impl Subject {
             hashes.sort_unstable();
             hashes.dedup();
         }
-        let mut token_filter = Bits::for_entries(tokens.len());
+        let mut token_filter = Bits::for_entries(tokens.len() * 4);
         for &hash in &tokens {
             token_filter.add(hash);
         }
@@ -63,12 +63,22 @@ impl Subject {
     /// Returns the Jaccard similarity of the text's tokens and those of a learning (hashes, distinct).
     pub(crate) fn token_similarity(&self, tokens: impl ExactSizeIterator<Item = u64>) -> f64 {
         let others = tokens.len();
-        let shared = tokens
-            .filter(|&hash| {
-                self.token_filter.may_hold(hash) && self.tokens.binary_search(&hash).is_ok()
-            })
-            .count();
+        let shared = tokens.filter(|&hash| self.has_token(hash)).count();
         jaccard(shared, self.tokens.len(), others)
+    }
+
+    /// The same of tokens in any order, some of them perhaps more than once. Most share nothing, which needs no sorting.
+    pub(crate) fn similarity_of_any(&self, tokens: &mut Vec<u64>) -> f64 {
+        if !tokens.iter().any(|&hash| self.has_token(hash)) {
+            return 0.0;
+        }
+        tokens.sort_unstable();
+        tokens.dedup();
+        self.token_similarity(tokens.iter().copied())
+    }
+
+    fn has_token(&self, hash: u64) -> bool {
+        self.token_filter.may_hold(hash) && self.tokens.binary_search(&hash).is_ok()
     }
 
     /// Returns the Jaccard similarity of the labels and those of a learning (hashes, distinct).

@@ -15,8 +15,19 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
+    /// Makes room for so many more texts of so many bytes together.
+    pub(crate) fn reserve(&mut self, texts: usize, bytes: usize) {
+        self.bytes.reserve(bytes.saturating_add(texts));
+        self.ends.reserve(texts);
+    }
+
     pub(crate) fn push(&mut self, text: &[u8]) {
-        self.bytes.extend_from_slice(text);
+        self.push_with(|bytes| bytes.extend_from_slice(text));
+    }
+
+    /// Adds the text that `write` appends.
+    pub(crate) fn push_with(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        write(&mut self.bytes);
         self.ends.push(self.bytes.len());
         self.bytes.push(SEPARATOR);
     }

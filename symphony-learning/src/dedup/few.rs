@@ -12,6 +12,12 @@ use crate::texts::{Texts, wide};
 /// Bits of the filter for each stretch in the table: about 1 in 128 other stretches passes.
 const FILTER_BITS_PER_GRAM: usize = 128;
 
+/// Stretches of a candidate among which the rarest are chosen.
+const STRETCHES_MAX: usize = 256;
+
+/// Stretches of the texts that tell which are rare: few against a scan, many against what a candidate is compared with.
+const SAMPLES: usize = 1 << 16;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Open,
@@ -120,27 +126,63 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
         }
     }
 
-    /// Lists, sorted, Q neighbouring stretches from the middle of each candidate: beginnings and ends are often stock phrases.
+    /// Lists, sorted, Q neighbouring stretches of each candidate: those that are rare in a sample of the texts.
     fn grams<const Q: usize>(&self, lengths: &std::ops::Range<usize>) -> Vec<Gram> {
         let mut grams = Vec::new();
         for (place, candidate) in self.candidates.iter().enumerate() {
             let text = self.texts.get(wide(candidate.number));
-            if candidate.verdict != Verdict::Open || !lengths.contains(&text.len()) {
-                continue;
-            }
-            let first = (text.len() + 1).saturating_sub(2 * Q) / 2;
-            for (offset, stretch) in text.windows(Q).enumerate().skip(first).take(Q) {
-                if let Some(stretch) = stretch.first_chunk::<Q>() {
-                    grams.push(Gram {
-                        word: load(stretch),
-                        candidate: place,
-                        offset,
-                    });
-                }
+            if candidate.verdict == Verdict::Open && lengths.contains(&text.len()) {
+                let stretches = text.array_windows::<Q>().take(STRETCHES_MAX).enumerate();
+                grams.extend(stretches.map(|(offset, stretch)| Gram {
+                    word: load(stretch),
+                    candidate: place,
+                    offset,
+                }));
             }
         }
         grams.sort_unstable();
-        grams
+        let counts = self.sample::<Q>(&grams);
+        let mut counted: Vec<(Gram, u32)> = grams.into_iter().zip(counts).collect();
+        counted.sort_unstable_by_key(|(gram, _)| (gram.candidate, gram.offset));
+        let mut chosen = Vec::new();
+        for of_candidate in counted.chunk_by(|a, b| a.0.candidate == b.0.candidate) {
+            let common =
+                |run: &&[(Gram, u32)]| run.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+            let rarest = of_candidate.windows(Q).min_by_key(common);
+            chosen.extend(rarest.unwrap_or_default().iter().map(|(gram, _)| *gram));
+        }
+        chosen.sort_unstable();
+        chosen
+    }
+
+    /// Counts how often sorted stretches occur among some of the stretches that will be looked at.
+    fn sample<const Q: usize>(&self, grams: &[Gram]) -> Vec<u32> {
+        let mut counts = vec![0; grams.len()];
+        let filter = GramFilter::new(grams);
+        let (stretches, _) = self.texts.bytes().as_chunks::<Q>();
+        let apart = stretches.len() / SAMPLES + 1;
+        for stretch in stretches.iter().step_by(apart) {
+            let word = load(stretch);
+            if filter.may_hold(word) {
+                let from = grams.partition_point(|gram| gram.word < word);
+                // Equal stretches share the first one's count.
+                if grams.get(from).is_some_and(|gram| gram.word == word)
+                    && let Some(count) = counts.get_mut(from)
+                {
+                    *count += 1;
+                }
+            }
+        }
+        for place in 1..grams.len() {
+            let word = |place: usize| grams.get(place).map(|gram| gram.word);
+            if word(place - 1) == word(place) {
+                let shared = counts.get(place - 1).copied().unwrap_or(0);
+                if let Some(count) = counts.get_mut(place) {
+                    *count = shared;
+                }
+            }
+        }
+        counts
     }
 
     /// Compares the candidate of a stretch with what lies round the same stretch in the texts.

@@ -3,11 +3,11 @@
 use std::cmp::Ordering;
 
 use super::Limits;
-use super::gram::{EVERY, SPARSE};
+use super::gram::{EVERY, LONG, SPARSE};
 use super::order::{Distinct, distinct_in_order};
-use super::sampled::{self, Class};
+use super::sampled::{self, Common, Rest};
 use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
-use crate::texts::{NONE, Texts, wide};
+use crate::texts::{NONE, Texts, small, wide};
 
 /// What covers each text.
 #[derive(Debug)]
@@ -52,26 +52,26 @@ pub(crate) fn cover(texts: &Texts, limits: Limits, prefer: impl Fn(u32, u32) -> 
     };
     let long = state.first_shorter_than(SPARSE.shortest());
     let middle = state.first_shorter_than(EVERY.shortest());
-    sampled::resolve(
+    let places = |range: std::ops::Range<usize>| -> Vec<u32> { range.map(small).collect() };
+    let rest = sampled::resolve(&mut state, &places(0..long), SPARSE, Common::Leave, limits);
+    let rest = sampled::resolve(&mut state, &rest.places, LONG, Common::Find, limits);
+    resolve_by_automaton(&mut state, rest);
+    let rest = sampled::resolve(
         &mut state,
-        &Class {
-            patterns: 0..long,
-            sampling: SPARSE,
-        },
+        &places(long..middle),
+        EVERY,
+        Common::Find,
         limits,
     );
-    sampled::resolve(
+    resolve_by_automaton(&mut state, rest);
+    let shortest = places(middle..state.first_shorter_than(1));
+    resolve_by_automaton(
         &mut state,
-        &Class {
-            patterns: long..middle,
-            sampling: EVERY,
+        Rest {
+            places: shortest,
+            from: 0,
         },
-        limits,
     );
-    let short: Vec<u32> = (middle..state.first_shorter_than(1))
-        .map(crate::texts::small)
-        .collect();
-    resolve_by_automaton(&mut state, short, 0);
 
     let State {
         covered_by, work, ..
@@ -125,8 +125,12 @@ impl<'a> State<'a> {
 /// short texts nearly all are found at once, and a small automaton reads the rest faster. The last is the whole.
 const REBUILD_AFTER_ONE_IN: [usize; 3] = [64, 8, 1];
 
-/// Decides the texts at `patterns` by reading the texts from place `from` on, in order. Linear whatever they hold.
-pub(crate) fn resolve_by_automaton(state: &mut State<'_>, mut patterns: Vec<u32>, from: usize) {
+/// Decides the rest by reading the texts in order. Linear whatever they hold.
+fn resolve_by_automaton(state: &mut State<'_>, rest: Rest) {
+    let Rest {
+        places: mut patterns,
+        from,
+    } = rest;
     let Some(end) = patterns.iter().max().map(|&last| wide(last)) else {
         return;
     };
@@ -156,7 +160,7 @@ pub(crate) fn resolve_by_automaton(state: &mut State<'_>, mut patterns: Vec<u32>
                     continue;
                 }
                 state.work.automaton_bytes += state.text(place).len() as u64;
-                let by = crate::texts::small(place);
+                let by = small(place);
                 automaton.scan(state.text(place), |pattern, found| {
                     // A later text is no longer than this one and differs, so a part is always a later place.
                     if found == Found::Part {

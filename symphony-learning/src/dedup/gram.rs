@@ -13,6 +13,7 @@ pub(crate) struct Sampling {
 enum Gram {
     Eight,
     Twelve,
+    TwentyFour,
 }
 
 /// Every stretch of 8 bytes.
@@ -26,6 +27,12 @@ pub(crate) const EVERY: Sampling = Sampling {
 pub(crate) const SPARSE: Sampling = Sampling {
     gram: Gram::Twelve,
     window: 13,
+};
+
+/// Every stretch of 24 bytes: where the short ones are too common to tell texts apart.
+pub(crate) const LONG: Sampling = Sampling {
+    gram: Gram::TwentyFour,
+    window: 1,
 };
 
 const A: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -55,6 +62,15 @@ fn hash12(bytes: &[u8; 12]) -> u32 {
     upper((front ^ back ^ (front >> 31)).wrapping_mul(A))
 }
 
+fn hash24(bytes: &[u8; 24]) -> u32 {
+    let (words, _) = bytes.as_chunks::<8>();
+    let mix = |hash: u64, bytes: &[u8; 8]| {
+        let product = (hash ^ u64::from_le_bytes(*bytes)).wrapping_mul(A);
+        product ^ (product >> 32)
+    };
+    upper(words.iter().fold(B, mix).wrapping_mul(B))
+}
+
 impl Sampling {
     /// Length of the shortest text that has a sample.
     pub(crate) fn shortest(self) -> usize {
@@ -73,16 +89,19 @@ impl Sampling {
         hashes: &mut Vec<u32>,
         mut each: impl FnMut(u32, usize),
     ) {
+        if self.window == 1 {
+            match self.gram {
+                Gram::Eight => every(text, |gram| hash8(*gram), each),
+                Gram::Twelve => every(text, hash12, each),
+                Gram::TwentyFour => every(text, hash24, each),
+            }
+            return;
+        }
         hashes.clear();
         match self.gram {
             Gram::Eight => hashes.extend(windows::<8>(text).map(|gram| hash8(*gram))),
             Gram::Twelve => hashes.extend(windows::<12>(text).map(hash12)),
-        }
-        if self.window == 1 {
-            for (place, &hash) in hashes.iter().enumerate() {
-                each(hash, place);
-            }
-            return;
+            Gram::TwentyFour => hashes.extend(windows::<24>(text).map(hash24)),
         }
         let mut least = (u32::MAX, 0_usize);
         let mut reported = usize::MAX;
@@ -106,13 +125,23 @@ impl Gram {
         match self {
             Self::Eight => 8,
             Self::Twelve => 12,
+            Self::TwentyFour => 24,
         }
     }
 }
 
+fn every<const N: usize>(
+    text: &[u8],
+    hash: impl Fn(&[u8; N]) -> u32,
+    mut each: impl FnMut(u32, usize),
+) {
+    for (place, gram) in windows::<N>(text).enumerate() {
+        each(hash(gram), place);
+    }
+}
+
 fn windows<const N: usize>(text: &[u8]) -> impl Iterator<Item = &[u8; N]> {
-    text.windows(N)
-        .filter_map(|window| window.first_chunk::<N>())
+    text.array_windows::<N>()
 }
 
 fn last_least(hashes: &[u32], from: usize, to: usize) -> (u32, usize) {
@@ -138,12 +167,12 @@ mod tests {
 
     #[test]
     fn texts_from_the_shortest_on_have_samples() {
-        for sampling in [EVERY, SPARSE] {
+        for sampling in [EVERY, SPARSE, LONG] {
             let text = vec![b'a'; sampling.shortest()];
             assert_eq!(samples(sampling, &text).len(), 1);
             assert_eq!(samples(sampling, &text[1..]).len(), 0);
         }
-        assert_eq!((EVERY.shortest(), SPARSE.shortest()), (8, 24));
+        assert_eq!([EVERY, SPARSE, LONG].map(Sampling::shortest), [8, 24, 24]);
     }
 
     proptest! {
@@ -153,7 +182,7 @@ mod tests {
         ) {
             let from = from.min(text.len() - 24);
             let part = &text[from..text.len().min(from + length)];
-            for sampling in [EVERY, SPARSE] {
+            for sampling in [EVERY, SPARSE, LONG] {
                 let all = samples(sampling, &text);
                 for (hash, place) in samples(sampling, part) {
                     prop_assert!(all.contains(&(hash, place + from)));

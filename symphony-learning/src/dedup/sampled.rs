@@ -1,23 +1,30 @@
 //! Decides texts by samples that a text shares with every text that contains it.
 //!
 //! A sample that occurs once in all texts proves that nothing contains its text: this decides most of them after one
-//! pass. The others are found by their rarest sample in a second pass. Steps are counted; when there are too many, an
-//! automaton does the rest.
-
-use std::ops::Range;
+//! pass. The others are found by their rarest sample in a second pass: every text that has it there is compared. Steps
+//! are counted; when there are too many, the caller has to go another way.
 
 use super::Limits;
-use super::full::{State, resolve_by_automaton};
+use super::full::State;
 use super::gram::Sampling;
 use super::sketch::{Counts, Fate, Filter, Table};
 use crate::texts::{small, wide};
 
-/// A stretch of the order: texts of similar length.
-pub(crate) struct Class {
-    /// The places to decide. All texts before the end of it may contain them.
-    pub(crate) patterns: Range<usize>,
-    /// How they are sampled; none is shorter than its shortest.
-    pub(crate) sampling: Sampling,
+/// What is left after [`resolve`].
+pub(crate) struct Rest {
+    /// The places that are not decided.
+    pub(crate) places: Vec<u32>,
+    /// What is contained in a text before this place has been found.
+    pub(crate) from: usize,
+}
+
+/// Whether to look for texts whose rarest sample is so common that its count overflowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Common {
+    /// Look for them too.
+    Find,
+    /// Leave them to the next way.
+    Leave,
 }
 
 /// An undecided text under its rarest sample.
@@ -28,90 +35,112 @@ struct Anchor {
     offset: u32,
 }
 
-/// Decides the texts of a class.
-pub(crate) fn resolve(state: &mut State<'_>, class: &Class, limits: Limits) {
-    if class.patterns.is_empty() {
-        return;
-    }
-    let readers = 0..class.patterns.end;
-    let bytes = state.bytes(readers.clone());
-    let counts = count(state, class, bytes);
-    let anchors = undecided(state, class, &counts);
+/// Decides the texts at `places` (sorted), none of them shorter than the sampling's shortest, as far as the steps go.
+pub(crate) fn resolve(
+    state: &mut State<'_>,
+    places: &[u32],
+    sampling: Sampling,
+    common: Common,
+    limits: Limits,
+) -> Rest {
+    let Some(&last) = places.last() else {
+        return Rest {
+            places: Vec::new(),
+            from: 0,
+        };
+    };
+    let bytes = state.bytes(0..wide(last) + 1);
+    let counts = count(state, places, sampling, bytes);
+    let Undecided { anchors, common } = undecided(state, places, sampling, common, &counts);
     drop(counts);
     let steps_max = state.work.steps + limits.steps_max(bytes);
-    if let Some(stopped_at) = find(state, class, anchors, steps_max) {
-        let rest = class.patterns.clone().map(small).collect();
-        resolve_by_automaton(state, rest, stopped_at);
+    let open: Vec<u32> = anchors.iter().map(|(_, anchor)| anchor.place).collect();
+    match find(state, sampling, anchors, steps_max) {
+        None => Rest {
+            places: common,
+            from: 0,
+        },
+        // What is common was not looked for in the texts before.
+        Some(_) if !common.is_empty() => {
+            let mut places = [common, open].concat();
+            places.sort_unstable();
+            Rest { places, from: 0 }
+        }
+        Some(from) => Rest { places: open, from },
     }
 }
 
-/// Counts the samples of all texts that may contain one of the class, as far as the class has them too.
-fn count(state: &State<'_>, class: &Class, bytes: usize) -> Counts {
-    let own_bytes = state.bytes(class.patterns.clone());
-    let own_samples: usize = class
-        .patterns
-        .clone()
-        .map(|place| class.sampling.expected(state.text(place).len()))
-        .sum();
+/// Counts the samples of all texts that may contain one of those at `places`, as far as these have them too.
+fn count(state: &State<'_>, places: &[u32], sampling: Sampling, bytes: usize) -> Counts {
+    let texts = || places.iter().map(|&place| state.text(wide(place)));
+    let own_bytes: usize = texts().map(<[u8]>::len).sum();
+    let own_samples: usize = texts().map(|text| sampling.expected(text.len())).sum();
+    let end = places.last().map_or(0, |&last| wide(last) + 1);
     let mut counts = Counts::for_entries(own_samples);
     let mut hashes = Vec::new();
     if own_bytes >= bytes / 2 {
-        for place in 0..class.patterns.end {
-            class
-                .sampling
-                .for_each(state.text(place), &mut hashes, |hash, _| counts.add(hash));
+        for place in 0..end {
+            sampling.for_each(state.text(place), &mut hashes, |hash, _| counts.add(hash));
         }
         return counts;
     }
     let mut filter = Filter::for_entries(own_samples);
-    for place in class.patterns.clone() {
-        class
-            .sampling
-            .for_each(state.text(place), &mut hashes, |hash, _| filter.add(hash));
+    for text in texts() {
+        sampling.for_each(text, &mut hashes, |hash, _| filter.add(hash));
     }
-    for place in 0..class.patterns.end {
-        class
-            .sampling
-            .for_each(state.text(place), &mut hashes, |hash, _| {
-                if filter.may_hold(hash) {
-                    counts.add(hash);
-                }
-            });
+    for place in 0..end {
+        sampling.for_each(state.text(place), &mut hashes, |hash, _| {
+            if filter.may_hold(hash) {
+                counts.add(hash);
+            }
+        });
     }
     counts
 }
 
-/// Lists the texts of the class whose samples all occur more than once, each under its rarest.
-fn undecided(state: &State<'_>, class: &Class, counts: &Counts) -> Vec<(u32, Anchor)> {
-    let mut anchors = Vec::new();
+struct Undecided {
+    /// Texts whose samples all occur more than once, each under its rarest.
+    anchors: Vec<(u32, Anchor)>,
+    /// Places of texts to leave.
+    common: Vec<u32>,
+}
+
+fn undecided(
+    state: &State<'_>,
+    places: &[u32],
+    sampling: Sampling,
+    common: Common,
+    counts: &Counts,
+) -> Undecided {
+    let mut undecided = Undecided {
+        anchors: Vec::new(),
+        common: Vec::new(),
+    };
     let mut hashes = Vec::new();
-    for place in class.patterns.clone() {
+    for &place in places {
         let mut rarest = (u8::MAX, 0, 0);
-        class
-            .sampling
-            .for_each(state.text(place), &mut hashes, |hash, offset| {
-                let count = counts.get(hash);
-                if count < rarest.0 {
-                    rarest = (count, hash, offset);
-                }
-            });
+        sampling.for_each(state.text(wide(place)), &mut hashes, |hash, offset| {
+            let count = counts.get(hash);
+            if count < rarest.0 {
+                rarest = (count, hash, offset);
+            }
+        });
         let (count, hash, offset) = rarest;
-        if count > 1 {
-            let anchor = Anchor {
-                place: small(place),
-                offset: small(offset),
-            };
-            anchors.push((hash, anchor));
+        if count >= Counts::MANY && common == Common::Leave {
+            undecided.common.push(place);
+        } else if count > 1 {
+            let offset = small(offset);
+            undecided.anchors.push((hash, Anchor { place, offset }));
         }
     }
-    anchors
+    undecided
 }
 
 /// Reads the texts in order and compares where a sample is an anchor. Returns the place it stopped at when the steps
 /// were used up.
 fn find(
     state: &mut State<'_>,
-    class: &Class,
+    sampling: Sampling,
     anchors: Vec<(u32, Anchor)>,
     steps_max: u64,
 ) -> Option<usize> {
@@ -128,7 +157,7 @@ fn find(
             continue;
         }
         let text = state.text(reader);
-        class.sampling.for_each(text, &mut hashes, |hash, place| {
+        sampling.for_each(text, &mut hashes, |hash, place| {
             if filter.may_hold(hash) && state.work.steps <= steps_max {
                 let steps = table.visit(hash, |anchor| compare(state, reader, place, *anchor));
                 state.work.steps += steps;

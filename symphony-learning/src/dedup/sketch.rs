@@ -50,7 +50,7 @@ impl Counts {
     }
 }
 
-/// A set of hashes that may also claim ones it does not hold (about one in eight).
+/// A set of hashes that may also claim ones it does not hold (about one in sixteen).
 #[derive(Debug)]
 pub(crate) struct Filter {
     bits: u32,
@@ -59,7 +59,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     pub(crate) fn for_entries(entries: usize) -> Self {
-        let bits = bits_for(entries.saturating_mul(8));
+        let bits = bits_for(entries.saturating_mul(16));
         Self {
             bits,
             words: vec![0; 1 << (bits - 6)],

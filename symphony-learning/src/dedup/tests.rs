@@ -7,11 +7,11 @@ use crate::texts::{NONE, Texts, small, wide};
 
 const NO_STEPS: Limits = Limits {
     free: 0,
-    per_byte: 0,
+    bytes_per_step: u64::MAX,
 };
 const FEW_STEPS: Limits = Limits {
     free: 30,
-    per_byte: 0,
+    bytes_per_step: u64::MAX,
 };
 
 fn reference(texts: &Texts) -> Vec<u32> {
