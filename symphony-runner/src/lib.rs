@@ -12,6 +12,7 @@ pub mod library;
 pub mod merge;
 pub mod output;
 pub mod paths;
+pub mod preview;
 pub mod process;
 pub mod provider;
 pub mod repository;

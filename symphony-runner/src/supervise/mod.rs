@@ -34,6 +34,9 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use gates::{GatePlace, run_gates};
+pub(crate) use prepare::{PROMPT_FILE_BYTES_MAX, read_own};
+pub(crate) use prompts::{PromptRequest, build};
+pub(crate) use review_input::review_input;
 
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

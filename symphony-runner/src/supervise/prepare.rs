@@ -40,7 +40,7 @@ use crate::repository::{issue_workspace, open_repository};
 /// File that holds the fingerprint of the worktree's program-running configuration, as it was at dispatch.
 pub(crate) const FINGERPRINT_FILE: &str = "fingerprint.json";
 /// Bytes of a project's own prompt file (CLAUDE.md, WORKFLOW.md) that are read.
-const PROMPT_FILE_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const PROMPT_FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A run that is ready to start.
 #[derive(Debug)]
@@ -275,7 +275,7 @@ fn claude_md(
 }
 
 /// Reads a prompt file of the project; links are not followed, what is missing is absent.
-fn read_own(path: &Path) -> Result<Option<String>, RunnerError> {
+pub(crate) fn read_own(path: &Path) -> Result<Option<String>, RunnerError> {
     let failed = |error| RunnerError::io("read", path, error);
     match path.symlink_metadata() {
         Ok(metadata) if metadata.is_file() && metadata.len() <= PROMPT_FILE_BYTES_MAX as u64 => {
