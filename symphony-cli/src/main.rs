@@ -1,2 +1,21 @@
-//! The `symphony` command.
-fn main() {}
+//! The `symphony` command: parses arguments, calls one function, prints the result.
+
+mod app;
+mod command;
+mod document;
+mod failure;
+mod global;
+mod interrupt;
+mod output;
+mod place;
+mod progress;
+mod root;
+mod shipped;
+mod value;
+mod view;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    root::main(std::env::args_os())
+}

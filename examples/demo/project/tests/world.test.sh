@@ -1,0 +1,2 @@
+# Without a name the world is greeted.
+[ "$(sh greet.sh)" = "Hello, world!" ]

@@ -1,0 +1,44 @@
+//! What every command is given.
+
+use symphony_core::Timestamp;
+use symphony_store::Context;
+
+use crate::global::GlobalArgs;
+use crate::output::Output;
+use crate::place::{Session, Surroundings};
+
+/// The surroundings of a command, and where its answer goes.
+#[derive(Debug, Clone)]
+pub(crate) struct App {
+    /// What surrounds the process.
+    pub(crate) surroundings: Surroundings,
+    /// Where the answer goes.
+    pub(crate) out: Output,
+}
+
+impl App {
+    /// Makes it from the global flags.
+    ///
+    /// # Errors
+    /// When the folder to run in is not there.
+    pub(crate) fn new(globals: &GlobalArgs) -> anyhow::Result<Self> {
+        let surroundings = Surroundings::read(globals)?;
+        Ok(Self {
+            surroundings,
+            out: Output::new(globals.json, globals.quiet),
+        })
+    }
+
+    /// Opens the database and finds the repository's project.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn session(&self) -> anyhow::Result<Session> {
+        self.surroundings.session()
+    }
+
+    /// The context of a write by the person at the keyboard, now.
+    pub(crate) fn as_human() -> Context {
+        Context::human(Timestamp::now())
+    }
+}

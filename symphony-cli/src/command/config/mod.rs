@@ -1,0 +1,8 @@
+//! The configuration: `symphony config`.
+
+mod check;
+mod set;
+mod show;
+mod tree;
+
+pub(crate) use tree::ConfigCommand;

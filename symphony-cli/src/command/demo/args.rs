@@ -1,0 +1,69 @@
+//! What `demo` takes, and its course.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::config::ProviderName;
+
+use super::drive::drive;
+use super::leftovers::look;
+use super::project::{Files, choose_folder, create};
+use super::summary::DemoView;
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::progress::{Progress, Stream};
+use crate::value::named;
+
+/// What `demo` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --provider the agents play a script and need neither a model nor the network; worktrees, commits, \
+                  tools, gates, review and merge are real. The project is kept, so that you can look around in it.\n\n\
+                  Examples:\n  symphony demo\n  symphony demo --dir '/tmp/my demo'"
+)]
+pub(crate) struct DemoArgs {
+    /// Where to make the project; without it a new folder for temporary files
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Which program runs the agents; a real one costs tokens
+    #[arg(long, value_name = "PROVIDER", default_value = "scripted", value_parser = named(ProviderName::NAMES, ProviderName::parse))]
+    provider: ProviderName,
+}
+
+impl DemoArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut progress = Progress::new(app.out, Stream::Silent);
+        let view = self.play(app, &mut progress).context("play the demo")?;
+        app.out.answer(&view)?;
+        if view.is_clean() {
+            return Ok(());
+        }
+        let hint = format!("look into {}", view.dir.display());
+        Err(Stop::new(Exit::Failed, "leave nothing behind")
+            .hint(hint)
+            .into())
+    }
+
+    fn play(&self, app: &App, progress: &mut Progress) -> anyhow::Result<DemoView> {
+        let wanted = self
+            .dir
+            .as_ref()
+            .map(|dir| app.surroundings.current.join(dir));
+        let folder = choose_folder(wanted.as_deref())?;
+        progress.say(&format!("Making a project in {}", folder.display()));
+        let files = Files::write(&folder, self.provider)?;
+        let surroundings = app.surroundings.within(folder, files.config.clone());
+        let demo = App {
+            surroundings,
+            out: app.out,
+        };
+        let mut session = create(&demo)?;
+        for issue in files.add_issues(&mut session)? {
+            progress.say(&format!("{}: {}", issue.id, issue.title));
+        }
+        drive(&mut session, progress)?;
+        let leftovers = look(&session)?;
+        DemoView::load(&session, &files, leftovers)
+    }
+}

@@ -1,0 +1,9 @@
+//! `symphony demo`: a small real project, driven from backlog to merged. Every part but the model is real.
+
+mod args;
+mod drive;
+mod leftovers;
+mod project;
+mod summary;
+
+pub(crate) use args::DemoArgs;

@@ -1,0 +1,145 @@
+//! What happened in a demo, and where to look.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use symphony_core::issue::IssueStatus;
+use symphony_runner::paths::RunPaths;
+use symphony_store::{IssueFilter, PrFilter, RunFilter};
+
+use super::leftovers::Leftovers;
+use super::project::Files;
+use crate::output::{List, Page, View, plural};
+use crate::place::Session;
+use crate::view::{IssueView, LearningView, PrView, RunView};
+
+/// What happened.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct DemoView {
+    pub(super) dir: PathBuf,
+    config: PathBuf,
+    database: PathBuf,
+    issues: Vec<IssueView>,
+    pull_requests: Vec<PrView>,
+    runs: Vec<RunView>,
+    learnings: Vec<LearningView>,
+    leftovers: Leftovers,
+    #[serde(skip)]
+    log: Option<PathBuf>,
+}
+
+impl DemoView {
+    /// Reads what is recorded.
+    pub(super) fn load(
+        session: &Session,
+        files: &Files,
+        leftovers: Leftovers,
+    ) -> anyhow::Result<Self> {
+        let store = &session.store;
+        let project = Some(session.project.id.clone());
+        let issues = IssueFilter {
+            project: project.clone(),
+            ..IssueFilter::default()
+        };
+        let prs = PrFilter {
+            project: project.clone(),
+            ..PrFilter::default()
+        };
+        let runs = RunFilter {
+            project: project.clone(),
+            ..RunFilter::default()
+        };
+        let mut runs: Vec<RunView> = store.runs(&runs)?.into_iter().map(RunView::from).collect();
+        runs.reverse();
+        let mut pull_requests: Vec<PrView> =
+            store.prs(&prs)?.into_iter().map(PrView::from).collect();
+        pull_requests.reverse();
+        Ok(Self {
+            dir: session.project.root.clone(),
+            config: files.config.clone(),
+            database: session.installation.config.database.clone(),
+            issues: store
+                .list_issues(&issues)?
+                .items
+                .into_iter()
+                .map(IssueView::from)
+                .collect(),
+            log: runs
+                .first()
+                .map(|run| RunPaths::new(&session.project.root, &run.id).log()),
+            pull_requests,
+            runs,
+            learnings: store
+                .learnings_for(project.as_ref(), None)?
+                .into_iter()
+                .map(LearningView::from)
+                .collect(),
+            leftovers,
+        })
+    }
+
+    /// Says whether nothing was left behind.
+    pub(super) const fn is_clean(&self) -> bool {
+        self.leftovers.processes == 0 && self.leftovers.worktrees == 0
+    }
+}
+
+impl View for DemoView {
+    fn write(&self, page: &mut Page) {
+        page.heading("What happened");
+        let done = self
+            .issues
+            .iter()
+            .filter(|issue| issue.status == IssueStatus::Done)
+            .count();
+        page.line(&format!(
+            "{done} of {} done, by {}, each in a worktree and with a supervisor of its own:",
+            plural(self.issues.len(), "issue"),
+            plural(self.runs.len(), "run")
+        ));
+        self.runs
+            .iter()
+            .for_each(|run| page.line(&format!("  {}", run.outcome())));
+        for pr in &self.pull_requests {
+            let verdict = pr
+                .verdict
+                .as_ref()
+                .map(|verdict| format!(", {} by the {}", verdict.kind, verdict.author));
+            let (state, gates) = (pr.state, pr.gate_summary());
+            page.line(&format!(
+                "  {}: gates {gates}{}, {state}",
+                pr.issue,
+                verdict.unwrap_or_default()
+            ));
+        }
+        page.line(&format!(
+            "Left behind: {}, {}.",
+            plural(self.leftovers.processes, "process"),
+            plural(self.leftovers.worktrees, "worktree")
+        ));
+        page.heading("Where to look");
+        page.field("project", &self.dir.display().to_string());
+        page.field("configuration", &self.config.display().to_string());
+        page.field("database", &self.database.display().to_string());
+        if let Some(log) = &self.log {
+            page.field("first log", &log.display().to_string());
+        }
+        page.heading("What to try");
+        page.line(&format!("  cd '{}'", self.dir.display()));
+        if let Some(issue) = self.issues.first() {
+            let id = &issue.identifier;
+            page.line("  git log --graph --stat");
+            page.line(&format!("  symphony issue show {id}"));
+            page.line(&format!("  symphony pr show {id}"));
+            page.line(&format!("  symphony runs logs {id}"));
+        }
+        page.line("  symphony learnings list");
+        if !self.learnings.is_empty() {
+            page.heading("What the agents learned");
+            List {
+                items: self.learnings.clone(),
+            }
+            .write(page);
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! `symphony explain`: from the same predicates as dispatch.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::Timestamp;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{BlockedBy, Issue, IssueState};
+use symphony_core::tick::{Action, Plan, Reason, Snapshot, obstacles, plan_tick, review_obstacles};
+use symphony_runner::tick::observe_snapshot;
+use symphony_store::{RunFilter, Store};
+
+use crate::app::App;
+use crate::value::issue_id;
+use crate::view::{ActionView, ExplainView, ReasonView, RunView, WaitView};
+
+/// What `explain` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony explain SYM-1")]
+pub(crate) struct ExplainArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+}
+
+impl ExplainArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let what = || format!("explain {}", self.issue);
+        let now = Timestamp::now();
+        let issue = session.store.issue(&self.issue).with_context(what)?;
+        let snapshot =
+            observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
+        let view = explain(&session.store, issue, &snapshot, now).with_context(what)?;
+        app.out.answer(&view)
+    }
+}
+
+fn explain(
+    store: &Store,
+    issue: Issue,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> anyhow::Result<ExplainView> {
+    let live = RunFilter {
+        issue: Some(issue.id.clone()),
+        live_only: true,
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    let running = store.runs(&live)?.into_iter().next().map(RunView::from);
+    let plan = plan_tick(snapshot, now);
+    let next = plan
+        .actions
+        .iter()
+        .find(|action| concerns(action, &issue.id))
+        .map(ActionView::from);
+    let reasons = reasons(store, &issue, snapshot, &plan, now)?;
+    let mut waits: Vec<WaitView> = reasons
+        .iter()
+        .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
+        .collect();
+    if running.is_none()
+        && next.is_none()
+        && let Some(wait) = wait_for_a_person(&issue, store.open_pr(&issue.id)?.is_some())
+    {
+        waits.push(wait);
+    }
+    Ok(ExplainView {
+        identifier: issue.id.clone(),
+        title: issue.title.clone(),
+        status: issue.state.status(),
+        running,
+        next,
+        reasons: waits,
+    })
+}
+
+fn concerns(action: &Action, id: &IssueId) -> bool {
+    match action {
+        Action::FinishCrashed { issue, .. } => issue.as_ref() == Some(id),
+        Action::OpenBreaker { issue } | Action::CleanUp { issue, .. } => issue == id,
+        Action::StartRun(start) => start.target.issue() == Some(id),
+    }
+}
+
+/// Returns what keeps dispatch from the issue, slots included.
+fn reasons(
+    store: &Store,
+    issue: &Issue,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    now: Timestamp,
+) -> anyhow::Result<Vec<Reason>> {
+    let mut reasons = match &issue.state {
+        IssueState::Todo => store
+            .candidate(&issue.id)?
+            .map_or_else(Vec::new, |candidate| obstacles(&candidate, snapshot, now)),
+        IssueState::Review => {
+            let review = snapshot
+                .reviews
+                .iter()
+                .find(|review| review.issue == issue.id);
+            review.map_or_else(Vec::new, |review| review_obstacles(review, snapshot, now))
+        }
+        _ => Vec::new(),
+    };
+    // a run at work is shown as such
+    reasons.retain(|reason| !matches!(reason, Reason::Running { .. }));
+    let planned = plan
+        .decisions
+        .iter()
+        .filter(|decision| decision.issue == issue.id);
+    for reason in planned.flat_map(|decision| &decision.reasons) {
+        if matches!(reason, Reason::NoSlot { .. }) && !reasons.contains(reason) {
+            reasons.push(reason.clone());
+        }
+    }
+    Ok(reasons)
+}
+
+/// Returns what a person has to do, for the statuses that dispatch never looks at.
+fn wait_for_a_person(issue: &Issue, has_open_pr: bool) -> Option<WaitView> {
+    let id = &issue.id;
+    let (reason, text) = match &issue.state {
+        IssueState::Backlog => (
+            "backlog",
+            format!("it is not asked for yet: `symphony issue move {id} todo` asks"),
+        ),
+        IssueState::Blocked(block) => {
+            let then = match block.by {
+                BlockedBy::Subtasks => "it goes on when they have ended".to_owned(),
+                _ => format!("`symphony issue move {id} todo` lets an agent go on"),
+            };
+            (
+                "blocked",
+                format!("it is blocked ({}): {}; {then}", block.by, block.reason),
+            )
+        }
+        IssueState::Done => ("ended", "it is done".to_owned()),
+        IssueState::Cancelled => (
+            "ended",
+            format!("it is cancelled: `symphony issue move {id} todo` takes it up again"),
+        ),
+        IssueState::Review if has_open_pr => return None,
+        IssueState::Review => (
+            "review",
+            format!("its review waits for a person: `symphony issue move {id} done` accepts it"),
+        ),
+        IssueState::InProgress => (
+            "in_progress",
+            "its run has just ended: the next tick looks at it".to_owned(),
+        ),
+        IssueState::Todo => return None,
+    };
+    Some(WaitView::Person { reason, text })
+}

@@ -1,0 +1,76 @@
+//! `symphony issue add`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{IssueStatus, Priority, Size};
+use symphony_store::NewIssue;
+
+use crate::app::App;
+use crate::value::{issue_id, named, text_or_stdin};
+use crate::view::IssueView;
+
+/// What `issue add` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  symphony issue add 'Greet in German' --description 'hello.sh -l de prints Hallo' --label i18n"
+)]
+pub(crate) struct AddArgs {
+    /// What is to be different, in one line
+    title: String,
+    /// What is asked for; `-` reads it from standard input
+    #[arg(
+        short,
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    description: String,
+    /// A label; may be given several times. `phase:NAME` sets the phase
+    #[arg(short, long = "label", value_name = "LABEL")]
+    labels: Vec<String>,
+    /// How urgent it is
+    #[arg(short, long, value_name = "PRIORITY", default_value = "none", value_parser = named(Priority::NAMES, Priority::parse))]
+    priority: Priority,
+    /// How much work it is
+    #[arg(short, long, value_name = "SIZE", value_parser = named(Size::NAMES, Size::parse))]
+    size: Option<Size>,
+    /// An issue that must be done before; may be given several times
+    #[arg(long = "depends-on", value_name = "ISSUE", value_parser = issue_id)]
+    depends_on: Vec<IssueId>,
+    /// The issue that this one is a part of
+    #[arg(long, value_name = "ISSUE", value_parser = issue_id)]
+    parent: Option<IssueId>,
+    /// Where it begins: `todo` is worked on at once, `backlog` waits to be asked for
+    #[arg(long, value_name = "STATUS", default_value = "todo", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
+    status: IssueStatus,
+    /// Its id in another tracker
+    #[arg(long = "external-id", value_name = "ID")]
+    external_id: Option<String>,
+}
+
+impl AddArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let description = text_or_stdin(&self.description)?;
+        let mut session = app.session()?;
+        let new = NewIssue {
+            project: session.project.id.clone(),
+            title: self.title.clone(),
+            description,
+            status: self.status,
+            priority: self.priority,
+            size: self.size,
+            labels: self.labels.clone(),
+            parent: self.parent.clone(),
+            depends_on: self.depends_on.clone(),
+            external_id: self.external_id.clone(),
+        };
+        let issue = session
+            .store
+            .add_issue(&App::as_human(), &new)
+            .context("add the issue")?;
+        let sentence = format!("Added {}: {}", issue.id, issue.title);
+        app.out.done(&IssueView::from(issue), &sentence)
+    }
+}

@@ -1,0 +1,12 @@
+//! The backlog: `symphony issue`.
+
+mod add;
+mod comment;
+mod edit;
+mod list;
+mod relocate;
+mod retry;
+mod show;
+mod tree;
+
+pub(crate) use tree::IssueCommand;

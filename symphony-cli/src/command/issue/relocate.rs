@@ -1,0 +1,88 @@
+//! `symphony issue move`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{Issue, IssueStatus, Review, allowed_moves, human_move};
+use symphony_runner::cancel::end_run_of;
+use symphony_store::{Store, StoreError};
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::value::{issue_id, named};
+use crate::view::IssueView;
+
+/// What `issue move` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  symphony issue move SYM-1 todo\n  symphony issue move SYM-1 cancelled --delete-branch"
+)]
+pub(crate) struct MoveArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+    /// Where it goes
+    #[arg(value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
+    status: IssueStatus,
+    /// Delete its branch with its worktree, merged or not (with `cancelled`)
+    #[arg(long = "delete-branch")]
+    delete_branch: bool,
+}
+
+impl MoveArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        if self.delete_branch && self.status != IssueStatus::Cancelled {
+            let message = format!(
+                "move {} to `{}` with --delete-branch",
+                self.issue, self.status
+            );
+            return Err(Stop::new(Exit::Usage, message)
+                .hint("--delete-branch goes with `cancelled` only")
+                .into());
+        }
+        let mut session = app.session()?;
+        let what = || format!("move {} to `{}`", self.issue, self.status);
+        let issue = self.carry_out(&mut session.store).with_context(what)?;
+        let sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
+        app.out.done(&IssueView::from(issue), &sentence)
+    }
+
+    fn carry_out(&self, store: &mut Store) -> anyhow::Result<Issue> {
+        let issue = store.issue(&self.issue)?;
+        let review = if store.open_pr(&self.issue)?.is_some() {
+            Review::Open
+        } else {
+            Review::None
+        };
+        let could = allowed_moves(&issue.state, review).contains(&self.status);
+        // a move that is refused must not cost the run that is at work
+        let issue = if could && end_run_of(store, &self.issue)?.is_some() {
+            store.issue(&self.issue)?
+        } else {
+            issue
+        };
+        let context = App::as_human();
+        let moved = if could && issue.state.status() == self.status {
+            // the end of its run brought it there
+            issue
+        } else {
+            let event = human_move(&issue.state, self.status, review).map_err(|source| {
+                StoreError::Transition {
+                    id: self.issue.to_string(),
+                    source,
+                }
+            })?;
+            store.move_issue(&context, &self.issue, &event)?
+        };
+        if self.delete_branch {
+            store.request_branch_deletion(&context, &self.issue)?;
+        }
+        if moved.state.status().is_terminal()
+            && let Some(pr) = store.open_pr(&self.issue)?
+        {
+            // nobody will judge or merge it any more
+            store.close_pr(&context, pr.id)?;
+        }
+        Ok(moved)
+    }
+}

@@ -1,0 +1,60 @@
+//! `symphony issue retry`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{Issue, IssueStatus, Review, human_move};
+use symphony_store::{Store, StoreError};
+
+use crate::app::App;
+use crate::value::issue_id;
+use crate::view::IssueView;
+
+/// What `issue retry` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony issue retry SYM-1")]
+pub(crate) struct RetryArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+}
+
+impl RetryArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let issue = self
+            .carry_out(&mut session.store)
+            .with_context(|| format!("retry {}", self.issue))?;
+        let sentence = format!(
+            "{} starts counting anew, in `{}`.",
+            issue.id,
+            issue.state.status()
+        );
+        app.out.done(&IssueView::from(issue), &sentence)
+    }
+
+    fn carry_out(&self, store: &mut Store) -> Result<Issue, StoreError> {
+        let issue = store.issue(&self.issue)?;
+        let status = issue.state.status();
+        let context = App::as_human();
+        if status.is_terminal() {
+            // taking up again what has ended is a move, which says so
+            let reason = format!(
+                "it is `{status}`: `symphony issue move {} todo` takes it up again",
+                issue.id
+            );
+            return Err(StoreError::Refused { reason });
+        }
+        if matches!(status, IssueStatus::Backlog | IssueStatus::Blocked) {
+            let event =
+                human_move(&issue.state, IssueStatus::Todo, Review::None).map_err(|source| {
+                    StoreError::Transition {
+                        id: issue.id.to_string(),
+                        source,
+                    }
+                })?;
+            store.move_issue(&context, &self.issue, &event)?;
+        }
+        store.clear_counts(&context, &self.issue)
+    }
+}

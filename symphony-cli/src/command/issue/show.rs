@@ -1,0 +1,27 @@
+//! `symphony issue show`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::IssueId;
+
+use crate::app::App;
+use crate::value::issue_id;
+use crate::view::IssueDetail;
+
+/// What `issue show` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony issue show SYM-1")]
+pub(crate) struct ShowArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+}
+
+impl ShowArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let detail = IssueDetail::load(&session.store, &self.issue)
+            .with_context(|| format!("show {}", self.issue))?;
+        app.out.answer(&detail)
+    }
+}

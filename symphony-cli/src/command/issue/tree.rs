@@ -1,0 +1,44 @@
+//! The commands on issues.
+
+use clap::Subcommand;
+
+use super::{add, comment, edit, list, relocate, retry, show};
+use crate::app::App;
+
+/// A command on issues.
+#[derive(Debug, Subcommand)]
+pub(crate) enum IssueCommand {
+    /// Add an issue to the backlog
+    Add(add::AddArgs),
+    /// List issues
+    #[command(visible_alias = "ls")]
+    List(list::ListArgs),
+    /// Show an issue with its comments, findings, pull requests and runs
+    Show(show::ShowArgs),
+    /// Change fields of an issue
+    Edit(edit::EditArgs),
+    /// Move an issue to another status; a live run on it is ended first
+    Move(relocate::MoveArgs),
+    /// Comment on an issue; the next agent reads it
+    Comment(comment::CommentArgs),
+    /// Try an issue again: clears its count of attempts and its waiting time
+    Retry(retry::RetryArgs),
+}
+
+impl IssueCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match self {
+            Self::Add(args) => args.run(app),
+            Self::List(args) => args.run(app),
+            Self::Show(args) => args.run(app),
+            Self::Edit(args) => args.run(app),
+            Self::Move(args) => args.run(app),
+            Self::Comment(args) => args.run(app),
+            Self::Retry(args) => args.run(app),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! `symphony learnings rank`: the pure crate on a document.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_learning::{RankInput, rank_document};
+
+use crate::app::App;
+use crate::document::{DocumentSource, read_document};
+
+/// What `learnings rank` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The answer is JSON: `conventions`, `tactical` and `dropped`.\n\nExample:\n  symphony learnings rank --input learnings.json"
+)]
+pub(crate) struct RankArgs {
+    #[command(flatten)]
+    source: DocumentSource,
+}
+
+impl RankArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let input: RankInput = read_document(app, &self.source)?;
+        let output = rank_document(&input).context("rank the learnings")?;
+        app.out.document(&output)
+    }
+}

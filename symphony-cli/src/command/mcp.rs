@@ -1,0 +1,218 @@
+//! `symphony mcp`: bytes to a run's socket, or a service of its own on the database.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::{ArgGroup, Args};
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::issue::{Issue, IssueStatus};
+use symphony_core::pull_request::PullRequest;
+use symphony_core::tools::{Assignment, Role, role_for};
+use symphony_mcp::{
+    Identity, IssueWorkspace, ReviewTarget, Service, StoreThread, Verdicts, pipe_stdio, serve_stdio,
+};
+use symphony_runner::installation::Installation;
+use symphony_runner::repository::issue_workspace;
+use symphony_store::{Actor, Project, Store};
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::place::{existing_store, not_set_up};
+use crate::value::issue_id;
+
+/// What `mcp` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without --socket it serves your own MCP client: writes are recorded as yours. In a repository that is set \
+                  up, --db and --project-id are not needed.\n\nExample, for a client's configuration:\n  \
+                  symphony mcp --issue-id SYM-1 --db /home/me/project/.symphony/symphony.db",
+    group = ArgGroup::new("direct").multiple(true).conflicts_with("socket")
+)]
+pub(crate) struct McpArgs {
+    /// Carry bytes between standard input and output and the socket of a run
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The issue that the tools are about
+    #[arg(long = "issue-id", value_name = "ISSUE", group = "direct", value_parser = issue_id)]
+    issue_id: Option<IssueId>,
+    /// The project, when there is no issue
+    #[arg(
+        long = "project-id",
+        value_name = "PROJECT",
+        group = "direct",
+        conflicts_with = "issue_id"
+    )]
+    project_id: Option<ProjectId>,
+    /// The database
+    #[arg(long, value_name = "PATH", group = "direct")]
+    db: Option<PathBuf>,
+    /// Offer only the tools of this agent
+    #[arg(long = "agent-type", value_name = "PROFILE", group = "direct")]
+    agent_type: Option<AgentType>,
+}
+
+impl McpArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        if let Some(socket) = &self.socket {
+            return pipe_stdio(&app.surroundings.current.join(socket)).context("reach the run");
+        }
+        let store = self.open(app).context("serve MCP")?;
+        let identity = self.identity(app, &store).context("serve MCP")?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .context("start the service")?;
+        let served = runtime.block_on(async {
+            let service = Service::new(identity, StoreThread::start(store)?);
+            serve_stdio(service).await
+        });
+        // a blocked read of standard input must not keep the process
+        runtime.shutdown_background();
+        served.context("serve MCP")
+    }
+
+    fn open(&self, app: &App) -> anyhow::Result<Store> {
+        match &self.db {
+            Some(path) => {
+                let path = app.surroundings.current.join(path);
+                if !path.exists() {
+                    let message = format!(
+                        "open the database {}: there is no such file",
+                        path.display()
+                    );
+                    return Err(Stop::new(Exit::NotFound, message)
+                        .hint("`symphony init` makes one")
+                        .into());
+                }
+                Ok(Store::open_existing(&path)?)
+            }
+            None => {
+                let installation = app.surroundings.installation()?;
+                Ok(existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?)
+            }
+        }
+    }
+
+    /// Returns who the session is: a person, with the tools of an agent type when one is named.
+    fn identity(&self, app: &App, store: &Store) -> anyhow::Result<Identity> {
+        let issue = self
+            .issue_id
+            .as_ref()
+            .map(|id| store.issue(id))
+            .transpose()?;
+        let project = self.project(app, store, issue.as_ref())?;
+        let open_pr = issue
+            .as_ref()
+            .map(|issue| store.open_pr(&issue.id))
+            .transpose()?
+            .flatten();
+        let role = self.role(issue.as_ref(), open_pr.as_ref());
+        let place = app.surroundings.installation_at(project.root.clone());
+        let tools = match (&self.agent_type, &place) {
+            (Some(agent), Ok(installation)) => profile_tools(installation, &project, agent, role),
+            _ => role.allowed(),
+        };
+        let workspace = match (&issue, place) {
+            (Some(issue), Ok(installation)) => workspace(&installation, &project, &issue.id),
+            _ => None,
+        };
+        let verdicts = if app.surroundings.is_agent() {
+            Verdicts::Refused
+        } else {
+            Verdicts::ByRole
+        };
+        let review = open_pr.map(|pr| ReviewTarget {
+            pr: pr.id,
+            commit: pr.head_commit,
+        });
+        let issue = issue.map(|issue| issue.id);
+        Ok(Identity {
+            actor: Actor::Human,
+            role,
+            tools,
+            project: project.id,
+            issue,
+            review,
+            workspace,
+            verdicts,
+        })
+    }
+
+    fn role(&self, issue: Option<&Issue>, open_pr: Option<&PullRequest>) -> Role {
+        let Some(agent) = &self.agent_type else {
+            return Role::Human;
+        };
+        let assignment = match issue {
+            None => Assignment::Background,
+            Some(issue) if issue.state.status() == IssueStatus::Review && open_pr.is_some() => {
+                Assignment::PrReview
+            }
+            Some(issue) => Assignment::Issue(issue.phase()),
+        };
+        role_for(agent, &assignment)
+    }
+
+    /// Returns the project: the issue's, the named one, the repository's, or the only one of the database.
+    fn project(&self, app: &App, store: &Store, issue: Option<&Issue>) -> anyhow::Result<Project> {
+        if let Some(id) = issue
+            .map(|issue| &issue.project)
+            .or(self.project_id.as_ref())
+        {
+            return Ok(store.project(id)?);
+        }
+        if let Ok(root) = app.surroundings.root()
+            && let Some(project) = store.project_at(&root)?
+        {
+            return Ok(project);
+        }
+        let mut projects = store.projects()?;
+        match (projects.pop(), projects.is_empty()) {
+            (Some(only), true) => Ok(only),
+            _ => Err(Stop::new(
+                Exit::Usage,
+                "choose a project: the database has several, or none",
+            )
+            .hint("name an issue with --issue-id, or a project with --project-id")
+            .into()),
+        }
+    }
+}
+
+/// Narrows a role's tools by the project's profile of the agent type; a profile that can not be read narrows nothing.
+fn profile_tools(
+    installation: &Installation,
+    project: &Project,
+    agent: &AgentType,
+    role: Role,
+) -> symphony_core::tools::ToolSet {
+    let library = installation
+        .project_config(project)
+        .and_then(|config| installation.library(&config));
+    match library {
+        Ok(library) => library
+            .profile(agent)
+            .map_or_else(|| role.allowed(), |profile| profile.allowed(role)),
+        Err(error) => {
+            tracing::warn!(%error, "the profile does not narrow the tools");
+            role.allowed()
+        }
+    }
+}
+
+/// Returns where the issue's work lies, for `create_pr`; none when it has no worktree.
+fn workspace(
+    installation: &Installation,
+    project: &Project,
+    issue: &IssueId,
+) -> Option<IssueWorkspace> {
+    let config = installation.project_config(project).ok()?;
+    let folder = |workspace: &IssueWorkspace| -> PathBuf {
+        Path::new(&workspace.project_root)
+            .join(&workspace.options.workspaces_dir)
+            .join(workspace.key.as_str())
+    };
+    issue_workspace(project, &config, issue)
+        .ok()
+        .filter(|workspace| folder(workspace).is_dir())
+}

@@ -1,0 +1,41 @@
+//! The commands, a file each.
+
+mod completions;
+mod config;
+mod demo;
+mod doctor;
+mod explain;
+mod init;
+mod issue;
+mod learnings;
+mod man;
+mod mcp;
+mod pause;
+mod pr;
+mod prompt;
+mod run;
+mod runs;
+mod scripted_agent;
+mod status;
+mod supervise;
+mod tick;
+
+pub(crate) use completions::CompletionsArgs;
+pub(crate) use config::ConfigCommand;
+pub(crate) use demo::DemoArgs;
+pub(crate) use doctor::DoctorArgs;
+pub(crate) use explain::ExplainArgs;
+pub(crate) use init::InitArgs;
+pub(crate) use issue::IssueCommand;
+pub(crate) use learnings::LearningsCommand;
+pub(crate) use man::ManArgs;
+pub(crate) use mcp::McpArgs;
+pub(crate) use pause::{PauseArgs, ResumeArgs};
+pub(crate) use pr::PrCommand;
+pub(crate) use prompt::PromptCommand;
+pub(crate) use run::RunArgs;
+pub(crate) use runs::RunsCommand;
+pub(crate) use scripted_agent::{SCRIPTED_AGENT_COMMAND, scripted_agent};
+pub(crate) use status::StatusArgs;
+pub(crate) use supervise::SuperviseArgs;
+pub(crate) use tick::TickArgs;

@@ -1,0 +1,57 @@
+//! `symphony pause` and `symphony resume`.
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+
+use crate::app::App;
+
+/// What `pause` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony pause")]
+pub(crate) struct PauseArgs {}
+
+/// What `resume` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony resume")]
+pub(crate) struct ResumeArgs {}
+
+/// Whether dispatch is paused now.
+#[derive(Debug, Serialize)]
+struct PauseView {
+    paused: bool,
+}
+
+impl PauseArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let Self {} = self;
+        let mut session = app.session()?;
+        session
+            .store
+            .set_paused(&App::as_human(), true)
+            .context("pause dispatch")?;
+        let live = session.store.live_runs().context("pause dispatch")?.len();
+        let more = if live == 0 {
+            String::new()
+        } else {
+            format!(" Agents at work go on: {live}.")
+        };
+        let sentence = format!("No agent is started any more until `symphony resume`.{more}");
+        app.out.done(&PauseView { paused: true }, &sentence)
+    }
+}
+
+impl ResumeArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let Self {} = self;
+        let mut session = app.session()?;
+        session
+            .store
+            .set_paused(&App::as_human(), false)
+            .context("resume dispatch")?;
+        app.out.done(
+            &PauseView { paused: false },
+            "The next tick starts agents again.",
+        )
+    }
+}

@@ -1,0 +1,32 @@
+//! `symphony pr diff`.
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::find::find_pr;
+use crate::app::App;
+use crate::value::PrReference;
+use crate::view::DiffView;
+
+/// What `pr diff` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony pr diff SYM-1 | less")]
+pub(crate) struct DiffArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+    /// Print control characters as they are, for `git apply`
+    #[arg(long, conflicts_with = "json")]
+    raw: bool,
+}
+
+impl DiffArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let pr = find_pr(&session.store, &self.pr).context("show the diff")?;
+        if self.raw {
+            return app.out.write_raw(pr.diff.as_bytes());
+        }
+        app.out.answer(&DiffView::from(pr))
+    }
+}

@@ -1,0 +1,41 @@
+//! `symphony pr list`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::IssueId;
+use symphony_core::pull_request::PrState;
+use symphony_store::PrFilter;
+
+use crate::app::App;
+use crate::output::List;
+use crate::value::{issue_id, named};
+use crate::view::PrView;
+
+/// What `pr list` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony pr list --state approved")]
+pub(crate) struct ListArgs {
+    /// Only pull requests in this state
+    #[arg(short, long, value_name = "STATE", value_parser = named(PrState::NAMES, PrState::parse))]
+    state: Option<PrState>,
+    /// Only those of this issue
+    #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
+    issue: Option<IssueId>,
+}
+
+impl ListArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let filter = PrFilter {
+            project: Some(session.project.id.clone()),
+            state: self.state,
+            issue: self.issue.clone(),
+        };
+        let prs = session
+            .store
+            .prs(&filter)
+            .context("list the pull requests")?;
+        app.out
+            .answer(&prs.into_iter().map(PrView::from).collect::<List<_>>())
+    }
+}

@@ -1,0 +1,70 @@
+//! `symphony pr merge`.
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_runner::merge::{MergeOptions, Merged, merge_pr};
+
+use super::find::find_pr;
+use crate::app::App;
+use crate::value::PrReference;
+use crate::view::PrView;
+
+/// What `pr merge` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Merging an open pull request is your approval of its head. When the base has moved since the gates ran, they \
+                  run on the merge result first.\n\nExample:\n  symphony pr merge SYM-1"
+)]
+pub(crate) struct MergeArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+    /// Merge although a required gate is red
+    #[arg(long)]
+    force: bool,
+}
+
+/// What a merge did.
+#[derive(Debug, Serialize)]
+struct MergeView {
+    #[serde(flatten)]
+    pr: PrView,
+    clean_up: String,
+}
+
+impl MergeArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let merged = self.carry_out(app).context("merge the pull request")?;
+        let pr = &merged.pr;
+        let again = merged
+            .gates
+            .as_ref()
+            .map_or("", |_| " The gates ran again on the result.");
+        let commit = merged.commit.get(..10).unwrap_or(&merged.commit);
+        let sentence = format!(
+            "Merged pull request {} into {} as {commit}: {} is done.{again} {}.",
+            pr.id, pr.base, pr.issue, merged.clean_up
+        );
+        app.out.done(
+            &MergeView {
+                pr: merged.pr.into(),
+                clean_up: merged.clean_up,
+            },
+            &sentence,
+        )
+    }
+
+    fn carry_out(&self, app: &App) -> anyhow::Result<Merged> {
+        app.surroundings.refuse_agents()?;
+        let mut session = app.session()?;
+        let pr = find_pr(&session.store, &self.pr)?;
+        let options = MergeOptions { force: self.force };
+        Ok(merge_pr(
+            &session.installation,
+            &mut session.store,
+            pr.id,
+            options,
+        )?)
+    }
+}

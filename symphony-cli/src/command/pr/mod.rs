@@ -1,0 +1,11 @@
+//! Pull requests: `symphony pr`.
+
+mod diff;
+mod find;
+mod list;
+mod merge;
+mod show;
+mod tree;
+mod verdict;
+
+pub(crate) use tree::PrCommand;

@@ -1,0 +1,26 @@
+//! `symphony pr show`.
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::find::find_pr;
+use crate::app::App;
+use crate::value::PrReference;
+use crate::view::PrView;
+
+/// What `pr show` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony pr show SYM-1")]
+pub(crate) struct ShowArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+}
+
+impl ShowArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let pr = find_pr(&session.store, &self.pr).context("show the pull request")?;
+        app.out.answer(&PrView::from(pr))
+    }
+}

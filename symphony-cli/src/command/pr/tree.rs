@@ -1,0 +1,44 @@
+//! The commands on pull requests.
+
+use clap::Subcommand;
+
+use super::{diff, list, merge, show, verdict};
+use crate::app::App;
+
+/// A command on pull requests. Each is named by its number or by its issue.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PrCommand {
+    /// List pull requests, newest first
+    #[command(visible_alias = "ls")]
+    List(list::ListArgs),
+    /// Show a pull request with its gates and its verdict
+    Show(show::ShowArgs),
+    /// Print the diff of a pull request
+    Diff(diff::DiffArgs),
+    /// Approve the head of a pull request
+    Approve(verdict::ApproveArgs),
+    /// Send a pull request back with feedback that the next agent reads
+    Reject(verdict::RejectArgs),
+    /// Merge a pull request into its base; its issue is done
+    Merge(merge::MergeArgs),
+    /// Close a pull request without merging it; its issue goes back to `todo`
+    Close(verdict::CloseArgs),
+}
+
+impl PrCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match self {
+            Self::List(args) => args.run(app),
+            Self::Show(args) => args.run(app),
+            Self::Diff(args) => args.run(app),
+            Self::Approve(args) => args.run(app),
+            Self::Reject(args) => args.run(app),
+            Self::Merge(args) => args.run(app),
+            Self::Close(args) => args.run(app),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! `symphony pr approve`, `reject` and `close`: a person's verdict counts like a judge's.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::pull_request::{PullRequest, VerdictKind};
+use symphony_runner::cancel::end_run_of;
+use symphony_store::{Store, StoreError};
+
+use super::find::find_pr;
+use crate::app::App;
+use crate::value::{PrReference, text_or_stdin};
+use crate::view::PrView;
+
+/// What `pr approve` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony pr approve SYM-1 --comment 'Read and tried'")]
+pub(crate) struct ApproveArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+    /// What to say with it; `-` reads it from standard input
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    comment: String,
+    /// The commit that was looked at; refused when it is not the head any more
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+}
+
+/// What `pr reject` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'"
+)]
+pub(crate) struct RejectArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+    /// What has to be different; the next agent reads it. `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    feedback: String,
+    /// The commit that was looked at; refused when it is not the head any more
+    #[arg(long, value_name = "COMMIT")]
+    commit: Option<String>,
+}
+
+/// What `pr close` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony pr close SYM-1")]
+pub(crate) struct CloseArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+}
+
+impl ApproveArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let verdict = Verdict {
+            kind: VerdictKind::Approved,
+            comment: text_or_stdin(&self.comment)?,
+            commit: self.commit.as_deref(),
+        };
+        let pr = verdict
+            .give(app, &self.pr)
+            .context("approve the pull request")?;
+        let sentence = format!(
+            "Approved pull request {}: `symphony pr merge {}` merges it.",
+            pr.id, pr.issue
+        );
+        app.out.done(&PrView::from(pr), &sentence)
+    }
+}
+
+impl RejectArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let verdict = Verdict {
+            kind: VerdictKind::Rejected,
+            comment: text_or_stdin(&self.feedback)?,
+            commit: self.commit.as_deref(),
+        };
+        let pr = verdict
+            .give(app, &self.pr)
+            .context("reject the pull request")?;
+        let sentence = format!(
+            "Rejected pull request {}: {} goes back to an agent.",
+            pr.id, pr.issue
+        );
+        app.out.done(&PrView::from(pr), &sentence)
+    }
+}
+
+impl CloseArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let pr = self.carry_out(app).context("close the pull request")?;
+        let sentence = format!("Closed pull request {}.", pr.id);
+        app.out.done(&PrView::from(pr), &sentence)
+    }
+
+    fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
+        app.surroundings.refuse_agents()?;
+        let mut session = app.session()?;
+        let pr = open_pr(&mut session.store, &self.pr, "closed")?;
+        Ok(session.store.close_pr(&App::as_human(), pr.id)?)
+    }
+}
+
+/// A person's verdict.
+#[derive(Debug)]
+struct Verdict<'a> {
+    kind: VerdictKind,
+    comment: String,
+    commit: Option<&'a str>,
+}
+
+impl Verdict<'_> {
+    fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
+        app.surroundings.refuse_agents()?;
+        let mut session = app.session()?;
+        let pr = open_pr(&mut session.store, reference, self.kind.name())?;
+        // a shortened commit is meant to be the head; anything else is for the store to refuse
+        let commit = match self.commit {
+            Some(commit)
+                if commit.len() < COMMIT_CHARS_MIN || !pr.head_commit.starts_with(commit) =>
+            {
+                commit
+            }
+            _ => &pr.head_commit,
+        };
+        Ok(session.store.record_verdict(
+            &App::as_human(),
+            pr.id,
+            self.kind,
+            commit,
+            &self.comment,
+        )?)
+    }
+}
+
+/// Fewest characters by which a commit is known, as git shortens it.
+const COMMIT_CHARS_MIN: usize = 7;
+
+/// Returns an open pull request, after its judge, if one is at work, was ended: it must not speak after a person.
+fn open_pr(store: &mut Store, reference: &PrReference, word: &str) -> anyhow::Result<PullRequest> {
+    let pr = find_pr(store, reference)?;
+    refuse_ended(&pr, word)?;
+    end_run_of(store, &pr.issue)?;
+    let pr = store.pr(pr.id)?;
+    refuse_ended(&pr, word)?;
+    Ok(pr)
+}
+
+fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
+    if pr.state.is_open() {
+        return Ok(());
+    }
+    let reason = format!(
+        "pull request {} is {}: it can not be {word}",
+        pr.id, pr.state
+    );
+    Err(StoreError::Refused { reason })
+}

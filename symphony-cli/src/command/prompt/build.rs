@@ -1,0 +1,36 @@
+//! `symphony prompt build`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::Timestamp;
+use symphony_prompt::{PromptInput, build_document};
+
+use crate::app::App;
+use crate::document::{DocumentSource, read_document};
+use crate::output::Page;
+
+/// What `prompt build` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "With --json: `system`, `user` and `report`.\n\nExample:\n  symphony prompt build --input dispatch.json --json"
+)]
+pub(crate) struct BuildArgs {
+    #[command(flatten)]
+    source: DocumentSource,
+}
+
+impl BuildArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let input: PromptInput = read_document(app, &self.source)?;
+        let built = build_document(&input).context("build the prompts")?;
+        if app.out.is_json() {
+            return app.out.document(&built);
+        }
+        let mut page = Page::new(None, Timestamp::now());
+        page.heading("System prompt");
+        page.verbatim(&built.system);
+        page.heading("User prompt");
+        page.verbatim(&built.user);
+        app.out.write(&page.into_text())
+    }
+}

@@ -1,0 +1,56 @@
+//! The commands on prompts.
+
+use clap::{Args, Subcommand, ValueEnum};
+use symphony_prompt::schema::{document_schema, worker_schema};
+
+use super::{build, worker};
+use crate::app::App;
+
+/// A command on prompts.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PromptCommand {
+    /// Build the prompts of a dispatch from a document, without a database
+    Build(build::BuildArgs),
+    /// Build the prompt of a plan phase from a document
+    Worker(worker::WorkerArgs),
+    /// Print the JSON Schema of the documents
+    Schema(SchemaArgs),
+}
+
+/// What `prompt schema` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony prompt schema worker > worker.schema.json")]
+pub(crate) struct SchemaArgs {
+    /// Which command's document
+    #[arg(value_enum, default_value_t = DocumentKind::Build)]
+    document: DocumentKind,
+}
+
+/// Which document a schema is of.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum DocumentKind {
+    /// The document of `prompt build`
+    Build,
+    /// The document of `prompt worker`
+    Worker,
+}
+
+impl PromptCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match self {
+            Self::Build(args) => args.run(app),
+            Self::Worker(args) => args.run(app),
+            Self::Schema(args) => {
+                let schema = match args.document {
+                    DocumentKind::Build => document_schema(),
+                    DocumentKind::Worker => worker_schema(),
+                };
+                app.out.document(&schema)
+            }
+        }
+    }
+}

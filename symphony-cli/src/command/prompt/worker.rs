@@ -1,0 +1,30 @@
+//! `symphony prompt worker`.
+
+use clap::Args;
+use symphony_prompt::build_worker_prompt;
+use symphony_prompt::worker::WorkerInput;
+
+use crate::app::App;
+use crate::document::{DocumentSource, read_document};
+
+/// What `prompt worker` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Prints the prompt byte for byte.\n\nExample:\n  symphony prompt worker --input phase.json"
+)]
+pub(crate) struct WorkerArgs {
+    #[command(flatten)]
+    source: DocumentSource,
+}
+
+impl WorkerArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let input: WorkerInput = read_document(app, &self.source)?;
+        let prompt = build_worker_prompt(&input);
+        if app.out.is_json() {
+            return app.out.document(&prompt);
+        }
+        // its form is fixed to the byte: neither filtered nor ended with a line feed of our own
+        app.out.write_raw(prompt.prompt.as_bytes())
+    }
+}

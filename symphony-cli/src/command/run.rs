@@ -1,0 +1,226 @@
+//! `symphony run`: ticks in a loop, at once when a run ends.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::id::RunId;
+use symphony_core::tick::Reason;
+use symphony_runner::cancel::end_run;
+use symphony_runner::installation::Installation;
+use symphony_runner::tick::{TickOptions, TickOutcome, tick};
+use symphony_store::Store;
+
+use crate::app::App;
+use crate::interrupt::Interrupts;
+use crate::output::plural;
+use crate::place::{existing_store, not_set_up};
+use crate::progress::{Progress, Stream};
+use crate::view::TickView;
+
+/// Time between two looks at the runs.
+const LOOK: Duration = Duration::from_millis(200);
+/// How long a second Ctrl-C is waited for.
+const SECOND_PRESS_MAX: Duration = Duration::from_secs(3);
+
+/// What `run` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Ctrl-C stops starting agents and leaves those at work to their supervisors; a second one within three \
+                  seconds ends them.\n\nExample:\n  symphony run --until-idle"
+)]
+pub(crate) struct RunArgs {
+    /// Seconds between two ticks; one follows at once when a run ends
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    interval: u64,
+    /// End when no agent is at work and none is going to be
+    #[arg(long = "until-idle")]
+    until_idle: bool,
+}
+
+/// A tick as an object of the stream.
+#[derive(Debug, Serialize)]
+struct TickEvent<'a> {
+    event: &'static str,
+    at: Timestamp,
+    #[serde(flatten)]
+    tick: &'a TickView,
+}
+
+impl RunArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let installation = app.surroundings.installation()?;
+        let store = existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
+        let mut watch = Loop {
+            app,
+            installation,
+            store,
+            interrupts,
+            progress: Progress::new(app.out, Stream::Events),
+            live: Vec::new(),
+        };
+        watch
+            .go_on(Duration::from_secs(self.interval), self.until_idle)
+            .context("run")
+    }
+}
+
+/// The loop while it runs.
+#[derive(Debug)]
+struct Loop<'a> {
+    app: &'a App,
+    installation: Installation,
+    store: Store,
+    interrupts: Interrupts,
+    progress: Progress,
+    live: Vec<RunId>,
+}
+
+impl Loop<'_> {
+    fn go_on(&mut self, interval: Duration, until_idle: bool) -> anyhow::Result<()> {
+        loop {
+            let tick = self.tick()?;
+            if until_idle && self.is_idle(&tick)? {
+                self.progress
+                    .say("Nothing is left to do that agents could do now.");
+                return Ok(());
+            }
+            if self.watch(interval)? {
+                return self.leave();
+            }
+        }
+    }
+
+    /// Makes a tick and tells what it did.
+    fn tick(&mut self) -> anyhow::Result<TickView> {
+        // what the files say may have changed since the last one
+        self.installation = self
+            .app
+            .surroundings
+            .installation_at(self.installation.root.clone())?;
+        let view = match tick(&self.installation, TickOptions::default())? {
+            TickOutcome::Done(report) => {
+                report.lines.iter().for_each(|line| self.progress.say(line));
+                TickView::done(report)
+            }
+            TickOutcome::Busy => TickView::busy(),
+        };
+        if self.app.out.is_json() {
+            let at = Timestamp::now();
+            self.app.out.event(&TickEvent {
+                event: "tick",
+                at,
+                tick: &view,
+            })?;
+        } else {
+            view.problems
+                .iter()
+                .for_each(|problem| self.progress.say(&format!("Not done: {problem}")));
+        }
+        self.live = self
+            .store
+            .live_runs()?
+            .into_iter()
+            .map(|run| run.id)
+            .collect();
+        Ok(view)
+    }
+
+    /// Says whether nothing will happen by itself any more: what waits for a human or for a provider may wait for long.
+    fn is_idle(&self, tick: &TickView) -> anyhow::Result<bool> {
+        if tick.busy || !self.live.is_empty() || !tick.actions.is_empty() {
+            return Ok(false);
+        }
+        let soon = |reason: &Reason| {
+            matches!(
+                reason,
+                Reason::CoolingDown { .. } | Reason::BackingOff { .. }
+            )
+        };
+        let waits_shortly = tick
+            .decisions
+            .iter()
+            .any(|decision| decision.reasons.iter().all(|reason| soon(&reason.reason)));
+        let stopped = self.store.is_paused()? || !self.store.holds()?.is_empty();
+        let retries = !stopped && !self.store.retries(None)?.is_empty();
+        Ok(!waits_shortly && !retries)
+    }
+
+    /// Shows the runs until the next tick is due; says whether Ctrl-C was pressed.
+    fn watch(&mut self, interval: Duration) -> anyhow::Result<bool> {
+        let begun = Instant::now();
+        let due = self.next_retry()?;
+        loop {
+            self.progress.look(&self.store, &self.live)?;
+            if self.interrupts.count() > 0 {
+                return Ok(true);
+            }
+            let live = self.store.live_runs()?;
+            let ended = self
+                .live
+                .iter()
+                .any(|id| live.iter().all(|run| run.id != *id));
+            if ended
+                || begun.elapsed() >= interval
+                || due.is_some_and(|due| due <= Timestamp::now())
+            {
+                return Ok(false);
+            }
+            self.interrupts.wait(LOOK);
+        }
+    }
+
+    /// Returns when the next appointment is that is still to come.
+    fn next_retry(&self) -> anyhow::Result<Option<Timestamp>> {
+        let now = Timestamp::now();
+        Ok(self
+            .store
+            .retries(None)?
+            .into_iter()
+            .map(|retry| retry.due_at)
+            .find(|due| *due > now))
+    }
+
+    /// Leaves the agents to their supervisors, or ends them after a second Ctrl-C.
+    fn leave(&mut self) -> anyhow::Result<()> {
+        let live: Vec<RunId> = self
+            .store
+            .live_runs()?
+            .into_iter()
+            .map(|run| run.id)
+            .collect();
+        if live.is_empty() {
+            return Ok(());
+        }
+        let agents = plural(live.len(), "agent");
+        self.progress.say(&format!(
+            "No new agent is started. {agents} at work; Ctrl-C again ends them."
+        ));
+        let begun = Instant::now();
+        while begun.elapsed() < SECOND_PRESS_MAX {
+            if self.interrupts.count() > 1 {
+                return self.end(&live);
+            }
+            self.interrupts.wait(LOOK);
+        }
+        self.progress
+            .say("They go on without this command: `symphony status` shows them.");
+        Ok(())
+    }
+
+    fn end(&mut self, live: &[RunId]) -> anyhow::Result<()> {
+        self.progress.say("Ending them; their work is kept.");
+        for id in live {
+            match end_run(&mut self.store, id) {
+                // it may have ended by itself in the meantime
+                Err(_) if !self.store.run_status(id)?.is_live() => {}
+                other => drop(other.with_context(|| format!("end run {id}"))?),
+            }
+        }
+        self.progress.look(&self.store, live)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! `symphony runs cancel`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::run::Run;
+use symphony_runner::cancel::end_run;
+
+use super::find::find_run;
+use crate::app::App;
+use crate::value::RunReference;
+use crate::view::RunView;
+
+/// What `runs cancel` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony runs cancel SYM-1")]
+pub(crate) struct CancelArgs {
+    /// The run's id, or the beginning or end of it, or an issue for its newest run
+    #[arg(value_name = "RUN|ISSUE")]
+    run: RunReference,
+}
+
+impl CancelArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let run = self.carry_out(app).context("cancel the run")?;
+        let sentence = format!("Run {} ended: {}.", run.id, run.status);
+        app.out.done(&RunView::from(run), &sentence)
+    }
+
+    fn carry_out(&self, app: &App) -> anyhow::Result<Run> {
+        let mut session = app.session()?;
+        let run = find_run(&session.store, &self.run)?;
+        Ok(end_run(&mut session.store, &run.id)?)
+    }
+}

@@ -1,0 +1,36 @@
+//! Finding the run that is meant.
+
+use symphony_core::id::RunId;
+use symphony_core::run::Run;
+use symphony_store::{RunFilter, Store};
+
+use crate::failure::{Exit, Stop};
+use crate::value::RunReference;
+
+/// Returns a run: by its id or a piece of it, or the newest one of an issue.
+///
+/// # Errors
+/// When there is none, or several fit.
+pub(super) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
+    let issue = match reference {
+        RunReference::Id(text) => {
+            // a whole id is looked up as one: no other can fit
+            let whole = RunId::parse(text.as_str())
+                .ok()
+                .and_then(|id| store.run(&id).ok());
+            return whole.map_or_else(|| Ok(store.find_run(text)?), Ok);
+        }
+        RunReference::Issue(issue) => issue,
+    };
+    store.issue(issue)?;
+    let filter = RunFilter {
+        issue: Some(issue.clone()),
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    store.runs(&filter)?.into_iter().next().ok_or_else(|| {
+        Stop::new(Exit::NotFound, format!("{issue} has no run yet"))
+            .hint(format!("`symphony explain {issue}` says what it waits for"))
+            .into()
+    })
+}

@@ -1,0 +1,41 @@
+//! `symphony runs list`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::IssueId;
+use symphony_store::RunFilter;
+
+use crate::app::App;
+use crate::output::List;
+use crate::value::issue_id;
+use crate::view::RunView;
+
+/// What `runs list` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony runs list --issue SYM-1")]
+pub(crate) struct ListArgs {
+    /// Only runs on this issue
+    #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
+    issue: Option<IssueId>,
+    /// Only runs that are not over
+    #[arg(long)]
+    live: bool,
+    /// At most so many; 0 is all
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 100)]
+    limit: u32,
+}
+
+impl ListArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let filter = RunFilter {
+            project: Some(session.project.id.clone()),
+            issue: self.issue.clone(),
+            live_only: self.live,
+            limit: (self.limit > 0).then_some(self.limit),
+        };
+        let runs = session.store.runs(&filter).context("list the runs")?;
+        app.out
+            .answer(&runs.into_iter().map(RunView::from).collect::<List<_>>())
+    }
+}

@@ -1,0 +1,26 @@
+//! `symphony runs show`.
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::find::find_run;
+use crate::app::App;
+use crate::value::RunReference;
+use crate::view::RunView;
+
+/// What `runs show` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony runs show SYM-1")]
+pub(crate) struct ShowArgs {
+    /// The run's id, or the beginning or end of it, or an issue for its newest run
+    #[arg(value_name = "RUN|ISSUE")]
+    run: RunReference,
+}
+
+impl ShowArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let run = find_run(&session.store, &self.run).context("show the run")?;
+        app.out.answer(&RunView::from(run))
+    }
+}

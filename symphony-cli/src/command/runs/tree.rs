@@ -1,0 +1,36 @@
+//! The commands on runs.
+
+use clap::Subcommand;
+
+use super::{cancel, list, logs, show};
+use crate::app::App;
+
+/// A command on runs. Each is named by the beginning or the end of its id, or by its issue.
+#[derive(Debug, Subcommand)]
+pub(crate) enum RunsCommand {
+    /// List runs, newest first
+    #[command(visible_alias = "ls")]
+    List(list::ListArgs),
+    /// Show a run with what it used and why it failed
+    Show(show::ShowArgs),
+    /// Print the log of a run
+    #[command(visible_alias = "log")]
+    Logs(logs::LogsArgs),
+    /// End a live run; its work is kept and its issue goes back to where it was
+    Cancel(cancel::CancelArgs),
+}
+
+impl RunsCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match self {
+            Self::List(args) => args.run(app),
+            Self::Show(args) => args.run(app),
+            Self::Logs(args) => args.run(app),
+            Self::Cancel(args) => args.run(app),
+        }
+    }
+}

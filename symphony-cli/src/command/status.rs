@@ -1,0 +1,172 @@
+//! `symphony status`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::tick::{Action, Plan, Snapshot, obstacles, plan_tick};
+use symphony_runner::tick::observe_snapshot;
+use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
+
+use crate::app::App;
+use crate::place::Session;
+use crate::view::{
+    BlockedView, HoldView, IssueView, PrView, QueueView, ReasonView, RetryView, RunView,
+    RunningView, StatusView,
+};
+
+/// What `status` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  watch --color symphony status")]
+pub(crate) struct StatusArgs {}
+
+impl StatusArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let Self {} = self;
+        let mut session = app.session()?;
+        let view = load(&mut session).context("show the status")?;
+        app.out.answer(&view)
+    }
+}
+
+fn load(session: &mut Session) -> anyhow::Result<StatusView> {
+    let now = Timestamp::now();
+    let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
+    let plan = plan_tick(&snapshot, now);
+    let (store, project) = (&session.store, &session.project.id);
+    let retries = store.retries(Some(project))?;
+    let broken = snapshot
+        .projects
+        .get(project)
+        .and_then(|view| view.broken.clone());
+    Ok(StatusView {
+        project: project.clone(),
+        problem: broken,
+        paused: snapshot.paused,
+        last_tick_at: store.last_tick()?,
+        slots: snapshot.slots.total,
+        slots_taken: snapshot.live.len(),
+        issues: store
+            .issue_counts(project)?
+            .into_iter()
+            .map(|(status, n)| (status.name(), n))
+            .collect(),
+        running: running(store, project)?,
+        queue: queue(store, project, &snapshot, &plan, now)?,
+        retries: retries.into_iter().map(RetryView::from).collect(),
+        holds: snapshot.holds.iter().map(HoldView::from).collect(),
+        reviews: reviews(store, project, &snapshot)?,
+        blocked: blocked(store, project)?,
+    })
+}
+
+fn running(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<RunningView>> {
+    let filter = RunFilter {
+        project: Some(project.clone()),
+        live_only: true,
+        ..RunFilter::default()
+    };
+    let mut running = Vec::new();
+    for run in store.runs(&filter)? {
+        let last = store.last_event(&run.id)?;
+        let (last_event, last_event_at) =
+            last.map_or((None, None), |(text, at)| (Some(text), Some(at)));
+        running.push(RunningView {
+            run: RunView::from(run),
+            last_event,
+            last_event_at,
+        });
+    }
+    running.reverse();
+    Ok(running)
+}
+
+/// Returns the issues in `todo`, those that the next tick starts first.
+fn queue(
+    store: &Store,
+    project: &ProjectId,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    now: Timestamp,
+) -> anyhow::Result<Vec<QueueView>> {
+    let starts: Vec<&IssueId> = plan
+        .actions
+        .iter()
+        .filter_map(|action| match action {
+            Action::StartRun(start) => start.target.issue(),
+            _ => None,
+        })
+        .collect();
+    let filter = IssueFilter {
+        project: Some(project.clone()),
+        status: Some(symphony_core::issue::IssueStatus::Todo),
+        limit: Some(QUEUE_MAX),
+        ..IssueFilter::default()
+    };
+    let mut queue = Vec::new();
+    for issue in store.list_issues(&filter)?.items {
+        let next = starts.contains(&&issue.id);
+        let mut reasons = match store.candidate(&issue.id)? {
+            Some(candidate) => obstacles(&candidate, snapshot, now),
+            None => Vec::new(),
+        };
+        let planned = plan
+            .decisions
+            .iter()
+            .filter(|decision| decision.issue == issue.id);
+        for reason in planned.flat_map(|decision| &decision.reasons) {
+            if !reasons.contains(reason) {
+                reasons.push(reason.clone());
+            }
+        }
+        let reasons = reasons.iter().map(ReasonView::from).collect();
+        queue.push(QueueView {
+            identifier: issue.id,
+            title: issue.title,
+            priority: issue.priority,
+            next,
+            reasons,
+        });
+    }
+    queue.sort_by_key(|waiting| (!waiting.next, !waiting.reasons.is_empty(), waiting.priority));
+    Ok(queue)
+}
+
+/// Most issues of the queue that are shown: more do not fit a screen.
+const QUEUE_MAX: u32 = 100;
+
+/// Returns the pull requests that no judge will look at any more.
+fn reviews(store: &Store, project: &ProjectId, snapshot: &Snapshot) -> anyhow::Result<Vec<PrView>> {
+    let judges = snapshot
+        .projects
+        .get(project)
+        .is_some_and(|view| view.judge_enabled);
+    let filter = PrFilter {
+        project: Some(project.clone()),
+        ..PrFilter::default()
+    };
+    let open = store
+        .prs(&filter)?
+        .into_iter()
+        .filter(|pr| pr.state.is_open());
+    let mut waiting: Vec<PrView> = open
+        .filter(|pr| !judges || pr.verdict_on_head().is_some())
+        .map(PrView::from)
+        .collect();
+    waiting.reverse();
+    Ok(waiting)
+}
+
+fn blocked(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<BlockedView>> {
+    let filter = IssueFilter {
+        project: Some(project.clone()),
+        status: Some(symphony_core::issue::IssueStatus::Blocked),
+        ..IssueFilter::default()
+    };
+    let blocked = store
+        .list_issues(&filter)?
+        .items
+        .into_iter()
+        .map(IssueView::from);
+    Ok(blocked.filter_map(BlockedView::of).collect())
+}

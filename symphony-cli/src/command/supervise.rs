@@ -1,0 +1,32 @@
+//! `symphony supervise`, hidden: the process that each run gets.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::RunId;
+use symphony_runner::supervise::{SuperviseMode, supervise};
+
+use crate::app::App;
+
+/// What `supervise` takes.
+#[derive(Debug, Args)]
+pub(crate) struct SuperviseArgs {
+    /// The run
+    #[arg(long, value_name = "ID")]
+    run: RunId,
+    /// Do the exit handling only
+    #[arg(long)]
+    finish: bool,
+}
+
+impl SuperviseArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let installation = app.surroundings.installation()?;
+        let mode = if self.finish {
+            SuperviseMode::Finish
+        } else {
+            SuperviseMode::Run
+        };
+        supervise(&installation, &self.run, mode)
+            .with_context(|| format!("supervise run {}", self.run))
+    }
+}

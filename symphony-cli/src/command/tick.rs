@@ -1,0 +1,95 @@
+//! `symphony tick`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::RunId;
+use symphony_runner::installation::Installation;
+use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for};
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::place::{existing_store, not_set_up};
+use crate::progress::{Progress, Stream};
+use crate::view::{RunView, TickView};
+
+/// What `tick` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It claims and starts, and does not wait for agents: each has a supervisor of its own.\n\n\
+                  Example, a crontab's line:\n  * * * * * symphony -C /home/me/project --quiet tick"
+)]
+pub(crate) struct TickArgs {
+    /// Stay until the runs it started have ended; wait for the turn when another tick is at work
+    #[arg(long)]
+    wait: bool,
+    /// Print what it would do, and why not more
+    #[arg(long = "dry-run", conflicts_with = "wait")]
+    dry_run: bool,
+}
+
+impl TickArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
+        let installation = app.surroundings.installation()?;
+        existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        let options = TickOptions {
+            dry_run: self.dry_run,
+            wait_for_lock: self.wait,
+        };
+        let report = match tick(&installation, options).context("tick")? {
+            TickOutcome::Done(report) => report,
+            TickOutcome::Busy if self.wait => {
+                let message = "tick: another tick has been at work for a minute";
+                return Err(Stop::new(Exit::Busy, message)
+                    .hint("`symphony status` shows what is at work")
+                    .into());
+            }
+            TickOutcome::Busy => {
+                app.out.answer(&TickView::busy())?;
+                return Ok(Exit::Done);
+            }
+        };
+        let view = self.view(app, &installation, report)?;
+        let quiet = app.out.is_quiet() && !app.out.is_json() && !self.dry_run;
+        if !quiet {
+            app.out.answer(&view)?;
+        }
+        if !app.out.is_json() {
+            // with `--quiet` too: it is what cron mails
+            view.problems
+                .iter()
+                .for_each(|problem| app.out.warn(problem));
+        }
+        Ok(if view.problems.is_empty() {
+            Exit::Done
+        } else {
+            Exit::Failed
+        })
+    }
+
+    fn view(
+        &self,
+        app: &App,
+        installation: &Installation,
+        report: TickReport,
+    ) -> anyhow::Result<TickView> {
+        if self.dry_run {
+            return Ok(TickView::planned(&report.plan, report.problems));
+        }
+        let started: Vec<RunId> = report.started.iter().map(|run| run.id.clone()).collect();
+        let mut view = TickView::done(report);
+        if self.wait && !started.is_empty() {
+            view.runs = wait(app, installation, &started).context("wait for the runs")?;
+        }
+        Ok(view)
+    }
+}
+
+/// Waits until runs are over and returns them as they ended.
+fn wait(app: &App, installation: &Installation, runs: &[RunId]) -> anyhow::Result<Vec<RunView>> {
+    let mut progress = Progress::quiet_about_ends(app.out, Stream::Silent);
+    wait_for(installation, runs, |store| Ok(progress.look(store, runs)?))?;
+    let store = installation.open_store()?;
+    runs.iter()
+        .map(|id| Ok(RunView::from(store.run(id)?)))
+        .collect()
+}

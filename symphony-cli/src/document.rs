@@ -1,0 +1,94 @@
+//! Documents that a pure crate is run on: a JSON file, or standard input.
+
+use std::io::Read as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::de::DeserializeOwned;
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+
+/// Largest document: a million learnings fit.
+const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
+
+/// Where a document comes from.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct DocumentSource {
+    /// The document; `-` is standard input
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) input: PathBuf,
+}
+
+/// Reads a document; an error names the place inside that is wrong.
+///
+/// # Errors
+/// When it can not be read, or is not what is expected.
+pub(crate) fn read_document<T: DeserializeOwned>(
+    app: &App,
+    source: &DocumentSource,
+) -> anyhow::Result<T> {
+    let bytes = read_bytes(app, source)?;
+    let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." {
+            String::new()
+        } else {
+            format!("{path}: ")
+        };
+        Stop::new(
+            Exit::Failed,
+            format!(
+                "read the document {}: {place}{}",
+                name(source),
+                error.inner()
+            ),
+        )
+    })?;
+    deserializer
+        .end()
+        .with_context(|| format!("read the document {}", name(source)))?;
+    Ok(value)
+}
+
+fn name(source: &DocumentSource) -> String {
+    if source.input.as_os_str() == "-" {
+        "on standard input".to_owned()
+    } else {
+        source.input.display().to_string()
+    }
+}
+
+fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
+    let what = || format!("read the document {}", name(source));
+    let mut bytes = Vec::new();
+    if source.input.as_os_str() == "-" {
+        std::io::stdin()
+            .lock()
+            .take(DOCUMENT_BYTES_MAX + 1)
+            .read_to_end(&mut bytes)
+            .with_context(what)?;
+    } else {
+        let path = app.surroundings.current.join(&source.input);
+        let file = match std::fs::File::open(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Err(Stop::new(
+                    Exit::NotFound,
+                    format!("{}: there is no such file", what()),
+                )
+                .into());
+            }
+            other => other.with_context(what)?,
+        };
+        file.take(DOCUMENT_BYTES_MAX + 1)
+            .read_to_end(&mut bytes)
+            .with_context(what)?;
+    }
+    if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > DOCUMENT_BYTES_MAX {
+        let message = format!("{}: it is larger than {DOCUMENT_BYTES_MAX} bytes", what());
+        return Err(Stop::new(Exit::Failed, message).into());
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,67 @@
+//! Flags of every command.
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args};
+
+const HEADING: &str = "Global options";
+
+/// Flags that every command takes, before or behind its name.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = HEADING)]
+pub(crate) struct GlobalArgs {
+    /// Run as if started in this folder
+    #[arg(
+        short = 'C',
+        long = "directory",
+        value_name = "DIR",
+        global = true,
+        display_order = 100
+    )]
+    pub(crate) directory: Option<PathBuf>,
+
+    /// Use this configuration file (SYMPHONY_CONFIG does the same)
+    #[arg(long, value_name = "FILE", global = true, display_order = 101)]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long, global = true, display_order = 102)]
+    pub(crate) json: bool,
+
+    /// Print the answer only
+    #[arg(
+        short,
+        long,
+        global = true,
+        display_order = 103,
+        conflicts_with = "verbose"
+    )]
+    pub(crate) quiet: bool,
+
+    /// Tell more on standard error; twice tells everything
+    #[arg(short, long, global = true, action = ArgAction::Count, display_order = 104)]
+    pub(crate) verbose: u8,
+
+    /// When to use colours; NO_COLOR is honoured
+    #[arg(
+        long,
+        value_name = "WHEN",
+        global = true,
+        display_order = 105,
+        default_value = "auto",
+        hide_default_value = true,
+        value_parser = ["auto", "always", "never"]
+    )]
+    pub(crate) color: String,
+}
+
+impl GlobalArgs {
+    /// Returns the choice of colours for all of the process.
+    pub(crate) fn colours(&self) -> anstream::ColorChoice {
+        match self.color.as_str() {
+            "always" => anstream::ColorChoice::Always,
+            "never" => anstream::ColorChoice::Never,
+            _ => anstream::ColorChoice::Auto,
+        }
+    }
+}

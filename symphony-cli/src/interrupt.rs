@@ -1,0 +1,73 @@
+//! Ctrl-C as a number that loops look at.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use tokio::signal::unix::{SignalKind, signal};
+
+/// How often Ctrl-C was pressed since it is listened to. SIGTERM counts as one press.
+#[derive(Debug, Clone)]
+pub(crate) struct Interrupts {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    count: AtomicUsize,
+    lock: Mutex<()>,
+    pressed: Condvar,
+}
+
+impl Interrupts {
+    /// Begins to listen: from now on Ctrl-C does not end the process.
+    ///
+    /// # Errors
+    /// When signals can not be listened to.
+    pub(crate) fn listen() -> std::io::Result<Self> {
+        let shared = Arc::new(Shared::default());
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        let (mut interrupt, mut terminate) = {
+            let _inside = runtime.enter();
+            (
+                signal(SignalKind::interrupt())?,
+                signal(SignalKind::terminate())?,
+            )
+        };
+        let listener = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("interrupts".to_owned())
+            .spawn(move || {
+                runtime.block_on(async {
+                    loop {
+                        tokio::select! {
+                            pressed = interrupt.recv() => if pressed.is_none() { return },
+                            ended = terminate.recv() => if ended.is_none() { return },
+                        }
+                        listener.count.fetch_add(1, Ordering::SeqCst);
+                        listener.pressed.notify_all();
+                    }
+                });
+            })?;
+        Ok(Self { shared })
+    }
+
+    /// Returns how often it was pressed.
+    pub(crate) fn count(&self) -> usize {
+        self.shared.count.load(Ordering::SeqCst)
+    }
+
+    /// Waits for a while, or until it is pressed.
+    pub(crate) fn wait(&self, limit: Duration) {
+        let guard = self
+            .shared
+            .lock
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // woken early or late, the caller looks again
+        let _woken = self.shared.pressed.wait_timeout(guard, limit);
+    }
+}

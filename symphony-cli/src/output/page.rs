@@ -1,0 +1,88 @@
+//! A page of text under construction.
+
+use owo_colors::OwoColorize as _;
+use symphony_core::Timestamp;
+use symphony_runner::output::neutralised;
+
+use super::table::Table;
+use super::text::one_line;
+
+/// Text for a person. What is added is neutralised here, so that views may pass stored texts as they are.
+#[derive(Debug)]
+pub(crate) struct Page {
+    text: String,
+    width: Option<u16>,
+    now: Timestamp,
+}
+
+impl Page {
+    /// Begins a page for a terminal of a width; none: lines are not wrapped.
+    pub(crate) const fn new(width: Option<u16>, now: Timestamp) -> Self {
+        Self {
+            text: String::new(),
+            width,
+            now,
+        }
+    }
+
+    /// Returns the time that ages are counted from.
+    pub(crate) const fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    /// Adds one line.
+    pub(crate) fn line(&mut self, text: &str) {
+        self.text.push_str(&one_line(text));
+        self.text.push('\n');
+    }
+
+    /// Adds an empty line, unless the page begins here or the last line is empty.
+    pub(crate) fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds a heading behind a gap.
+    pub(crate) fn heading(&mut self, text: &str) {
+        self.gap();
+        self.text.push_str(&format!("{}\n", one_line(text).bold()));
+    }
+
+    /// Adds a named value; nothing when the value is empty.
+    pub(crate) fn field(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.text
+                .push_str(&format!("{:<14}{}\n", one_line(name), one_line(value)));
+        }
+    }
+
+    /// Adds a text of several lines, each indented.
+    pub(crate) fn block(&mut self, text: &str) {
+        for line in neutralised(text.trim_end()).lines() {
+            if !line.is_empty() {
+                self.text.push_str("  ");
+                self.text.push_str(line);
+            }
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds a text as it is, apart from control characters.
+    pub(crate) fn verbatim(&mut self, text: &str) {
+        self.text.push_str(&neutralised(text));
+        if !text.is_empty() && !text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds a table.
+    pub(crate) fn table(&mut self, table: &Table) {
+        self.text.push_str(&table.render(self.width));
+    }
+
+    /// Returns the text.
+    pub(crate) fn into_text(self) -> String {
+        self.text
+    }
+}

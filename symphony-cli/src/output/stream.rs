@@ -1,0 +1,141 @@
+//! Standard output and standard error of a command.
+
+use std::io::{self, IsTerminal as _, Write as _};
+
+use owo_colors::OwoColorize as _;
+use serde::Serialize;
+use symphony_core::Timestamp;
+
+use super::page::Page;
+use super::text::one_line;
+use super::view::{Document, View};
+
+/// Narrowest width that tables are fitted to: below it they are unreadable either way.
+const WIDTH_MIN: u16 = 40;
+
+/// Where a command's answer goes, and in which form.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Output {
+    json: bool,
+    quiet: bool,
+}
+
+impl Output {
+    /// Makes the output of a command.
+    pub(crate) const fn new(json: bool, quiet: bool) -> Self {
+        Self { json, quiet }
+    }
+
+    /// Says whether answers are JSON.
+    pub(crate) const fn is_json(self) -> bool {
+        self.json
+    }
+
+    /// Says whether only the answer is wanted.
+    pub(crate) const fn is_quiet(self) -> bool {
+        self.quiet
+    }
+
+    /// Says whether somebody watches: progress may move.
+    pub(crate) fn is_watched(self) -> bool {
+        !self.json && !self.quiet && io::stderr().is_terminal()
+    }
+
+    /// Answers with a view: a JSON document, or text.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    pub(crate) fn answer<T: View>(self, view: &T) -> anyhow::Result<()> {
+        if self.json {
+            let text = serde_json::to_string_pretty(&Document::of(view))?;
+            return self.write(&format!("{text}\n"));
+        }
+        let mut page = Page::new(terminal_width(), Timestamp::now());
+        view.write(&mut page);
+        self.write(&page.into_text())
+    }
+
+    /// Answers with what a command did: a JSON document, or a sentence that `--quiet` leaves out.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    pub(crate) fn done<T: Serialize>(self, view: &T, sentence: &str) -> anyhow::Result<()> {
+        if self.json {
+            let text = serde_json::to_string_pretty(&Document::of(view))?;
+            return self.write(&format!("{text}\n"));
+        }
+        if self.quiet {
+            Ok(())
+        } else {
+            self.write(&format!("{}\n", one_line(sentence)))
+        }
+    }
+
+    /// Writes one object of a stream as one line.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    pub(crate) fn event<T: Serialize>(self, event: &T) -> anyhow::Result<()> {
+        let text = serde_json::to_string(&Document::of(event))?;
+        self.write(&format!("{text}\n"))
+    }
+
+    /// Writes a document whose whole form another page of the specification fixes, without a version of ours.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    pub(crate) fn document<T: Serialize>(self, document: &T) -> anyhow::Result<()> {
+        let text = serde_json::to_string_pretty(document)?;
+        self.write(&format!("{text}\n"))
+    }
+
+    /// Writes a text that is made for programs (completions, a schema, raw logs) as it is.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    #[expect(clippy::unused_self, reason = "all writing goes through the output")]
+    pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
+        let mut stdout = anstream::stdout().lock();
+        stdout.write_all(text.as_bytes())?;
+        stdout.flush()?;
+        Ok(())
+    }
+
+    /// Writes bytes as they are, past the filter of colours.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    #[expect(clippy::unused_self, reason = "all writing goes through the output")]
+    pub(crate) fn write_raw(self, bytes: &[u8]) -> anyhow::Result<()> {
+        let mut stdout = io::stdout().lock();
+        stdout.write_all(bytes)?;
+        stdout.flush()?;
+        Ok(())
+    }
+
+    /// Warns a person on standard error, with `--quiet` too.
+    #[expect(clippy::unused_self, reason = "all writing goes through the output")]
+    pub(crate) fn warn(self, text: &str) {
+        let line = format!("{} {}\n", "warning:".yellow().bold(), one_line(text));
+        // when standard error is gone there is nobody left to tell
+        let _unwritten = anstream::stderr().lock().write_all(line.as_bytes());
+    }
+
+    /// Tells a person something beside the answer, on standard error; nothing with `--quiet`.
+    pub(crate) fn note(self, text: &str) {
+        if !self.quiet {
+            let line = format!("{}\n", one_line(text));
+            // when standard error is gone there is nobody left to tell
+            let _unwritten = anstream::stderr().lock().write_all(line.as_bytes());
+        }
+    }
+}
+
+/// Returns the width of the terminal that standard output is; none when it is not one.
+fn terminal_width() -> Option<u16> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+    (size.ws_col > 0).then(|| size.ws_col.max(WIDTH_MIN))
+}

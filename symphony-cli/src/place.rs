@@ -1,0 +1,204 @@
+//! Where a command runs: what surrounds the process, and the repository's project.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use symphony_core::config::ProjectConfig;
+use symphony_runner::environment::RUN_MARKER;
+use symphony_runner::installation::Installation;
+use symphony_store::{Project, Store};
+use symphony_workspace::config_file::ConfigPaths;
+use symphony_workspace::discover;
+
+use crate::failure::{Exit, Stop};
+use crate::global::GlobalArgs;
+use crate::shipped::SHIPPED;
+
+/// What surrounds the process: read once, at the edge.
+#[derive(Debug, Clone)]
+pub(crate) struct Surroundings {
+    /// The folder that commands start from: the working directory, or `-C`.
+    pub(crate) current: PathBuf,
+    /// The environment.
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    config: Option<PathBuf>,
+}
+
+impl Surroundings {
+    /// Reads them.
+    ///
+    /// # Errors
+    /// When the working directory, or the folder of `-C`, is not there.
+    pub(crate) fn read(globals: &GlobalArgs) -> anyhow::Result<Self> {
+        let current = std::env::current_dir().context("find the working directory")?;
+        let current = match &globals.directory {
+            None => current,
+            Some(folder) => {
+                let folder = current.join(folder);
+                if !folder.is_dir() {
+                    let message = format!("run in {}: there is no such folder", folder.display());
+                    return Err(Stop::new(Exit::NotFound, message)
+                        .hint("`-C` takes the path of a folder")
+                        .into());
+                }
+                folder
+            }
+        };
+        let environment = std::env::vars_os().collect();
+        Ok(Self {
+            current,
+            environment,
+            config: globals.config.clone(),
+        })
+    }
+
+    /// Returns the same surroundings with another folder and its own configuration file, whatever the environment says.
+    pub(crate) fn within(&self, folder: PathBuf, config: PathBuf) -> Self {
+        Self {
+            current: folder,
+            config: Some(config),
+            environment: self.environment.clone(),
+        }
+    }
+
+    /// Returns where configuration is looked for.
+    pub(crate) fn config_paths(&self) -> ConfigPaths {
+        let home = self.variable("HOME").map(Path::new);
+        ConfigPaths::new(
+            self.config.as_deref(),
+            self.variable("SYMPHONY_CONFIG"),
+            home,
+            &self.current,
+        )
+    }
+
+    /// Finds the root of the repository.
+    ///
+    /// # Errors
+    /// When the folder is in none, or in a linked worktree of one.
+    pub(crate) fn root(&self) -> anyhow::Result<PathBuf> {
+        Ok(discover(&self.current)?.root)
+    }
+
+    /// Loads what holds where the command runs.
+    ///
+    /// # Errors
+    /// When the folder is in no repository, or the configuration of the installation is wrong.
+    pub(crate) fn installation(&self) -> anyhow::Result<Installation> {
+        self.installation_at(self.root()?)
+    }
+
+    /// Loads what holds in a repository.
+    ///
+    /// # Errors
+    /// When the configuration of the installation is wrong.
+    pub(crate) fn installation_at(&self, root: PathBuf) -> anyhow::Result<Installation> {
+        let executable = std::env::current_exe().context("find symphony's own program")?;
+        let environment = self.environment.clone();
+        Ok(Installation::load(
+            executable,
+            root,
+            self.config_paths(),
+            SHIPPED,
+            environment,
+        )?)
+    }
+
+    /// Opens the database and finds the project of the repository.
+    ///
+    /// # Errors
+    /// When the repository is not set up yet, or the database can not be opened.
+    pub(crate) fn session(&self) -> anyhow::Result<Session> {
+        let installation = self.installation()?;
+        // a command that only looks does not make a database
+        let store = existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        let project = store
+            .project_at(&installation.root)?
+            .ok_or_else(|| not_set_up(&installation))?;
+        Ok(Session {
+            installation,
+            store,
+            project,
+        })
+    }
+
+    /// Refuses what only a person, or a judge's own tools, may do, when an agent's run asks for it.
+    ///
+    /// # Errors
+    /// When the environment carries the mark of a run.
+    pub(crate) fn refuse_agents(&self) -> anyhow::Result<()> {
+        match self.variable(RUN_MARKER) {
+            None => Ok(()),
+            Some(run) => {
+                let run = run.to_string_lossy();
+                let message =
+                    format!("run {run} is an agent's: verdicts and merges are a person's");
+                let hint = format!(
+                    "a judge has the tools `approve_pr` and `reject_pr`; a person types `env -u {RUN_MARKER} symphony …`"
+                );
+                Err(Stop::new(Exit::Refused, message).hint(hint).into())
+            }
+        }
+    }
+
+    /// Says whether an agent's run surrounds the command.
+    pub(crate) fn is_agent(&self) -> bool {
+        self.variable(RUN_MARKER).is_some()
+    }
+
+    /// Returns an environment variable; an empty one is as unset.
+    pub(crate) fn variable(&self, name: &str) -> Option<&OsStr> {
+        self.environment
+            .get(OsStr::new(name))
+            .map(OsString::as_os_str)
+            .filter(|value| !value.is_empty())
+    }
+}
+
+/// An open database with the project that commands are about.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// Where it runs.
+    pub(crate) installation: Installation,
+    /// The database.
+    pub(crate) store: Store,
+    /// The project.
+    pub(crate) project: Project,
+}
+
+impl Session {
+    /// Returns what holds for the project.
+    ///
+    /// # Errors
+    /// When anything that concerns the project is wrong in its configuration.
+    pub(crate) fn config(&self) -> anyhow::Result<ProjectConfig> {
+        Ok(self.installation.project_config(&self.project)?)
+    }
+}
+
+/// Opens the database; none when there is no file.
+///
+/// # Errors
+/// When there is one and it can not be opened.
+pub(crate) fn existing_store(installation: &Installation) -> anyhow::Result<Option<Store>> {
+    let database = &installation.config.database;
+    if database.exists() {
+        Ok(Some(Store::open_existing(database)?))
+    } else {
+        Ok(None)
+    }
+}
+
+/// The error for a repository that Symphony does not know.
+pub(crate) fn not_set_up(installation: &Installation) -> Stop {
+    Stop::new(
+        Exit::NotFound,
+        format!(
+            "find a project: {} is not set up for Symphony",
+            installation.root.display()
+        ),
+    )
+    .hint("`symphony init` sets it up")
+}

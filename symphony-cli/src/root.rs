@@ -1,0 +1,169 @@
+//! The tree of commands, and the way from the typed words to one of them.
+
+use std::ffi::{OsStr, OsString};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use symphony_runner::supervise::TRAMPOLINE_COMMAND;
+use tracing_subscriber::EnvFilter;
+
+use crate::app::App;
+use crate::command::{
+    CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InitArgs, IssueCommand,
+    LearningsCommand, ManArgs, McpArgs, PauseArgs, PrCommand, PromptCommand, ResumeArgs, RunArgs,
+    RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, scripted_agent,
+};
+use crate::failure::{Exit, report};
+use crate::global::GlobalArgs;
+
+const AFTER_HELP: &str = "Start here:
+  symphony demo                    see all of it, without a model, in a project made for it
+  symphony init                    set up the repository you are in
+  symphony issue add 'Do this'     say what is to be done
+  symphony run                     let agents do it
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 refused by a rule, 5 busy.";
+
+/// Turn a backlog of issues into reviewed pull requests with coding agents
+#[derive(Debug, Parser)]
+#[command(name = "symphony", version, after_help = AFTER_HELP, max_term_width = 100, disable_help_subcommand = true)]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// A command.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Make a small project and drive its issues from backlog to merged, without a model
+    Demo(DemoArgs),
+    /// Set up the repository here
+    Init(InitArgs),
+    /// Check what Symphony needs; each line says ok or how to mend it
+    Doctor(DoctorArgs),
+    /// Move every project one step on: the command for cron
+    Tick(TickArgs),
+    /// Tick in a loop, with live progress
+    Run(RunArgs),
+    /// Show running agents, the queue, retries, holds and what waits for you
+    Status(StatusArgs),
+    /// Say every reason why an issue is not running now, or what runs it
+    Explain(ExplainArgs),
+    /// Manage the backlog
+    #[command(subcommand, visible_alias = "issues")]
+    Issue(IssueCommand),
+    /// Review and merge pull requests
+    #[command(subcommand, visible_alias = "prs")]
+    Pr(PrCommand),
+    /// Look at the runs of agents, and end them
+    #[command(subcommand)]
+    Runs(RunsCommand),
+    /// Show, check and change the configuration
+    #[command(subcommand)]
+    Config(ConfigCommand),
+    /// Build prompts from documents
+    #[command(subcommand)]
+    Prompt(PromptCommand),
+    /// Manage what agents and people learned
+    #[command(subcommand)]
+    Learnings(LearningsCommand),
+    /// Stop starting agents; those at work go on
+    Pause(PauseArgs),
+    /// Start agents again after a pause
+    Resume(ResumeArgs),
+    /// Serve the tools of agents over MCP, to an agent's CLI or to your own MCP client
+    Mcp(McpArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write the pages of all commands
+    Man(ManArgs),
+    /// Supervise a run
+    #[command(hide = true)]
+    Supervise(SuperviseArgs),
+}
+
+impl Command {
+    fn run(&self, app: &App) -> anyhow::Result<ExitCode> {
+        match self {
+            Self::Demo(args) => args.run(app)?,
+            Self::Init(args) => args.run(app)?,
+            Self::Doctor(args) => args.run(app)?,
+            Self::Tick(args) => return args.run(app).map(ExitCode::from),
+            Self::Run(args) => args.run(app)?,
+            Self::Status(args) => args.run(app)?,
+            Self::Explain(args) => args.run(app)?,
+            Self::Issue(command) => command.run(app)?,
+            Self::Pr(command) => command.run(app)?,
+            Self::Runs(command) => command.run(app)?,
+            Self::Config(command) => command.run(app)?,
+            Self::Prompt(command) => command.run(app)?,
+            Self::Learnings(command) => command.run(app)?,
+            Self::Pause(args) => args.run(app)?,
+            Self::Resume(args) => args.run(app)?,
+            Self::Mcp(args) => args.run(app)?,
+            Self::Completions(args) => args.run(app)?,
+            Self::Man(args) => args.run(app)?,
+            Self::Supervise(args) => args.run(app)?,
+        }
+        Ok(Exit::Done.into())
+    }
+}
+
+/// Runs what was typed; returns the exit code.
+pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    // these two take the arguments of other programs, which clap must not touch
+    if let Some((name, rest)) = arguments.get(1..).and_then(<[OsString]>::split_first) {
+        if name == OsStr::new(TRAMPOLINE_COMMAND) {
+            return symphony_runner::process::exec_in_session(rest.iter().cloned());
+        }
+        if name == OsStr::new(SCRIPTED_AGENT_COMMAND) {
+            return scripted_agent(rest.iter().cloned());
+        }
+    }
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // a reader that went away is no error, and there is nobody else to tell
+            let _unwritten = error.print();
+            let code = if error.use_stderr() {
+                Exit::Usage
+            } else {
+                Exit::Done
+            };
+            return code.into();
+        }
+    };
+    cli.global.colours().write_global();
+    start_log(cli.global.verbose);
+    match App::new(&cli.global).and_then(|app| cli.command.run(&app)) {
+        Ok(code) => code,
+        Err(error) => report(&error),
+    }
+}
+
+/// Starts the log on standard error: warnings, and more with `-v`; SYMPHONY_LOG says it in detail.
+fn start_log(verbose: u8) {
+    let level = match verbose {
+        0 => "warn",
+        1 => "symphony=info,warn",
+        _ => "debug",
+    };
+    let filter = EnvFilter::try_from_env("SYMPHONY_LOG")
+        .unwrap_or_else(|_| EnvFilter::new(format!("{level},rmcp=warn")));
+    let log = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(false)
+        .without_time()
+        .with_target(verbose > 1);
+    // only a second start could fail, and there is none
+    let _started = log.try_init();
+}
+
+/// Returns the tree of commands, for completions and manual pages.
+pub(crate) fn tree() -> clap::Command {
+    <Cli as clap::CommandFactory>::command()
+}

@@ -1,0 +1,139 @@
+//! Values that are typed on the command line.
+
+use std::io::Read as _;
+use std::str::FromStr;
+
+use anyhow::Context as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use symphony_core::closed_set::UnknownName;
+use symphony_core::id::{IdError, IssueId, PrId};
+use symphony_core::issue::TEXT_BYTES_MAX;
+
+use crate::failure::{Exit, Stop};
+
+/// Parses a name of a closed set; help and completions list the set.
+pub(crate) fn named<T: Clone + Send + Sync + 'static>(
+    names: &'static [&'static str],
+    parse: fn(&str) -> Result<T, UnknownName>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(names).try_map(move |text| parse(&text))
+}
+
+/// Parses an issue's identifier, in either case.
+pub(crate) fn issue_id(text: &str) -> Result<IssueId, IdError> {
+    IssueId::parse(text.to_ascii_uppercase()).map_err(|error| IdError {
+        found: text.to_owned(),
+        ..error
+    })
+}
+
+/// A pull request, by its number or by its issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PrReference {
+    /// Its number.
+    Number(PrId),
+    /// Its issue: the open one, else the newest.
+    Issue(IssueId),
+}
+
+impl FromStr for PrReference {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let number = text.strip_prefix('#').unwrap_or(text);
+        PrId::parse(number)
+            .map(Self::Number)
+            .or_else(|_| issue_id(text).map(Self::Issue))
+            .map_err(|error| IdError {
+                expected: "a pull request's number or an issue such as SYM-12",
+                ..error
+            })
+    }
+}
+
+/// A run, by its id or by its issue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum RunReference {
+    /// The beginning or the end of its id.
+    Id(String),
+    /// Its issue: the newest run.
+    Issue(IssueId),
+}
+
+impl FromStr for RunReference {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        // an id is hexadecimal: a prefix of one is no identifier unless it is written in capitals
+        match IssueId::parse(text) {
+            Ok(issue) => Ok(Self::Issue(issue)),
+            Err(_) if text.is_empty() => Err(IdError {
+                found: text.to_owned(),
+                expected: "a run's id or an issue such as SYM-12",
+            }),
+            Err(_) => Ok(Self::Id(text.to_owned())),
+        }
+    }
+}
+
+/// Returns a text that was typed; `-` reads it from standard input.
+///
+/// # Errors
+/// When standard input can not be read, is not UTF-8, or is longer than any text field.
+pub(crate) fn text_or_stdin(typed: &str) -> anyhow::Result<String> {
+    if typed != "-" {
+        return Ok(typed.to_owned());
+    }
+    let mut bytes = Vec::new();
+    let limit = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX);
+    std::io::stdin()
+        .lock()
+        .take(limit + 1)
+        .read_to_end(&mut bytes)
+        .context("read standard input")?;
+    if bytes.len() > TEXT_BYTES_MAX {
+        let message = format!("read standard input: it is longer than {TEXT_BYTES_MAX} bytes");
+        return Err(Stop::new(Exit::Refused, message)
+            .hint("put the rest into a file of the repository and name it")
+            .into());
+    }
+    let text = String::from_utf8(bytes).context("read standard input as UTF-8")?;
+    Ok(text.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pull_request_is_named_by_number_or_issue() {
+        let issue = |text: &str| PrReference::Issue(IssueId::parse(text).unwrap());
+        for (text, expected) in [
+            ("3", Some(PrReference::Number(PrId::new(3)))),
+            ("#3", Some(PrReference::Number(PrId::new(3)))),
+            ("SYM-3", Some(issue("SYM-3"))),
+            ("sym-3", Some(issue("SYM-3"))),
+            ("0", None),
+            ("", None),
+            ("x y", None),
+        ] {
+            assert_eq!(text.parse::<PrReference>().ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_run_is_named_by_id_or_issue() {
+        let id = |text: &str| RunReference::Id(text.to_owned());
+        for (text, expected) in [
+            ("0199-ab", Some(id("0199-ab"))),
+            ("a-1", Some(id("a-1"))),
+            (
+                "A-1",
+                Some(RunReference::Issue(IssueId::parse("A-1").unwrap())),
+            ),
+            ("", None),
+        ] {
+            assert_eq!(text.parse::<RunReference>().ok(), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Why an issue is not running, or what runs it.
+
+use serde::Serialize;
+use symphony_core::id::IssueId;
+use symphony_core::issue::IssueStatus;
+
+use super::run::RunView;
+use super::tick::{ActionView, ReasonView};
+use crate::output::{Page, View, ago};
+
+/// What an issue waits for.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ExplainView {
+    pub(crate) identifier: IssueId,
+    pub(crate) title: String,
+    pub(crate) status: IssueStatus,
+    /// The run at work on it.
+    pub(crate) running: Option<RunView>,
+    /// What the next tick does with it.
+    pub(crate) next: Option<ActionView>,
+    /// Every reason why it is not started.
+    pub(crate) reasons: Vec<WaitView>,
+}
+
+/// One reason.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub(crate) enum WaitView {
+    /// Dispatch has it.
+    Dispatch(ReasonView),
+    /// A person has to do something, or nothing is left to do.
+    Person {
+        /// A word for programs.
+        reason: &'static str,
+        /// What, in words.
+        text: String,
+    },
+}
+
+impl WaitView {
+    fn text(&self) -> &str {
+        match self {
+            Self::Dispatch(reason) => &reason.text,
+            Self::Person { text, .. } => text,
+        }
+    }
+}
+
+impl View for ExplainView {
+    fn write(&self, page: &mut Page) {
+        page.heading(&format!("{} {}", self.identifier, self.title));
+        page.field("status", self.status.name());
+        if let Some(run) = &self.running {
+            let since = ago(run.started_at, page.now());
+            page.line(&format!(
+                "A {} is at work on it: run {}, started {since}.",
+                run.profile, run.id
+            ));
+        }
+        if let Some(next) = &self.next {
+            page.line(&format!("The next tick does this: {}.", next.text()));
+        }
+        if self.reasons.is_empty() {
+            return;
+        }
+        page.line(if self.running.is_some() {
+            "Nothing else is started, since:"
+        } else {
+            "It is not running, since:"
+        });
+        for reason in &self.reasons {
+            page.line(&format!("- {}", reason.text()));
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! An issue with everything that belongs to it.
+
+use serde::Serialize;
+use symphony_core::id::IssueId;
+use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
+
+use super::issue::IssueView;
+use super::notes::{CommentView, FindingView};
+use super::pull_request::PrView;
+use super::run::RunView;
+use crate::output::{List, Page, View};
+
+/// Newest comments and findings shown: as many as a person reads.
+const NOTES_MAX: u32 = 100;
+/// Newest runs shown.
+const RUNS_MAX: u32 = 20;
+
+/// An issue with its comments, findings, pull requests and runs.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct IssueDetail {
+    #[serde(flatten)]
+    issue: IssueView,
+    children: Vec<IssueId>,
+    dependents: Vec<IssueId>,
+    comments: Vec<CommentView>,
+    findings: Vec<FindingView>,
+    pull_requests: Vec<PrView>,
+    runs: Vec<RunView>,
+}
+
+impl IssueDetail {
+    /// Reads an issue.
+    ///
+    /// # Errors
+    /// When there is none of this identifier.
+    pub(crate) fn load(store: &Store, id: &IssueId) -> Result<Self, StoreError> {
+        let children = IssueFilter {
+            parent: Some(id.clone()),
+            ..IssueFilter::default()
+        };
+        let prs = PrFilter {
+            issue: Some(id.clone()),
+            ..PrFilter::default()
+        };
+        let runs = RunFilter {
+            issue: Some(id.clone()),
+            limit: Some(RUNS_MAX),
+            ..RunFilter::default()
+        };
+        Ok(Self {
+            issue: store.issue(id)?.into(),
+            children: store
+                .list_issues(&children)?
+                .items
+                .into_iter()
+                .map(|issue| issue.id)
+                .collect(),
+            dependents: store.dependents(id)?,
+            comments: store
+                .comments(id, NOTES_MAX)?
+                .into_iter()
+                .map(CommentView::from)
+                .collect(),
+            findings: store
+                .findings(id, NOTES_MAX)?
+                .into_iter()
+                .map(FindingView::from)
+                .collect(),
+            pull_requests: store.prs(&prs)?.into_iter().map(PrView::from).collect(),
+            runs: store.runs(&runs)?.into_iter().map(RunView::from).collect(),
+        })
+    }
+}
+
+impl View for IssueDetail {
+    fn write(&self, page: &mut Page) {
+        let ids = |ids: &[IssueId]| {
+            ids.iter()
+                .map(ToString::to_string)
+                .collect::<Vec<_>>()
+                .join(", ")
+        };
+        self.issue.write_head(page);
+        page.field("sub-tasks", &ids(&self.children));
+        page.field("needed by", &ids(&self.dependents));
+        if !self.issue.description.is_empty() {
+            page.gap();
+            page.block(&self.issue.description);
+        }
+        if !self.pull_requests.is_empty() {
+            page.heading("Pull requests");
+            List {
+                items: self.pull_requests.clone(),
+            }
+            .write(page);
+        }
+        if !self.runs.is_empty() {
+            page.heading("Runs");
+            List {
+                items: self.runs.clone(),
+            }
+            .write(page);
+        }
+        if !self.findings.is_empty() {
+            page.heading("Findings");
+            self.findings.iter().for_each(|finding| finding.write(page));
+        }
+        if !self.comments.is_empty() {
+            page.heading("Comments");
+            self.comments.iter().for_each(|comment| comment.write(page));
+        }
+    }
+}

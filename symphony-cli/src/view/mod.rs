@@ -1,0 +1,21 @@
+//! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
+
+mod explain;
+mod issue;
+mod issue_detail;
+mod learning;
+mod notes;
+mod pull_request;
+mod run;
+mod status;
+mod tick;
+
+pub(crate) use explain::{ExplainView, WaitView};
+pub(crate) use issue::IssueView;
+pub(crate) use issue_detail::IssueDetail;
+pub(crate) use learning::{LearningView, ScoredLearning};
+pub(crate) use notes::CommentView;
+pub(crate) use pull_request::{DiffView, PrView};
+pub(crate) use run::RunView;
+pub(crate) use status::{BlockedView, HoldView, QueueView, RetryView, RunningView, StatusView};
+pub(crate) use tick::{ActionView, ReasonView, TickView};

@@ -1,0 +1,249 @@
+//! Pull requests.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::pull_request::{
+    FileStat, PrState, PullRequest, ReportedGate, Verdict, VerifiedGate,
+};
+
+use crate::output::{List, Page, Table, View, ago, compact_duration, plural};
+
+/// Characters of a commit that are shown to a person.
+const COMMIT_CHARS: usize = 10;
+
+/// A pull request. `gates` are those that Symphony ran, on `gates_commit`; null until it did.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PrView {
+    pub(crate) id: PrId,
+    pub(crate) project: ProjectId,
+    pub(crate) issue: IssueId,
+    pub(crate) run: Option<RunId>,
+    pub(crate) title: String,
+    pub(crate) body: String,
+    pub(crate) branch: String,
+    pub(crate) base: String,
+    pub(crate) base_commit: String,
+    pub(crate) head_commit: String,
+    pub(crate) state: PrState,
+    pub(crate) gates: Option<Vec<VerifiedGate>>,
+    pub(crate) gates_commit: Option<String>,
+    pub(crate) reported_gates: Vec<ReportedGate>,
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) files: Vec<FileStat>,
+    pub(crate) insertions: u64,
+    pub(crate) deletions: u64,
+    pub(crate) merged_commit: Option<String>,
+    pub(crate) created_at: Timestamp,
+}
+
+impl From<PullRequest> for PrView {
+    fn from(pr: PullRequest) -> Self {
+        let (insertions, deletions) = pr.totals();
+        let (gates_commit, gates) = pr
+            .verified_gates
+            .map(|gates| (gates.commit, gates.results))
+            .unzip();
+        Self {
+            id: pr.id,
+            project: pr.project,
+            issue: pr.issue,
+            run: pr.run,
+            title: pr.title,
+            body: pr.body,
+            branch: pr.branch,
+            base: pr.base,
+            base_commit: pr.base_commit,
+            head_commit: pr.head_commit,
+            state: pr.state,
+            gates,
+            gates_commit,
+            reported_gates: pr.reported_gates,
+            verdict: pr.verdict,
+            files: pr.files,
+            insertions,
+            deletions,
+            merged_commit: pr.merged_commit,
+            created_at: pr.created_at,
+        }
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..COMMIT_CHARS).unwrap_or(commit)
+}
+
+impl PrView {
+    /// Returns the gates in a few words.
+    pub(crate) fn gate_summary(&self) -> String {
+        let Some(gates) = &self.gates else {
+            return "not run".to_owned();
+        };
+        let red: Vec<&str> = gates
+            .iter()
+            .filter(|gate| !gate.passed && gate.required)
+            .map(|gate| gate.name.as_str())
+            .collect();
+        match (gates.len(), red.as_slice()) {
+            (0, _) => "none".to_owned(),
+            (_, []) => "green".to_owned(),
+            (_, names) => format!("red: {}", names.join(", ")),
+        }
+    }
+
+    fn write_gates(&self, page: &mut Page) {
+        let Some(gates) = &self.gates else {
+            return;
+        };
+        page.heading(&format!(
+            "Gates, on {}",
+            short(self.gates_commit.as_deref().unwrap_or_default())
+        ));
+        let mut table = Table::new(["GATE", "RESULT", "TOOK", "REQUIRED"]);
+        for gate in gates {
+            let result = match (gate.passed, gate.exit_code) {
+                (true, _) => "passed".to_owned(),
+                (false, Some(code)) => format!("failed with exit code {code}"),
+                (false, None) => "did not end by itself".to_owned(),
+            };
+            let required = if gate.required { "yes" } else { "no" };
+            table.row([
+                gate.name.clone(),
+                result,
+                compact_duration(gate.duration_ms),
+                required.to_owned(),
+            ]);
+        }
+        if table.is_empty() {
+            page.line("No gates are configured.");
+        } else {
+            page.table(&table);
+        }
+        for gate in gates
+            .iter()
+            .filter(|gate| !gate.passed && !gate.output.is_empty())
+        {
+            page.gap();
+            page.line(&format!("End of the output of {}:", gate.name));
+            page.block(&gate.output);
+        }
+    }
+}
+
+impl View for PrView {
+    fn write(&self, page: &mut Page) {
+        page.heading(&format!(
+            "Pull request {} for {}: {}",
+            self.id, self.issue, self.title
+        ));
+        page.field("state", self.state.name());
+        page.field("branch", &format!("{} into {}", self.branch, self.base));
+        page.field("head", &self.head_commit);
+        page.field(
+            "merged as",
+            self.merged_commit.as_deref().unwrap_or_default(),
+        );
+        page.field("run", self.run.as_ref().map_or("", RunId::as_str));
+        page.field("created", &ago(self.created_at, page.now()));
+        page.field("gates", &self.gate_summary());
+        if let Some(verdict) = &self.verdict {
+            let what = format!(
+                "{} by {} on {}",
+                verdict.kind,
+                verdict.author,
+                short(&verdict.commit)
+            );
+            page.field("verdict", &what);
+            page.field("", &verdict.comment);
+        }
+        let files = plural(self.files.len(), "file");
+        page.field(
+            "change",
+            &format!("{files}, +{} -{}", self.insertions, self.deletions),
+        );
+        if !self.body.is_empty() {
+            page.gap();
+            page.block(&self.body);
+        }
+        if !self.files.is_empty() {
+            page.heading("Files");
+            let mut table = Table::new(["FILE", "+", "-"]).right(1).right(2);
+            for file in &self.files {
+                table.row([
+                    file.path.clone(),
+                    file.insertions.to_string(),
+                    file.deletions.to_string(),
+                ]);
+            }
+            page.table(&table);
+        }
+        self.write_gates(page);
+        if !self.reported_gates.is_empty() {
+            page.heading("Gates as the agent reported them");
+            for gate in &self.reported_gates {
+                let result = if gate.passed { "passed" } else { "failed" };
+                page.line(&format!("{}: {result}", gate.name));
+            }
+        }
+    }
+}
+
+impl View for List<PrView> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No pull requests.");
+            return;
+        }
+        let mut table = Table::new([
+            "PR", "ISSUE", "STATE", "GATES", "CHANGE", "CREATED", "TITLE",
+        ]);
+        for pr in &self.items {
+            table.row([
+                pr.id.to_string(),
+                pr.issue.to_string(),
+                pr.state.to_string(),
+                pr.gate_summary(),
+                format!("+{} -{}", pr.insertions, pr.deletions),
+                ago(pr.created_at, page.now()),
+                pr.title.clone(),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
+/// The diff of a pull request.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct DiffView {
+    pub(crate) id: PrId,
+    pub(crate) issue: IssueId,
+    pub(crate) base_commit: String,
+    pub(crate) head_commit: String,
+    pub(crate) diff: String,
+}
+
+impl From<PullRequest> for DiffView {
+    fn from(pr: PullRequest) -> Self {
+        let PullRequest {
+            id,
+            issue,
+            base_commit,
+            head_commit,
+            diff,
+            ..
+        } = pr;
+        Self {
+            id,
+            issue,
+            base_commit,
+            head_commit,
+            diff,
+        }
+    }
+}
+
+impl View for DiffView {
+    fn write(&self, page: &mut Page) {
+        page.verbatim(&self.diff);
+    }
+}

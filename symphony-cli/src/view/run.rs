@@ -1,0 +1,248 @@
+//! Runs.
+
+use serde::Serialize;
+use serde_json::Value;
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, PhaseName, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
+
+use crate::output::{List, Page, Table, View, ago, compact_duration};
+
+/// A run of an agent.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RunView {
+    pub(crate) id: RunId,
+    pub(crate) project: ProjectId,
+    pub(crate) issue: Option<IssueId>,
+    pub(crate) pull_request: Option<PrId>,
+    pub(crate) plan_phase: Option<PlanPhaseId>,
+    pub(crate) profile: AgentType,
+    pub(crate) phase: Option<PhaseName>,
+    pub(crate) attempt: u32,
+    pub(crate) provider: String,
+    pub(crate) model: Option<String>,
+    pub(crate) status: RunStatus,
+    pub(crate) started_at: Timestamp,
+    pub(crate) ended_at: Option<Timestamp>,
+    pub(crate) duration_ms: Option<u64>,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) error: Option<ErrorView>,
+    pub(crate) usage: UsageView,
+    pub(crate) worktree: Option<String>,
+    pub(crate) branch: Option<String>,
+    pub(crate) protection: ProtectionLevel,
+    pub(crate) metadata: Value,
+    /// The end of the output; shown to a person only, the log has all of it.
+    #[serde(skip)]
+    output_tail: String,
+}
+
+/// Why a run did not succeed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ErrorView {
+    pub(crate) class: ErrorClass,
+    pub(crate) message: String,
+}
+
+/// What a run used.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct UsageView {
+    pub(crate) input_tokens: u64,
+    pub(crate) output_tokens: u64,
+    pub(crate) cache_read_tokens: u64,
+    pub(crate) cache_creation_tokens: u64,
+    pub(crate) cost_usd: Option<f64>,
+    pub(crate) turns: u64,
+}
+
+impl From<Usage> for UsageView {
+    fn from(usage: Usage) -> Self {
+        Self {
+            input_tokens: usage.input_tokens.get(),
+            output_tokens: usage.output_tokens.get(),
+            cache_read_tokens: usage.cache_read_tokens.get(),
+            cache_creation_tokens: usage.cache_creation_tokens.get(),
+            cost_usd: usage.cost.map(symphony_core::unit::UsdMicros::usd),
+            turns: usage.turns,
+        }
+    }
+}
+
+impl UsageView {
+    /// Returns all tokens together.
+    pub(crate) const fn tokens(&self) -> u64 {
+        self.input_tokens
+            .saturating_add(self.output_tokens)
+            .saturating_add(self.cache_read_tokens)
+            .saturating_add(self.cache_creation_tokens)
+    }
+
+    /// Returns the cost for a person: `$0.0226`, or nothing when it is not known.
+    pub(crate) fn cost(&self) -> String {
+        self.cost_usd
+            .map_or_else(String::new, |usd| format!("${usd:.4}"))
+    }
+}
+
+impl From<Run> for RunView {
+    fn from(run: Run) -> Self {
+        let duration_ms = run.ended_at.map(|ended| {
+            u64::try_from(ended.as_millisecond() - run.started_at.as_millisecond()).unwrap_or(0)
+        });
+        let pull_request = match &run.target {
+            RunTarget::PullRequest(_, pr) => Some(*pr),
+            _ => None,
+        };
+        let plan_phase = match &run.target {
+            RunTarget::PlanPhase(phase) => Some(phase.clone()),
+            _ => None,
+        };
+        Self {
+            issue: run.target.issue().cloned(),
+            pull_request,
+            plan_phase,
+            duration_ms,
+            id: run.id,
+            project: run.project,
+            profile: run.agent,
+            phase: run.phase,
+            attempt: run.attempt,
+            provider: run.provider,
+            model: run.model,
+            status: run.status,
+            started_at: run.started_at,
+            ended_at: run.ended_at,
+            exit_code: run.exit_code,
+            error: run.error.map(|error| ErrorView {
+                class: error.class,
+                message: error.message,
+            }),
+            usage: run.usage.into(),
+            worktree: run.worktree,
+            branch: run.branch,
+            protection: run.protection,
+            metadata: run.metadata,
+            output_tail: run.output_tail,
+        }
+    }
+}
+
+impl RunView {
+    /// Returns how long it took, or has taken until now.
+    pub(crate) fn elapsed(&self, now: Timestamp) -> String {
+        let live =
+            || u64::try_from(now.as_millisecond() - self.started_at.as_millisecond()).unwrap_or(0);
+        compact_duration(self.duration_ms.unwrap_or_else(live))
+    }
+
+    /// Returns how it ended, in a line.
+    pub(crate) fn outcome(&self) -> String {
+        let error = self
+            .error
+            .as_ref()
+            .map(|error| format!(": {}: {}", error.class, error.message));
+        let cost = if self.usage.cost_usd.is_some() {
+            format!(", {}", self.usage.cost())
+        } else {
+            String::new()
+        };
+        format!(
+            "{}: {} {} after {} ({} tokens{cost}){}",
+            self.subject(),
+            self.profile,
+            self.status,
+            self.elapsed(self.started_at),
+            self.usage.tokens(),
+            error.unwrap_or_default()
+        )
+    }
+
+    /// Returns what it works on.
+    pub(crate) fn subject(&self) -> String {
+        let phase = || self.plan_phase.as_ref().map(ToString::to_string);
+        self.issue
+            .as_ref()
+            .map(ToString::to_string)
+            .or_else(phase)
+            .unwrap_or_else(|| self.project.to_string())
+    }
+}
+
+impl View for RunView {
+    fn write(&self, page: &mut Page) {
+        page.heading(&format!("{} on {}", self.profile, self.subject()));
+        page.field("run", self.id.as_str());
+        page.field("status", self.status.name());
+        if let Some(error) = &self.error {
+            page.field("error", &format!("{}: {}", error.class, error.message));
+        }
+        page.field("attempt", &self.attempt.to_string());
+        page.field("phase", self.phase.as_ref().map_or("", PhaseName::as_str));
+        page.field("provider", &self.provider);
+        page.field("model", self.model.as_deref().unwrap_or_default());
+        page.field(
+            "started",
+            &format!("{} ({})", self.started_at, ago(self.started_at, page.now())),
+        );
+        page.field("took", &self.elapsed(page.now()));
+        page.field(
+            "exit code",
+            &self
+                .exit_code
+                .map(|code| code.to_string())
+                .unwrap_or_default(),
+        );
+        let usage = &self.usage;
+        page.field(
+            "tokens",
+            &format!(
+                "{} in, {} out, {} read from cache, {} written to it",
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cache_read_tokens,
+                usage.cache_creation_tokens
+            ),
+        );
+        page.field("turns", &usage.turns.to_string());
+        page.field("cost", &usage.cost());
+        page.field("worktree", self.worktree.as_deref().unwrap_or_default());
+        page.field("branch", self.branch.as_deref().unwrap_or_default());
+        page.field("protection", self.protection.name());
+        if self.error.is_some() && !self.output_tail.is_empty() {
+            page.heading("End of its output");
+            page.block(&self.output_tail);
+        }
+    }
+}
+
+impl View for List<RunView> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No runs.");
+            return;
+        }
+        let mut table = Table::new([
+            "RUN", "ISSUE", "PROFILE", "STATUS", "STARTED", "TOOK", "TOKENS", "COST", "ERROR",
+        ])
+        .right(6)
+        .right(7);
+        for run in &self.items {
+            table.row([
+                run.id.to_string(),
+                run.subject(),
+                run.profile.to_string(),
+                run.status.to_string(),
+                ago(run.started_at, page.now()),
+                run.elapsed(page.now()),
+                run.usage.tokens().to_string(),
+                run.usage.cost(),
+                run.error
+                    .as_ref()
+                    .map_or_else(String::new, |error| error.class.to_string()),
+            ]);
+        }
+        page.table(&table);
+    }
+}

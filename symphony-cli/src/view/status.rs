@@ -1,0 +1,295 @@
+//! Where a project stands.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::issue::{BlockedBy, Priority};
+use symphony_core::retry::{Retry, RetryKind};
+use symphony_core::tick::{Hold, HoldScope};
+
+use super::issue::IssueView;
+use super::pull_request::PrView;
+use super::run::RunView;
+use super::tick::ReasonView;
+use crate::output::{List, Page, Table, View, ago, in_future};
+
+/// Where a project stands.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct StatusView {
+    pub(crate) project: ProjectId,
+    /// What is wrong with its configuration: nothing of it is started then.
+    pub(crate) problem: Option<String>,
+    pub(crate) paused: bool,
+    pub(crate) last_tick_at: Option<Timestamp>,
+    /// Agents at once in the installation, and how many there are, of all projects.
+    pub(crate) slots: u32,
+    pub(crate) slots_taken: usize,
+    /// How many issues there are in each status.
+    pub(crate) issues: BTreeMap<&'static str, u64>,
+    pub(crate) running: Vec<RunningView>,
+    pub(crate) queue: Vec<QueueView>,
+    pub(crate) retries: Vec<RetryView>,
+    pub(crate) holds: Vec<HoldView>,
+    /// Pull requests that wait for a person.
+    pub(crate) reviews: Vec<PrView>,
+    pub(crate) blocked: Vec<BlockedView>,
+}
+
+/// A run at work.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RunningView {
+    #[serde(flatten)]
+    pub(crate) run: RunView,
+    pub(crate) last_event: Option<String>,
+    pub(crate) last_event_at: Option<Timestamp>,
+}
+
+/// An issue in `todo`.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct QueueView {
+    pub(crate) identifier: IssueId,
+    pub(crate) title: String,
+    pub(crate) priority: Priority,
+    /// Whether the next tick starts it.
+    pub(crate) next: bool,
+    pub(crate) reasons: Vec<ReasonView>,
+}
+
+/// An appointment.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct RetryView {
+    pub(crate) issue: IssueId,
+    pub(crate) profile: AgentType,
+    pub(crate) kind: RetryKind,
+    pub(crate) due_at: Timestamp,
+    pub(crate) attempt: u32,
+    pub(crate) reason: String,
+}
+
+impl From<Retry> for RetryView {
+    fn from(retry: Retry) -> Self {
+        let Retry {
+            issue,
+            agent: profile,
+            kind,
+            due_at,
+            attempt,
+            reason,
+        } = retry;
+        Self {
+            issue,
+            profile,
+            kind,
+            due_at,
+            attempt,
+            reason,
+        }
+    }
+}
+
+/// A condition that stops dispatch.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct HoldView {
+    /// `provider`, `project` or `everything`.
+    pub(crate) scope: &'static str,
+    pub(crate) name: Option<String>,
+    pub(crate) class: ErrorClass,
+    pub(crate) reason: String,
+    pub(crate) until: Timestamp,
+}
+
+impl From<&Hold> for HoldView {
+    fn from(hold: &Hold) -> Self {
+        let (scope, name) = match &hold.scope {
+            HoldScope::Provider(name) => ("provider", Some(name.clone())),
+            HoldScope::Project(id) => ("project", Some(id.to_string())),
+            HoldScope::Everything => ("everything", None),
+        };
+        Self {
+            scope,
+            name,
+            class: hold.class,
+            reason: hold.reason.clone(),
+            until: hold.until,
+        }
+    }
+}
+
+/// An issue that waits for something named.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct BlockedView {
+    pub(crate) identifier: IssueId,
+    pub(crate) title: String,
+    pub(crate) blocked_by: BlockedBy,
+    pub(crate) blocked_reason: String,
+}
+
+impl BlockedView {
+    /// Views an issue; none when it is not blocked.
+    pub(crate) fn of(issue: IssueView) -> Option<Self> {
+        Some(Self {
+            identifier: issue.identifier,
+            title: issue.title,
+            blocked_by: issue.blocked_by?,
+            blocked_reason: issue.blocked_reason.unwrap_or_default(),
+        })
+    }
+}
+
+impl View for StatusView {
+    fn write(&self, page: &mut Page) {
+        self.write_head(page);
+        self.write_running(page);
+        self.write_queue(page);
+        if !self.retries.is_empty() {
+            page.heading("Retries");
+            let mut table = Table::new(["ISSUE", "DUE", "KIND", "AFTER ATTEMPT", "REASON"]);
+            for retry in &self.retries {
+                table.row([
+                    retry.issue.to_string(),
+                    in_future(retry.due_at, page.now()),
+                    retry.kind.to_string(),
+                    retry.attempt.to_string(),
+                    retry.reason.clone(),
+                ]);
+            }
+            page.table(&table);
+        }
+        if !self.reviews.is_empty() {
+            page.heading("Waiting for you: `symphony pr show ISSUE`, `symphony pr merge ISSUE`");
+            List {
+                items: self.reviews.clone(),
+            }
+            .write(page);
+        }
+        if !self.blocked.is_empty() {
+            page.heading("Blocked");
+            let mut table = Table::new(["ISSUE", "BY", "REASON", "TITLE"]);
+            for issue in &self.blocked {
+                table.row([
+                    issue.identifier.to_string(),
+                    issue.blocked_by.to_string(),
+                    issue.blocked_reason.clone(),
+                    issue.title.clone(),
+                ]);
+            }
+            page.table(&table);
+        }
+    }
+}
+
+impl StatusView {
+    fn write_head(&self, page: &mut Page) {
+        let counts: Vec<String> = self
+            .issues
+            .iter()
+            .filter(|(_, n)| **n > 0)
+            .map(|(status, n)| format!("{n} {status}"))
+            .collect();
+        page.heading(&format!("Project {}", self.project));
+        let counts = if counts.is_empty() {
+            "none".to_owned()
+        } else {
+            counts.join(", ")
+        };
+        page.field("issues", &counts);
+        page.field(
+            "slots",
+            &format!("{} of {} taken", self.slots_taken, self.slots),
+        );
+        let last = self
+            .last_tick_at
+            .map_or_else(|| "never".to_owned(), |at| ago(at, page.now()));
+        page.field("last tick", &last);
+        if self.paused {
+            page.line("Dispatch is paused: `symphony resume` starts it again.");
+        }
+        if let Some(problem) = &self.problem {
+            page.line(&format!(
+                "Nothing is started, since the configuration is broken: {problem}"
+            ));
+        }
+        for hold in &self.holds {
+            let what = hold.name.as_ref().map_or_else(
+                || hold.scope.to_owned(),
+                |name| format!("{} {name}", hold.scope),
+            );
+            let until = in_future(hold.until, page.now());
+            page.line(&format!(
+                "On hold: {what}, tried again {until}: {} ({})",
+                hold.reason, hold.class
+            ));
+        }
+    }
+
+    fn write_running(&self, page: &mut Page) {
+        page.heading("Running");
+        if self.running.is_empty() {
+            page.line("No agent is at work.");
+            return;
+        }
+        let mut table = Table::new([
+            "ISSUE",
+            "PROFILE",
+            "STATUS",
+            "ELAPSED",
+            "TOKENS",
+            "COST",
+            "LAST EVENT",
+        ])
+        .right(4)
+        .right(5);
+        for RunningView {
+            run,
+            last_event,
+            last_event_at,
+        } in &self.running
+        {
+            let last = match (last_event, last_event_at) {
+                (Some(text), Some(at)) => format!("{} ({})", text, ago(*at, page.now())),
+                _ => String::new(),
+            };
+            table.row([
+                run.subject(),
+                run.profile.to_string(),
+                run.status.to_string(),
+                run.elapsed(page.now()),
+                run.usage.tokens().to_string(),
+                run.usage.cost(),
+                last,
+            ]);
+        }
+        page.table(&table);
+    }
+
+    fn write_queue(&self, page: &mut Page) {
+        if self.queue.is_empty() {
+            return;
+        }
+        page.heading("Queue");
+        let mut table = Table::new(["ISSUE", "PRIORITY", "WHEN", "TITLE"]);
+        for waiting in &self.queue {
+            let reasons: Vec<&str> = waiting
+                .reasons
+                .iter()
+                .map(|reason| reason.text.as_str())
+                .collect();
+            let when = if waiting.next {
+                "next tick".to_owned()
+            } else {
+                reasons.join("; ")
+            };
+            table.row([
+                waiting.identifier.to_string(),
+                waiting.priority.to_string(),
+                when,
+                waiting.title.clone(),
+            ]);
+        }
+        page.table(&table);
+    }
+}

@@ -1,0 +1,217 @@
+//! Ticks: what is done, and why everything else is not.
+
+use serde::Serialize;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
+use symphony_core::run::RunTarget;
+use symphony_core::tick::{Action, Decision, Plan, Reason, StartRun};
+use symphony_runner::tick::TickReport;
+
+use super::run::RunView;
+use crate::output::{Page, View};
+
+/// One tick.
+#[derive(Debug, Clone, Default, Serialize)]
+pub(crate) struct TickView {
+    /// Another tick was at work: nothing was done.
+    pub(crate) busy: bool,
+    pub(crate) dry_run: bool,
+    pub(crate) actions: Vec<ActionView>,
+    pub(crate) decisions: Vec<DecisionView>,
+    /// What could not be done; the next tick tries again.
+    pub(crate) problems: Vec<String>,
+    /// The runs that were started; with `--wait`, as they ended.
+    pub(crate) runs: Vec<RunView>,
+    #[serde(skip)]
+    lines: Vec<String>,
+}
+
+/// One action; what does not belong to it is null.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ActionView {
+    pub(crate) action: &'static str,
+    pub(crate) project: Option<ProjectId>,
+    pub(crate) issue: Option<IssueId>,
+    pub(crate) pull_request: Option<PrId>,
+    pub(crate) run: Option<RunId>,
+    pub(crate) profile: Option<AgentType>,
+    pub(crate) phase: Option<PhaseName>,
+    pub(crate) attempt: Option<u32>,
+    pub(crate) provider: Option<String>,
+}
+
+/// Why an issue is not started.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct DecisionView {
+    pub(crate) issue: IssueId,
+    pub(crate) reasons: Vec<ReasonView>,
+}
+
+/// A reason, as data and in words.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ReasonView {
+    #[serde(flatten)]
+    pub(crate) reason: Reason,
+    pub(crate) text: String,
+}
+
+impl From<&Reason> for ReasonView {
+    fn from(reason: &Reason) -> Self {
+        Self {
+            text: reason.to_string(),
+            reason: reason.clone(),
+        }
+    }
+}
+
+impl From<&Decision> for DecisionView {
+    fn from(decision: &Decision) -> Self {
+        Self {
+            issue: decision.issue.clone(),
+            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
+        }
+    }
+}
+
+impl DecisionView {
+    /// Returns the reasons in one line.
+    pub(crate) fn text(&self) -> String {
+        let texts: Vec<&str> = self
+            .reasons
+            .iter()
+            .map(|reason| reason.text.as_str())
+            .collect();
+        texts.join("; ")
+    }
+}
+
+impl From<&Action> for ActionView {
+    fn from(action: &Action) -> Self {
+        let none = |action| Self {
+            action,
+            project: None,
+            issue: None,
+            pull_request: None,
+            run: None,
+            profile: None,
+            phase: None,
+            attempt: None,
+            provider: None,
+        };
+        match action {
+            Action::FinishCrashed { run, issue } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none("finish_crashed")
+            },
+            Action::OpenBreaker { issue } => Self {
+                issue: Some(issue.clone()),
+                ..none("open_breaker")
+            },
+            Action::CleanUp { issue, project } => Self {
+                issue: Some(issue.clone()),
+                project: Some(project.clone()),
+                ..none("clean_up")
+            },
+            Action::StartRun(start) => Self {
+                project: Some(start.project.clone()),
+                issue: start.target.issue().cloned(),
+                pull_request: pull_request(start),
+                profile: Some(start.agent.clone()),
+                phase: start.phase.clone(),
+                attempt: Some(start.attempt),
+                provider: Some(start.provider.clone()),
+                ..none("start_run")
+            },
+        }
+    }
+}
+
+const fn pull_request(start: &StartRun) -> Option<PrId> {
+    match start.target {
+        RunTarget::PullRequest(_, pr) => Some(pr),
+        _ => None,
+    }
+}
+
+impl ActionView {
+    /// Returns the action in words.
+    pub(crate) fn text(&self) -> String {
+        let issue = self.issue.as_ref().map(ToString::to_string);
+        let subject = issue
+            .or_else(|| self.project.as_ref().map(ToString::to_string))
+            .unwrap_or_default();
+        match (&self.profile, &self.run) {
+            (Some(profile), _) => {
+                let attempt = self.attempt.unwrap_or(1);
+                let provider = self.provider.as_deref().unwrap_or_default();
+                format!("{subject}: start a {profile} with {provider} (attempt {attempt})")
+            }
+            (None, Some(run)) => {
+                format!("{subject}: do the exit handling of the crashed run {run}")
+            }
+            (None, None) if self.action == "clean_up" => format!("{subject}: remove its worktree"),
+            (None, None) => format!("{subject}: open the circuit breaker"),
+        }
+    }
+}
+
+impl TickView {
+    /// Views a tick that found another one at work.
+    pub(crate) fn busy() -> Self {
+        Self {
+            busy: true,
+            ..Self::default()
+        }
+    }
+
+    /// Views a plan that is not carried out.
+    pub(crate) fn planned(plan: &Plan, problems: Vec<String>) -> Self {
+        Self {
+            dry_run: true,
+            actions: plan.actions.iter().map(ActionView::from).collect(),
+            decisions: plan.decisions.iter().map(DecisionView::from).collect(),
+            problems,
+            ..Self::default()
+        }
+    }
+
+    /// Views what a tick did.
+    pub(crate) fn done(report: TickReport) -> Self {
+        Self {
+            dry_run: false,
+            runs: report.started.into_iter().map(RunView::from).collect(),
+            lines: report.lines,
+            ..Self::planned(&report.plan, report.problems)
+        }
+    }
+}
+
+impl View for TickView {
+    fn write(&self, page: &mut Page) {
+        if self.busy {
+            page.line("Another tick is at work.");
+            return;
+        }
+        if self.dry_run {
+            self.actions
+                .iter()
+                .for_each(|action| page.line(&action.text()));
+            for decision in &self.decisions {
+                page.line(&format!(
+                    "{}: not started: {}",
+                    decision.issue,
+                    decision.text()
+                ));
+            }
+        } else {
+            self.lines.iter().for_each(|line| page.line(line));
+        }
+        for run in self.runs.iter().filter(|run| !run.status.is_live()) {
+            page.line(&run.outcome());
+        }
+        if self.actions.is_empty() && (self.decisions.is_empty() || !self.dry_run) {
+            page.line("Nothing to do.");
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! Processes, as `/proc` shows them.
+
+use std::path::Path;
+
+use rustix::process::{Pid, Signal, kill_process};
+
+/// The variable that marks every process of a run.
+const MARKER: &str = "SYMPHONY_RUN_ID";
+
+fn processes() -> Vec<i32> {
+    let entries = std::fs::read_dir("/proc").expect("Linux has /proc");
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+}
+
+fn command_line(pid: i32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).replace('\0', " ")
+}
+
+/// Finds the processes whose environment has a variable with a value. A zombie has no environment and does not count.
+fn with_variable(name: &str, value: &str) -> Vec<i32> {
+    let wanted = format!("{name}={value}");
+    let has = |pid: &i32| {
+        let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|pair| pair == wanted.as_bytes())
+    };
+    processes().into_iter().filter(has).collect()
+}
+
+/// Returns the processes of a run that are alive: pid and command line.
+pub(crate) fn agents_of(run: &str) -> Vec<String> {
+    with_variable(MARKER, run).into_iter().map(|pid| format!("{pid} {}", command_line(pid))).collect()
+}
+
+/// Says whether a process of this number is alive and belongs to a run.
+pub(crate) fn is_there(pid: i32, run: &str) -> bool {
+    with_variable(MARKER, run).contains(&pid)
+}
+
+/// Finds the supervisor of a run.
+pub(crate) fn supervisor_of(run: &str) -> Option<i32> {
+    let wanted = format!("supervise --run {run}");
+    processes().into_iter().find(|pid| command_line(*pid).contains(&wanted))
+}
+
+/// Kills a process that a test started, without a chance to tidy up.
+pub(crate) fn kill(pid: i32) {
+    let pid = Pid::from_raw(pid).expect("a process has a positive number");
+    // it may be gone by itself
+    let _gone = kill_process(pid, Signal::KILL);
+}
+
+/// Kills whatever still runs with a home folder: all that a test's project has started, and nothing else.
+pub(super) fn kill_all_at_home(home: &Path) {
+    let home = home.to_str().expect("test folders have plain names");
+    // a process may start another one between two looks
+    for _ in 0..20 {
+        let left = with_variable("HOME", home);
+        if left.is_empty() {
+            return;
+        }
+        left.into_iter().for_each(kill);
+    }
+}

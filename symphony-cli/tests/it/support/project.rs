@@ -1,0 +1,262 @@
+//! A project in a repository of its own, with a home folder of its own.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::processes::kill_all_at_home;
+
+/// How long anything is waited for that has to happen: far longer than it takes on a busy machine.
+const DEADLINE: Duration = Duration::from_secs(60);
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// What a command answered.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    /// The exit code.
+    pub(crate) code: i32,
+    /// Standard output.
+    pub(crate) stdout: String,
+    /// Standard error.
+    pub(crate) stderr: String,
+}
+
+impl From<Output> for Answer {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code().expect("no signal ended it"),
+            stdout: String::from_utf8(output.stdout).expect("output is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("output is UTF-8"),
+        }
+    }
+}
+
+impl Answer {
+    /// Returns the JSON document that was printed.
+    pub(crate) fn json(&self) -> Value {
+        let value: Value = serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"));
+        assert_eq!(value["version"], 1, "{value:#}");
+        value
+    }
+}
+
+/// A project that Symphony has been set up for.
+#[derive(Debug)]
+pub(crate) struct Project {
+    /// The root of the repository.
+    pub(crate) root: PathBuf,
+    /// The folder beside it, for what is not in the repository.
+    pub(crate) beside: PathBuf,
+    home: PathBuf,
+    variables: Vec<(String, String)>,
+    _folder: TempDir,
+}
+
+impl Project {
+    /// Makes a repository with one commit and sets Symphony up in it: the scripted agent plays `scenarios`; `config` is laid
+    /// over a configuration whose one gate wants `hello` in `hello.txt`.
+    pub(crate) fn new(name: &str, scenarios: &Value, config: &Value) -> Self {
+        let project = Self::repository(name);
+        project.ok(&["init", "--prefix", "SYM"]);
+        let scenario = project.beside.join("scenario.json");
+        std::fs::write(&scenario, scenarios.to_string()).unwrap();
+        let mut whole = json!({
+            "provider": "scripted",
+            "providers": { "scripted": { "scenario": scenario } },
+            "judge_cooldown_ms": 0,
+            "keep_run_files": true,
+            "max_concurrent_agents": 4,
+            "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
+        });
+        let (whole_fields, fields) = (whole.as_object_mut().unwrap(), config.as_object().unwrap());
+        whole_fields.extend(fields.clone());
+        project.configure(&whole);
+        project
+    }
+
+    /// Makes a repository with one commit and nothing of Symphony's.
+    pub(crate) fn repository(name: &str) -> Self {
+        let folder = TempDir::new().unwrap();
+        // what git and /proc show has no links in it
+        let beside = folder.path().canonicalize().unwrap();
+        let (root, home) = (beside.join(name), beside.join("home"));
+        std::fs::create_dir(&root).unwrap();
+        std::fs::create_dir(&home).unwrap();
+        let project = Self { root, beside, home, variables: Vec::new(), _folder: folder };
+        project.git(&["init", "-q", "-b", "main"]);
+        std::fs::write(project.root.join("README.md"), "# A project\n").unwrap();
+        project.git(&["add", "README.md"]);
+        project.git(&["commit", "-q", "-m", "begin"]);
+        project
+    }
+
+    /// Sets a variable for all commands that follow.
+    pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
+        self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Replaces the configuration.
+    pub(crate) fn configure(&self, config: &Value) {
+        std::fs::write(self.root.join("symphony.config.json"), format!("{config:#}")).unwrap();
+    }
+
+    /// Prepares a program in the project's root with an environment of its own.
+    #[expect(clippy::disallowed_methods, reason = "end-to-end tests start programs")]
+    pub(crate) fn program(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command
+            .current_dir(&self.root)
+            .env_clear()
+            .env("HOME", &self.home)
+            .env("PATH", std::env::var_os("PATH").expect("tests have a PATH"))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Prepares a command of Symphony.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.program(env!("CARGO_BIN_EXE_symphony"));
+        command.args(arguments);
+        command
+    }
+
+    /// Runs a command of Symphony.
+    pub(crate) fn symphony(&self, arguments: &[&str]) -> Answer {
+        self.command(arguments).output().unwrap().into()
+    }
+
+    /// Runs a command that succeeds; returns what it printed.
+    pub(crate) fn ok(&self, arguments: &[&str]) -> String {
+        let answer = self.symphony(arguments);
+        assert_eq!(answer.code, 0, "symphony {arguments:?}: {answer:#?}");
+        answer.stdout
+    }
+
+    /// Runs a command that succeeds; returns its JSON.
+    pub(crate) fn json(&self, arguments: &[&str]) -> Value {
+        let answer = self.symphony(&[arguments, &["--json"]].concat());
+        assert_eq!(answer.code, 0, "symphony {arguments:?}: {answer:#?}");
+        answer.json()
+    }
+
+    /// Files an issue; returns its identifier.
+    pub(crate) fn add_issue(&self, title: &str) -> String {
+        let issue = self.json(&["issue", "add", title, "--description", "Please do it."]);
+        text(&issue["identifier"])
+    }
+
+    /// Ticks, and waits for the runs that were started; returns them as they ended.
+    pub(crate) fn tick_wait(&self) -> Vec<Value> {
+        let tick = self.json(&["tick", "--wait"]);
+        tick["runs"].as_array().expect("a tick tells its runs").clone()
+    }
+
+    /// Ticks, and waits for the one run that was started.
+    pub(crate) fn tick_one(&self, profile: &str, status: &str) -> Value {
+        let runs = self.tick_wait();
+        let [run] = runs.as_slice() else { panic!("one run was expected: {runs:#?}") };
+        let found = (run["profile"].as_str(), run["status"].as_str());
+        assert_eq!(found, (Some(profile), Some(status)), "{run:#}\n{}", self.log(run));
+        run.clone()
+    }
+
+    /// Ticks without waiting; returns the id of the one run that was started.
+    pub(crate) fn tick_start(&self) -> String {
+        let tick = self.json(&["tick"]);
+        let runs = tick["runs"].as_array().expect("a tick tells its runs");
+        assert_eq!(runs.len(), 1, "{tick:#}");
+        text(&runs[0]["id"])
+    }
+
+    /// Returns an issue with all that belongs to it.
+    pub(crate) fn issue(&self, id: &str) -> Value {
+        self.json(&["issue", "show", id])
+    }
+
+    /// Returns a run.
+    pub(crate) fn run(&self, id: &str) -> Value {
+        self.json(&["runs", "show", id])
+    }
+
+    /// Returns the appointments of the project.
+    pub(crate) fn retries(&self) -> Vec<Value> {
+        self.json(&["status"])["retries"].as_array().expect("status tells the retries").clone()
+    }
+
+    /// Runs git in the root; returns what it printed, trimmed.
+    pub(crate) fn git(&self, arguments: &[&str]) -> String {
+        let mut command = self.program("git");
+        command.args(["-c", "user.name=a person", "-c", "user.email=person@example.invalid"]).args(arguments);
+        let answer = Answer::from(command.output().unwrap());
+        assert_eq!(answer.code, 0, "git {arguments:?}: {answer:#?}");
+        answer.stdout.trim_end().to_owned()
+    }
+
+    /// Returns the worktree of an issue.
+    pub(crate) fn worktree(&self, issue: &str) -> PathBuf {
+        self.root.join(".symphony-workspaces").join(issue)
+    }
+
+    /// Returns a file of a run, whole.
+    pub(crate) fn run_file(&self, run: &str, name: &str) -> String {
+        let path = self.run_folder(run).join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    }
+
+    /// Says whether the formatted log of a run has a text by now.
+    pub(crate) fn run_log_has(&self, run: &str, text: &str) -> bool {
+        let log = std::fs::read_to_string(self.run_folder(run).join("log.txt"));
+        log.is_ok_and(|log| log.contains(text))
+    }
+
+    /// Returns the folder of a run.
+    pub(crate) fn run_folder(&self, run: &str) -> PathBuf {
+        self.root.join(".symphony").join("runs").join(run)
+    }
+
+    /// Returns the results of a run's tool calls that were errors.
+    pub(crate) fn tool_errors(&self, run: &str) -> Vec<String> {
+        let stream = self.run_file(run, "stream.ndjson");
+        let events = stream.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let blocks = events.flat_map(|event| event["message"]["content"].as_array().cloned().unwrap_or_default());
+        blocks
+            .filter(|block| block["type"] == "tool_result" && block["is_error"] == true)
+            .map(|block| block["content"].as_str().map_or_else(|| block["content"].to_string(), str::to_owned))
+            .collect()
+    }
+
+    /// What a run and its supervisor said, for the message of an assertion.
+    fn log(&self, run: &Value) -> String {
+        let folder = self.run_folder(run["id"].as_str().unwrap_or_default());
+        let read = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap_or_default();
+        format!("{}\n{}", read("log.txt"), read("supervisor.log"))
+    }
+}
+
+impl Drop for Project {
+    fn drop(&mut self) {
+        // a test that failed leaves its agents at work
+        kill_all_at_home(&self.home);
+    }
+}
+
+/// Returns a JSON string.
+pub(crate) fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_else(|| panic!("a text was expected: {value}")).to_owned()
+}
+
+/// Looks until something is there.
+pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
+        std::thread::sleep(LOOK);
+    }
+}

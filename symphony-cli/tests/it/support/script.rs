@@ -1,0 +1,53 @@
+//! Scenario files of the scripted agent.
+
+use serde_json::{Value, json};
+
+/// What only a worker's system prompt has.
+pub(crate) const WORKER: &str = "^# Worker$";
+/// What only a judge's system prompt has.
+pub(crate) const JUDGE: &str = "^# Judge$";
+
+/// Makes a scenario file; the first scenario that fits is played.
+pub(crate) fn scenarios<const N: usize>(scenarios: [Value; N]) -> Value {
+    json!({ "scenarios": scenarios })
+}
+
+/// Makes a scenario: `when` holds its conditions (`match_system`, `match_prompt`, `uses` …).
+pub(crate) fn scenario(name: &str, when: &Value, turns: impl IntoIterator<Item = Value>) -> Value {
+    let mut scenario = when.clone();
+    scenario["name"] = json!(name);
+    scenario["turns"] = turns.into_iter().collect();
+    scenario
+}
+
+/// Makes a turn with one call.
+pub(crate) fn turn(call: Value) -> Value {
+    json!({ "content": [call] })
+}
+
+/// Makes a call.
+pub(crate) fn call(name: &str, input: Value) -> Value {
+    json!({ "type": "tool_use", "name": name, "input": input })
+}
+
+/// A turn that runs a command.
+pub(crate) fn bash(command: &str) -> Value {
+    turn(call("Bash", json!({ "command": command })))
+}
+
+/// A turn that writes a file and commits everything.
+pub(crate) fn commit(file: &str, content: &str) -> Value {
+    bash(&format!(
+        "printf '{content}\\n' > {file} && git add -A && git -c user.name=w -c user.email=w@example.invalid commit -qm 'write {file}'"
+    ))
+}
+
+/// A turn that opens a pull request.
+pub(crate) fn create_pr(title: &str) -> Value {
+    turn(call("mcp__symphony__create_pr", json!({ "title": title, "body": "As asked." })))
+}
+
+/// A turn that never comes: the agent is silent for longer than any test takes.
+pub(crate) fn hang() -> Value {
+    json!({ "content": [{ "type": "text", "text": "never said" }], "faults": [{ "type": "hang", "seconds": 3600 }] })
+}
