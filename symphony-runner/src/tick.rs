@@ -277,9 +277,9 @@ fn finish_crashed(
     id: &RunId,
 ) -> Result<(String, DetachedSupervisor), RunnerError> {
     let run = store.run(id)?;
-    let Some((project, _)) = world.projects.get(&run.project) else {
+    let Some((project, Some(_))) = world.projects.get(&run.project) else {
         return Err(RunnerError::refused(format!(
-            "its project {} is gone",
+            "its exit handling waits: the configuration of project {} is broken",
             run.project
         )));
     };

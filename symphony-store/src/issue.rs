@@ -7,6 +7,7 @@ use symphony_core::issue::{
     AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, apply, check_labels,
     check_required_text, check_text, check_title,
 };
+use symphony_core::pull_request::PrState;
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -14,6 +15,7 @@ use crate::event::{About, append, moved_payload};
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
 use crate::open::Store;
+use crate::pull_request::{load_open_pr, set_state};
 use crate::row::to_json;
 
 /// Issues that one run may make (spec: mcp, "Limits").
@@ -464,6 +466,13 @@ pub(crate) fn move_in(
     let human_restart = matches!(event, IssueEvent::Queued | IssueEvent::Reopened);
     if human_restart || matches!(event, IssueEvent::PhaseAccepted { .. }) {
         set_counts(tx, id, AttemptCounts::default())?;
+    }
+    // an issue that has ended leaves nothing to review; a merge settles its pull request itself
+    if state.status().is_terminal()
+        && *event != IssueEvent::Merged
+        && let Some(pr) = load_open_pr(tx, id)?
+    {
+        set_state(tx, context, &pr, PrState::Closed)?;
     }
     if let Actor::Run(key) = &context.actor {
         tx.execute(

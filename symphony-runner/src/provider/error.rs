@@ -35,6 +35,14 @@ pub enum ProviderError {
     /// The provider `scripted` is chosen, and no scenario is configured.
     #[error("call provider `scripted`: `providers.scripted.scenario` is not set")]
     NoScenario,
+    /// The provider's program refuses to run as it would be run.
+    #[error("run provider `{provider}`: {hint}")]
+    Refuses {
+        /// The provider's name.
+        provider: &'static str,
+        /// Why, and what to do about it.
+        hint: &'static str,
+    },
 }
 
 impl ProviderError {

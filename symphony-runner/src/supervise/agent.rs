@@ -109,25 +109,15 @@ async fn listen(
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     let mut ear = Ear::open(job, &prepared.command, &mut agent)?;
     let mut watch = Watch::new(limits(job));
-    let mut pulse = tokio::time::interval(PULSE);
-    pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    let mut pulses = 0_u32;
-    let mut marks = prepared.change_mark();
-    let stop = loop {
-        tokio::select! {
-            // lines first: what was said before the exit belongs to the run
-            biased;
-            heard = ear.next(&mut watch), if ear.is_open() => if let Some(stop) = heard { break Some(stop) },
-            exit = agent.wait() => { exit?; break None }
-            _ = pulse.tick() => {
-                pulses = pulses.wrapping_add(1);
-                supervision.reap_orphans()?;
-                ear.flush();
-                if let Some(stop) = on_pulse(job, store, prepared, &mut watch, &mut marks, &ear).await? { break Some(stop) }
-                if pulses.is_multiple_of(PULSES_A_RECORD) { record(job, store, &mut ear).await }
-            }
-        }
-    };
+    let watched = watch_agent(
+        job,
+        store,
+        supervision,
+        prepared,
+        (&mut agent, &mut ear, &mut watch),
+    )
+    .await;
+    // whatever happened, nothing of the agent stays alive
     let end = {
         let ending = supervision.end_tree(&mut agent, GRACE);
         tokio::pin!(ending);
@@ -139,6 +129,7 @@ async fn listen(
         }
     };
     ear.drain(&mut watch).await;
+    let stop = watched?;
     let stderr = ear.stderr_text().await;
     if let Some(error) = agent.start_failure(end.exit, &stderr) {
         return Err(error.into());
@@ -150,6 +141,36 @@ async fn listen(
         );
     }
     Ok(conclude(&ear, stop.as_ref(), end.exit, &stderr))
+}
+
+/// Listens until the agent ends by itself (none), or has to be ended.
+async fn watch_agent(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    prepared: &Prepared,
+    (agent, ear, watch): (&mut Agent, &mut Ear, &mut Watch),
+) -> Result<Option<Stop>, RunnerError> {
+    let mut pulse = tokio::time::interval(PULSE);
+    pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    let mut pulses = 0_u32;
+    let mut mark = prepared.change_mark();
+    loop {
+        tokio::select! {
+            // lines first: what was said before the exit belongs to the run
+            biased;
+            heard = ear.next(watch), if ear.is_open() => if let Some(stop) = heard { return Ok(Some(stop)) },
+            exit = agent.wait() => { exit?; return Ok(None) }
+            _ = pulse.tick() => {
+                pulses = pulses.wrapping_add(1);
+                supervision.reap_orphans()?;
+                ear.flush();
+                let stop = on_pulse(job, store, prepared, watch, &mut mark, ear).await?;
+                if stop.is_some() { return Ok(stop) }
+                if pulses.is_multiple_of(PULSES_A_RECORD) { record(job, store, ear).await }
+            }
+        }
+    }
 }
 
 fn limits(job: &Job<'_>) -> Limits {

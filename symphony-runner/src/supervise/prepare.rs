@@ -9,6 +9,7 @@ use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
+use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
 use symphony_core::profile::{ModelChoice, ModelLayers, ResolvedModel};
 use symphony_core::pull_request::PullRequest;
@@ -32,8 +33,8 @@ use crate::library::PromptLibrary;
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::provider::{
-    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, WebAccess,
-    agent_command, mcp_config, prompt_for_stdin, root_hint,
+    AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, ProviderError,
+    RunFiles, WebAccess, agent_command, mcp_config, prompt_for_stdin, root_hint,
 };
 use crate::repository::{issue_workspace, open_repository};
 
@@ -158,7 +159,11 @@ fn refuse_root(
     if provider.name() == ProviderName::ClaudeCli
         && let Some(hint) = root_hint(rustix::process::geteuid().as_raw(), environment)
     {
-        return Err(RunnerError::refused(hint));
+        return Err(ProviderError::Refuses {
+            provider: provider.name().name(),
+            hint,
+        }
+        .into());
     }
     Ok(())
 }
@@ -334,7 +339,9 @@ const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedModel> {
     let choice = |text: &String| ModelChoice::parse(text).ok();
-    let phase = job.run.phase.as_ref();
+    // an issue without a phase label is treated as ready
+    let ready = PhaseName::parse("ready").ok();
+    let phase = job.run.phase.as_ref().or(ready.as_ref());
     let project_phase = phase
         .and_then(|phase| job.config.phase_models.get(phase))
         .and_then(choice);

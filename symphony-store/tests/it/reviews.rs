@@ -113,3 +113,14 @@ fn a_new_head_voids_gates_and_verdict() {
     assert_eq!(second.id, first.id);
     assert_eq!((second.state, second.verdict), (PrState::Open, None));
 }
+
+#[test]
+fn an_issue_that_a_human_ends_leaves_no_open_pull_request() {
+    use symphony_core::issue::IssueEvent;
+    for event in [IssueEvent::Finished, IssueEvent::Cancelled] {
+        let (mut store, issue, pr) = with_pr();
+        store.move_issue(&human(5), &issue.id, &event).unwrap();
+        assert_eq!(store.pr(pr.id).unwrap().state, PrState::Closed, "{event:?}");
+        assert_eq!(store.open_pr(&issue.id).unwrap(), None);
+    }
+}
