@@ -119,12 +119,11 @@ impl Automaton {
         }
     }
 
-    /// Reports the patterns that occur in a text. Returns how many patterns were reported as [`Found::Part`].
-    pub(crate) fn scan(&mut self, text: &[u8], mut report: impl FnMut(u32, Found)) -> usize {
+    /// Reports the patterns that occur in a text.
+    pub(crate) fn scan(&mut self, text: &[u8], mut report: impl FnMut(u32, Found)) {
         let mut state = ROOT;
         // How long the match that `state` stands for is: equal to the text's length only when it is the whole text.
         let mut depth_is_all = true;
-        let mut parts = 0;
         let last = text.len().wrapping_sub(1);
         for (place, &label) in text.iter().enumerate() {
             let child = self.child(state, label);
@@ -151,13 +150,11 @@ impl Automaton {
                 node.seen = true;
                 let Node { pattern, fail, .. } = *node;
                 if pattern != NONE {
-                    parts += 1;
                     report(pattern, Found::Part);
                 }
                 from = fail;
             }
         }
-        parts
     }
 
     /// Goes from a state over a label: to the child, or to that of the nearest suffix that has one, or to the root.

@@ -21,6 +21,9 @@ use crate::texts::{NONE, Texts, small, wide};
 /// Learnings that are asked about at once by [`Ranker::best`], round by round; after the last round all are decided.
 const BATCHES: [usize; 2] = [64, 1_024];
 
+/// Bytes of an id that room is made for: a UUID.
+const ID_BYTES: usize = 36;
+
 /// A learning that was taken.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Hit {
@@ -169,6 +172,8 @@ impl<'a> Ranker<'a> {
     /// Makes room for so many more learnings, their patterns so many bytes together.
     pub fn reserve(&mut self, learnings: usize, pattern_bytes: usize) {
         self.texts.reserve(learnings, pattern_bytes);
+        self.ids
+            .reserve(learnings, learnings.saturating_mul(ID_BYTES));
         self.rows.reserve(learnings);
     }
 

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use super::Limits;
 use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
-use crate::texts::{Texts, wide};
+use crate::texts::{NONE, Texts, small, wide};
 
 /// Bits of the filter for each stretch in the table: about 1 in 128 other stretches passes.
 const FILTER_BITS_PER_GRAM: usize = 128;
@@ -205,7 +205,7 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
         }
         let (reader, reader_start, reader_end) = self.texts.around(start);
         let whole = reader_end - reader_start == pattern.len();
-        let number = crate::texts::small(reader);
+        let number = small(reader);
         let covers = if whole {
             (self.prefer)(number, candidate.number) == Ordering::Less
         } else {
@@ -226,29 +226,32 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
             .map(|(_, place)| place)
             .collect();
         let numbers: Vec<u32> = self.candidates.iter().map(|c| c.number).collect();
-        let number = |place: u32| {
-            numbers
-                .get(wide(place))
-                .copied()
-                .unwrap_or(crate::texts::NONE)
-        };
+        let number = |place: u32| numbers.get(wide(place)).copied().unwrap_or(NONE);
         let texts = self.texts;
         let text = |place: u32| texts.get(wide(number(place)));
-        let mut covered = Vec::new();
+        let mut left = open.len();
+        let mut covered = vec![false; self.candidates.len()];
         automaton::in_batches(&open, PATTERN_BYTES_MAX, text, |mut automaton| {
             for reader in 0..texts.len() {
+                // Short texts are mostly found soon, all of them.
+                if left == 0 {
+                    return;
+                }
                 automaton.scan(texts.get(reader), |place, found| {
-                    let reader = crate::texts::small(reader);
-                    if found == Found::Part
-                        || (self.prefer)(reader, number(place)) == Ordering::Less
+                    let reader = small(reader);
+                    let covers = found == Found::Part
+                        || (self.prefer)(reader, number(place)) == Ordering::Less;
+                    if let (Some(covered), true) = (covered.get_mut(wide(place)), covers)
+                        && !*covered
                     {
-                        covered.push(place);
+                        *covered = true;
+                        left -= 1;
                     }
                 });
             }
         });
-        for place in covered {
-            if let Some(candidate) = self.candidates.get_mut(wide(place)) {
+        for (candidate, covered) in self.candidates.iter_mut().zip(covered) {
+            if covered {
                 candidate.verdict = Verdict::Covered;
             }
         }

@@ -1,6 +1,6 @@
 //! Small tables of hashes that answer "surely not" and "at most this often".
 
-use crate::texts::wide;
+use crate::texts::{NONE, small, wide};
 
 /// Spreads sampled hashes, which are small on purpose, over a table of `2^bits` places.
 fn place(hash: u32, bits: u32) -> usize {
@@ -105,12 +105,12 @@ pub(crate) enum Fate {
 impl<T> Table<T> {
     pub(crate) fn new(values: Vec<(u32, T)>) -> Self {
         let bits = bits_for(values.len());
-        let mut heads = vec![crate::texts::NONE; 1 << bits];
+        let mut heads = vec![NONE; 1 << bits];
         let mut entries = Vec::with_capacity(values.len());
         for (hash, value) in values {
             let head = heads.get_mut(place(hash, bits));
-            let this = crate::texts::small(entries.len());
-            let next = head.map_or(crate::texts::NONE, |head| std::mem::replace(head, this));
+            let this = small(entries.len());
+            let next = head.map_or(NONE, |head| std::mem::replace(head, this));
             entries.push(Entry { hash, next, value });
         }
         Self {
@@ -127,7 +127,7 @@ impl<T> Table<T> {
         };
         let mut passed = 0;
         let mut at = *head;
-        let mut before = crate::texts::NONE;
+        let mut before = NONE;
         while let Some(entry) = self.entries.get(wide(at)) {
             passed += 1;
             let next = entry.next;

@@ -129,7 +129,7 @@ fn patterns() -> impl Strategy<Value = Vec<String>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 60 } else { 600 }))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 40 } else { 600 }))]
 
     #[test]
     fn both_ways_equal_the_reference(patterns in patterns(), options in options(), seed in any::<u64>()) {
