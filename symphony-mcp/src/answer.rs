@@ -2,6 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
+use symphony_core::issue::FieldError;
 use symphony_store::StoreError;
 
 /// A tool's answer.
@@ -14,7 +15,10 @@ pub(crate) struct Answer {
 impl Answer {
     /// Starts an answer from its short text.
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), fields: Map::new() }
+        Self {
+            message: message.into(),
+            fields: Map::new(),
+        }
     }
 
     /// Adds a field to the structured content.
@@ -31,7 +35,8 @@ impl Answer {
         } else {
             format!("{}\n{}", self.message, Value::Object(self.fields.clone()))
         };
-        self.fields.insert("message".to_owned(), Value::String(self.message));
+        self.fields
+            .insert("message".to_owned(), Value::String(self.message));
         let mut result = CallToolResult::success(vec![ContentBlock::text(text)]);
         result.structured_content = Some(Value::Object(self.fields));
         result
@@ -55,6 +60,12 @@ impl ToolError {
     }
 }
 
+impl From<FieldError> for ToolError {
+    fn from(error: FieldError) -> Self {
+        Self(error.to_string())
+    }
+}
+
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         let hint = match &error {
@@ -64,6 +75,10 @@ impl From<StoreError> for ToolError {
             _ => "",
         };
         let text = error.to_string();
-        Self(if hint.is_empty() { text } else { format!("{text}.{hint}") })
+        Self(if hint.is_empty() {
+            text
+        } else {
+            format!("{text}.{hint}")
+        })
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use rmcp::model::{JsonObject, Tool as McpTool};
+use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use schemars::transform::{RecursiveTransform, Transform};
-use schemars::{JsonSchema, Schema};
+use serde_json::{Value, json};
 use symphony_core::tools::{Tool, ToolSet};
 
 use crate::params;
@@ -30,12 +30,12 @@ pub fn tool_names(tools: ToolSet) -> Vec<&'static str> {
     tools.iter().map(Tool::name).collect()
 }
 
-/// Renders the tools of a set; done once a session.
+/// Renders the implemented tools of a set; done once a session.
 pub(crate) fn render(tools: ToolSet) -> Vec<McpTool> {
-    tools.intersection(IMPLEMENTED).iter().map(describe).collect()
+    tools.iter().filter_map(describe).collect()
 }
 
-fn describe(tool: Tool) -> McpTool {
+fn describe(tool: Tool) -> Option<McpTool> {
     let (description, schema) = match tool {
         Tool::GetIssue => (
             "Returns the issue with its comments, findings, dependencies, sub-tasks and pull request.",
@@ -89,24 +89,82 @@ fn describe(tool: Tool) -> McpTool {
         | Tool::RejectPhase
         | Tool::RecordCoverage
         | Tool::RecordTestHealth
-        | Tool::ConfigureProject => ("", JsonObject::new()),
+        | Tool::ConfigureProject => return None,
     };
-    McpTool::new(tool.name(), description, Arc::new(schema))
+    Some(McpTool::new(tool.name(), description, Arc::new(schema)))
 }
 
-/// Makes a schema without references and without Rust's number formats, which some clients do not know.
+/// Makes a schema in the plain form that every client understands: without references, number formats, `null`
+/// for what may be left out, and with closed sets as `enum`.
 fn schema<T: JsonSchema>() -> JsonObject {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
-    let mut schema = settings.into_generator().into_root_schema_for::<T>();
-    RecursiveTransform(|schema: &mut Schema| {
-        schema.remove("format");
-    })
-    .transform(&mut schema);
-    schema.remove("$schema");
-    schema.remove("title");
-    match schema.to_value() {
-        serde_json::Value::Object(object) => object,
+    let mut schema = settings
+        .into_generator()
+        .into_root_schema_for::<T>()
+        .to_value();
+    plain(&mut schema);
+    match schema {
+        Value::Object(mut object) => {
+            object.remove("$schema");
+            object.remove("title");
+            // the type's documentation is for readers of the source; the tool has its own description
+            object.remove("description");
+            object
+        }
         _ => JsonObject::new(),
+    }
+}
+
+fn plain(value: &mut Value) {
+    match value {
+        Value::Array(items) => items.iter_mut().for_each(plain),
+        Value::Object(object) => {
+            object.values_mut().for_each(plain);
+            object.remove("format");
+            without_null(object);
+            as_enum(object);
+        }
+        _ => {}
+    }
+}
+
+/// Turns "this or null" into "this": an argument that is not wanted is left out.
+fn without_null(object: &mut JsonObject) {
+    if object.get("default") == Some(&Value::Null) {
+        object.remove("default");
+    }
+    if let Some(Value::Array(types)) = object.get_mut("type") {
+        types.retain(|name| name != "null");
+        if let [one] = types.as_slice() {
+            let one = one.clone();
+            object.insert("type".to_owned(), one);
+        }
+    }
+    if let Some(Value::Array(choices)) = object.get_mut("anyOf") {
+        choices.retain(|choice| choice.get("type") != Some(&json!("null")));
+        if let [Value::Object(one)] = choices.as_slice() {
+            let one = one.clone();
+            object.remove("anyOf");
+            for (key, value) in one {
+                object.entry(key).or_insert(value);
+            }
+        }
+    }
+}
+
+/// Turns alternatives of one name each into an `enum`.
+fn as_enum(object: &mut JsonObject) {
+    let Some(Value::Array(choices)) = object.get("oneOf") else {
+        return;
+    };
+    let names: Option<Vec<Value>> = choices
+        .iter()
+        .map(|choice| choice.get("const").cloned())
+        .collect();
+    if let Some(names) = names {
+        object.remove("oneOf");
+        object.insert("type".to_owned(), json!("string"));
+        object.insert("enum".to_owned(), Value::Array(names));
     }
 }

@@ -67,11 +67,16 @@ pub struct Identity {
 impl Identity {
     /// Returns the context of a write made now.
     pub(crate) fn context(&self) -> Context {
-        Context { actor: self.actor.clone(), now: Timestamp::now() }
+        Context {
+            actor: self.actor.clone(),
+            now: Timestamp::now(),
+        }
     }
 
     /// Returns what is listed and callable.
     pub(crate) fn callable(&self) -> ToolSet {
-        self.tools.intersection(self.role.allowed()).intersection(IMPLEMENTED)
+        self.tools
+            .intersection(self.role.allowed())
+            .intersection(IMPLEMENTED)
     }
 }

@@ -16,19 +16,32 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// # Errors
 /// When the socket can not be reached.
 pub fn pipe_stdio(path: &Path) -> Result<(), McpError> {
+    pipe(path, io::stdin(), &mut io::stdout().lock())
+}
+
+/// Carries bytes between an input and an output and the socket until either side ends. An input that never ends keeps
+/// its thread until the process is over.
+///
+/// # Errors
+/// As [`pipe_stdio`].
+pub fn pipe(
+    path: &Path,
+    mut input: impl Read + Send + 'static,
+    output: &mut impl Write,
+) -> Result<(), McpError> {
     let socket = connect(path)?;
     let mut from_agent = socket.try_clone().map_err(McpError::Transport)?;
     let mut to_agent = socket;
     thread::Builder::new()
-        .name("stdin".to_owned())
+        .name("input".to_owned())
         .spawn(move || {
             // the agent's CLI closed its side or died: the session ends in order, open calls are still answered
-            let _ended = carry(&mut io::stdin().lock(), &mut from_agent);
+            let _ended = carry(&mut input, &mut from_agent);
             let _closed = from_agent.shutdown(Shutdown::Write);
         })
         .map_err(McpError::Transport)?;
-    // when the supervisor closes the socket the process ends, even while stdin stays open
-    carry(&mut to_agent, &mut io::stdout().lock()).map_err(McpError::Transport)
+    // when the supervisor closes the socket the process ends, even while the input stays open
+    carry(&mut to_agent, output).map_err(McpError::Transport)
 }
 
 fn carry(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
@@ -38,6 +51,8 @@ fn carry(from: &mut impl Read, to: &mut impl Write) -> io::Result<()> {
             Ok(0) => return Ok(()),
             Ok(read) => read,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            // the supervisor closed the socket while something was on its way to it
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
             Err(error) => return Err(error),
         };
         let bytes = buffer.get(..read).unwrap_or_default();

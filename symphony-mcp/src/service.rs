@@ -4,15 +4,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Implementation, ListToolsResult,
-    PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as McpTool,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, Implementation,
+    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as McpTool,
 };
-use rmcp::service::{RequestContext, RoleServer};
+use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use symphony_core::tools::Tool;
+use symphony_store::Store;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::answer::ToolError;
+use crate::answer::{Answer, ToolError};
 use crate::catalog::{render, tool_names};
 use crate::error::McpError;
 use crate::identity::Identity;
@@ -31,7 +32,11 @@ impl Service {
     /// Makes the service of an identity.
     pub fn new(identity: Identity, store: StoreThread) -> Self {
         let listed = Arc::new(render(identity.callable()));
-        Self { identity: Arc::new(identity), store, listed }
+        Self {
+            identity: Arc::new(identity),
+            store,
+            listed,
+        }
     }
 
     async fn call(&self, request: CallToolRequestParams) -> CallToolResult {
@@ -39,18 +44,32 @@ impl Service {
             Ok(tool) if self.identity.callable().contains(tool) => tool,
             _ => return self.refuse(&request.name).into_result(),
         };
-        let (identity, arguments) = (Arc::clone(&self.identity), request.arguments.unwrap_or_default());
-        let answered = self
-            .store
-            .call(move |store| {
-                // a panic would leave the request without an answer for ever
-                std::panic::catch_unwind(AssertUnwindSafe(|| tools::call(store, &identity, tool, arguments)))
-                    .unwrap_or_else(|_panic| {
-                        Err(ToolError::new(format!("`{}` failed inside Symphony: this is a bug", tool.name())))
-                    })
+        let (identity, arguments) = (
+            Arc::clone(&self.identity),
+            request.arguments.unwrap_or_default(),
+        );
+        self.answer(tool, move |store| {
+            tools::call(store, &identity, tool, arguments)
+        })
+        .await
+    }
+
+    /// Does a call's work on the database's thread. A panic in it would leave the request without an answer for ever,
+    /// and end the thread: it becomes an answer, and what it had begun to write is rolled back.
+    async fn answer(
+        &self,
+        tool: Tool,
+        work: impl FnOnce(&mut Store) -> Result<Answer, ToolError> + Send + 'static,
+    ) -> CallToolResult {
+        let guarded = move |store: &mut Store| {
+            std::panic::catch_unwind(AssertUnwindSafe(|| work(store))).unwrap_or_else(|_panic| {
+                Err(ToolError::new(format!(
+                    "`{}` failed inside Symphony: this is a bug",
+                    tool.name()
+                )))
             })
-            .await;
-        match answered {
+        };
+        match self.store.call(guarded).await {
             Ok(Ok(answer)) => answer.into_result(),
             Ok(Err(error)) => error.into_result(),
             Err(gone) => ToolError::new(gone.to_string()).into_result(),
@@ -84,7 +103,10 @@ impl ServerHandler for Service {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         // the list depends on the role: nobody else may be served it from a cache
-        Ok(ListToolsResult::with_all_items(self.listed.as_ref().clone()).with_cache_scope(CacheScope::Private))
+        Ok(
+            ListToolsResult::with_all_items(self.listed.as_ref().clone())
+                .with_cache_scope(CacheScope::Private),
+        )
     }
 
     async fn call_tool(
@@ -107,13 +129,14 @@ where
 {
     match service.serve((read, write)).await {
         Ok(session) => {
-            session.waiting().await.map_err(|error| McpError::Session(error.to_string()))?;
+            session
+                .waiting()
+                .await
+                .map_err(|error| McpError::Session(error.to_string()))?;
             Ok(())
         }
-        Err(error) => {
-            let text = error.to_string();
-            if text.contains("closed") { Ok(()) } else { Err(McpError::Session(text)) }
-        }
+        Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
+        Err(error) => Err(McpError::Session(error.to_string())),
     }
 }
 
@@ -123,4 +146,41 @@ where
 /// As [`serve`].
 pub async fn serve_stdio(service: Service) -> Result<(), McpError> {
     serve(service, tokio::io::stdin(), tokio::io::stdout()).await
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_core::id::ProjectId;
+    use symphony_core::tools::{Role, ToolSet};
+    use symphony_store::Actor;
+
+    use super::*;
+    use crate::identity::Verdicts;
+
+    #[tokio::test]
+    async fn a_panic_in_a_tool_is_answered_and_the_next_call_works() {
+        let identity = Identity {
+            actor: Actor::Human,
+            role: Role::Human,
+            tools: ToolSet::ALL,
+            project: ProjectId::parse("demo").unwrap(),
+            issue: None,
+            review: None,
+            workspace: None,
+            verdicts: Verdicts::ByRole,
+        };
+        let store = StoreThread::start(Store::open_in_memory().unwrap()).unwrap();
+        let service = Service::new(identity, store);
+        let result = service
+            .answer(Tool::AddComment, |_store| panic!("planted"))
+            .await;
+        assert_eq!(result.is_error, Some(true));
+        let told =
+            serde_json::json!({ "error": "`add_comment` failed inside Symphony: this is a bug" });
+        assert_eq!(result.structured_content, Some(told));
+        let result = service
+            .call(CallToolRequestParams::new("list_issues"))
+            .await;
+        assert_eq!(result.is_error, Some(false), "{result:?}");
+    }
 }

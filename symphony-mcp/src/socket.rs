@@ -1,6 +1,6 @@
 //! The run's socket: role, run and issue belong to it, on the supervisor's side.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
@@ -28,15 +28,22 @@ pub struct RunSocket {
 /// socket is limited to 108 bytes.
 fn short(path: &Path) -> io::Result<(File, PathBuf)> {
     let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, "not the path of a file"));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "not the path of a file",
+        ));
     };
-    let folder = File::open(if folder.as_os_str().is_empty() { Path::new(".") } else { folder })?;
+    let folder = File::open(if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    })?;
     let through = PathBuf::from(format!("/proc/self/fd/{}", folder.as_raw_fd())).join(name);
     Ok((folder, through))
 }
 
 impl RunSocket {
-    /// Binds the socket at a path, mode 0600, in a folder of mode 0700 that is made where it is missing.
+    /// Binds the socket at a path, mode 0600, in the run's own folder: mode 0700, made where it is missing.
     ///
     /// A judge's socket takes one session: nothing else that runs in its worktree can get at its verdict tools.
     ///
@@ -44,8 +51,16 @@ impl RunSocket {
     /// When the folder or the socket can not be made.
     pub fn bind(path: &Path, single_session: bool) -> Result<Self, McpError> {
         let bind = || -> io::Result<UnixListener> {
-            if let Some(folder) = path.parent() {
-                std::fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+            if let Some(folder) = path
+                .parent()
+                .filter(|folder| !folder.as_os_str().is_empty())
+            {
+                std::fs::DirBuilder::new()
+                    .recursive(true)
+                    .mode(0o700)
+                    .create(folder)?;
+                // one that was there already may be open to others
+                std::fs::set_permissions(folder, Permissions::from_mode(0o700))?;
             }
             match std::fs::remove_file(path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -53,12 +68,19 @@ impl RunSocket {
             }
             let (_folder, through) = short(path)?;
             let listener = UnixListener::bind(through)?;
-            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))?;
+            std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
             Ok(listener)
         };
-        let listener = bind().map_err(|source| McpError::Socket { path: path.to_owned(), source })?;
+        let listener = bind().map_err(|source| McpError::Socket {
+            path: path.to_owned(),
+            source,
+        })?;
         let sessions_max = if single_session { 1 } else { SESSIONS_MAX };
-        Ok(Self { listener, path: path.to_owned(), sessions_max })
+        Ok(Self {
+            listener,
+            path: path.to_owned(),
+            sessions_max,
+        })
     }
 
     /// Serves sessions until the future is dropped. Sessions over the limit are closed at once.
@@ -105,5 +127,8 @@ pub(crate) fn connect(path: &Path) -> Result<StdStream, McpError> {
         let (_folder, through) = short(path)?;
         StdStream::connect(through)
     };
-    open().map_err(|source| McpError::Connect { path: path.to_owned(), source })
+    open().map_err(|source| McpError::Connect {
+        path: path.to_owned(),
+        source,
+    })
 }

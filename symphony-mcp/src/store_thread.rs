@@ -47,7 +47,9 @@ impl StoreThread {
             // the caller may have gone away; the work is done all the same
             let _unsent = answer.send(work(store)).is_err();
         });
-        self.jobs.send(job).map_err(|_gone| McpError::StoreThreadGone)?;
+        self.jobs
+            .send(job)
+            .map_err(|_gone| McpError::StoreThreadGone)?;
         result.await.map_err(|_gone| McpError::StoreThreadGone)
     }
 }

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
-    CommentAuthor, Issue, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, Priority, Review, Size, human_move,
+    CommentAuthor, Issue, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, Priority, Review, Size,
+    check_text, human_move,
 };
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tools::StatusPermission;
@@ -12,13 +13,17 @@ use symphony_store::{Actor, IssueFilter, NewIssue, Store};
 use super::{own_issue, target};
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::params::{CreateIssue, GetIssue, ListIssues, PriorityName, SizeName, StatusName, UpdateIssueStatus};
+use crate::params::{
+    CreateIssue, GetIssue, ListIssues, PriorityName, SizeName, StatusName, UpdateIssueStatus,
+};
 
 /// Comments and findings that `get_issue` shows: the newest ones.
 const NOTES_SHOWN_MAX: u32 = 20;
 /// Page of `list_issues` when the call names none, and the largest one (spec: mcp).
 const PAGE: u32 = 20;
 const PAGE_MAX: u32 = 100;
+/// The phase of what agents file (spec: domain, "Phases").
+const FIRST_PHASE_LABEL: &str = "phase:research";
 
 fn status(name: StatusName) -> IssueStatus {
     match name {
@@ -74,7 +79,11 @@ fn pr_row(pr: &PullRequest) -> Value {
 }
 
 /// `get_issue`
-pub(super) fn get(store: &mut Store, identity: &Identity, params: &GetIssue) -> Result<Answer, ToolError> {
+pub(super) fn get(
+    store: &mut Store,
+    identity: &Identity,
+    params: &GetIssue,
+) -> Result<Answer, ToolError> {
     let issue = target(store, identity, params.issue.as_deref())?;
     let comments: Vec<Value> = store
         .comments(&issue.id, NOTES_SHOWN_MAX)?
@@ -96,7 +105,10 @@ pub(super) fn get(store: &mut Store, identity: &Identity, params: &GetIssue) -> 
         ..IssueFilter::default()
     })?;
     let pr = store
-        .prs(&symphony_store::PrFilter { issue: Some(issue.id.clone()), ..Default::default() })?
+        .prs(&symphony_store::PrFilter {
+            issue: Some(issue.id.clone()),
+            ..Default::default()
+        })?
         .first()
         .map(pr_row);
     let mut shown = row(&issue);
@@ -115,15 +127,27 @@ pub(super) fn get(store: &mut Store, identity: &Identity, params: &GetIssue) -> 
 }
 
 /// `list_issues`
-pub(super) fn list(store: &mut Store, identity: &Identity, params: &ListIssues) -> Result<Answer, ToolError> {
+pub(super) fn list(
+    store: &mut Store,
+    identity: &Identity,
+    params: &ListIssues,
+) -> Result<Answer, ToolError> {
     let limit = params.limit.unwrap_or(PAGE);
     if !(1..=PAGE_MAX).contains(&limit) {
-        return Err(ToolError::new(format!("limit is {limit}; it must be 1 to {PAGE_MAX}")));
+        return Err(ToolError::new(format!(
+            "limit is {limit}; it must be 1 to {PAGE_MAX}"
+        )));
+    }
+    if let Some(text) = &params.text {
+        check_text("text", text)?;
     }
     let after = params
         .cursor
         .as_deref()
-        .map(|text| IssueId::parse(text).map_err(|_id| ToolError::new("cursor is not a `next_cursor` of this tool")))
+        .map(|text| {
+            IssueId::parse(text)
+                .map_err(|_id| ToolError::new("cursor is not a `next_cursor` of this tool"))
+        })
         .transpose()?;
     let page = store.list_issues(&IssueFilter {
         project: Some(identity.project.clone()),
@@ -161,7 +185,9 @@ pub(super) fn update_status(
     } else {
         match (permission, to) {
             (StatusPermission::Full, IssueStatus::Todo) => IssueEvent::HandedBack,
-            (_, IssueStatus::Blocked) => IssueEvent::AgentBlocked { reason: required_reason(params)? },
+            (_, IssueStatus::Blocked) => IssueEvent::AgentBlocked {
+                reason: required_reason(params)?,
+            },
             (StatusPermission::Full, other) => {
                 return Err(ToolError::new(format!(
                     "you can not move an issue to `{other}`: use `todo` to give it back, `blocked` to ask for a human, \
@@ -177,10 +203,22 @@ pub(super) fn update_status(
         }
     };
     let context = identity.context();
-    let issue = store.move_issue(&context, &id, &event)?;
-    if let Some(reason) = params.reason.as_deref().filter(|text| !text.trim().is_empty()) {
-        store.add_comment(&context, &id, &format!("Moved to {}: {reason}", issue.state.status()))?;
-    }
+    let issue = match params
+        .reason
+        .as_deref()
+        .filter(|text| !text.trim().is_empty())
+    {
+        None => store.move_issue(&context, &id, &event)?,
+        Some(reason) => {
+            check_text("reason", reason)?;
+            store.move_issue_with_comment(
+                &context,
+                &id,
+                &event,
+                &format!("Moved to {to}: {reason}"),
+            )?
+        }
+    };
     Ok(Answer::new(format!("{id} is {} now", issue.state.status())).with("issue", row(&issue)))
 }
 
@@ -191,10 +229,17 @@ fn human_event(
     reason: Option<&str>,
 ) -> Result<IssueEvent, ToolError> {
     if to == IssueStatus::Blocked {
-        return Ok(IssueEvent::AgentBlocked { reason: reason.unwrap_or("blocked by a human").to_owned() });
+        return Ok(IssueEvent::AgentBlocked {
+            reason: reason.unwrap_or("blocked by a human").to_owned(),
+        });
     }
-    let review = if store.open_pr(id)?.is_some() { Review::Open } else { Review::None };
-    human_move(&store.issue(id)?.state, to, review).map_err(|error| ToolError::new(error.to_string()))
+    let review = if store.open_pr(id)?.is_some() {
+        Review::Open
+    } else {
+        Review::None
+    };
+    human_move(&store.issue(id)?.state, to, review)
+        .map_err(|error| ToolError::new(error.to_string()))
 }
 
 fn required_reason(params: &UpdateIssueStatus) -> Result<String, ToolError> {
@@ -207,11 +252,23 @@ fn required_reason(params: &UpdateIssueStatus) -> Result<String, ToolError> {
 }
 
 /// `create_issue`
-pub(super) fn create(store: &mut Store, identity: &Identity, params: CreateIssue) -> Result<Answer, ToolError> {
+pub(super) fn create(
+    store: &mut Store,
+    identity: &Identity,
+    params: CreateIssue,
+) -> Result<Answer, ToolError> {
     let by_human = identity.actor == Actor::Human;
     let mut labels = params.labels;
-    if !by_human && !labels.iter().any(|label| label.starts_with(PHASE_LABEL_PREFIX)) {
-        labels.push(format!("{PHASE_LABEL_PREFIX}research"));
+    if !by_human {
+        if let Some(label) = labels
+            .iter()
+            .find(|label| label.starts_with(PHASE_LABEL_PREFIX))
+        {
+            return Err(ToolError::new(format!(
+                "leave out the label `{label}`: what an agent files starts in `{FIRST_PHASE_LABEL}`"
+            )));
+        }
+        labels.push(FIRST_PHASE_LABEL.to_owned());
     }
     let issue = store.add_issue(
         &identity.context(),

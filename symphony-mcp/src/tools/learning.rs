@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::id::LearningId;
+use symphony_core::issue::check_required_text;
 use symphony_core::learning::LearningType;
 use symphony_learning::{Options, Relevance};
 use symphony_store::{NewLearning, Store};
@@ -17,8 +18,13 @@ const RESULTS: u32 = 10;
 const RESULTS_MAX: u32 = 100;
 
 /// `add_learning`
-pub(super) fn add(store: &mut Store, identity: &Identity, params: AddLearning) -> Result<Answer, ToolError> {
-    let id = LearningId::parse(Uuid::now_v7().to_string()).map_err(|error| ToolError::new(error.to_string()))?;
+pub(super) fn add(
+    store: &mut Store,
+    identity: &Identity,
+    params: AddLearning,
+) -> Result<Answer, ToolError> {
+    let id = LearningId::parse(Uuid::now_v7().to_string())
+        .map_err(|error| ToolError::new(error.to_string()))?;
     let record = store.add_learning(
         &identity.context(),
         &NewLearning {
@@ -46,15 +52,21 @@ pub(super) fn search(
 ) -> Result<Answer, ToolError> {
     let limit = params.limit.unwrap_or(RESULTS);
     if !(1..=RESULTS_MAX).contains(&limit) {
-        return Err(ToolError::new(format!("limit is {limit}; it must be 1 to {RESULTS_MAX}")));
+        return Err(ToolError::new(format!(
+            "limit is {limit}; it must be 1 to {RESULTS_MAX}"
+        )));
     }
-    if params.query.trim().is_empty() {
-        return Err(ToolError::new("query must not be empty"));
-    }
+    check_required_text("query", &params.query)?;
     let project = (!params.all_projects).then_some(&identity.project);
     let records = store.learnings_for(project, None)?;
-    let learnings: Vec<_> = records.iter().map(|record| record.learning.clone()).collect();
-    let options = Options { max_results: usize::try_from(limit).unwrap_or(usize::MAX), ..Options::default() };
+    let learnings: Vec<_> = records
+        .iter()
+        .map(|record| record.learning.clone())
+        .collect();
+    let options = Options {
+        max_results: usize::try_from(limit).unwrap_or(usize::MAX),
+        ..Options::default()
+    };
     let hits = symphony_learning::search(
         &learnings,
         &params.query,

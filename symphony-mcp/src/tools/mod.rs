@@ -41,9 +41,10 @@ pub(crate) fn call(
         | Tool::RejectPhase
         | Tool::RecordCoverage
         | Tool::RecordTestHealth
-        | Tool::ConfigureProject => {
-            Err(ToolError::new(format!("this server does not offer `{}`", tool.name())))
-        }
+        | Tool::ConfigureProject => Err(ToolError::new(format!(
+            "this server does not offer `{}`",
+            tool.name()
+        ))),
     }
 }
 
@@ -55,10 +56,14 @@ fn typed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ToolError> {
 /// Returns the issue that a call is about: the session's own, or another one of the same project.
 fn target(store: &Store, identity: &Identity, named: Option<&str>) -> Result<Issue, ToolError> {
     let id = match (named, &identity.issue) {
-        (Some(text), _) => IssueId::parse(text).map_err(|error| ToolError::new(error.to_string()))?,
+        (Some(text), _) => {
+            IssueId::parse(text).map_err(|error| ToolError::new(error.to_string()))?
+        }
         (None, Some(own)) => own.clone(),
         (None, None) => {
-            return Err(ToolError::new("this run has no issue of its own: name one with `issue`"));
+            return Err(ToolError::new(
+                "this run has no issue of its own: name one with `issue`",
+            ));
         }
     };
     let issue = store.issue(&id)?;
@@ -70,5 +75,8 @@ fn target(store: &Store, identity: &Identity, named: Option<&str>) -> Result<Iss
 
 /// Returns the session's own issue.
 fn own_issue(identity: &Identity) -> Result<&IssueId, ToolError> {
-    identity.issue.as_ref().ok_or_else(|| ToolError::new("this run has no issue of its own"))
+    identity
+        .issue
+        .as_ref()
+        .ok_or_else(|| ToolError::new("this run has no issue of its own"))
 }

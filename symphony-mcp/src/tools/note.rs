@@ -21,15 +21,31 @@ fn kind(name: FindingName) -> FindingKind {
 }
 
 /// `add_finding`
-pub(super) fn add_finding(store: &mut Store, identity: &Identity, params: AddFinding) -> Result<Answer, ToolError> {
+pub(super) fn add_finding(
+    store: &mut Store,
+    identity: &Identity,
+    params: AddFinding,
+) -> Result<Answer, ToolError> {
     let id = own_issue(identity)?;
-    let new = NewFinding { kind: kind(params.kind), text: params.text, files: params.files };
+    let new = NewFinding {
+        kind: kind(params.kind),
+        text: params.text,
+        files: params.files,
+    };
     let finding = store.add_finding(&identity.context(), id, &new)?;
-    Ok(Answer::new(format!("recorded a finding of kind {} on {id}", finding.kind)).with("id", json!(finding.id)))
+    Ok(Answer::new(format!(
+        "recorded a finding of kind {} on {id}",
+        finding.kind
+    ))
+    .with("id", json!(finding.id)))
 }
 
 /// `add_comment`
-pub(super) fn add_comment(store: &mut Store, identity: &Identity, params: &AddComment) -> Result<Answer, ToolError> {
+pub(super) fn add_comment(
+    store: &mut Store,
+    identity: &Identity,
+    params: &AddComment,
+) -> Result<Answer, ToolError> {
     let issue = target(store, identity, params.issue.as_deref())?;
     let comment = store.add_comment(&identity.context(), &issue.id, &params.content)?;
     Ok(Answer::new(format!("added a comment to {}", issue.id)).with("id", json!(comment.id)))

@@ -1,9 +1,8 @@
 //! Pull requests: opened by a worker, judged by a judge.
 
 use serde_json::json;
-use symphony_core::issue::FindingKind;
 use symphony_core::pull_request::{PullRequest, ReportedGate, VerdictKind};
-use symphony_store::{Actor, NewFinding, Store};
+use symphony_store::{Actor, Store};
 
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
@@ -15,29 +14,39 @@ use crate::pull_request_source::read_change;
 const REPORTED_GATES_MAX: usize = 50;
 
 /// `create_pr`
-pub(super) fn create_pr(store: &mut Store, identity: &Identity, params: CreatePr) -> Result<Answer, ToolError> {
+pub(super) fn create_pr(
+    store: &mut Store,
+    identity: &Identity,
+    params: CreatePr,
+) -> Result<Answer, ToolError> {
     let issue = own_issue(identity)?.clone();
     if params.gate_results.len() > REPORTED_GATES_MAX {
-        return Err(ToolError::new(format!("gate_results has more than {REPORTED_GATES_MAX} items")));
+        return Err(ToolError::new(format!(
+            "gate_results has more than {REPORTED_GATES_MAX} items"
+        )));
     }
-    let workspace = identity
-        .workspace
-        .as_ref()
-        .ok_or_else(|| ToolError::new(format!("{issue} has no worktree: there is nothing to open a pull request from")))?;
+    let workspace = identity.workspace.as_ref().ok_or_else(|| {
+        ToolError::new(format!(
+            "{issue} has no worktree: there is nothing to open a pull request from"
+        ))
+    })?;
     let mut new = read_change(&issue, workspace)?;
     new.title = params.title;
     new.body = params.body;
     new.reported_gates = params
         .gate_results
         .into_iter()
-        .map(|gate| ReportedGate { name: gate.name, passed: gate.passed, output: gate.output })
+        .map(|gate| ReportedGate {
+            name: gate.name,
+            passed: gate.passed,
+            output: gate.output,
+        })
         .collect();
-    let context = identity.context();
-    // the finding first: once the issue is in review, the judge reads it
-    if let Some(text) = params.approach.filter(|text| !text.trim().is_empty()) {
-        store.add_finding(&context, &issue, &NewFinding { kind: FindingKind::Approach, text, files: Vec::new() })?;
-    }
-    let pr = store.create_pr(&context, &new)?;
+    let approach = params
+        .approach
+        .as_deref()
+        .filter(|text| !text.trim().is_empty());
+    let pr = store.create_pr_with_approach(&identity.context(), &new, approach)?;
     let (insertions, deletions) = pr.totals();
     let message = format!(
         "opened pull request {} for {issue}: {} files, +{insertions} -{deletions}, head {}. The issue is in review; \
@@ -46,7 +55,10 @@ pub(super) fn create_pr(store: &mut Store, identity: &Identity, params: CreatePr
         pr.files.len(),
         pr.head_commit
     );
-    Ok(Answer::new(message).with("pull_request", json!({ "id": pr.id, "head_commit": pr.head_commit, "files": pr.files })))
+    Ok(Answer::new(message).with(
+        "pull_request",
+        json!({ "id": pr.id, "head_commit": pr.head_commit, "files": pr.files }),
+    ))
 }
 
 /// Returns the pull request under review and the commit that a verdict is about.
@@ -71,18 +83,44 @@ fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String),
 }
 
 /// `approve_pr`
-pub(super) fn approve(store: &mut Store, identity: &Identity, params: &ApprovePr) -> Result<Answer, ToolError> {
+pub(super) fn approve(
+    store: &mut Store,
+    identity: &Identity,
+    params: &ApprovePr,
+) -> Result<Answer, ToolError> {
     let (pr, commit) = reviewed(store, identity)?;
     let comment = params.comment.as_deref().unwrap_or("");
-    let pr = store.record_verdict(&identity.context(), pr.id, VerdictKind::Approved, &commit, comment)?;
-    let message = format!("approved pull request {} on commit {commit}; a human merges it", pr.id);
+    let pr = store.record_verdict(
+        &identity.context(),
+        pr.id,
+        VerdictKind::Approved,
+        &commit,
+        comment,
+    )?;
+    let message = format!(
+        "approved pull request {} on commit {commit}; a human merges it",
+        pr.id
+    );
     Ok(Answer::new(message).with("state", json!(pr.state)))
 }
 
 /// `reject_pr`
-pub(super) fn reject(store: &mut Store, identity: &Identity, params: &RejectPr) -> Result<Answer, ToolError> {
+pub(super) fn reject(
+    store: &mut Store,
+    identity: &Identity,
+    params: &RejectPr,
+) -> Result<Answer, ToolError> {
     let (pr, commit) = reviewed(store, identity)?;
-    let pr = store.record_verdict(&identity.context(), pr.id, VerdictKind::Rejected, &commit, &params.feedback)?;
-    let message = format!("rejected pull request {}; {} goes back to a worker with your feedback", pr.id, pr.issue);
+    let pr = store.record_verdict(
+        &identity.context(),
+        pr.id,
+        VerdictKind::Rejected,
+        &commit,
+        &params.feedback,
+    )?;
+    let message = format!(
+        "rejected pull request {}; {} goes back to a worker with your feedback",
+        pr.id, pr.issue
+    );
     Ok(Answer::new(message).with("state", json!(pr.state)))
 }

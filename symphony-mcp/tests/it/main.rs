@@ -1,1 +1,14 @@
-//! Integration tests of symphony-mcp.
+//! Integration tests of symphony-mcp: a real client, a real database.
+
+#[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod catalogue;
+#[cfg(test)]
+mod limits;
+#[cfg(test)]
+mod roles;
+#[cfg(test)]
+mod socket;
+#[cfg(test)]
+mod support;

@@ -1,0 +1,139 @@
+//! Schemas that every client understands: inlined, described, with closed sets as enums.
+
+use serde_json::Value;
+use symphony_mcp::IMPLEMENTED;
+
+use crate::support::{Desk, person};
+
+async fn schemas() -> Vec<(String, Value)> {
+    let client = Desk::new().client(person(None)).await;
+    let tools = client.list_all_tools().await.unwrap();
+    tools
+        .into_iter()
+        .map(|tool| {
+            let text = tool.description.unwrap_or_default();
+            assert!(
+                text.len() > 30 && text.ends_with('.'),
+                "{}: {text}",
+                tool.name
+            );
+            (
+                tool.name.to_string(),
+                Value::Object(tool.input_schema.as_ref().clone()),
+            )
+        })
+        .collect()
+}
+
+/// Calls a check for every object of a schema, with the path to it.
+fn walk(value: &Value, path: &str, check: &mut dyn FnMut(&str, &serde_json::Map<String, Value>)) {
+    match value {
+        Value::Object(object) => {
+            check(path, object);
+            for (key, inner) in object {
+                walk(inner, &format!("{path}/{key}"), check);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|inner| walk(inner, path, check)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn schemas_hold_no_reference_no_format_and_no_alternatives() {
+    let schemas = schemas().await;
+    assert_eq!(schemas.len(), IMPLEMENTED.len());
+    for (tool, schema) in &schemas {
+        walk(schema, tool, &mut |path, object| {
+            for word in [
+                "$ref", "$defs", "$schema", "format", "oneOf", "anyOf", "allOf", "const",
+            ] {
+                // `properties` holds names of arguments, not words of the language
+                assert!(
+                    path.ends_with("/properties") || !object.contains_key(word),
+                    "{path}/{word}"
+                );
+            }
+        });
+        assert_eq!(schema["type"], "object", "{tool}");
+        assert_eq!(schema["additionalProperties"], false, "{tool}");
+    }
+}
+
+#[tokio::test]
+async fn every_argument_is_described() {
+    for (tool, schema) in schemas().await {
+        walk(&schema, &tool, &mut |path, object| {
+            let Some(Value::Object(properties)) = object.get("properties") else {
+                return;
+            };
+            for (name, property) in properties {
+                let text = property.get("description").and_then(Value::as_str);
+                assert!(
+                    text.is_some_and(|text| text.len() > 5),
+                    "{path}.{name}: {property}"
+                );
+            }
+        });
+    }
+}
+
+#[tokio::test]
+async fn closed_sets_are_enums() {
+    let mut found = Vec::new();
+    for (tool, schema) in schemas().await {
+        walk(&schema, &tool, &mut |path, object| {
+            if let Some(Value::Array(names)) = object.get("enum") {
+                let names: Vec<&str> = names.iter().filter_map(Value::as_str).collect();
+                found.push(format!("{path}: {}", names.join(" ")));
+            }
+        });
+    }
+    insta::assert_snapshot!(found.join("\n"), @r"
+    list_issues/properties/status: backlog todo in_progress review blocked done cancelled
+    update_issue_status/properties/status: backlog todo in_progress review blocked done cancelled
+    create_issue/properties/priority: urgent high medium low none
+    create_issue/properties/size: small medium large
+    add_finding/properties/kind: note approach gap bug risk review
+    add_learning/properties/learning_type: convention pattern gotcha
+    ");
+}
+
+#[tokio::test]
+async fn arguments_and_the_required_ones() {
+    let mut lines = Vec::new();
+    for (tool, schema) in schemas().await {
+        let empty = serde_json::Map::new();
+        let properties = schema["properties"].as_object().unwrap_or(&empty);
+        let required: Vec<&str> = schema["required"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        let names: Vec<String> = properties
+            .keys()
+            .map(|name| {
+                if required.contains(&name.as_str()) {
+                    name.clone()
+                } else {
+                    format!("[{name}]")
+                }
+            })
+            .collect();
+        lines.push(format!("{tool} {}", names.join(" ")));
+    }
+    insta::assert_snapshot!(lines.join("\n"), @r"
+    get_issue [issue]
+    list_issues [cursor] [label] [limit] [status] [text]
+    update_issue_status [reason] status
+    create_issue [description] [labels] [priority] [size] title
+    add_finding [files] kind text
+    add_learning [applies_to] [learning_type] pattern
+    add_comment content [issue]
+    search_learnings [all_projects] [limit] query
+    create_pr [approach] body [gate_results] title
+    approve_pr [comment]
+    reject_pr feedback
+    ");
+}

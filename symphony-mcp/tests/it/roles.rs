@@ -1,0 +1,171 @@
+//! What each role sees is what it may call, and nothing else.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+use symphony_core::agent::AgentType;
+use symphony_core::run::RunTarget;
+use symphony_core::tools::{Role, Tool, ToolSet};
+use symphony_mcp::{IMPLEMENTED, Verdicts, tool_names};
+
+use crate::support::{Client, Desk, done, identity, person, refused};
+
+async fn listed(client: &Client) -> Vec<String> {
+    let tools = client.list_all_tools().await.unwrap();
+    tools
+        .into_iter()
+        .map(|tool| tool.name.to_string())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_list_is_the_roles_row_of_the_table() {
+    let mut desk = Desk::new();
+    let (_, run) = desk.worker();
+    for role in Role::ALL {
+        let client = desk.client(identity(&run, *role)).await;
+        let expected = tool_names(role.allowed().intersection(IMPLEMENTED));
+        assert_eq!(listed(&client).await, expected, "{role}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_listed_is_refused_and_writes_nothing() {
+    let mut desk = Desk::new();
+    let (_, run) = desk.worker();
+    let before = desk.events();
+    for role in Role::ALL {
+        let client = desk.client(identity(&run, *role)).await;
+        let own = role.allowed().intersection(IMPLEMENTED);
+        let outside = ToolSet::ALL.difference(own);
+        let names = outside
+            .iter()
+            .map(Tool::name)
+            .chain(["Bash", "", "GET_ISSUE"]);
+        for name in names {
+            let arguments = json!({ "title": "t", "feedback": "f", "content": "c" });
+            let text = refused(&client, name, arguments).await;
+            let has = tool_names(own).join(", ");
+            assert_eq!(
+                text,
+                format!("a {role} has no tool `{name}`; it has: {has}")
+            );
+        }
+    }
+    assert_eq!(desk.events(), before);
+}
+
+#[tokio::test]
+async fn a_profile_narrows_its_row_and_never_widens_it() {
+    let mut desk = Desk::new();
+    let (_, run) = desk.worker();
+    let mut identity = identity(&run, Role::Scanner);
+    identity.tools = ToolSet::of(&[Tool::GetIssue, Tool::ApprovePr]);
+    let client = desk.client(identity).await;
+    assert_eq!(listed(&client).await, ["get_issue"]);
+    let text = refused(&client, "approve_pr", json!({})).await;
+    assert_eq!(
+        text,
+        "a scanner has no tool `approve_pr`; it has: get_issue"
+    );
+}
+
+#[tokio::test]
+async fn every_implemented_tool_does_something() {
+    let mut desk = Desk::new();
+    let (issue, judge, review) = desk.judge();
+    let mut judge = identity(&judge, Role::JudgePr);
+    judge.review = Some(review);
+    let judge = desk.client(judge).await;
+    let human = desk.client(person(Some(&issue.id))).await;
+    let mut calls: BTreeMap<&str, serde_json::Value> = BTreeMap::from([
+        ("get_issue", json!({})),
+        ("list_issues", json!({ "status": "review" })),
+        ("search_learnings", json!({ "query": "parser" })),
+        ("add_finding", json!({ "kind": "risk", "text": "slow" })),
+        (
+            "add_learning",
+            json!({ "pattern": "Run the parser's tests first" }),
+        ),
+        ("add_comment", json!({ "content": "seen" })),
+        ("create_issue", json!({ "title": "Another one" })),
+    ]);
+    for (name, arguments) in &calls {
+        done(&human, name, arguments.clone()).await;
+    }
+    done(&judge, "approve_pr", json!({ "comment": "good" })).await;
+    done(&judge, "reject_pr", json!({ "feedback": "no test" })).await;
+    done(
+        &human,
+        "update_issue_status",
+        json!({ "status": "backlog" }),
+    )
+    .await;
+    // what `create_pr` does with a repository is tested where worktrees are made
+    let text = refused(&human, "create_pr", json!({ "title": "t", "body": "b" })).await;
+    assert_eq!(
+        text,
+        "DEM-1 has no worktree: there is nothing to open a pull request from"
+    );
+    for name in [
+        "approve_pr",
+        "reject_pr",
+        "update_issue_status",
+        "create_pr",
+    ] {
+        calls.insert(name, json!({}));
+    }
+    let mut implemented = tool_names(IMPLEMENTED);
+    implemented.sort_unstable();
+    assert_eq!(calls.into_keys().collect::<Vec<_>>(), implemented);
+}
+
+#[tokio::test]
+async fn a_verdict_comes_from_the_judge_of_that_pull_request_only() {
+    let mut desk = Desk::new();
+    let (issue, judge, review) = desk.judge();
+    // a role that promises more than the run is
+    let other = desk.issue("Other");
+    let worker = desk.run(AgentType::Worker, RunTarget::Issue(other.id));
+    let mut forged = identity(&worker, Role::JudgePr);
+    forged.review = Some(review.clone());
+    let client = desk.client(forged).await;
+    let text = refused(&client, "approve_pr", json!({})).await;
+    assert_eq!(
+        text,
+        "only a judge's run on pull request 1 may judge it; this is a worker run"
+    );
+    // a judge that was shown another commit
+    let mut stale = identity(&judge, Role::JudgePr);
+    stale.review = Some(symphony_mcp::ReviewTarget {
+        commit: "c0".into(),
+        ..review.clone()
+    });
+    let client = desk.client(stale).await;
+    let text = refused(&client, "approve_pr", json!({})).await;
+    assert_eq!(
+        text,
+        "the verdict is about commit c0, but the head of pull request 1 is c1"
+    );
+    // a server that an agent started on the database
+    let mut inside = person(Some(&issue.id));
+    inside.verdicts = Verdicts::Refused;
+    let client = desk.client(inside).await;
+    for (tool, arguments) in [
+        ("approve_pr", json!({})),
+        ("reject_pr", json!({ "feedback": "no" })),
+    ] {
+        let text = refused(&client, tool, arguments).await;
+        assert!(
+            text.starts_with("verdicts are refused here: SYMPHONY_RUN_ID is set"),
+            "{text}"
+        );
+    }
+    // a judge without anything to review
+    let client = desk.client(identity(&judge, Role::JudgePr)).await;
+    assert_eq!(
+        refused(&client, "approve_pr", json!({})).await,
+        "this run reviews no pull request"
+    );
+    assert_eq!(desk.store.pr(review.pr).unwrap().verdict, None);
+}
