@@ -56,10 +56,10 @@ impl Repository {
         if !config.exists() {
             return Ok(Fingerprint(entries));
         }
-        let answer = worktree
+        // From the main checkout: the worktree may be redirected, which is what has to be told.
+        let answer = self
             .git
             .command("config")
-            .refs_only()
             .args(["--no-includes", "--list", "-z", "--file"])
             .arg(&config)
             .answer(&[0, 1, 3, 128])?;

@@ -17,6 +17,7 @@ mod hex;
 mod linux;
 mod merge;
 mod repository;
+mod secrets;
 mod worktree;
 
 pub use change::{
@@ -31,6 +32,7 @@ pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use repository::{
     Base, BranchName, Discovered, Repository, RepositoryLock, RepositoryOptions, discover,
 };
+pub use secrets::{SecretLeak, SecretScan};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, MergeOfBase, Prepared, Recovery, Registration,
     RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest,

@@ -110,7 +110,6 @@ impl Repository {
         let answer = worktree
             .git
             .command("rev-parse")
-            .refs_only()
             .args(["--verify", "--quiet", "HEAD^{commit}"])
             .answer(&[0, 1, 128])?;
         let text = String::from_utf8_lossy(&answer.stdout)

@@ -2,6 +2,7 @@
 
 mod auto_commit;
 mod diff;
+mod inner;
 mod operation;
 mod rescue;
 mod reset;

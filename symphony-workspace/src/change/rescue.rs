@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::inner::unsaved_submodules;
 use super::operation;
 use super::stage::{stage, unstage};
-use super::status::status_of;
+use super::status::{Status, repo_path_text, status_of};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Identity};
@@ -49,7 +50,20 @@ impl Repository {
         worktree: &Worktree,
         now: Timestamp,
     ) -> Result<Option<RescueRef>, WorkspaceError> {
-        match self.snapshot(worktree)? {
+        match self.snapshot(worktree, Inner::Refuse)? {
+            Some(commit) => self.keep(&worktree.key, &commit, now).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Saves what is uncommitted, for a change of the checkout that leaves inner repositories where
+    /// they are.
+    pub(super) fn rescue_around(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        match self.snapshot(worktree, Inner::Leave)? {
             Some(commit) => self.keep(&worktree.key, &commit, now).map(Some),
             None => Ok(None),
         }
@@ -61,7 +75,7 @@ impl Repository {
         worktree: &Worktree,
         now: Timestamp,
     ) -> Result<RescueRef, WorkspaceError> {
-        let commit = match self.snapshot(worktree)? {
+        let commit = match self.snapshot(worktree, Inner::Leave)? {
             Some(commit) => commit,
             None => self.head(worktree)?,
         };
@@ -69,19 +83,16 @@ impl Repository {
     }
 
     /// Makes a commit of the folder as it is; none when it equals the head.
-    fn snapshot(&self, worktree: &Worktree) -> Result<Option<CommitId>, WorkspaceError> {
+    fn snapshot(
+        &self,
+        worktree: &Worktree,
+        inner: Inner,
+    ) -> Result<Option<CommitId>, WorkspaceError> {
         let git = &worktree.git;
         let protected = self.protected_paths(worktree)?;
         let status = status_of(git, &protected)?;
-        if !status.embedded.is_empty() {
-            return Err(WorkspaceError::Embedded {
-                path: worktree.path().to_owned(),
-                embedded: status
-                    .embedded
-                    .iter()
-                    .map(|path| path.to_string_lossy().into_owned())
-                    .collect(),
-            });
+        if inner == Inner::Refuse {
+            refuse_inner(git, &status)?;
         }
         let head = self.head(worktree)?;
         if status.is_clean() && operation::merge_heads(git).is_empty() {
@@ -93,7 +104,7 @@ impl Repository {
         let staged = if status.conflicted.is_empty() {
             unstage(git, Some(index.path()), &protected)?;
             let command = git.command("write-tree").index(Some(index.path()));
-            Some(command.refs_only().object()?)
+            Some(command.object()?)
         } else {
             None
         };
@@ -172,6 +183,27 @@ impl Repository {
     }
 }
 
+/// What becomes of repositories inside the worktree, which no rescue ref can hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inner {
+    /// The folder will go: nothing is done.
+    Refuse,
+    /// The folder stays, and they with it.
+    Leave,
+}
+
+fn refuse_inner(git: &Git, status: &Status) -> Result<(), WorkspaceError> {
+    let mut embedded = status.embedded.clone();
+    embedded.extend(unsaved_submodules(git)?);
+    if embedded.is_empty() {
+        return Ok(());
+    }
+    Err(WorkspaceError::Embedded {
+        path: git.work_tree().to_owned(),
+        embedded: embedded.iter().map(|path| repo_path_text(path)).collect(),
+    })
+}
+
 /// A copy of a worktree's index, to stage into without touching the real one.
 struct IndexCopy {
     path: PathBuf,
@@ -197,7 +229,6 @@ impl IndexCopy {
         } else {
             git.command("read-tree")
                 .index(Some(copy.path()))
-                .refs_only()
                 .arg("HEAD")
                 .run()?;
         }

@@ -26,8 +26,8 @@ impl Repository {
     /// uncommitted go to a rescue ref first. Repeating it after a crash does no harm.
     ///
     /// # Errors
-    /// [`WorkspaceError::CommitMissing`] when the commit is not here, else as
-    /// [`Repository::rescue`]; nothing was changed then.
+    /// [`WorkspaceError::CommitMissing`] when the commit is not here; when the work cannot be saved,
+    /// nothing was changed.
     pub fn reset_to(
         &self,
         worktree: &Worktree,
@@ -43,7 +43,7 @@ impl Repository {
             Some(branch) => self.branch_head(branch)?,
             None => Some(head.clone()),
         };
-        let mut rescue = self.rescue(worktree, now)?;
+        let mut rescue = self.rescue_around(worktree, now)?;
         if head != *recorded && rescue.is_none() && !self.is_merged(&head, recorded)? {
             rescue = Some(self.keep(worktree.key(), &head, now)?);
         }
@@ -97,13 +97,11 @@ fn move_branch(
                 move_ref(git, &branch.reference(), expect, to, why)?;
             }
             git.command("symbolic-ref")
-                .refs_only()
                 .args(["-m", why, "HEAD", &branch.reference()])
                 .run()?;
         }
         None => {
             git.command("update-ref")
-                .refs_only()
                 .args(["-m", why, "--no-deref", "HEAD", to.as_str()])
                 .run()?;
         }

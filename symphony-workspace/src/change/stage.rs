@@ -20,17 +20,16 @@ pub(crate) fn stage(
     status: &Status,
     protected: &BTreeSet<PathBuf>,
 ) -> Result<CommitId, WorkspaceError> {
-    let paths = nul_joined(status.to_commit());
-    if !paths.is_empty() {
-        git.command("update-index")
-            .index(index)
-            .args(["--add", "--remove", "--replace", "-z", "--stdin"])
-            .stdin(paths)
-            .slow()
-            .run()?;
-    }
+    // First what is gone: a file may have become a folder, or a link.
+    update(
+        git,
+        index,
+        "--force-remove",
+        nul_joined(status.deleted.iter()),
+    )?;
+    update(git, index, "--add", nul_joined(status.present()))?;
     unstage(git, index, protected)?;
-    git.command("write-tree").index(index).refs_only().object()
+    git.command("write-tree").index(index).object()
 }
 
 /// Takes copied files out of an index, unless a commit has them already.
@@ -44,7 +43,6 @@ pub(crate) fn unstage(
     }
     let committed = git
         .command("ls-tree")
-        .refs_only()
         .args(["-z", "--name-only", "--full-tree", "HEAD", "--"])
         .args(protected)
         .run()?;
@@ -53,14 +51,23 @@ pub(crate) fn unstage(
         .iter()
         .filter(|path| !committed.contains(path.as_os_str().as_bytes()));
     let paths = nul_joined(staged);
+    update(git, index, "--force-remove", paths)
+}
+
+fn update(
+    git: &Git,
+    index: Option<&Path>,
+    how: &str,
+    paths: Vec<u8>,
+) -> Result<(), WorkspaceError> {
     if paths.is_empty() {
         return Ok(());
     }
     git.command("update-index")
         .index(index)
-        .refs_only()
-        .args(["--force-remove", "-z", "--stdin"])
+        .args([how, "--remove", "--replace", "-z", "--stdin"])
         .stdin(paths)
+        .slow()
         .run()?;
     Ok(())
 }

@@ -16,6 +16,8 @@ use crate::worktree::Worktree;
 pub struct Status {
     /// Tracked files that differ from the commit, in the folder or in the index.
     pub tracked: Vec<PathBuf>,
+    /// Those of them that are gone from the folder, or lie behind a symbolic link now.
+    pub deleted: Vec<PathBuf>,
     /// Those of them that a merge left with conflicts.
     pub conflicted: Vec<PathBuf>,
     /// Files that git does not know.
@@ -35,9 +37,13 @@ impl Status {
         self.tracked.is_empty() && self.untracked.is_empty()
     }
 
-    /// Returns all paths that a commit of everything would take.
-    pub(crate) fn to_commit(&self) -> impl Iterator<Item = &PathBuf> {
-        self.tracked.iter().chain(&self.untracked)
+    /// Returns the paths whose contents a commit of everything would take.
+    pub(crate) fn present(&self) -> impl Iterator<Item = &PathBuf> {
+        let gone: BTreeSet<&PathBuf> = self.deleted.iter().collect();
+        self.tracked
+            .iter()
+            .filter(move |path| !gone.contains(path))
+            .chain(&self.untracked)
     }
 }
 
@@ -109,6 +115,13 @@ fn parse_status(list: &[u8], protected: &BTreeSet<PathBuf>) -> Status {
         if conflicted {
             status.conflicted.push(path.clone());
         }
+        // The mode in the folder stands before the names of the blobs.
+        let mode = record
+            .split(|byte| *byte == b' ')
+            .nth(if conflicted { 6 } else { 5 });
+        if mode == Some(b"000000") {
+            status.deleted.push(path.clone());
+        }
         status.tracked.push(path);
     }
     status
@@ -135,12 +148,13 @@ mod tests {
 
     #[test]
     fn every_kind_of_record_is_read() {
-        let list = b"1 .M N... 100644 100644 100644 aa bb a file\0u UU N... 1 2 3 4 h1 h2 h3 both\x001 A. N... 0 1 1 00 aa .env\0? new\nline\0? .env.local\0? sub/\0! ignored\0";
+        let list = b"1 .M N... 100644 100644 100644 aa bb a file\x001 .D N... 100644 100644 000000 aa aa gone\0u UU N... 1 2 3 4 h1 h2 h3 both\x001 A. N... 0 1 1 00 aa .env\0? new\nline\0? .env.local\0? sub/\0! ignored\0";
         let protected = [PathBuf::from(".env"), PathBuf::from(".env.local")].into();
         assert_eq!(
             parse_status(list, &protected),
             Status {
-                tracked: vec!["a file".into(), "both".into()],
+                tracked: vec!["a file".into(), "gone".into(), "both".into()],
+                deleted: vec!["gone".into()],
                 conflicted: vec!["both".into()],
                 untracked: vec!["new\nline".into()],
                 embedded: vec!["sub".into()],

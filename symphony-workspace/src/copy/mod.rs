@@ -5,3 +5,5 @@ mod patterns;
 mod record;
 
 pub use files::{CopyProblem, CopyReport};
+
+pub(crate) use patterns::matching_files;

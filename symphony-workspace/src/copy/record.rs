@@ -82,7 +82,6 @@ impl Repository {
         let committed = worktree
             .git
             .command("ls-tree")
-            .refs_only()
             .args(["-z", "--name-only", "--full-tree", "HEAD", "--"])
             .args(&paths)
             .run()?;

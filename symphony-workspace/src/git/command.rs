@@ -50,6 +50,22 @@ const SETTINGS: &[&str] = &[
     "advice.graftFileDeprecated=false",
 ];
 
+/// Subcommands that neither read nor write files of a checkout, and so never run a driver. Every
+/// other one gets its drivers disarmed, also those that seem to be about the index alone: git looks
+/// into files whose time stamp is in doubt whenever it writes an index.
+const NEVER_READ_FILES: &[&str] = &[
+    "cat-file",
+    "commit-tree",
+    "config",
+    "for-each-ref",
+    "ls-tree",
+    "merge-base",
+    "rev-list",
+    "rev-parse",
+    "symbolic-ref",
+    "update-ref",
+];
+
 /// What a call gave back.
 #[derive(Debug)]
 pub(crate) struct Answer {
@@ -68,7 +84,6 @@ pub(crate) struct GitCommand<'a> {
     index: Option<PathBuf>,
     identity: Option<Identity>,
     hooks: bool,
-    contents: bool,
     stdout_max: usize,
     limit: Duration,
 }
@@ -83,7 +98,6 @@ impl<'a> GitCommand<'a> {
             index: None,
             identity: None,
             hooks: false,
-            contents: true,
             stdout_max: STDOUT_BYTES_MAX,
             limit: QUICK,
         }
@@ -121,12 +135,6 @@ impl<'a> GitCommand<'a> {
     /// Lets the repository's hooks run, with the user's home: only for `worktree.run_hooks`.
     pub(crate) fn with_hooks(mut self) -> Self {
         self.hooks = true;
-        self
-    }
-
-    /// Says that the call reads no file contents, so that no driver has to be looked for.
-    pub(crate) fn refs_only(mut self) -> Self {
-        self.contents = false;
         self
     }
 
@@ -233,6 +241,7 @@ impl<'a> GitCommand<'a> {
     )]
     fn build(&self) -> Result<Command, WorkspaceError> {
         let place = self.git.place();
+        place.refuse_redirected()?;
         let program = self.git.program();
         let identity = self.identity.clone().unwrap_or_else(Identity::symphony);
         let mut command = Command::new(program.path());
@@ -279,7 +288,7 @@ impl<'a> GitCommand<'a> {
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
-        if self.contents {
+        if !NEVER_READ_FILES.contains(&self.subcommand) {
             drivers::disarm(self.git, &mut command)?;
         }
         command.arg(self.subcommand).args(&self.args);

@@ -28,7 +28,6 @@ enum Driver {
 pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceError> {
     let list = git
         .command("config")
-        .refs_only()
         .args(["--list", "--name-only", "-z"])
         .run()?;
     let mut settings = git.user().harmless_settings();

@@ -1,11 +1,16 @@
 //! Where git works: three pinned folders.
 
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use super::command::GitCommand;
 use super::program::GitProgram;
 use super::user_config::UserConfig;
+use crate::error::WorkspaceError;
 
 /// The folders that every call pins, so that nothing inside the worktree can redirect git.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +21,38 @@ pub struct Place {
     pub common_dir: PathBuf,
     /// The checkout.
     pub work_tree: PathBuf,
+}
+
+impl Place {
+    /// Refuses a git folder whose `commondir` file leads elsewhere. Git reads refs by that file even
+    /// when `GIT_COMMON_DIR` is set, so the pin alone would let commits go to a planted repository.
+    pub(super) fn refuse_redirected(&self) -> Result<(), WorkspaceError> {
+        let pointer = self.git_dir.join("commondir");
+        let is_common = self.git_dir == self.common_dir;
+        let honest = match fs::read(&pointer) {
+            Err(error) if error.kind() == ErrorKind::NotFound => is_common,
+            Err(source) => return Err(WorkspaceError::io("read", pointer, source)),
+            Ok(_) if is_common => false,
+            Ok(bytes) => {
+                let target = OsStr::from_bytes(bytes.trim_ascii_end());
+                self.git_dir
+                    .join(target)
+                    .canonicalize()
+                    .is_ok_and(|target| target == self.common_dir)
+            }
+        };
+        if honest {
+            return Ok(());
+        }
+        Err(WorkspaceError::Tampered {
+            path: self.work_tree.clone(),
+            what: format!(
+                "{} does not lead to {}",
+                pointer.display(),
+                self.common_dir.display()
+            ),
+        })
+    }
 }
 
 #[derive(Debug)]

@@ -41,7 +41,6 @@ impl<'a> Reader<'a> {
         let answer = self
             .git
             .command("rev-parse")
-            .refs_only()
             .args(["--verify", "--quiet", "--end-of-options"])
             .arg(format!("{name}^{{commit}}"))
             .answer(&[0, 1])?;
@@ -60,7 +59,6 @@ impl<'a> Reader<'a> {
         let answer = self
             .git
             .command("cat-file")
-            .refs_only()
             .args(["-e", &format!("{commit}^{{commit}}")])
             .answer(&[0, 1, 128])?;
         Ok(answer.code == 0)
@@ -84,7 +82,6 @@ impl<'a> Reader<'a> {
         let answer = self
             .git
             .command("merge-base")
-            .refs_only()
             .args([one.as_str(), two.as_str()])
             .answer(&[0, 1])?;
         let text = String::from_utf8_lossy(&answer.stdout);
@@ -117,7 +114,6 @@ impl<'a> Reader<'a> {
         let text = self
             .git
             .command("rev-list")
-            .refs_only()
             .args(["--count", head.as_str(), &format!("^{base}")])
             .line()?;
         text.parse().map_err(

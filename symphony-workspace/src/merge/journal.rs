@@ -151,7 +151,6 @@ fn remove_new_files(
 fn blobs(git: &Git, commit: &CommitId) -> Result<BTreeMap<String, String>, WorkspaceError> {
     let list = git
         .command("ls-tree")
-        .refs_only()
         .args(["-r", "-z", "--full-tree", commit.as_str()])
         .run()?;
     Ok(fields(&list)

@@ -91,7 +91,6 @@ impl Repository {
         let answer = self
             .git
             .command("symbolic-ref")
-            .refs_only()
             .args(["--quiet", name])
             .answer(&[0, 1, 128])?;
         let text = String::from_utf8_lossy(&answer.stdout)

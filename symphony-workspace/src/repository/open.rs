@@ -124,7 +124,6 @@ impl Repository {
         let answer = self
             .git
             .command("config")
-            .refs_only()
             .args(["--type=bool", "--get", "core.bare"])
             .answer(&[0, 1])?;
         if answer.stdout.starts_with(b"true") {

@@ -29,7 +29,6 @@ pub(crate) fn move_ref(
     };
     let outcome = git
         .command("update-ref")
-        .refs_only()
         .args(["-m", why, "--no-deref", "--end-of-options"])
         .args([reference, to.as_str(), &old])
         .answer(&[0]);
@@ -54,7 +53,6 @@ pub(crate) fn move_ref(
 /// Deletes a ref that is at `at`.
 pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<(), WorkspaceError> {
     git.command("update-ref")
-        .refs_only()
         .args([
             "--no-deref",
             "-d",
@@ -69,7 +67,6 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
 /// Returns the tree of a commit.
 pub(crate) fn tree_of(git: &Git, commit: &CommitId) -> Result<CommitId, WorkspaceError> {
     git.command("rev-parse")
-        .refs_only()
         .args(["--verify", "--end-of-options"])
         .arg(format!("{commit}^{{tree}}"))
         .object()
@@ -85,7 +82,6 @@ pub(crate) fn commit_tree(
 ) -> Result<CommitId, WorkspaceError> {
     let mut command = git
         .command("commit-tree")
-        .refs_only()
         .identity(identity)
         .arg("--no-gpg-sign");
     for parent in parents {
@@ -107,7 +103,6 @@ impl Repository {
         let names = self
             .git
             .command("for-each-ref")
-            .refs_only()
             .args(["--format=%(refname)%00", "refs/heads/"])
             .run()?;
         Ok(fields(&names)
@@ -214,7 +209,6 @@ impl Repository {
         let get = |name: &str| {
             self.git
                 .command("config")
-                .refs_only()
                 .args(["--get", name])
                 .line()
                 .ok()

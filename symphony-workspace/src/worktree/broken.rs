@@ -115,7 +115,6 @@ impl Repository {
         // Twice, since an interrupted creation left its lock.
         self.git
             .command("worktree")
-            .refs_only()
             .args(["remove", "--force", "--force", "--"])
             .arg(path)
             .run()?;

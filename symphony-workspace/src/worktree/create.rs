@@ -65,7 +65,6 @@ impl Repository {
             worktree
                 .git
                 .command("symbolic-ref")
-                .refs_only()
                 .args(["-m", "symphony: worktree made", "HEAD", &branch.reference()])
                 .run()?;
         }
@@ -73,7 +72,6 @@ impl Repository {
         // Last: while the lock is there, nobody has been let into the worktree.
         self.git
             .command("worktree")
-            .refs_only()
             .args(["unlock", "--"])
             .arg(worktree.path())
             .run()?;

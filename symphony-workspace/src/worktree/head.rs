@@ -93,7 +93,6 @@ impl Repository {
         let found = self
             .git
             .command("for-each-ref")
-            .refs_only()
             .args(["--count=1", &format!("--contains={commit}"), "refs/heads/"])
             .run()?;
         Ok(!found.is_empty())
@@ -105,7 +104,6 @@ pub(crate) fn checked_out_reference(worktree: &Worktree) -> Result<Option<String
     let answer = worktree
         .git
         .command("symbolic-ref")
-        .refs_only()
         .args(["--quiet", "HEAD"])
         .answer(&[0, 1])?;
     let name = String::from_utf8_lossy(&answer.stdout)
@@ -124,7 +122,7 @@ pub(super) fn staged_commit(
     if !git.place().git_dir.join("index").exists() {
         return Ok(None);
     }
-    let Ok(tree) = git.command("write-tree").refs_only().object() else {
+    let Ok(tree) = git.command("write-tree").object() else {
         return Ok(None);
     };
     if tree == tree_of(git, head)? {
@@ -138,7 +136,6 @@ fn attach(worktree: &Worktree, branch: &BranchName) -> Result<(), WorkspaceError
     worktree
         .git
         .command("symbolic-ref")
-        .refs_only()
         .args([
             "-m",
             "symphony: back to the branch",

@@ -59,7 +59,6 @@ impl Repository {
         let list = self
             .git
             .command("worktree")
-            .refs_only()
             .args(["list", "--porcelain", "-z"])
             .run()?;
         Ok(parse_list(&list))

@@ -1,5 +1,12 @@
 //! Integration tests of symphony-workspace.
 
+mod attacks;
+mod broken;
 mod config_file;
+mod copying;
 mod main_job;
+mod merges;
 mod project;
+mod repositories;
+mod rescues;
+mod secrets;

@@ -111,6 +111,11 @@ impl Project {
         self.open_with(RepositoryOptions::default())
     }
 
+    /// Opens without adding the exclude entries, which takes the lock.
+    pub(crate) fn open_unlocked(&self) -> Repository {
+        Repository::open(&self.root, RepositoryOptions::default()).unwrap()
+    }
+
     pub(crate) fn open_with(&self, options: RepositoryOptions) -> Repository {
         let repository = Repository::open(&self.root, options).unwrap();
         repository.exclude(&repository.own_excludes()).unwrap();

@@ -1,0 +1,10 @@
+//! Values of copied configuration files that must not leave the machine in a commit.
+//!
+//! A pathspec keeps the files themselves out of commits; this finds their *values*, plain or
+//! encoded, in everything that a branch adds (reliability.md, "Git on a tree that an agent touched").
+
+mod needles;
+mod scan;
+mod values;
+
+pub use scan::{SecretLeak, SecretScan};

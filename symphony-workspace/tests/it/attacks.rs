@@ -1,0 +1,646 @@
+//! Programs that an agent plants for Symphony's own git: none runs, and normal work goes on.
+//!
+//! Each vector is planted in a project of its own, the whole life of a worktree goes over it, and
+//! then plain git does one thing: that it runs the program shows that the vector was live.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
+#![expect(
+    clippy::panic,
+    reason = "the whole life of a worktree is a test's body"
+)]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use symphony_workspace::{
+    BaseMerge, BranchFate, Identity, MergeOfBase, MergeRequest, MergeStyle, RemoveRequest,
+    RepositoryOptions, WorkspaceError, Worktree, WorktreeKey,
+};
+
+use crate::project::{Project, at, branch, commit_file, git, git_in, made, prepare, read, write};
+
+/// What an agent can reach, and its program.
+struct Stage {
+    project: Project,
+    worktree: Worktree,
+    program: PathBuf,
+    mark: PathBuf,
+}
+
+impl Stage {
+    fn folder(&self) -> &Path {
+        self.worktree.path()
+    }
+
+    fn program(&self) -> &str {
+        self.program.to_str().unwrap()
+    }
+
+    fn configure(&self, key: &str, value: &str) {
+        git(self.folder(), &["config", key, value]);
+    }
+
+    fn plain_git(&self, args: &[&str]) {
+        // Its outcome does not matter, only whether the program ran.
+        git_in(self.folder(), args);
+    }
+}
+
+/// Forgets what planting itself set off.
+fn unmark(stage: &Stage) {
+    if stage.mark.exists() {
+        fs::remove_file(&stage.mark).unwrap();
+    }
+}
+
+struct Vector {
+    name: &'static str,
+    plant: fn(&Stage),
+    /// Lets plain git fall into the trap; none where only another version or server would.
+    control: Option<fn(&Stage)>,
+}
+
+fn executable(path: &Path, text: &str) {
+    write(path, text);
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn stage() -> Stage {
+    let project = Project::new();
+    let mark = project.root.with_file_name("mark");
+    let program = project.root.with_file_name("evil");
+    executable(
+        &program,
+        &format!("#!/bin/sh\ntouch '{}'\nexit 1\n", mark.display()),
+    );
+    write(
+        project.root.join("shared.txt"),
+        "1\n2\n3\n4\n5\n6\n7\n8\n9\n",
+    );
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-q", "-m", "shared"]);
+    let repository = project.open();
+    let worktree = made(&repository);
+    // Both sides touch one file, so that a merge driver would be asked.
+    write(
+        project.root.join("shared.txt"),
+        "base\n2\n3\n4\n5\n6\n7\n8\n9\n",
+    );
+    git(&project.root, &["commit", "-q", "-am", "base"]);
+    Stage {
+        project,
+        worktree,
+        program,
+        mark,
+    }
+}
+
+const VECTORS: &[Vector] = &[
+    Vector {
+        name: "hooks in the hooks folder",
+        plant: |stage| {
+            for hook in [
+                "pre-commit",
+                "prepare-commit-msg",
+                "commit-msg",
+                "post-commit",
+                "post-checkout",
+                "post-merge",
+                "pre-merge-commit",
+                "reference-transaction",
+                "post-index-change",
+                "post-rewrite",
+                "pre-auto-gc",
+            ] {
+                let text = read(&stage.program);
+                executable(&stage.project.root.join(".git/hooks").join(hook), &text);
+            }
+        },
+        control: Some(|stage| stage.plain_git(&["commit", "-q", "--allow-empty", "-m", "x"])),
+    },
+    Vector {
+        name: "core.hooksPath",
+        plant: |stage| {
+            let text = read(&stage.program);
+            executable(&stage.folder().join("h/pre-commit"), &text);
+            executable(&stage.folder().join("h/reference-transaction"), &text);
+            executable(&stage.folder().join("h/post-checkout"), &text);
+            stage.configure("core.hooksPath", stage.folder().join("h").to_str().unwrap());
+        },
+        control: Some(|stage| stage.plain_git(&["commit", "-q", "--allow-empty", "-m", "x"])),
+    },
+    Vector {
+        name: "core.fsmonitor",
+        plant: |stage| stage.configure("core.fsmonitor", stage.program()),
+        control: Some(|stage| stage.plain_git(&["status"])),
+    },
+    Vector {
+        name: "clean and smudge filters",
+        plant: |stage| {
+            stage.configure("filter.evil.clean", stage.program());
+            stage.configure("filter.evil.smudge", stage.program());
+            stage.configure("filter.evil.required", "true");
+            write(stage.folder().join(".gitattributes"), "* filter=evil\n");
+        },
+        control: Some(|stage| {
+            write(stage.folder().join("c.txt"), "c\n");
+            stage.plain_git(&["add", "c.txt"]);
+        }),
+    },
+    Vector {
+        name: "a filter process, with attributes outside of the tree",
+        plant: |stage| {
+            stage.configure("filter.e=v.il.process", stage.program());
+            write(
+                stage.project.root.join(".git/info/attributes"),
+                "* filter=e=v.il\n",
+            );
+        },
+        control: Some(|stage| {
+            write(stage.folder().join("c.txt"), "c\n");
+            stage.plain_git(&["add", "c.txt"]);
+        }),
+    },
+    Vector {
+        name: "a trusted filter that only the repository names",
+        plant: |stage| {
+            stage.configure("filter.lfs.clean", stage.program());
+            stage.configure("filter.lfs.smudge", stage.program());
+            write(stage.folder().join(".gitattributes"), "* filter=lfs\n");
+        },
+        control: Some(|stage| {
+            write(stage.folder().join("c.txt"), "c\n");
+            stage.plain_git(&["add", "c.txt"]);
+        }),
+    },
+    Vector {
+        name: "core.attributesFile",
+        plant: |stage| {
+            stage.configure("filter.evil.clean", stage.program());
+            let file = stage.project.root.with_file_name("attributes");
+            write(&file, "* filter=evil\n");
+            stage.configure("core.attributesFile", file.to_str().unwrap());
+        },
+        control: Some(|stage| {
+            write(stage.folder().join("c.txt"), "c\n");
+            stage.plain_git(&["add", "c.txt"]);
+        }),
+    },
+    Vector {
+        name: "textconv and diff commands",
+        plant: |stage| {
+            stage.configure("diff.evil.textconv", stage.program());
+            stage.configure("diff.evil.command", stage.program());
+            stage.configure("diff.external", stage.program());
+            write(stage.folder().join(".gitattributes"), "* diff=evil\n");
+            write(
+                stage.project.root.join(".git/info/attributes"),
+                "* diff=evil\n",
+            );
+        },
+        control: Some(|stage| stage.plain_git(&["diff", "main~1", "main"])),
+    },
+    Vector {
+        name: "a merge driver",
+        plant: |stage| {
+            stage.configure("merge.evil.driver", stage.program());
+            write(
+                stage.project.root.join(".git/info/attributes"),
+                "* merge=evil\n",
+            );
+        },
+        control: Some(|stage| {
+            stage.plain_git(&["checkout", "-q", "--detach", "main~1"]);
+            for side in ["one", "two"] {
+                stage.plain_git(&["checkout", "-q", "--detach", "main"]);
+                commit_file(stage.folder(), "shared.txt", side);
+                stage.plain_git(&["branch", side]);
+            }
+            stage.plain_git(&["merge", "one"]);
+        }),
+    },
+    Vector {
+        name: "signing programs",
+        plant: |stage| {
+            for (key, value) in [
+                ("commit.gpgSign", "true"),
+                ("tag.gpgSign", "true"),
+                ("merge.verifySignatures", "true"),
+                ("log.showSignature", "true"),
+                ("user.signingKey", "x"),
+                ("gpg.program", stage.program()),
+                ("gpg.openpgp.program", stage.program()),
+                ("gpg.ssh.program", stage.program()),
+            ] {
+                stage.configure(key, value);
+            }
+        },
+        control: Some(|stage| stage.plain_git(&["commit", "-q", "--allow-empty", "-m", "x"])),
+    },
+    Vector {
+        name: "an included configuration",
+        plant: |stage| {
+            let file = stage.folder().join("innocent.txt");
+            write(
+                &file,
+                &format!(
+                    "[core]\n\tfsmonitor = {0}\n[filter \"evil\"]\n\tclean = {0}\n\tsmudge = {0}\n",
+                    stage.program()
+                ),
+            );
+            write(stage.folder().join(".gitattributes"), "* filter=evil\n");
+            stage.configure("include.path", file.to_str().unwrap());
+        },
+        control: Some(|stage| stage.plain_git(&["status"])),
+    },
+    Vector {
+        name: "the worktree's own configuration",
+        plant: |stage| {
+            stage.configure("extensions.worktreeConfig", "true");
+            git(
+                stage.folder(),
+                &["config", "--worktree", "core.fsmonitor", stage.program()],
+            );
+            git(
+                stage.folder(),
+                &["config", "--worktree", "filter.evil.clean", stage.program()],
+            );
+            write(stage.folder().join(".gitattributes"), "* filter=evil\n");
+        },
+        control: Some(|stage| stage.plain_git(&["status"])),
+    },
+    Vector {
+        name: "pagers, editors, aliases, credentials",
+        plant: |stage| {
+            for key in [
+                "core.pager",
+                "core.editor",
+                "core.askPass",
+                "core.sshCommand",
+                "core.gitProxy",
+                "core.alternateRefsCommand",
+                "sequence.editor",
+                "credential.helper",
+                "uploadpack.packObjectsHook",
+                "interactive.diffFilter",
+                "pager.status",
+            ] {
+                stage.configure(key, stage.program());
+            }
+            let alias = format!("!{}", stage.program());
+            for name in ["status", "commit", "mine"] {
+                stage.configure(&format!("alias.{name}"), &alias);
+            }
+        },
+        control: Some(|stage| stage.plain_git(&["mine"])),
+    },
+    Vector {
+        name: "a repository inside, committed as a submodule",
+        plant: |stage| {
+            let inner = stage.folder().join("inner");
+            fs::create_dir(&inner).unwrap();
+            git(&inner, &["init", "-q"]);
+            write(inner.join(".gitattributes"), "* filter=evil\n");
+            commit_file(&inner, "x.txt", "x\n");
+            git(&inner, &["config", "core.fsmonitor", stage.program()]);
+            git(&inner, &["config", "filter.evil.clean", stage.program()]);
+            git(stage.folder(), &["add", "inner"]);
+            git(stage.folder(), &["commit", "-q", "-m", "inner"]);
+            write(inner.join("x.txt"), "y\n");
+            unmark(stage);
+            stage.configure("submodule.inner.update", &format!("!{}", stage.program()));
+            stage.configure("submodule.recurse", "true");
+            stage.configure("diff.ignoreSubmodules", "none");
+            stage.configure("status.submoduleSummary", "true");
+        },
+        control: Some(|stage| stage.plain_git(&["status"])),
+    },
+];
+
+fn ada() -> Identity {
+    Identity {
+        name: "Ada".into(),
+        email: "ada@example.org".into(),
+    }
+}
+
+/// Everything that Symphony does with a worktree; the work itself has to come out right.
+fn whole_life(stage: &Stage) {
+    let repository = stage.project.open_with(RepositoryOptions::default());
+    let worktree = &stage.worktree;
+    write(
+        stage.folder().join("shared.txt"),
+        "1\n2\n3\n4\n5\n6\n7\n8\nbranch\n",
+    );
+    write(stage.folder().join("work.txt"), "work\n");
+    repository.status(worktree).unwrap();
+    repository.fingerprint(worktree).unwrap();
+    let done = repository.auto_commit(worktree, "work", at(1)).unwrap();
+    assert!(done.commit.is_some());
+    let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
+    let MergeOfBase::Merged(head) = prepared.base else {
+        panic!("{prepared:?}");
+    };
+    assert_eq!(
+        read(stage.folder().join("shared.txt")),
+        "base\n2\n3\n4\n5\n6\n7\n8\nbranch\n"
+    );
+    let base = repository.base().unwrap().commit;
+    let diff = repository.diff(&base, &head, 1 << 20).unwrap();
+    assert!(
+        diff.patch.contains("+work\n") && diff.patch.contains("+branch\n"),
+        "{}",
+        diff.patch
+    );
+    repository
+        .scan_secrets(Some(worktree), &base, &head)
+        .unwrap();
+
+    write(stage.folder().join("late.txt"), "late\n");
+    write(stage.folder().join("work.txt"), "late\n");
+    let rescued = repository.reset_to(worktree, &head, at(2)).unwrap();
+    assert!(rescued.rescue.is_some());
+    let key = WorktreeKey::of("_gates");
+    let gates = repository.create_temporary(&key, &head, at(3)).unwrap();
+    assert_eq!(read(gates.path().join("work.txt")), "work\n");
+    for (key, branch_name) in [(&key, None), (worktree.key(), worktree.branch())] {
+        if branch_name.is_some() {
+            let request = MergeRequest {
+                base: &branch("main"),
+                expected: &base,
+                head: &head,
+                style: MergeStyle::Commit,
+                message: "merge",
+                identity: &ada(),
+            };
+            repository.merge_into_base(&request).unwrap();
+            assert_eq!(read(stage.project.root.join("work.txt")), "work\n");
+        }
+        let removed = repository.remove_worktree(&RemoveRequest {
+            key,
+            branch: branch_name,
+            base: &branch("main"),
+            fate: BranchFate::Keep,
+            now: at(4),
+        });
+        if branch_name.is_some() && stage.folder().join("inner").exists() {
+            // What was committed in it exists nowhere else.
+            let error = removed.unwrap_err();
+            assert!(
+                matches!(error, WorkspaceError::RescueFailed { .. }),
+                "{error}"
+            );
+        } else {
+            assert!(removed.unwrap().worktree);
+        }
+    }
+}
+
+#[test]
+fn no_planted_program_runs_and_the_work_is_done() {
+    std::thread::scope(|scope| {
+        for vector in VECTORS {
+            scope.spawn(move || {
+                let live = stage();
+                (vector.plant)(&live);
+                if let Some(control) = vector.control {
+                    control(&live);
+                    assert!(live.mark.exists(), "{}: the control is dead", vector.name);
+                }
+                let stage = stage();
+                (vector.plant)(&stage);
+                unmark(&stage);
+                whole_life(&stage);
+                assert!(!stage.mark.exists(), "{}: the program ran", vector.name);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_replaced_git_file_redirects_nobody() {
+    for replacement in ["a repository", "a pointer to another"] {
+        let stage = stage();
+        let repository = stage.project.open();
+        let before = repository.fingerprint(&stage.worktree).unwrap();
+        let git_file = stage.folder().join(".git");
+        fs::remove_file(&git_file).unwrap();
+        let evil = if replacement == "a repository" {
+            stage.folder().to_owned()
+        } else {
+            stage.project.root.with_file_name("evil-repository")
+        };
+        fs::create_dir_all(&evil).unwrap();
+        git(&evil, &["init", "-q"]);
+        git(&evil, &["config", "core.fsmonitor", stage.program()]);
+        git(&evil, &["config", "filter.evil.clean", stage.program()]);
+        if replacement == "a pointer to another" {
+            write(
+                &git_file,
+                &format!("gitdir: {}\n", evil.join(".git").display()),
+            );
+        }
+        write(stage.folder().join(".gitattributes"), "* filter=evil\n");
+        stage.plain_git(&["status"]);
+        assert!(stage.mark.exists(), "{replacement}: the control is dead");
+        fs::remove_file(&stage.mark).unwrap();
+
+        write(stage.folder().join("work.txt"), "work\n");
+        let done = repository
+            .auto_commit(&stage.worktree, "work", at(1))
+            .unwrap();
+        assert_eq!(stage.project.head("symphony/SYM-1"), done.head);
+        let changes = repository
+            .fingerprint(&stage.worktree)
+            .unwrap()
+            .changes_since(&before);
+        assert_eq!(changes, vec![".git"]);
+        let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
+        assert!(matches!(error, WorkspaceError::Tampered { .. }), "{error}");
+        assert!(!stage.mark.exists(), "{replacement}: the program ran");
+    }
+}
+
+#[test]
+fn the_fingerprint_names_what_was_planted() {
+    let stage = stage();
+    let repository = stage.project.open();
+    let before = repository.fingerprint(&stage.worktree).unwrap();
+    stage.configure("user.nickname", "harmless, and shared");
+    stage.configure("branch.main.remote", "origin");
+    commit_file(stage.folder(), "work.txt", "work\n");
+    assert_eq!(repository.fingerprint(&stage.worktree).unwrap(), before);
+    stage.configure("extensions.worktreeConfig", "true");
+    git(
+        stage.folder(),
+        &["config", "--worktree", "core.autocrlf", "input"],
+    );
+    assert_eq!(repository.fingerprint(&stage.worktree).unwrap(), before);
+    git(
+        stage.folder(),
+        &["config", "--worktree", "core.fsmonitor", stage.program()],
+    );
+    git(
+        stage.folder(),
+        &["config", "--worktree", "include.path", "x"],
+    );
+    let git_dir = &stage.worktree.place().git_dir;
+    write(git_dir.join("commondir"), "/elsewhere\n");
+    let after = repository.fingerprint(&stage.worktree).unwrap();
+    assert_eq!(
+        after.changes_since(&before),
+        vec![
+            "commondir",
+            "config.worktree: core.fsmonitor",
+            "config.worktree: include.path"
+        ]
+    );
+    let stored = serde_json::to_string(&after).unwrap();
+    assert_eq!(
+        serde_json::from_str::<symphony_workspace::Fingerprint>(&stored).unwrap(),
+        after
+    );
+    assert!(!stored.contains("evil"), "{stored}");
+}
+
+#[test]
+fn a_replaced_object_does_not_change_what_is_judged() {
+    let stage = stage();
+    let repository = stage.project.open();
+    let real = commit_file(stage.folder(), "backdoor.txt", "backdoor\n");
+    git(stage.folder(), &["reset", "-q", "--hard", "HEAD~1"]);
+    let innocent = commit_file(stage.folder(), "innocent.txt", "innocent\n");
+    git(
+        stage.folder(),
+        &["replace", real.as_str(), innocent.as_str()],
+    );
+    let shown = git(stage.folder(), &["show", "--stat", real.as_str()]);
+    assert!(
+        shown.contains("innocent.txt"),
+        "the control is dead: {shown}"
+    );
+    let base = repository.base().unwrap().commit;
+    let diff = repository.diff(&base, &real, 1 << 20).unwrap();
+    assert_eq!(
+        diff.files.first().map(|file| file.path.as_str()),
+        Some("backdoor.txt")
+    );
+}
+
+#[test]
+fn nothing_is_fetched_by_a_planted_transport() {
+    let stage = stage();
+    let repository = stage.project.open();
+    let head = commit_file(stage.folder(), "work.txt", "work\n");
+    let blob = git(stage.folder(), &["rev-parse", "HEAD:work.txt"]);
+    let (folder, file) = blob.split_at(2);
+    fs::remove_file(
+        stage
+            .project
+            .root
+            .join(".git/objects")
+            .join(folder)
+            .join(file),
+    )
+    .unwrap();
+    stage.configure("core.repositoryFormatVersion", "1");
+    stage.configure("extensions.partialClone", "origin");
+    stage.configure("remote.origin.promisor", "true");
+    stage.configure("core.sshCommand", stage.program());
+    stage.configure("protocol.ext.allow", "always");
+    for url in [
+        "ssh://host/x".to_owned(),
+        format!("ext::{} x", stage.program()),
+    ] {
+        stage.configure("remote.origin.url", &url);
+        stage.plain_git(&["cat-file", "-p", "HEAD:work.txt"]);
+        assert!(stage.mark.exists(), "{url}: the control is dead");
+        fs::remove_file(&stage.mark).unwrap();
+        let base = repository.base().unwrap().commit;
+        assert!(repository.diff(&base, &head, 1 << 20).is_err());
+        assert_eq!(repository.file_at(&head, "work.txt", 100).unwrap(), None);
+        repository.status(&stage.worktree).unwrap();
+        assert!(!stage.mark.exists(), "{url}: the program ran");
+    }
+}
+
+#[test]
+fn a_configured_work_tree_is_not_obeyed() {
+    let stage = stage();
+    let repository = stage.project.open();
+    let elsewhere = stage.project.root.with_file_name("elsewhere");
+    write(elsewhere.join("precious.txt"), "precious\n");
+    stage.configure("core.worktree", elsewhere.to_str().unwrap());
+    let head = commit_in(&stage, &repository);
+    repository.reset_to(&stage.worktree, &head, at(2)).unwrap();
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 1);
+    assert_eq!(read(elsewhere.join("precious.txt")), "precious\n");
+}
+
+fn commit_in(
+    stage: &Stage,
+    repository: &symphony_workspace::Repository,
+) -> symphony_workspace::CommitId {
+    write(stage.folder().join("work.txt"), "work\n");
+    repository
+        .auto_commit(&stage.worktree, "work", at(1))
+        .unwrap()
+        .head
+}
+
+#[test]
+fn another_common_folder_is_refused() {
+    for planted in ["worktree", "project"] {
+        let stage = stage();
+        let repository = stage.project.open();
+        let evil = stage.project.root.with_file_name("evil-common");
+        git(
+            &stage.project.root,
+            &["clone", "-q", "--bare", ".", evil.to_str().unwrap()],
+        );
+        git(&evil, &["config", "core.bare", "false"]);
+        git(&evil, &["config", "core.fsmonitor", stage.program()]);
+        let before = git(&evil, &["for-each-ref"]);
+        let pointer = if planted == "worktree" {
+            stage.worktree.place().git_dir.join("commondir")
+        } else {
+            stage.project.root.join(".git/commondir")
+        };
+        let honest = fs::read_to_string(&pointer).ok();
+        write(&pointer, evil.to_str().unwrap());
+        let folder = if planted == "worktree" {
+            stage.folder()
+        } else {
+            &stage.project.root
+        };
+        git_in(folder, &["status"]);
+        assert!(stage.mark.exists(), "{planted}: the control is dead");
+        fs::remove_file(&stage.mark).unwrap();
+
+        write(stage.folder().join("work.txt"), "work\n");
+        if planted == "worktree" {
+            let error = repository
+                .auto_commit(&stage.worktree, "work", at(1))
+                .unwrap_err();
+            assert!(matches!(error, WorkspaceError::Tampered { .. }), "{error}");
+        }
+        let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
+        assert!(matches!(error, WorkspaceError::Tampered { .. }), "{error}");
+        assert_eq!(git(&evil, &["for-each-ref"]), before);
+        assert!(!stage.mark.exists(), "{planted}: the program ran");
+
+        // A human mends it, and the work is there.
+        match honest {
+            Some(text) => write(&pointer, &text),
+            None => fs::remove_file(&pointer).unwrap(),
+        }
+        let done = repository
+            .auto_commit(&stage.worktree, "work", at(1))
+            .unwrap();
+        assert_eq!(stage.project.head("symphony/SYM-1"), done.head);
+    }
+}

@@ -1,0 +1,234 @@
+//! Merging into the base: by compare-and-swap, with the checkout that shows it.
+
+use std::fs;
+
+use symphony_workspace::{
+    CommitId, Identity, MergePlan, MergeRequest, MergeStyle, Merged, Repository, WorkspaceError,
+    WorktreeKey,
+};
+
+use crate::project::{Project, WorktreeResult, at, branch, commit_file, git, made, read, write};
+
+fn ada() -> Identity {
+    Identity {
+        name: "Ada Lovelace".into(),
+        email: "ada@example.org".into(),
+    }
+}
+
+fn merge(
+    repository: &Repository,
+    expected: &CommitId,
+    head: &CommitId,
+    style: MergeStyle,
+) -> WorktreeResult<Merged> {
+    repository.merge_into_base(&MergeRequest {
+        base: &branch("main"),
+        expected,
+        head,
+        style,
+        message: "Merge SYM-1: a change",
+        identity: &ada(),
+    })
+}
+
+#[test]
+fn a_base_that_moved_gets_a_merge_commit_by_the_human() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let head = commit_file(worktree.path(), "mine.txt", "mine\n");
+    let base = commit_file(&project.root, "theirs.txt", "theirs\n");
+    let merged = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap();
+    assert!(!merged.fast_forward);
+    assert_eq!(project.head("main"), merged.commit);
+    assert_eq!(
+        git(&project.root, &["log", "-1", "--format=%an|%cn|%s|%P"]),
+        format!("Ada Lovelace|Ada Lovelace|Merge SYM-1: a change|{base} {head}")
+    );
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+    assert_eq!(read(project.root.join("mine.txt")), "mine\n");
+    // Repeated (the record of the merge was lost in a crash), it is done already.
+    let again = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap();
+    assert_eq!(again.commit, merged.commit);
+}
+
+#[test]
+fn a_merge_commit_can_be_asked_for() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let head = commit_file(worktree.path(), "mine.txt", "mine\n");
+    let merged = merge(&repository, &base, &head, MergeStyle::Commit).unwrap();
+    assert!(!merged.fast_forward);
+    assert_eq!(
+        git(&project.root, &["log", "-1", "--format=%P"]),
+        format!("{base} {head}")
+    );
+}
+
+#[test]
+fn a_merge_is_refused_when_anything_is_in_doubt() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let old = project.head("main");
+    let head = commit_file(worktree.path(), "src/a.txt", "mine\n");
+    let base = commit_file(&project.root, "src/a.txt", "theirs\n");
+
+    let error = merge(&repository, &old, &head, MergeStyle::FastForward).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::RefMoved { found: Some(found), .. } if *found == base),
+        "{error}"
+    );
+    let error = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("merge `{head}` into `main`: conflicts in src/a.txt")
+    );
+    let fine = commit_file(&project.root, "other.txt", "x\n");
+    git(worktree.path(), &["reset", "-q", "--hard", fine.as_str()]);
+    let head = commit_file(worktree.path(), "new.txt", "new\n");
+    write(project.root.join("README.md"), "edited by hand\n");
+    let error = merge(&repository, &fine, &head, MergeStyle::FastForward).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["README.md"]),
+        "{error}"
+    );
+    git(&project.root, &["checkout", "-q", "README.md"]);
+    write(project.root.join("new.txt"), "untracked, and in the way\n");
+    let error = merge(&repository, &fine, &head, MergeStyle::FastForward).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["new.txt"]),
+        "{error}"
+    );
+    assert_eq!(
+        read(project.root.join("new.txt")),
+        "untracked, and in the way\n"
+    );
+    assert_eq!(project.head("main"), fine);
+    fs::remove_file(project.root.join("new.txt")).unwrap();
+    merge(&repository, &fine, &head, MergeStyle::FastForward).unwrap();
+    assert_eq!(project.head("main"), head);
+}
+
+#[test]
+fn a_base_that_is_checked_out_nowhere_moves_alone() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let head = commit_file(worktree.path(), "mine.txt", "mine\n");
+    git(&project.root, &["checkout", "-q", "-b", "feature"]);
+    write(
+        project.root.join("README.md"),
+        "dirty, and not our business\n",
+    );
+    merge(&repository, &base, &head, MergeStyle::FastForward).unwrap();
+    assert_eq!(project.head("main"), head);
+    assert!(!project.root.join("mine.txt").exists());
+    assert_eq!(
+        git(&project.root, &["status", "--porcelain"]),
+        " M README.md"
+    );
+}
+
+#[test]
+fn gates_can_run_on_the_merge_result_that_becomes_the_base() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let head = commit_file(worktree.path(), "mine.txt", "mine\n");
+    let base = commit_file(&project.root, "theirs.txt", "theirs\n");
+    let plan = repository
+        .plan_merge(&base, &head, MergeStyle::FastForward, "Merge SYM-1", &ada())
+        .unwrap();
+    let MergePlan::Merge(commit) = plan else {
+        panic!("{plan:?}");
+    };
+    assert_eq!(project.head("main"), base);
+    let key = WorktreeKey::of("_merge-SYM-1");
+    let gates = repository.create_temporary(&key, &commit, at(1)).unwrap();
+    assert_eq!(read(gates.path().join("mine.txt")), "mine\n");
+    assert_eq!(read(gates.path().join("theirs.txt")), "theirs\n");
+    repository
+        .move_base(&branch("main"), &base, &commit, &ada())
+        .unwrap();
+    assert_eq!(project.head("main"), commit);
+    assert_eq!(read(project.root.join("mine.txt")), "mine\n");
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn unrelated_histories_are_named() {
+    let project = Project::new();
+    let repository = project.open();
+    git(&project.root, &["checkout", "-q", "--orphan", "island"]);
+    let island = commit_file(&project.root, "island.txt", "x\n");
+    git(&project.root, &["checkout", "-q", "main"]);
+    let base = project.head("main");
+    let plan = repository
+        .plan_merge(&base, &island, MergeStyle::FastForward, "m", &ada())
+        .unwrap();
+    assert_eq!(plan, MergePlan::Unrelated);
+    let error = merge(&repository, &base, &island, MergeStyle::FastForward).unwrap_err();
+    assert!(matches!(error, WorkspaceError::Unrelated { .. }), "{error}");
+}
+
+/// Leaves things as a crash between the folder and the ref does.
+fn interrupt(project: &Project, base: &CommitId, head: &CommitId) {
+    let note = serde_json::json!({
+        "base": "main", "from": base.as_str(), "to": head.as_str(), "checkout": project.root,
+    });
+    write(
+        project.root.join(".git/symphony-merge.json"),
+        &note.to_string(),
+    );
+    git(
+        &project.root,
+        &["read-tree", "-m", "-u", base.as_str(), head.as_str()],
+    );
+}
+
+#[test]
+fn a_merge_cut_off_before_the_ref_moved_is_repeated() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    commit_file(worktree.path(), "src/a.txt", "mine\n");
+    let head = commit_file(worktree.path(), "new.txt", "new\n");
+    interrupt(&project, &base, &head);
+    assert_ne!(git(&project.root, &["status", "--porcelain"]), "");
+    merge(&repository, &base, &head, MergeStyle::FastForward).unwrap();
+    assert_eq!(project.head("main"), head);
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+    assert!(!project.root.join(".git/symphony-merge.json").exists());
+
+    // A lock and half the files, as a kill inside git leaves them.
+    let next = commit_file(worktree.path(), "src/a.txt", "next\n");
+    interrupt(&project, &head, &next);
+    git(&project.root, &["read-tree", head.as_str()]);
+    write(project.root.join(".git/index.lock"), "");
+    merge(&repository, &head, &next, MergeStyle::FastForward).unwrap();
+    assert_eq!(read(project.root.join("src/a.txt")), "next\n");
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_cut_off_merge_never_overwrites_a_later_edit() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let head = commit_file(worktree.path(), "src/a.txt", "mine\n");
+    interrupt(&project, &base, &head);
+    write(project.root.join("src/a.txt"), "edited since\n");
+    let error = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["src/a.txt"]),
+        "{error}"
+    );
+    assert_eq!(read(project.root.join("src/a.txt")), "edited since\n");
+}

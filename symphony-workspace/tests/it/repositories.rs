@@ -1,0 +1,430 @@
+//! Repositories of every kind: opened, or refused with what is wrong.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot be set up shall fail"
+)]
+
+use std::fs;
+use std::path::Path;
+
+use symphony_workspace::{
+    BaseMerge, BranchName, Repository, RepositoryOptions, WorkspaceError, discover,
+};
+
+use crate::project::{Project, at, commit_file, git, git_in, prepare, read, write};
+
+fn open(path: &Path) -> Result<Repository, WorkspaceError> {
+    Repository::open(path, RepositoryOptions::default())
+}
+
+/// Works in a repository as a run does, and says what the worktree's branch holds.
+fn job(root: &Path) -> String {
+    let repository = open(root).unwrap();
+    let worktree = prepare(&repository, BaseMerge::Merge).unwrap().worktree;
+    write(worktree.path().join("work.txt"), "work\n");
+    let done = repository.auto_commit(&worktree, "work", at(1)).unwrap();
+    let base = repository.base().unwrap();
+    let diff = repository.diff(&base.commit, &done.head, 1 << 20).unwrap();
+    assert_eq!(diff.files.len(), 1, "{diff:?}");
+    git(root, &["ls-tree", "-r", "--name-only", done.head.as_str()])
+}
+
+#[test]
+fn what_cannot_be_worked_in_is_refused_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    let plain = root.join("plain");
+    fs::create_dir(&plain).unwrap();
+    assert!(matches!(
+        open(&plain).unwrap_err(),
+        WorkspaceError::NotARepository { .. }
+    ));
+    assert!(matches!(
+        open(&root.join("none")).unwrap_err(),
+        WorkspaceError::Io { .. }
+    ));
+
+    let empty = root.join("empty");
+    fs::create_dir(&empty).unwrap();
+    git(&empty, &["init", "-q"]);
+    assert_eq!(
+        open(&empty).unwrap_err().to_string(),
+        format!(
+            "start from {}: the repository has no commit yet",
+            empty.display()
+        )
+    );
+
+    let bare = root.join("bare.git");
+    git(&root, &["init", "-q", "--bare", "bare.git"]);
+    assert!(matches!(
+        open(&bare).unwrap_err(),
+        WorkspaceError::Bare { .. }
+    ));
+    assert!(matches!(
+        open(&bare.join("refs")).unwrap_err(),
+        WorkspaceError::Bare { .. }
+    ));
+
+    let project = Project::new();
+    git(&project.root, &["worktree", "add", "-q", "../linked"]);
+    let linked = project.root.with_file_name("linked");
+    let error = open(&linked).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "use {}: it is a linked worktree of the repository {}; expected that repository's main checkout",
+            linked.display(),
+            project.root.join(".git").display()
+        )
+    );
+    git(&project.root, &["config", "core.bare", "true"]);
+    assert!(matches!(
+        open(&project.root).unwrap_err(),
+        WorkspaceError::Bare { .. }
+    ));
+}
+
+#[test]
+fn the_root_is_found_from_below() {
+    let project = Project::new();
+    let found = discover(&project.root.join("src")).unwrap();
+    assert_eq!(
+        (found.root, found.common_dir),
+        (project.root.clone(), project.root.join(".git"))
+    );
+}
+
+#[test]
+fn the_default_branch_is_told_in_this_order() {
+    let project = Project::new();
+    let default = || {
+        open(&project.root)
+            .unwrap()
+            .default_branch()
+            .map(|name| name.to_string())
+    };
+    assert_eq!(default().unwrap(), "main");
+    git(&project.root, &["checkout", "-q", "-b", "feature"]);
+    assert_eq!(default().unwrap(), "main");
+    git(&project.root, &["branch", "develop"]);
+    git(
+        &project.root,
+        &[
+            "symbolic-ref",
+            "refs/remotes/origin/HEAD",
+            "refs/remotes/origin/develop",
+        ],
+    );
+    assert_eq!(default().unwrap(), "develop");
+    git(
+        &project.root,
+        &["symbolic-ref", "--delete", "refs/remotes/origin/HEAD"],
+    );
+    git(&project.root, &["branch", "-D", "-q", "main"]);
+    assert_eq!(default().unwrap(), "feature");
+    git(&project.root, &["checkout", "-q", "--detach"]);
+    git(&project.root, &["branch", "symphony/SYM-9"]);
+    assert!(matches!(
+        default().unwrap_err(),
+        WorkspaceError::NoDefaultBranch { branches, .. } if branches == ["develop", "feature", "symphony/SYM-9"]
+    ));
+    git(&project.root, &["branch", "-D", "-q", "develop"]);
+    assert_eq!(default().unwrap(), "feature");
+    let options = RepositoryOptions {
+        base_branch: Some("nope".into()),
+        ..RepositoryOptions::default()
+    };
+    let error = Repository::open(&project.root, options)
+        .unwrap()
+        .base()
+        .unwrap_err();
+    assert!(
+        matches!(error, WorkspaceError::BranchMissing { .. }),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_detached_head_is_no_hindrance() {
+    let project = Project::new();
+    git(&project.root, &["checkout", "-q", "--detach"]);
+    assert_eq!(job(&project.root), "README.md\nsrc/a.txt\nwork.txt");
+}
+
+#[test]
+fn shallow_partial_and_separate_clones_work() {
+    let project = Project::new();
+    commit_file(&project.root, "second.txt", "second\n");
+    git(&project.root, &["config", "uploadpack.allowFilter", "true"]);
+    let folder = project.root.parent().unwrap();
+    let url = format!("file://{}", project.root.display());
+    git(folder, &["clone", "-q", "--depth", "1", &url, "shallow"]);
+    git(
+        folder,
+        &["clone", "-q", "--filter=blob:none", &url, "partial"],
+    );
+    git(
+        folder,
+        &[
+            "clone",
+            "-q",
+            "--separate-git-dir",
+            "elsewhere.git",
+            &url,
+            "separate",
+        ],
+    );
+    for name in ["shallow", "partial", "separate"] {
+        assert_eq!(
+            job(&folder.join(name)),
+            "README.md\nsecond.txt\nsrc/a.txt\nwork.txt",
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn sha256_reftable_split_index_and_sparse_checkouts_work() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    for (name, init) in [
+        (
+            "sha256",
+            &["init", "-q", "-b", "main", "--object-format=sha256"][..],
+        ),
+        (
+            "reftable",
+            &["init", "-q", "-b", "main", "--ref-format=reftable"][..],
+        ),
+        ("split", &["init", "-q", "-b", "main"][..]),
+    ] {
+        let path = root.join(name);
+        fs::create_dir(&path).unwrap();
+        git(&path, init);
+        if name == "split" {
+            git(&path, &["config", "core.splitIndex", "true"]);
+        }
+        commit_file(&path, "a.txt", "a\n");
+        assert_eq!(job(&path), "a.txt\nwork.txt", "{name}");
+    }
+    let project = Project::new();
+    commit_file(&project.root, "big/b.txt", "b\n");
+    git(
+        &project.root,
+        &["sparse-checkout", "set", "--sparse-index", "src"],
+    );
+    assert_eq!(
+        job(&project.root),
+        "README.md\nbig/b.txt\nsrc/a.txt\nwork.txt"
+    );
+}
+
+#[test]
+fn submodules_stay_as_they_are() {
+    let library = Project::named("library");
+    let project = Project::new();
+    let url = library.root.to_str().unwrap();
+    git(
+        &project.root,
+        &[
+            "-c",
+            "protocol.file.allow=always",
+            "submodule",
+            "--quiet",
+            "add",
+            url,
+            "lib",
+        ],
+    );
+    git(&project.root, &["commit", "-q", "-m", "submodule"]);
+    assert_eq!(
+        job(&project.root),
+        ".gitmodules\nREADME.md\nlib\nsrc/a.txt\nwork.txt"
+    );
+    // The submodule's own checkout is a repository of its own, and a project if somebody wants.
+    let found = discover(&project.root.join("lib")).unwrap();
+    assert_eq!(found.root, project.root.join("lib"));
+    assert_eq!(job(&found.root), "README.md\nsrc/a.txt\nwork.txt");
+}
+
+#[test]
+fn ignored_by_the_user_means_ignored() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = prepare(&repository, BaseMerge::Merge).unwrap().worktree;
+    write(worktree.path().join(".gitignore"), "*.o\n");
+    write(worktree.path().join("x.o"), "object\n");
+    let done = repository.auto_commit(&worktree, "x", at(1)).unwrap();
+    let files = git(
+        &project.root,
+        &["ls-tree", "-r", "--name-only", done.head.as_str()],
+    );
+    assert_eq!(files, ".gitignore\nREADME.md\nsrc/a.txt");
+}
+
+#[test]
+fn files_with_names_like_options_and_pathspecs_are_committed() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = prepare(&repository, BaseMerge::Merge).unwrap().worktree;
+    for name in [
+        "-rf",
+        "--help",
+        ":(exclude)x",
+        "a\nb",
+        "*",
+        "[x]",
+        "\"q\"",
+        " lead",
+        "trail ",
+        "ä",
+    ] {
+        write(worktree.path().join(name), "x\n");
+    }
+    let done = repository.auto_commit(&worktree, "names", at(1)).unwrap();
+    assert!(repository.status(&worktree).unwrap().is_clean());
+    let names = git(
+        &project.root,
+        &["ls-tree", "-z", "--name-only", done.head.as_str()],
+    );
+    assert_eq!(names.split_terminator('\0').count(), 12);
+}
+
+#[test]
+fn a_file_becomes_a_folder_and_back() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = prepare(&repository, BaseMerge::Merge).unwrap().worktree;
+    fs::remove_file(worktree.path().join("README.md")).unwrap();
+    write(worktree.path().join("README.md/inner.txt"), "x\n");
+    fs::remove_dir_all(worktree.path().join("src")).unwrap();
+    std::os::unix::fs::symlink("README.md", worktree.path().join("src")).unwrap();
+    let done = repository.auto_commit(&worktree, "shapes", at(1)).unwrap();
+    assert_eq!(
+        git(
+            &project.root,
+            &[
+                "ls-tree",
+                "-r",
+                "--format=%(objectmode) %(path)",
+                done.head.as_str()
+            ]
+        ),
+        "100644 README.md/inner.txt\n120000 src"
+    );
+    assert!(repository.status(&worktree).unwrap().is_clean());
+}
+
+#[test]
+fn hooks_run_when_they_are_asked_for() {
+    let project = Project::new();
+    let hook = project.root.join(".git/hooks/pre-commit");
+    write(
+        &hook,
+        "#!/bin/sh\ngrep -q forbidden work.txt && { echo 'no, no' >&2; exit 1; }\nexit 0\n",
+    );
+    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let options = |run_hooks| RepositoryOptions {
+        run_hooks,
+        ..RepositoryOptions::default()
+    };
+    let repository = project.open_with(options(true));
+    let worktree = prepare(&repository, BaseMerge::Merge).unwrap().worktree;
+    write(worktree.path().join("work.txt"), "forbidden\n");
+    let error = repository
+        .auto_commit(&worktree, "work", at(1))
+        .unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::HookRefused { stderr, .. } if stderr == "no, no"),
+        "{error}"
+    );
+    assert_eq!(read(worktree.path().join("work.txt")), "forbidden\n");
+    write(worktree.path().join("work.txt"), "allowed\n");
+    assert!(
+        repository
+            .auto_commit(&worktree, "work", at(2))
+            .unwrap()
+            .commit
+            .is_some()
+    );
+    write(worktree.path().join("work.txt"), "forbidden\n");
+    let repository = project.open_with(options(false));
+    assert!(
+        repository
+            .auto_commit(&worktree, "work", at(3))
+            .unwrap()
+            .commit
+            .is_some()
+    );
+}
+
+#[test]
+fn text_at_a_commit_is_read_without_the_checkout() {
+    let project = Project::new();
+    let repository = project.open();
+    let base = repository.base().unwrap().commit;
+    commit_file(&project.root, "CLAUDE.md", "new\n");
+    assert_eq!(repository.file_at(&base, "CLAUDE.md", 100).unwrap(), None);
+    let head = project.head("main");
+    assert_eq!(
+        repository.file_at(&head, "CLAUDE.md", 100).unwrap(),
+        Some(b"new\n".to_vec())
+    );
+    assert_eq!(repository.file_at(&head, "src", 100).unwrap(), None);
+    assert!(matches!(
+        repository.file_at(&head, "CLAUDE.md", 3).unwrap_err(),
+        WorkspaceError::TooLarge { .. }
+    ));
+}
+
+#[test]
+fn a_long_patch_is_cut_at_a_line_and_the_files_are_whole() {
+    let project = Project::new();
+    let repository = project.open();
+    let base = repository.base().unwrap().commit;
+    let text = "a line\n".repeat(2_000);
+    write(project.root.join("long.txt"), &text);
+    let head = commit_file(&project.root, "z.txt", "z\n");
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-q", "--amend", "-m", "long"]);
+    let head = (head != project.head("main"))
+        .then(|| project.head("main"))
+        .unwrap();
+    let diff = repository.diff(&base, &head, 1_000).unwrap();
+    assert!(diff.patch_cut);
+    assert!(diff.patch.len() <= 1_000 && diff.patch.ends_with('\n'));
+    assert_eq!(
+        diff.files
+            .iter()
+            .map(|file| file.insertions)
+            .collect::<Vec<_>>(),
+        vec![2_000, 1]
+    );
+}
+
+#[test]
+fn exclude_entries_keep_the_tree_clean() {
+    let project = Project::new();
+    let repository = project.open();
+    assert!(!repository.exclude(&repository.own_excludes()).unwrap());
+    write(project.root.join(".symphony/symphony.db"), "x");
+    write(project.root.join("symphony.config.json"), "{}");
+    prepare(&repository, BaseMerge::Merge).unwrap();
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn branches_with_hostile_names_are_no_arguments() {
+    let project = Project::new();
+    let head = project.head("main");
+    for name in ["--upload-pack=touch x", "-q", "--output=x"] {
+        let reference = project.root.join(".git/refs/heads").join(name);
+        write(reference, &format!("{head}\n"));
+        assert!(BranchName::parse(name).is_err());
+    }
+    assert_eq!(job(&project.root), "README.md\nsrc/a.txt\nwork.txt");
+    assert!(!project.root.join("x").exists());
+    assert!(git_in(&project.root, &["status"]).status.success());
+}
