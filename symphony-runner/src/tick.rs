@@ -313,14 +313,10 @@ fn open_breaker(store: &mut Store, world: &World, issue: &IssueId) -> Result<Str
         "Circuit breaker: {} runs since the last progress (limit {}). `symphony issue retry {issue}` starts again.",
         found.counts.total_runs, view.max_retries
     );
-    store.move_issue(
-        &context,
-        issue,
-        &IssueEvent::BreakerOpened {
-            to: view.breaker_target,
-        },
-    )?;
-    store.add_comment(&context, issue, &comment)?;
+    let event = IssueEvent::BreakerOpened {
+        to: view.breaker_target,
+    };
+    store.move_issue_with_comment(&context, issue, &event, &comment)?;
     Ok(format!("{issue}: the circuit breaker opened"))
 }
 

@@ -6,11 +6,12 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
+use symphony_core::outcome::breaker_opens;
 use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::tick::{
     Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate, SlotLimits,
-    Snapshot,
+    Snapshot, wanted_agent,
 };
 
 use crate::error::StoreError;
@@ -22,6 +23,8 @@ use crate::run::from_row as run_from_row;
 
 /// Candidates read per project: many times the slots of a machine, so that a long backlog costs no more than a short one.
 const CANDIDATES_MAX: i64 = 500;
+/// SQLite's word for no limit.
+const NO_LIMIT: i64 = -1;
 /// Worktrees removed in one tick: the rest waits for the next one.
 const CLEAN_UPS_MAX: i64 = 50;
 
@@ -63,7 +66,7 @@ impl Store {
             for (id, view) in &mut snapshot.projects {
                 snapshot
                     .candidates
-                    .extend(load_candidates(tx, id, now, view.max_backoff_ms)?);
+                    .extend(load_candidates(tx, id, now, view)?);
                 let reviews = load_reviews(tx, id)?;
                 // what no judge will look at any more waits for a human
                 let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
@@ -212,19 +215,30 @@ fn load_candidates(
     conn: &Connection,
     project: &ProjectId,
     now: Timestamp,
-    max_backoff_ms: u64,
+    view: &ProjectView,
 ) -> Result<Vec<Candidate>, StoreError> {
-    let latest = after(now, max_backoff_ms.max(CONTINUATION_MS));
+    let latest = after(now, view.max_backoff_ms.max(CONTINUATION_MS));
     let mut statement = conn.prepare_cached(&candidates_sql())?;
     let mut rows = statement.query(params![
         project.as_str(),
         now.as_millisecond(),
-        CANDIDATES_MAX,
+        NO_LIMIT,
         latest.as_millisecond()
     ])?;
+    // read until there are enough that could start: others in front, however many, must not hide them
+    let (mut startable, mut others) = (0, 0);
     let mut candidates = Vec::new();
-    while let Some(row) = rows.next()? {
-        candidates.push(candidate_from(row)?);
+    while startable < CANDIDATES_MAX
+        && let Some(row) = rows.next()?
+    {
+        let candidate = candidate_from(row)?;
+        let starts = wanted_agent(&candidate, view).is_ok()
+            && !breaker_opens(candidate.counts, view.max_retries);
+        let seen = if starts { &mut startable } else { &mut others };
+        *seen += 1;
+        if *seen <= CANDIDATES_MAX {
+            candidates.push(candidate);
+        }
     }
     Ok(candidates)
 }

@@ -86,3 +86,23 @@ fn durability_is_full() {
     let store = Store::open(&folder.path().join("s.db")).unwrap();
     assert_eq!(store.durability().unwrap(), ("wal".to_owned(), 2));
 }
+
+#[test]
+fn issues_that_can_not_start_do_not_hide_those_behind_them() {
+    let mut store = store();
+    for i in 0..600 {
+        let mut new = crate::support::new_issue(&format!("unknown phase {i}"));
+        new.labels = vec!["phase:no-such".into()];
+        store.add_issue(&human(1), &new).unwrap();
+    }
+    let last = add(&mut store, "ready");
+    let snapshot = store.load_snapshot(snapshot_request(), at(3)).unwrap();
+    assert!(
+        snapshot
+            .candidates
+            .iter()
+            .any(|candidate| candidate.issue == last.id)
+    );
+    let started = plan_tick(&snapshot, at(3)).actions;
+    assert_eq!(started.len(), 1, "{started:?}");
+}
