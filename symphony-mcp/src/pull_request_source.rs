@@ -3,7 +3,7 @@
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::FileStat;
 use symphony_store::NewPullRequest;
-use symphony_workspace::{Repository, WorkspaceError};
+use symphony_workspace::{Repository, SecretScan, WorkspaceError};
 
 use crate::answer::ToolError;
 use crate::identity::IssueWorkspace;
@@ -23,7 +23,10 @@ impl From<WorkspaceError> for ToolError {
 ///
 /// # Errors
 /// What the agent has to do first: commit, or go back to its branch.
-pub(crate) fn read_change(issue: &IssueId, workspace: &IssueWorkspace) -> Result<NewPullRequest, ToolError> {
+pub(crate) fn read_change(
+    issue: &IssueId,
+    workspace: &IssueWorkspace,
+) -> Result<NewPullRequest, ToolError> {
     let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
     let worktree = repository.worktree(&workspace.key, Some(&workspace.branch))?;
     let status = repository.status(&worktree)?;
@@ -50,7 +53,10 @@ pub(crate) fn read_change(issue: &IssueId, workspace: &IssueWorkspace) -> Result
         )));
     }
     let base = repository.branch_head(&workspace.base)?.ok_or_else(|| {
-        ToolError::new(format!("the base branch {} does not exist any more", workspace.base.as_str()))
+        ToolError::new(format!(
+            "the base branch {} does not exist any more",
+            workspace.base.as_str()
+        ))
     })?;
     if repository.commits_ahead(&base, &head)? == 0 {
         return Err(ToolError::new(format!(
@@ -64,6 +70,7 @@ pub(crate) fn read_change(issue: &IssueId, workspace: &IssueWorkspace) -> Result
             "the commits of this branch change nothing against the base: there is nothing to review",
         ));
     }
+    refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &head)?)?;
     Ok(NewPullRequest {
         issue: issue.clone(),
         title: String::new(),
@@ -76,8 +83,30 @@ pub(crate) fn read_change(issue: &IssueId, workspace: &IssueWorkspace) -> Result
         files: diff
             .files
             .into_iter()
-            .map(|file| FileStat { path: file.path, insertions: file.insertions, deletions: file.deletions })
+            .map(|file| FileStat {
+                path: file.path,
+                insertions: file.insertions,
+                deletions: file.deletions,
+            })
             .collect(),
         reported_gates: Vec::new(),
     })
+}
+
+/// Refuses a branch that holds values of the configuration files that were copied into its worktree.
+fn refuse_secrets(scan: &SecretScan) -> Result<(), ToolError> {
+    if scan.leaks.is_empty() {
+        return Ok(());
+    }
+    let leaks: Vec<String> = scan
+        .leaks
+        .iter()
+        .take(LISTED_MAX)
+        .map(ToString::to_string)
+        .collect();
+    Err(ToolError::new(format!(
+        "the commits of this branch hold secrets of the project's configuration files: {}. A commit that takes them out again \
+         leaves them in the history: `git reset --soft` to the base, commit anew without them, then call create_pr again",
+        leaks.join("; ")
+    )))
 }

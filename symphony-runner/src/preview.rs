@@ -55,10 +55,17 @@ pub fn preview_prompt(
     };
     // the id of no run: the prompts name none, and its files are only named
     let run = RunId::parse("preview").expect("a word is a run id");
-    let read_from = review.as_ref().and_then(base_commit).unwrap_or_else(|| base.commit.clone());
+    let read_from = review
+        .as_ref()
+        .and_then(base_commit)
+        .unwrap_or_else(|| base.commit.clone());
     let claude_md = repository.file_at(&read_from, "CLAUDE.md", PROMPT_FILE_BYTES_MAX)?;
     let request = PromptRequest {
-        path: config.workspaces_dir.join(WorktreeKey::of(id.as_str()).as_str()).display().to_string(),
+        path: config
+            .workspaces_dir
+            .join(WorktreeKey::of(id.as_str()).as_str())
+            .display()
+            .to_string(),
         branch: BranchName::of_issue(id).as_str().to_owned(),
         claude_md: claude_md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         workflow_md: read_own(&project.root.join("WORKFLOW.md"))?,
@@ -74,7 +81,7 @@ pub fn preview_prompt(
         config,
         provider,
     };
-    build(request, store)
+    Ok(build(request, store)?.built)
 }
 
 fn base_commit(pr: &PullRequest) -> Option<CommitId> {

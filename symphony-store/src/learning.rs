@@ -1,10 +1,16 @@
-//! Learnings.
+//! Learnings: adding and reading them.
+//!
+//! A learning is never changed or removed; it is retired and restored (`learning_use`). What ranking reads of it lies
+//! in a table of its own, made here when it is recorded (`learning_rank`).
 
-use rusqlite::{Row, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use serde_json::json;
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
-use symphony_core::issue::{CommentAuthor, check_paths, check_required_text};
+use symphony_core::issue::{
+    CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
+};
 use symphony_core::learning::{Learning, LearningType};
+use symphony_learning::Prepared;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -55,6 +61,48 @@ pub struct LearningRecord {
     pub retired: bool,
 }
 
+impl LearningRecord {
+    /// Checks its texts against the limits of their fields.
+    ///
+    /// # Errors
+    /// Names the first field that breaks a limit.
+    pub fn check(&self) -> Result<(), FieldError> {
+        check_required_text("pattern", &self.learning.pattern)?;
+        check_paths("applies_to", &self.learning.applies_to)?;
+        check_labels(&self.learning.labels)?;
+        self.commit
+            .as_ref()
+            .map_or(Ok(()), |commit| check_required_text("commit", commit))
+    }
+}
+
+/// Whether retired learnings are listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Retired {
+    /// They are left out.
+    #[default]
+    Without,
+    /// They are among the others.
+    With,
+    /// Nothing else is listed.
+    Only,
+}
+
+/// Which learnings to list, newest first.
+#[derive(Debug, Clone, Default)]
+pub struct LearningFilter {
+    /// Of this project.
+    pub project: Option<ProjectId>,
+    /// Of this kind.
+    pub learning_type: Option<LearningType>,
+    /// Whether retired ones are listed.
+    pub retired: Retired,
+    /// Not those that come from this issue.
+    pub except_issue: Option<IssueId>,
+    /// At most so many.
+    pub limit: Option<u32>,
+}
+
 fn from_row(row: &Row<'_>) -> Result<LearningRecord, StoreError> {
     Ok(LearningRecord {
         learning: Learning {
@@ -74,6 +122,60 @@ fn from_row(row: &Row<'_>) -> Result<LearningRecord, StoreError> {
     })
 }
 
+/// Reads one learning, inside or outside a transaction.
+pub(crate) fn load_learning(conn: &Connection, id: &str) -> Result<LearningRecord, StoreError> {
+    let mut statement = conn.prepare_cached("SELECT * FROM learning WHERE id = ?1")?;
+    let mut rows = statement.query([id])?;
+    rows.next()?
+        .map_or_else(|| Err(StoreError::not_found("learning", id)), from_row)
+}
+
+/// Inserts a learning, and what ranking reads of it.
+pub(crate) fn insert_learning(
+    tx: &Transaction<'_>,
+    record: &LearningRecord,
+) -> Result<(), StoreError> {
+    let learning = &record.learning;
+    tx.prepare_cached(
+        "INSERT INTO learning (id, project, issue, run, commit_id, author, retired, pattern, learning_type, applies_to, labels, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?
+    .execute(params![
+        learning.id.as_str(),
+        record.project.as_str(),
+        record.issue.as_ref().map(IssueId::as_str),
+        record.run.as_ref().map(RunId::as_str),
+        record.commit,
+        record.author.name(),
+        record.retired,
+        learning.pattern,
+        learning.learning_type.map(LearningType::name),
+        to_json(&learning.applies_to),
+        to_json(&learning.labels),
+        learning.created_at.as_millisecond(),
+    ])?;
+    keep_prepared(
+        tx,
+        record.project.as_str(),
+        learning.id.as_str(),
+        &Prepared::new(learning),
+    )
+}
+
+/// Keeps what ranking reads of a learning; nothing happens when it is retired.
+pub(crate) fn keep_prepared(
+    tx: &Transaction<'_>,
+    project: &str,
+    learning: &str,
+    prepared: &Prepared,
+) -> Result<(), StoreError> {
+    tx.prepare_cached(
+        "UPDATE learning_prepared SET prepared = ?3 WHERE project = ?1 AND learning = ?2",
+    )?
+    .execute(params![project, learning, prepared.as_bytes()])?;
+    Ok(())
+}
+
 impl Store {
     /// Adds a learning; it takes the labels of the issue it came from.
     ///
@@ -84,32 +186,43 @@ impl Store {
         context: &Context,
         new: &NewLearning,
     ) -> Result<LearningRecord, StoreError> {
-        check_required_text("pattern", &new.pattern)?;
-        check_paths("applies_to", &new.applies_to)?;
+        let mut record = LearningRecord {
+            learning: Learning {
+                id: new.id.clone(),
+                pattern: new.pattern.clone(),
+                learning_type: new.learning_type,
+                applies_to: new.applies_to.clone(),
+                labels: Vec::new(),
+                created_at: context.now,
+            },
+            project: new.project.clone(),
+            issue: new.issue.clone(),
+            run: context.actor.run().cloned(),
+            commit: new.commit.clone(),
+            author: context.actor.author(),
+            retired: false,
+        };
+        record.check()?;
         self.write(context, |tx| {
             check_run_limit(tx, context, "learning", RUN_LEARNINGS_MAX)?;
-            let labels = new.issue.as_ref().map(|id| load_issue(tx, id)).transpose()?.map(|issue| issue.labels);
-            tx.execute(
-                "INSERT INTO learning (id, project, issue, run, commit_id, author, pattern, learning_type, applies_to, labels, created_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-                params![
-                    new.id.as_str(),
-                    new.project.as_str(),
-                    new.issue.as_ref().map(IssueId::as_str),
-                    context.actor.run().map(RunId::as_str),
-                    new.commit,
-                    context.actor.author().name(),
-                    new.pattern,
-                    new.learning_type.map(LearningType::name),
-                    to_json(&new.applies_to),
-                    to_json(&labels.unwrap_or_default()),
-                    context.now.as_millisecond(),
-                ],
+            if let Some(issue) = &new.issue {
+                record.learning.labels = load_issue(tx, issue)?.labels;
+            }
+            insert_learning(tx, &record)?;
+            let about = About {
+                project: Some(&new.project),
+                issue: new.issue.as_ref(),
+                run: None,
+            };
+            append(
+                tx,
+                context,
+                about,
+                "learning_added",
+                &json!({ "learning": new.id }),
             )?;
-            let about = About { project: Some(&new.project), issue: new.issue.as_ref(), run: None };
-            append(tx, context, about, "learning_added", &json!({ "learning": new.id }))
-        })?;
-        self.learning(&new.id)
+            load_learning(tx, new.id.as_str())
+        })
     }
 
     /// Returns a learning.
@@ -117,31 +230,59 @@ impl Store {
     /// # Errors
     /// When there is none of this id.
     pub fn learning(&self, id: &LearningId) -> Result<LearningRecord, StoreError> {
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT * FROM learning WHERE id = ?1")?;
-        let mut rows = statement.query([id.as_str()])?;
-        rows.next()?
-            .map_or_else(|| Err(StoreError::not_found("learning", id)), from_row)
+        load_learning(&self.conn, id.as_str())
     }
 
-    /// Returns what may be given to an agent: the learnings of a project that are not retired and do not come from
-    /// the issue itself. Without a project: those of the whole installation.
+    /// Finds a learning by the beginning or the end of its id.
+    ///
+    /// # Errors
+    /// When none fits, or several do.
+    pub fn find_learning(&self, text: &str) -> Result<LearningRecord, StoreError> {
+        if LearningId::parse(text).is_err() {
+            return Err(StoreError::not_found("learning", text));
+        }
+        // compared byte by byte: an id may hold what is a wildcard elsewhere
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id FROM learning WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
+             ORDER BY id <> ?1, id LIMIT 2",
+        )?;
+        let found: Vec<String> = statement
+            .query_map([text], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        match found.as_slice() {
+            [] => Err(StoreError::not_found("learning", text)),
+            [one, ..] if one == text => load_learning(&self.conn, one),
+            [one] => load_learning(&self.conn, one),
+            _ => Err(StoreError::refused(format!(
+                "several learnings fit `{text}`: give more of the id"
+            ))),
+        }
+    }
+
+    /// Lists learnings, newest first.
     ///
     /// # Errors
     /// When the database can not be read.
-    pub fn learnings_for(
-        &self,
-        project: Option<&ProjectId>,
-        except_issue: Option<&IssueId>,
-    ) -> Result<Vec<LearningRecord>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM learning WHERE retired = 0 AND (?1 IS NULL OR project = ?1)
-             AND (?2 IS NULL OR issue IS NULL OR issue <> ?2) ORDER BY created_at, id",
-        )?;
+    pub fn learnings(&self, filter: &LearningFilter) -> Result<Vec<LearningRecord>, StoreError> {
+        let scope = if filter.project.is_some() {
+            "project = ?1"
+        } else {
+            "?1 IS NULL"
+        };
+        let retired = match filter.retired {
+            Retired::Without => "retired = 0",
+            Retired::With => "1",
+            Retired::Only => "retired = 1",
+        };
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT * FROM learning WHERE {scope} AND {retired} AND (?2 IS NULL OR learning_type = ?2)
+             AND (?3 IS NULL OR issue IS NULL OR issue <> ?3) ORDER BY created_at DESC, id DESC LIMIT ?4",
+        ))?;
         let mut rows = statement.query(params![
-            project.map(ProjectId::as_str),
-            except_issue.map(IssueId::as_str)
+            filter.project.as_ref().map(ProjectId::as_str),
+            filter.learning_type.map(LearningType::name),
+            filter.except_issue.as_ref().map(IssueId::as_str),
+            filter.limit.map_or(-1, i64::from),
         ])?;
         let mut learnings = Vec::new();
         while let Some(row) = rows.next()? {

@@ -6,7 +6,7 @@ use symphony_core::id::LearningId;
 use symphony_core::issue::check_required_text;
 use symphony_core::learning::LearningType;
 use symphony_learning::{Options, Relevance};
-use symphony_store::{NewLearning, Store};
+use symphony_store::{NewLearning, RankedLearning, Store};
 use uuid::Uuid;
 
 use crate::answer::{Answer, ToolError};
@@ -58,42 +58,35 @@ pub(super) fn search(
     }
     check_required_text("query", &params.query)?;
     let project = (!params.all_projects).then_some(&identity.project);
-    let records = store.learnings_for(project, None)?;
-    let learnings: Vec<_> = records
-        .iter()
-        .map(|record| record.learning.clone())
-        .collect();
     let options = Options {
         max_results: usize::try_from(limit).unwrap_or(usize::MAX),
         ..Options::default()
     };
-    let hits = symphony_learning::search(
-        &learnings,
+    let found = store.search_learnings(
+        project,
         &params.query,
         Relevance::Matching,
         Timestamp::now(),
         options,
-    )
-    .map_err(|error| ToolError::new(error.to_string()))?;
-    let items: Vec<Value> = hits
-        .iter()
-        .filter_map(|hit| records.get(hit.index).map(|record| (hit, record)))
-        .map(|(hit, record)| {
-            json!({
-                "id": record.learning.id,
-                "pattern": record.learning.pattern,
-                "learning_type": record.learning.learning_type,
-                "applies_to": record.learning.applies_to,
-                "project": record.project,
-                "issue": record.issue,
-                "author": record.author,
-                "score": hit.score,
-            })
-        })
-        .collect();
+    )?;
+    let items: Vec<Value> = found.iter().map(item).collect();
     let message = match items.len() {
         0 => "nothing was learned about that yet".to_owned(),
         n => format!("{n} learnings, best first"),
     };
     Ok(Answer::new(message).with("items", Value::Array(items)))
+}
+
+fn item(ranked: &RankedLearning) -> Value {
+    let record = &ranked.record;
+    json!({
+        "id": record.learning.id,
+        "pattern": record.learning.pattern,
+        "learning_type": record.learning.learning_type,
+        "applies_to": record.learning.applies_to,
+        "project": record.project,
+        "issue": record.issue,
+        "author": record.author,
+        "score": ranked.hit.score,
+    })
 }

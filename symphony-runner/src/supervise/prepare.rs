@@ -118,13 +118,18 @@ pub(crate) async fn prepare(
         library: library.clone(),
         config: job.config.clone(),
     };
-    let built = store.call(move |store| build(request, store)).await??;
+    let prompts = store.call(move |store| build(request, store)).await??;
+    let built = prompts.built;
     let model = model(job, &library);
     let (command, invocation) = command(job, provider, &library, &worktree, &built, model.as_ref());
     write_private(&job.paths.system_prompt(), &built.system)?;
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
     record_start(job, store, &worktree, &place, &built, model.as_ref()).await?;
+    let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
+    store
+        .call(move |store| store.record_given(&context, &run, &given))
+        .await??;
     environment.extend(
         command
             .env
@@ -187,7 +192,8 @@ async fn under_review(
     }
 }
 
-/// Makes the worktree, or takes the one that is there; the base is merged in unless that would void a pull request.
+/// Makes the worktree, or takes the one that is there, with the project's configuration files; the base is merged in unless
+/// that would void a pull request.
 async fn make_worktree(
     job: &Job<'_>,
     store: &StoreThread,
@@ -216,6 +222,14 @@ async fn make_worktree(
     })?;
     for recovery in &made.recovered {
         tracing::info!(?recovery, "mended the worktree");
+    }
+    // every time: an earlier run may have died in between, and what is there is left as it is
+    if job.run.agent != AgentType::Judge {
+        let copied = repository.copy_config_files(&made.worktree)?;
+        for problem in &copied.problems {
+            let (path, reason) = (problem.path.display(), &problem.reason);
+            tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
+        }
     }
     Ok(made)
 }

@@ -3,17 +3,16 @@
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::{Budget, ProjectConfig, ProviderName, Shares as ConfigShares};
-use symphony_core::id::{PhaseName, RunId};
+use symphony_core::id::{LearningId, PhaseName, RunId};
 use symphony_core::issue::Issue;
-use symphony_core::learning::Learning;
 use symphony_core::run::Run;
-use symphony_learning::{Hit, Options, Subject, rank_best, shown};
+use symphony_learning::{Options, Subject};
 use symphony_prompt::{
     ATTEMPTS_MAX, AttemptInput, Budgets, BuiltPrompt, CommentInput, DependencyInput, FINDINGS_MAX,
     FindingInput, GateCommand, IssueInput, ProfileDispatch, PromptError, Review, Shares, SharesRow,
     Workspace,
 };
-use symphony_store::{RunFilter, Store};
+use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
@@ -50,8 +49,17 @@ pub(crate) struct PromptRequest {
     pub(crate) provider: ProviderName,
 }
 
+/// Both prompts of a run.
+#[derive(Debug)]
+pub(crate) struct Prompts {
+    /// The prompts, with the report.
+    pub(crate) built: BuiltPrompt,
+    /// The learnings that stand in them.
+    pub(crate) learnings: Vec<LearningId>,
+}
+
 /// Assembles both prompts of a run on an issue.
-pub(crate) fn build(request: PromptRequest, store: &Store) -> Result<BuiltPrompt, RunnerError> {
+pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts, RunnerError> {
     let (agent, issue, library) = (&request.agent, &request.issue, &request.library);
     let workspace = Workspace {
         identifier: issue.id.to_string(),
@@ -72,9 +80,9 @@ pub(crate) fn build(request: PromptRequest, store: &Store) -> Result<BuiltPrompt
     }
     // given to every profile: the report says for whom it counts
     dispatch.workflow_md.clone_from(&request.workflow_md);
-    let (conventions, tactical) = learnings(issue, store)?;
-    dispatch.convention_learnings = conventions;
-    dispatch.learnings = tactical;
+    let best = learnings(issue, store)?;
+    dispatch.convention_learnings = texts(&best.conventions);
+    dispatch.learnings = texts(&best.tactical);
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch.claude_md.clone_from(&request.claude_md);
     dispatch.dependencies = dependencies(issue, store)?;
@@ -85,7 +93,10 @@ pub(crate) fn build(request: PromptRequest, store: &Store) -> Result<BuiltPrompt
     dispatch.budgets = budgets(&request.config.budget)?;
     dispatch.notes = request.notes;
     dispatch.review = request.review;
-    Ok(dispatch.build()?)
+    Ok(Prompts {
+        built: dispatch.build()?,
+        learnings: best.ids(),
+    })
 }
 
 fn ready() -> PhaseName {
@@ -179,23 +190,24 @@ fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerErr
         .collect())
 }
 
-/// Conventions and tactical learnings of sibling issues, best first.
-fn learnings(issue: &Issue, store: &Store) -> Result<(Vec<String>, Vec<String>), RunnerError> {
-    let records = store.learnings_for(Some(&issue.project), Some(&issue.id))?;
-    let learnings: Vec<Learning> = records.into_iter().map(|record| record.learning).collect();
+/// What sibling issues taught, best first.
+fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearnings, RunnerError> {
     let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
-    let best = rank_best(&learnings, &subject, Timestamp::now(), Options::default())
-        .map_err(|error| RunnerError::refused(error.to_string()))?;
-    let texts = |hits: &[Hit]| -> Vec<String> {
-        hits.iter()
-            .filter_map(|hit| {
-                learnings
-                    .get(hit.index)
-                    .map(|learning| shown(hit, &learning.pattern).to_owned())
-            })
-            .collect()
-    };
-    Ok((texts(&best.conventions), texts(&best.tactical)))
+    let options = Options::default();
+    Ok(store.best_learnings(
+        &issue.project,
+        Some(&issue.id),
+        &subject,
+        Timestamp::now(),
+        options,
+    )?)
+}
+
+fn texts(learnings: &[RankedLearning]) -> Vec<String> {
+    learnings
+        .iter()
+        .map(|ranked| ranked.shown().to_owned())
+        .collect()
 }
 
 fn gates(config: &ProjectConfig) -> Vec<GateCommand> {

@@ -7,6 +7,8 @@ mod finish;
 #[cfg(test)]
 mod issues;
 #[cfg(test)]
+mod learnings;
+#[cfg(test)]
 mod prop_log;
 #[cfg(test)]
 mod queries;

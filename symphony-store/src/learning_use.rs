@@ -1,0 +1,216 @@
+//! Which learnings were given to which runs, how these ended, and which learnings are given no more.
+
+use std::collections::BTreeMap;
+
+use rusqlite::params;
+use serde_json::json;
+use symphony_core::Timestamp;
+use symphony_core::id::{LearningId, ProjectId, RunId};
+use symphony_core::learning::Learning;
+use symphony_core::run::RunStatus;
+use symphony_learning::Prepared;
+
+use crate::context::{Actor, Context};
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::learning::{LearningFilter, LearningRecord, keep_prepared, load_learning};
+use crate::open::Store;
+use crate::row::{parsed, time};
+
+/// A learning with what became of the runs that were given it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LearningUse {
+    /// The learning.
+    pub record: LearningRecord,
+    /// How many runs stand in each status; one that stands in none is missing.
+    pub runs: BTreeMap<RunStatus, u64>,
+    /// When the last of these runs started.
+    pub last_given_at: Option<Timestamp>,
+}
+
+impl LearningUse {
+    /// Returns how many runs it was given to.
+    pub fn given(&self) -> u64 {
+        self.runs.values().sum()
+    }
+}
+
+/// What the runs that were given a learning came to.
+#[derive(Debug, Default)]
+struct Tally {
+    runs: BTreeMap<RunStatus, u64>,
+    last_given_at: Option<Timestamp>,
+}
+
+/// Whether a learning may be given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    Retired,
+    Active,
+}
+
+impl Standing {
+    const fn event(self) -> &'static str {
+        match self {
+            Self::Retired => "learning_retired",
+            Self::Active => "learning_restored",
+        }
+    }
+}
+
+impl Store {
+    /// Records which learnings stood in the prompts of a run. Doing it again adds what is new.
+    ///
+    /// # Errors
+    /// When the run is over (for a run's own context), or a run or a learning does not exist.
+    pub fn record_given(
+        &mut self,
+        context: &Context,
+        run: &RunId,
+        learnings: &[LearningId],
+    ) -> Result<(), StoreError> {
+        if learnings.is_empty() {
+            return Ok(());
+        }
+        self.write(context, |tx| {
+            let mut statement = tx.prepare_cached(
+                "INSERT INTO learning_given (learning, run) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            )?;
+            for learning in learnings {
+                statement.execute([learning.as_str(), run.as_str()])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Returns how often learnings were given and how those runs ended: the most often given first, then the newest.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn learning_uses(&self, filter: &LearningFilter) -> Result<Vec<LearningUse>, StoreError> {
+        let mut tallies = self.tallies(filter.project.as_ref())?;
+        // the limit counts in the order of this list
+        let all = LearningFilter {
+            limit: None,
+            ..filter.clone()
+        };
+        let mut uses: Vec<LearningUse> = self
+            .learnings(&all)?
+            .into_iter()
+            .map(|record| {
+                let tally = tallies.remove(&record.learning.id).unwrap_or_default();
+                LearningUse {
+                    record,
+                    runs: tally.runs,
+                    last_given_at: tally.last_given_at,
+                }
+            })
+            .collect();
+        uses.sort_by_key(|learning| std::cmp::Reverse(learning.given()));
+        if let Some(limit) = filter.limit {
+            uses.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        Ok(uses)
+    }
+
+    fn tallies(
+        &self,
+        project: Option<&ProjectId>,
+    ) -> Result<BTreeMap<LearningId, Tally>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT given.learning, run.status, count(*), max(run.started_at)
+             FROM learning_given AS given JOIN run ON run.id = given.run
+             WHERE ?1 IS NULL OR run.project = ?1 GROUP BY given.learning, run.status",
+        )?;
+        let mut rows = statement.query([project.map(ProjectId::as_str)])?;
+        let mut tallies: BTreeMap<LearningId, Tally> = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let tally = tallies
+                .entry(parsed("learning id", row.get(0)?)?)
+                .or_default();
+            let count: i64 = row.get(2)?;
+            let status = parsed("run status", row.get(1)?)?;
+            tally
+                .runs
+                .insert(status, u64::try_from(count).unwrap_or_default());
+            tally.last_given_at = tally.last_given_at.max(Some(time(row.get(3)?)?));
+        }
+        Ok(tallies)
+    }
+
+    /// Retires learnings: they are given to no agent any more. All of them, or none when one does not exist.
+    ///
+    /// # Errors
+    /// When one does not exist, or a run asks for it: only people retire learnings.
+    pub fn retire_learnings(
+        &mut self,
+        context: &Context,
+        ids: &[LearningId],
+    ) -> Result<Vec<LearningRecord>, StoreError> {
+        self.set_standing(context, ids, Standing::Retired)
+    }
+
+    /// Restores learnings that were retired. All of them, or none when one does not exist.
+    ///
+    /// # Errors
+    /// As [`Store::retire_learnings`].
+    pub fn restore_learnings(
+        &mut self,
+        context: &Context,
+        ids: &[LearningId],
+    ) -> Result<Vec<LearningRecord>, StoreError> {
+        self.set_standing(context, ids, Standing::Active)
+    }
+
+    fn set_standing(
+        &mut self,
+        context: &Context,
+        ids: &[LearningId],
+        standing: Standing,
+    ) -> Result<Vec<LearningRecord>, StoreError> {
+        if matches!(context.actor, Actor::Run(_)) {
+            return Err(StoreError::refused(
+                "only people retire and restore learnings",
+            ));
+        }
+        let retired = standing == Standing::Retired;
+        self.write(context, |tx| {
+            let mut records = Vec::new();
+            for id in ids {
+                let mut record = load_learning(tx, id.as_str())?;
+                if record.retired != retired {
+                    tx.execute(
+                        "UPDATE learning SET retired = ?2 WHERE id = ?1",
+                        params![id.as_str(), retired],
+                    )?;
+                    prepare_again(tx, &record.project, &record.learning)?;
+                    let about = About {
+                        project: Some(&record.project),
+                        issue: record.issue.as_ref(),
+                        run: None,
+                    };
+                    append(
+                        tx,
+                        context,
+                        about,
+                        standing.event(),
+                        &json!({ "learning": id }),
+                    )?;
+                    record.retired = retired;
+                }
+                records.push(record);
+            }
+            Ok(records)
+        })
+    }
+}
+
+/// Keeps again what ranking reads: retiring a learning removed it.
+fn prepare_again(
+    tx: &rusqlite::Transaction<'_>,
+    project: &ProjectId,
+    learning: &Learning,
+) -> Result<(), StoreError> {
+    let prepared = Prepared::new(learning);
+    keep_prepared(tx, project.as_str(), learning.id.as_str(), &prepared)
+}
