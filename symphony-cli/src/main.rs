@@ -9,6 +9,7 @@ mod interrupt;
 mod output;
 mod place;
 mod progress;
+mod reap;
 mod root;
 mod shipped;
 mod value;

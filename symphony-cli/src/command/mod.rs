@@ -34,7 +34,7 @@ pub(crate) use pause::{PauseArgs, ResumeArgs};
 pub(crate) use pr::PrCommand;
 pub(crate) use prompt::PromptCommand;
 pub(crate) use run::RunArgs;
-pub(crate) use runs::RunsCommand;
+pub(crate) use runs::{RunsCommand, find_run};
 pub(crate) use scripted_agent::{SCRIPTED_AGENT_COMMAND, scripted_agent};
 pub(crate) use status::StatusArgs;
 pub(crate) use supervise::SuperviseArgs;

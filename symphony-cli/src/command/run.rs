@@ -18,6 +18,7 @@ use crate::interrupt::Interrupts;
 use crate::output::plural;
 use crate::place::{existing_store, not_set_up};
 use crate::progress::{Progress, Stream};
+use crate::reap::reap_supervisors;
 use crate::view::TickView;
 
 /// Time between two looks at the runs.
@@ -155,6 +156,7 @@ impl Loop<'_> {
         let due = self.next_retry()?;
         loop {
             self.progress.look(&self.store, &self.live)?;
+            reap_supervisors();
             if self.interrupts.count() > 0 {
                 return Ok(true);
             }

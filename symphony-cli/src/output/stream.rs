@@ -76,8 +76,16 @@ impl Output {
     /// # Errors
     /// When standard output can not be written.
     pub(crate) fn event<T: Serialize>(self, event: &T) -> anyhow::Result<()> {
-        let text = serde_json::to_string(&Document::of(event))?;
-        self.write(&format!("{text}\n"))
+        self.write(&format!("{}\n", self.event_line(event)?))
+    }
+
+    /// Returns one object of a stream as a line, without its end.
+    ///
+    /// # Errors
+    /// When the object can not be written as JSON.
+    #[expect(clippy::unused_self, reason = "the form of objects is the output's")]
+    pub(crate) fn event_line<T: Serialize>(self, event: &T) -> anyhow::Result<String> {
+        Ok(serde_json::to_string(&Document::of(event))?)
     }
 
     /// Writes a document whose whole form another page of the specification fixes, without a version of ours.

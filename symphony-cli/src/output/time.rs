@@ -2,10 +2,11 @@
 
 use symphony_core::Timestamp;
 
-/// Returns how long ago a time was, in its largest two units: `3m 20s ago`.
+/// Returns how long ago a time was, in its largest two units: `3m 20s ago`; below a second `just now`.
 pub(crate) fn ago(then: Timestamp, now: Timestamp) -> String {
     let ms = now.as_millisecond().saturating_sub(then.as_millisecond());
     match u64::try_from(ms) {
+        Ok(..1000) => "just now".to_owned(),
         Ok(ms) => format!("{} ago", compact_duration(ms)),
         Err(_) => in_future(then, now),
     }
@@ -55,6 +56,7 @@ mod tests {
         let at = |ms| Timestamp::from_millisecond(ms).unwrap();
         assert_eq!(ago(at(1000), at(61_000)), "1m 0s ago");
         assert_eq!(ago(at(61_000), at(1000)), "in 1m 0s");
+        assert_eq!(ago(at(1000), at(1999)), "just now");
         assert_eq!(in_future(at(1000), at(1000)), "now");
     }
 }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 use symphony_core::issue::IssueStatus;
 use symphony_runner::paths::RunPaths;
-use symphony_store::{IssueFilter, PrFilter, RunFilter};
+use symphony_store::{IssueFilter, LearningFilter, PrFilter, RunFilter};
 
 use super::leftovers::Leftovers;
 use super::project::Files;
@@ -49,6 +49,10 @@ impl DemoView {
             project: project.clone(),
             ..RunFilter::default()
         };
+        let learnings = LearningFilter {
+            project: project.clone(),
+            ..LearningFilter::default()
+        };
         let mut runs: Vec<RunView> = store.runs(&runs)?.into_iter().map(RunView::from).collect();
         runs.reverse();
         let mut pull_requests: Vec<PrView> =
@@ -70,7 +74,7 @@ impl DemoView {
             pull_requests,
             runs,
             learnings: store
-                .learnings_for(project.as_ref(), None)?
+                .learnings(&learnings)?
                 .into_iter()
                 .map(LearningView::from)
                 .collect(),
@@ -117,6 +121,13 @@ impl View for DemoView {
             plural(self.leftovers.processes, "process"),
             plural(self.leftovers.worktrees, "worktree")
         ));
+        if !self.learnings.is_empty() {
+            page.heading("What the agents learned");
+            List {
+                items: self.learnings.clone(),
+            }
+            .write(page);
+        }
         page.heading("Where to look");
         page.field("project", &self.dir.display().to_string());
         page.field("configuration", &self.config.display().to_string());
@@ -134,12 +145,5 @@ impl View for DemoView {
             page.line(&format!("  symphony runs logs {id}"));
         }
         page.line("  symphony learnings list");
-        if !self.learnings.is_empty() {
-            page.heading("What the agents learned");
-            List {
-                items: self.learnings.clone(),
-            }
-            .write(page);
-        }
     }
 }

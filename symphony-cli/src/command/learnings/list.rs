@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_store::LearningFilter;
 
 use crate::app::App;
 use crate::output::List;
@@ -19,12 +20,14 @@ pub(crate) struct ListArgs {
 impl ListArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let project = (!self.all_projects).then_some(&session.project.id);
-        let mut learnings = session
+        let filter = LearningFilter {
+            project: (!self.all_projects).then(|| session.project.id.clone()),
+            ..LearningFilter::default()
+        };
+        let learnings = session
             .store
-            .learnings_for(project, None)
+            .learnings(&filter)
             .context("list the learnings")?;
-        learnings.reverse();
         app.out.answer(
             &learnings
                 .into_iter()

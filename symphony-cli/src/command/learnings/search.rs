@@ -5,6 +5,7 @@ use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::learning::Learning;
 use symphony_learning::{Options, Relevance, search};
+use symphony_store::LearningFilter;
 
 use crate::app::App;
 use crate::output::List;
@@ -27,10 +28,13 @@ pub(crate) struct SearchArgs {
 impl SearchArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let project = (!self.all_projects).then_some(&session.project.id);
+        let filter = LearningFilter {
+            project: (!self.all_projects).then(|| session.project.id.clone()),
+            ..LearningFilter::default()
+        };
         let records = session
             .store
-            .learnings_for(project, None)
+            .learnings(&filter)
             .context("search the learnings")?;
         let learnings: Vec<Learning> = records
             .iter()

@@ -1,6 +1,7 @@
-//! The pure prompt builder on documents: `symphony prompt`.
+//! Prompts: what a dispatch would send, and the pure builder on documents: `symphony prompt`.
 
 mod build;
+mod show;
 mod tree;
 mod worker;
 

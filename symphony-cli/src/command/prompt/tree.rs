@@ -3,12 +3,14 @@
 use clap::{Args, Subcommand, ValueEnum};
 use symphony_prompt::schema::{document_schema, worker_schema};
 
-use super::{build, worker};
+use super::{build, show, worker};
 use crate::app::App;
 
 /// A command on prompts.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptCommand {
+    /// Show the prompts that a dispatch of an issue would send now, and the report on them
+    Show(show::ShowArgs),
     /// Build the prompts of a dispatch from a document, without a database
     Build(build::BuildArgs),
     /// Build the prompt of a plan phase from a document
@@ -42,6 +44,7 @@ impl PromptCommand {
     /// As the command says.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         match self {
+            Self::Show(args) => args.run(app),
             Self::Build(args) => args.run(app),
             Self::Worker(args) => args.run(app),
             Self::Schema(args) => {

@@ -11,7 +11,7 @@ use crate::value::RunReference;
 ///
 /// # Errors
 /// When there is none, or several fit.
-pub(super) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
+pub(crate) fn find_run(store: &Store, reference: &RunReference) -> anyhow::Result<Run> {
     let issue = match reference {
         RunReference::Id(text) => {
             // a whole id is looked up as one: no other can fit

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
+use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::run::Run;
 use symphony_runner::output::neutralised;
@@ -12,7 +13,7 @@ use symphony_runner::paths::RunPaths;
 use symphony_store::Store;
 
 use super::find::find_run;
-use super::follow::Follower;
+use super::follow::{Follower, LOOK};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::value::RunReference;
@@ -36,8 +37,8 @@ pub(crate) struct LogsArgs {
 #[derive(Debug, Serialize)]
 struct LogLine<'a> {
     run: &'a RunId,
-    /// When, as the log says.
-    at: Option<&'a str>,
+    /// When; none for lines that do not say it.
+    at: Option<Timestamp>,
     /// What kind of event: `text`, `tool_use` …
     kind: Option<&'a str>,
     text: &'a str,
@@ -60,65 +61,99 @@ impl LogsArgs {
 
     fn print(&self, app: &App, store: &Store, run: &Run, path: PathBuf) -> anyhow::Result<()> {
         let mut follower = Follower::new(path);
-        let mut printed = false;
+        let mut day = Day {
+            last: run.started_at,
+        };
         loop {
             // asked before reading: what was written before the end is read after it
             let live = self.follow && store.run_status(&run.id)?.is_live();
             let lines = follower.read(!live)?;
-            printed |= !lines.is_empty();
-            self.print_lines(app, &run.id, &lines)?;
+            app.out
+                .write_raw(&self.shown(app, &run.id, &lines, &mut day)?)?;
             if !live {
                 break;
             }
-            std::thread::sleep(super::follow::LOOK);
+            std::thread::sleep(LOOK);
         }
-        if printed || run.status.is_live() || follower.has_file() {
+        if run.status.is_live() || follower.has_file() {
             return Ok(());
         }
         let message = format!("run {} has no log any more", run.id);
         Err(Stop::new(Exit::NotFound, message)
-            .hint("logs are kept for `log_retention_days`, and a run that did not get as far as its agent has none")
+            .hint("logs are kept for `log_retention_days`; a run that did not get as far as its agent has none")
             .into())
     }
 
-    fn print_lines(&self, app: &App, run: &RunId, lines: &[Vec<u8>]) -> anyhow::Result<()> {
+    /// Returns lines as they are printed.
+    fn shown(
+        &self,
+        app: &App,
+        run: &RunId,
+        lines: &[Vec<u8>],
+        day: &mut Day,
+    ) -> anyhow::Result<Vec<u8>> {
+        let mut shown = Vec::new();
         for line in lines {
             if self.raw {
-                app.out.write_raw(line)?;
-                app.out.write_raw(b"\n")?;
-                continue;
-            }
-            let text = String::from_utf8_lossy(line);
-            if app.out.is_json() {
-                app.out.event(&parsed(run, &text))?;
+                shown.extend_from_slice(line);
             } else {
-                app.out.write(&format!("{}\n", neutralised(&text)))?;
+                let text = String::from_utf8_lossy(line);
+                if app.out.is_json() {
+                    shown.extend(app.out.event_line(&day.parsed(run, &text))?.into_bytes());
+                } else {
+                    shown.extend_from_slice(neutralised(&text).as_bytes());
+                }
             }
+            shown.push(b'\n');
         }
-        Ok(())
+        Ok(shown)
     }
 }
 
-/// Splits a line of the formatted log: time, `[kind]`, text.
-fn parsed<'a>(run: &'a RunId, line: &'a str) -> LogLine<'a> {
-    let whole = LogLine {
-        run,
-        at: None,
-        kind: None,
-        text: line,
-    };
-    let Some((at, rest)) = line.split_once(' ') else {
-        return whole;
-    };
-    let Some((kind, text)) = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')) else {
-        return whole;
-    };
-    LogLine {
-        at: Some(at),
-        kind: Some(kind),
-        text: text.trim_start(),
-        ..whole
+/// The day that the times of a log are on: a line says the time of the day only.
+#[derive(Debug)]
+struct Day {
+    /// The time of the line before, at first that of the run's start.
+    last: Timestamp,
+}
+
+impl Day {
+    /// Splits a line of the formatted log: time of the day, `[kind]`, text.
+    fn parsed<'a>(&mut self, run: &'a RunId, line: &'a str) -> LogLine<'a> {
+        self.split(run, line).unwrap_or(LogLine {
+            run,
+            at: None,
+            kind: None,
+            text: line,
+        })
     }
+
+    fn split<'a>(&mut self, run: &'a RunId, line: &'a str) -> Option<LogLine<'a>> {
+        let (time, rest) = line.split_once(' ')?;
+        let (kind, text) = rest.strip_prefix('[')?.split_once(']')?;
+        self.last = on_day_of(self.last, time)?;
+        Some(LogLine {
+            run,
+            at: Some(self.last),
+            kind: Some(kind),
+            text: text.trim_start(),
+        })
+    }
+}
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// Returns the time of day (`HH:MM:SS`) nearest to another time: at midnight the next day begins.
+fn on_day_of(near: Timestamp, time: &str) -> Option<Timestamp> {
+    let mut parts = time.split(':').map(|part| part.parse::<i64>().ok());
+    let (hours, minutes, seconds) = (parts.next()??, parts.next()??, parts.next()??);
+    let of_day = (hours * 60 + minutes) * 60_000 + seconds * 1000;
+    let near = near.as_millisecond();
+    let mut ms = near - near.rem_euclid(DAY_MS) + of_day;
+    if ms + DAY_MS / 2 < near {
+        ms += DAY_MS;
+    }
+    Timestamp::from_millisecond(ms).ok()
 }
 
 #[cfg(test)]
@@ -128,21 +163,28 @@ mod tests {
     #[test]
     fn a_line_of_the_log_is_time_kind_and_text() {
         let run = RunId::parse("r-1").unwrap();
-        let parts = |line| {
-            let line = parsed(&run, line);
-            (
-                line.at.map(str::to_owned),
-                line.kind.map(str::to_owned),
-                line.text.to_owned(),
-            )
+        let last = "2026-01-31T23:59:58.5Z".parse().unwrap();
+        let mut day = Day { last };
+        let mut parts = |line| {
+            let line = day.parsed(&run, line);
+            let at = line.at.map(|at| at.to_string());
+            (at, line.kind.map(str::to_owned), line.text.to_owned())
         };
         let some = |text: &str| Some(text.to_owned());
         assert_eq!(
-            parts("2026-01-01T00:00:00Z [tool_use] Bash {}"),
+            parts("23:59:59 [tool_use] Bash {}"),
             (
-                some("2026-01-01T00:00:00Z"),
+                some("2026-01-31T23:59:59Z"),
                 some("tool_use"),
                 "Bash {}".to_owned()
+            )
+        );
+        assert_eq!(
+            parts("00:00:01 [text] [x] y"),
+            (
+                some("2026-02-01T00:00:01Z"),
+                some("text"),
+                "[x] y".to_owned()
             )
         );
         assert_eq!(

@@ -8,4 +8,5 @@ mod logs;
 mod show;
 mod tree;
 
+pub(crate) use find::find_run;
 pub(crate) use tree::RunsCommand;

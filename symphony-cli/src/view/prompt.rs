@@ -1,0 +1,228 @@
+//! Two prompts and the report on them: a table of layers and sections, and what is different from a past run.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use similar::TextDiff;
+use symphony_prompt::{BuiltPrompt, Outcome, PartReport, Report};
+
+use crate::output::{Page, Table, View};
+
+/// Lines of context around a difference of texts.
+const CONTEXT_LINES: usize = 3;
+
+/// What a dispatch would send, with the report on it.
+#[derive(Debug, Serialize)]
+pub(crate) struct PromptView {
+    system: String,
+    user: String,
+    report: Report,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    difference: Option<PromptDifference>,
+    #[serde(skip)]
+    texts: bool,
+}
+
+impl PromptView {
+    /// Shows prompts: the report, and with `texts` the prompts themselves.
+    pub(crate) fn new(built: BuiltPrompt, texts: bool) -> Self {
+        let BuiltPrompt {
+            system,
+            user,
+            report,
+        } = built;
+        Self {
+            system,
+            user,
+            report,
+            difference: None,
+            texts,
+        }
+    }
+
+    /// Adds what is different from a past run: from its report, and from its prompts where they were kept.
+    pub(crate) fn compare(
+        mut self,
+        run: String,
+        past: &Report,
+        texts: Option<(String, String)>,
+    ) -> Self {
+        let parts = differences("system", &past.system, &self.report.system)
+            .into_iter()
+            .chain(differences("user", &past.user, &self.report.user))
+            .collect();
+        let diff = texts.map(|(system, user)| {
+            let mut text = text_diff("system prompt", &system, &self.system);
+            text.push_str(&text_diff("user prompt", &user, &self.user));
+            text
+        });
+        self.difference = Some(PromptDifference { run, parts, diff });
+        self
+    }
+}
+
+/// What is different from a past run's prompts.
+#[derive(Debug, Serialize)]
+struct PromptDifference {
+    run: String,
+    parts: Vec<PartDifference>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    diff: Option<String>,
+}
+
+/// A layer or section that is different.
+#[derive(Debug, Serialize)]
+struct PartDifference {
+    prompt: &'static str,
+    part: String,
+    tokens_then: Option<u64>,
+    tokens_now: Option<u64>,
+    change: &'static str,
+}
+
+fn differences(
+    prompt: &'static str,
+    then: &[PartReport],
+    now: &[PartReport],
+) -> Vec<PartDifference> {
+    let past: BTreeMap<&str, &PartReport> =
+        then.iter().map(|part| (part.part.as_str(), part)).collect();
+    let present: BTreeMap<&str, &PartReport> =
+        now.iter().map(|part| (part.part.as_str(), part)).collect();
+    let in_order = now.iter().chain(
+        then.iter()
+            .filter(|part| !present.contains_key(part.part.as_str())),
+    );
+    let mut found = Vec::new();
+    for part in in_order {
+        let name = part.part.as_str();
+        let (before, after) = (past.get(name).copied(), present.get(name).copied());
+        let change = match (before, after) {
+            (None, _) => "new",
+            (_, None) => "gone",
+            (Some(before), Some(after)) if before.outcome != after.outcome => "other outcome",
+            (Some(before), Some(after)) if before.hash != after.hash => "other text",
+            (Some(_), Some(_)) => continue,
+        };
+        found.push(PartDifference {
+            prompt,
+            part: name.to_owned(),
+            tokens_then: before.map(|part| part.tokens.get()),
+            tokens_now: after.map(|part| part.tokens.get()),
+            change,
+        });
+    }
+    found
+}
+
+fn text_diff(name: &str, then: &str, now: &str) -> String {
+    TextDiff::from_lines(then, now)
+        .unified_diff()
+        .context_radius(CONTEXT_LINES)
+        .header(&format!("{name}, then"), &format!("{name}, now"))
+        .to_string()
+}
+
+impl View for PromptView {
+    fn write(&self, page: &mut Page) {
+        let report = &self.report;
+        let total = |tokens: u64, budget: u64| format!("~{tokens} tokens (budget {budget})");
+        page.field("agent", &report.agent);
+        page.field(
+            "system prompt",
+            &total(report.system_tokens.get(), report.system_budget.get()),
+        );
+        page.field(
+            "user prompt",
+            &total(report.user_tokens.get(), report.user_budget.get()),
+        );
+        let mut table = Table::new([
+            "PROMPT",
+            "LAYER OR SECTION",
+            "BEFORE",
+            "TOKENS",
+            "CAP",
+            "WHAT",
+        ])
+        .right(2)
+        .right(3)
+        .right(4);
+        for (prompt, parts) in [("system", &report.system), ("user", &report.user)] {
+            for part in parts {
+                table.row([
+                    prompt.to_owned(),
+                    part.part.clone(),
+                    before(part).map_or_else(String::new, |tokens| tokens.to_string()),
+                    part.tokens.to_string(),
+                    part.cap.map_or_else(String::new, |cap| cap.to_string()),
+                    what(part),
+                ]);
+            }
+        }
+        page.gap();
+        page.table(&table);
+        for warning in &report.warnings {
+            page.line(&format!("warning: {warning}"));
+        }
+        if let Some(difference) = &self.difference {
+            write_difference(difference, page);
+        }
+        if self.texts {
+            page.heading("System prompt");
+            page.verbatim(&self.system);
+            page.heading("User prompt");
+            page.verbatim(&self.user);
+        }
+    }
+}
+
+/// Tokens of a part before anything was done to it, where that is not what stands in the prompt.
+fn before(part: &PartReport) -> Option<u64> {
+    match &part.outcome {
+        Outcome::Truncated { from, .. } | Outcome::DroppedByBudget { from } => Some(from.get()),
+        Outcome::Included | Outcome::OmittedByProfile { .. } => None,
+    }
+}
+
+fn what(part: &PartReport) -> String {
+    let mut text = match &part.outcome {
+        Outcome::Included => "included".to_owned(),
+        Outcome::Truncated { from, to } => format!("cut from {from} to {to}"),
+        Outcome::DroppedByBudget { .. } => "dropped: no room in the budget".to_owned(),
+        Outcome::OmittedByProfile { why } => format!("omitted: {why}"),
+    };
+    if let Some(items) = part.items.filter(|items| items.kept < items.given) {
+        text.push_str(&format!(", {} of {} items", items.kept, items.given));
+    }
+    if let Some(note) = &part.note {
+        text.push_str(&format!(", {note}"));
+    }
+    text
+}
+
+fn write_difference(difference: &PromptDifference, page: &mut Page) {
+    page.heading(&format!("Different from run {}", difference.run));
+    if difference.parts.is_empty() {
+        page.line("nothing: every layer and section is the same");
+    } else {
+        let mut table = Table::new(["PROMPT", "LAYER OR SECTION", "THEN", "NOW", "CHANGE"])
+            .right(2)
+            .right(3);
+        let shown =
+            |tokens: Option<u64>| tokens.map_or_else(String::new, |tokens| tokens.to_string());
+        for part in &difference.parts {
+            table.row([
+                part.prompt.to_owned(),
+                part.part.clone(),
+                shown(part.tokens_then),
+                shown(part.tokens_now),
+                part.change.to_owned(),
+            ]);
+        }
+        page.table(&table);
+    }
+    match &difference.diff {
+        Some(diff) => page.verbatim(diff),
+        None => page.line("the texts of that run were not kept (`keep_run_files`)"),
+    }
+}
