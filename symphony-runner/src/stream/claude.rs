@@ -1,207 +1,305 @@
 //! The stream of the Claude CLI (`--output-format stream-json`), also spoken by the scripted agent.
 //!
-//! One JSON object a line. The order of lines and of keys is not fixed (a result's `type` stands near its end), so a
-//! line is read in one pass into the fields that matter; everything else is skipped without being decoded.
-
-use std::collections::BTreeMap;
+//! One JSON object a line. The order of lines and of keys is not fixed (a result's `type` stands near its end), so the
+//! fields are collected first and understood afterwards.
 
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use symphony_core::unit::{Tokens, UsdMicros};
 
-use super::claude_message::{Block, Content, Message, MessageBody};
+use super::claude_message::{Block, Message, texts};
 use super::event::{
     AgentEvent, ApiError, ApiRetry, Init, McpServer, MessageUsage, RateLimit, RunResult,
     TokenCounts, ToolResult, ToolUse,
 };
-use super::scalar::Scalar;
-use super::text::{DETAIL_BYTES_MAX, TEXT_BYTES_MAX, digest, raw_prefix, string_prefix};
+use super::json::{Broken, Cursor, Raw};
+use super::text::{
+    DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning, digest,
+};
 
 /// How many error messages of a result are kept.
 const ERRORS_MAX: usize = 16;
 /// How many tools and MCP servers of a start-up event are kept.
 const INIT_ITEMS_MAX: usize = 1024;
 
+/// The system events of which more than the name is taken.
+const SYSTEM_READ: [&str; 3] = ["init", "api_retry", "permission_denied"];
+
 /// The fields of all lines together; a line has a few of them.
-#[derive(Deserialize, Default)]
-#[serde(default)]
+#[derive(Default)]
 struct Line<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Scalar<'a>,
-    subtype: Scalar<'a>,
-    session_id: Scalar<'a>,
-    model: Scalar<'a>,
-    tools: Option<&'a RawValue>,
-    mcp_servers: Option<&'a RawValue>,
+    kind: Raw<'a>,
+    subtype: Raw<'a>,
+    session_id: Raw<'a>,
+    model: Raw<'a>,
+    tools: Raw<'a>,
+    mcp_servers: Raw<'a>,
     message: Message<'a>,
-    parent_tool_use_id: Scalar<'a>,
-    event: Option<&'a RawValue>,
-    api_message_id: Scalar<'a>,
-    is_api_error_message: Scalar<'a>,
-    api_error_status: Scalar<'a>,
-    api_error_type: Scalar<'a>,
-    error: Scalar<'a>,
-    error_status: Scalar<'a>,
-    attempt: Scalar<'a>,
-    max_retries: Scalar<'a>,
-    tool_name: Scalar<'a>,
-    tool_use_id: Scalar<'a>,
-    rate_limit_info: Option<&'a RawValue>,
-    is_error: Scalar<'a>,
-    result: Option<&'a RawValue>,
-    errors: Option<&'a RawValue>,
-    num_turns: Scalar<'a>,
-    total_cost_usd: Scalar<'a>,
-    terminal_reason: Scalar<'a>,
-    usage: Option<&'a RawValue>,
-    model_usage_since_last_result: Option<&'a RawValue>,
-    permission_denials: Option<&'a RawValue>,
+    has_message: bool,
+    parent_tool_use_id: Raw<'a>,
+    event: Raw<'a>,
+    api_message_id: Raw<'a>,
+    is_api_error_message: Raw<'a>,
+    api_error_status: Raw<'a>,
+    api_error_type: Raw<'a>,
+    error: Raw<'a>,
+    error_status: Raw<'a>,
+    attempt: Raw<'a>,
+    max_retries: Raw<'a>,
+    tool_name: Raw<'a>,
+    tool_use_id: Raw<'a>,
+    rate_limit_info: Raw<'a>,
+    is_error: Raw<'a>,
+    result: Raw<'a>,
+    errors: Raw<'a>,
+    num_turns: Raw<'a>,
+    total_cost_usd: Raw<'a>,
+    terminal_reason: Raw<'a>,
+    usage: Raw<'a>,
+    model_usage_since_last_result: Raw<'a>,
+    permission_denials: Raw<'a>,
+}
+
+impl<'a> Line<'a> {
+    /// Reads the fields of a line, which ends with its last byte.
+    fn read(line: &'a [u8]) -> Result<Self, Broken> {
+        let mut fields = Self::default();
+        let mut cursor = Cursor::new(line);
+        let mut key = cursor.first_key()?;
+        while let Some(found) = key {
+            if found == b"message" {
+                fields.message = Message::read(&mut cursor)?;
+                fields.has_message = true;
+            } else {
+                let value = cursor.skip()?;
+                if let Some(field) = fields.field(found) {
+                    *field = value;
+                }
+            }
+            if fields.is_enough() {
+                // The rest is not walked, but a cut line is still told.
+                return if line.ends_with(b"}") {
+                    Ok(fields)
+                } else {
+                    Err(Broken)
+                };
+            }
+            key = cursor.next_key()?;
+        }
+        cursor.end()?;
+        Ok(fields)
+    }
+
+    /// Says whether nothing that may follow matters: behind the message of a tool's answer the CLI tells the answer once
+    /// more, in another form; and of most system events only the name is taken.
+    fn is_enough(&self) -> bool {
+        if self.has_message {
+            return self.kind.is("user");
+        }
+        !self.subtype.is_none()
+            && self.kind.is("system")
+            && !SYSTEM_READ
+                .into_iter()
+                .any(|subtype| self.subtype.is(subtype))
+    }
+
+    fn field(&mut self, key: &[u8]) -> Option<&mut Raw<'a>> {
+        Some(match key {
+            b"type" => &mut self.kind,
+            b"subtype" => &mut self.subtype,
+            b"session_id" => &mut self.session_id,
+            b"model" => &mut self.model,
+            b"tools" => &mut self.tools,
+            b"mcp_servers" => &mut self.mcp_servers,
+            b"parent_tool_use_id" => &mut self.parent_tool_use_id,
+            b"event" => &mut self.event,
+            b"api_message_id" => &mut self.api_message_id,
+            b"is_api_error_message" => &mut self.is_api_error_message,
+            b"api_error_status" => &mut self.api_error_status,
+            b"api_error_type" => &mut self.api_error_type,
+            b"error" => &mut self.error,
+            b"error_status" => &mut self.error_status,
+            b"attempt" => &mut self.attempt,
+            b"max_retries" => &mut self.max_retries,
+            b"tool_name" => &mut self.tool_name,
+            b"tool_use_id" => &mut self.tool_use_id,
+            b"rate_limit_info" => &mut self.rate_limit_info,
+            b"is_error" => &mut self.is_error,
+            b"result" => &mut self.result,
+            b"errors" => &mut self.errors,
+            b"num_turns" => &mut self.num_turns,
+            b"total_cost_usd" => &mut self.total_cost_usd,
+            b"terminal_reason" => &mut self.terminal_reason,
+            b"usage" => &mut self.usage,
+            b"model_usage_since_last_result" => &mut self.model_usage_since_last_result,
+            b"permission_denials" => &mut self.permission_denials,
+            _ => return None,
+        })
+    }
+
+    fn is_subagent(&self) -> bool {
+        !self.parent_tool_use_id.is_none()
+    }
 }
 
 /// Reads one line; the events are appended.
 ///
 /// # Errors
-/// When the line is no JSON object of the kind this format has.
-pub(crate) fn parse(line: &str, events: &mut Vec<AgentEvent>) -> Result<(), serde_json::Error> {
-    let line: Line<'_> = serde_json::from_str(line)?;
-    match (line.kind.text(), line.subtype.text()) {
-        (Some("assistant"), _) => assistant(&line, events),
-        (Some("user"), _) => user(&line, events),
-        (Some("result"), _) => events.push(AgentEvent::Result(Box::new(result(&line)))),
-        (Some("system"), Some("init")) => events.push(AgentEvent::Init(init(&line))),
-        (Some("system"), Some("api_retry")) => events.push(AgentEvent::ApiRetry(ApiRetry {
+/// When the line is no whole JSON object.
+pub(crate) fn parse(line: &[u8], events: &mut Vec<AgentEvent>) -> Result<(), Broken> {
+    let line = Line::read(line)?;
+    let system = line.kind.is("system");
+    if line.kind.is("assistant") {
+        assistant(&line, events);
+    } else if line.kind.is("user") {
+        user(&line, events);
+    } else if line.kind.is("result") {
+        events.push(AgentEvent::Result(Box::new(result(&line)?)));
+    } else if system && line.subtype.is("init") {
+        events.push(AgentEvent::Init(init(&line)?));
+    } else if system && line.subtype.is("api_retry") {
+        events.push(AgentEvent::ApiRetry(ApiRetry {
             status: line.error_status.http_status(),
-            error: line.error.owned().unwrap_or_default(),
+            error: word(line.error).unwrap_or_default(),
             attempt: line.attempt.unsigned().unwrap_or_default(),
             attempts_max: line.max_retries.unsigned().unwrap_or_default(),
-        })),
-        (Some("system"), Some("permission_denied")) => {
-            events.push(AgentEvent::PermissionDenied {
-                tool: line.tool_name.owned().unwrap_or_default(),
-                tool_use_id: line.tool_use_id.owned().unwrap_or_default(),
-                message: match &line.message {
-                    Message::Text(text) => text.clone(),
-                    Message::Body(_) | Message::None => String::new(),
-                },
-            });
+        }));
+    } else if system && line.subtype.is("permission_denied") {
+        events.push(AgentEvent::PermissionDenied {
+            tool: word(line.tool_name).unwrap_or_default(),
+            tool_use_id: word(line.tool_use_id).unwrap_or_default(),
+            message: line
+                .message
+                .text
+                .text(MESSAGE_BYTES_MAX)
+                .unwrap_or_default(),
+        });
+    } else if line.kind.is("rate_limit_event") {
+        events.push(AgentEvent::RateLimit(rate_limit(&line)?));
+    } else if line.kind.is("stream_event") {
+        events.push(stream_event(&line)?);
+    } else {
+        let mut kind = word(line.kind).unwrap_or_else(|| "untyped".to_owned());
+        if let Some(subtype) = word(line.subtype) {
+            kind.push('/');
+            kind.push_str(&subtype);
         }
-        (Some("rate_limit_event"), _) => events.push(AgentEvent::RateLimit(rate_limit(&line))),
-        (Some("stream_event"), _) => stream_event(&line, events),
-        (kind, subtype) => events.push(AgentEvent::Other {
-            kind: match (kind, subtype) {
-                (Some(kind), Some(subtype)) => format!("{kind}/{subtype}"),
-                (Some(kind), None) => kind.to_owned(),
-                (None, _) => "untyped".to_owned(),
-            },
-        }),
+        events.push(AgentEvent::Other { kind });
     }
     Ok(())
 }
 
-fn init(line: &Line<'_>) -> Init {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct Server<'a> {
-        #[serde(borrow)]
-        name: Scalar<'a>,
-        status: Scalar<'a>,
+/// Returns a name or an id.
+fn word(raw: Raw<'_>) -> Option<String> {
+    raw.text(WORD_BYTES_MAX)
+}
+
+fn init(line: &Line<'_>) -> Result<Init, Broken> {
+    let mut tools = Vec::new();
+    if !line.tools.is_none() {
+        line.tools.cursor().array(|cursor| {
+            let tool = cursor.skip()?;
+            if tools.len() < INIT_ITEMS_MAX {
+                tools.extend(word(tool));
+            }
+            Ok(())
+        })?;
     }
-    let servers = line.mcp_servers.map(|raw| {
-        serde_json::from_str::<Vec<Server<'_>>>(raw.get())
-            .unwrap_or_default()
-            .iter()
-            .take(INIT_ITEMS_MAX)
-            .map(|server| McpServer {
-                name: server.name.owned().unwrap_or_default(),
-                status: server.status.owned().unwrap_or_default(),
-            })
-            .collect()
-    });
-    let tools = line
-        .tools
-        .and_then(|raw| serde_json::from_str::<Vec<Scalar<'_>>>(raw.get()).ok())
-        .unwrap_or_default();
-    Init {
-        session: line.session_id.owned(),
-        model: line.model.owned(),
-        tools: tools
-            .iter()
-            .take(INIT_ITEMS_MAX)
-            .filter_map(Scalar::owned)
-            .collect(),
-        mcp_servers: servers,
+    let mut servers = Vec::new();
+    if !line.mcp_servers.is_none() {
+        line.mcp_servers.cursor().array(|cursor| {
+            let (mut name, mut status) = (Raw::default(), Raw::default());
+            cursor.object(|cursor, key| {
+                let value = cursor.skip()?;
+                match key {
+                    b"name" => name = value,
+                    b"status" => status = value,
+                    _ => {}
+                }
+                Ok(())
+            })?;
+            if servers.len() < INIT_ITEMS_MAX {
+                servers.push(McpServer {
+                    name: word(name).unwrap_or_default(),
+                    status: word(status).unwrap_or_default(),
+                });
+            }
+            Ok(())
+        })?;
     }
+    Ok(Init {
+        session: word(line.session_id),
+        model: word(line.model),
+        tools,
+        mcp_servers: (!line.mcp_servers.is_none()).then_some(servers),
+    })
 }
 
 fn assistant(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
-    let subagent = !line.parent_tool_use_id.is_none();
-    let Message::Body(message) = &line.message else {
-        return;
-    };
+    let subagent = line.is_subagent();
+    let message = &line.message;
     if line.is_api_error_message.is_true() {
         events.push(AgentEvent::ApiError(ApiError {
             status: line.api_error_status.http_status(),
-            error: line.error.owned(),
-            kind: line.api_error_type.owned(),
+            error: word(line.error),
+            kind: word(line.api_error_type),
         }));
-    } else if let Some(usage) = message_usage(message, subagent) {
-        events.push(AgentEvent::MessageUsage(usage));
-    }
-    match &message.content {
-        Content::Blocks(blocks) => {
-            for block in blocks {
-                assistant_block(block, subagent, events);
-            }
-        }
-        Content::Text(text) => events.push(AgentEvent::Text {
-            text: text.clone(),
+    } else if let Some(message_id) = word(message.id)
+        && let Ok(Some(tokens)) = api_usage(message.usage)
+    {
+        events.push(AgentEvent::MessageUsage(MessageUsage {
+            message_id,
             subagent,
-        }),
-        Content::None => {}
+            tokens,
+        }));
+    }
+    if let Some(text) = message.text.text(TEXT_BYTES_MAX) {
+        events.push(AgentEvent::Text { text, subagent });
+    }
+    for block in &message.blocks {
+        events.push(assistant_block(block, subagent));
     }
 }
 
-fn assistant_block(block: &Block<'_>, subagent: bool, events: &mut Vec<AgentEvent>) {
-    match block.kind.text() {
-        Some("text") => events.push(AgentEvent::Text {
-            text: optional_string(block.text, TEXT_BYTES_MAX),
+fn assistant_block(block: &Block<'_>, subagent: bool) -> AgentEvent {
+    if block.kind.is("text") {
+        return AgentEvent::Text {
+            text: block.text.text(TEXT_BYTES_MAX).unwrap_or_default(),
             subagent,
-        }),
-        Some("thinking") => events.push(AgentEvent::Thinking {
-            text: optional_string(block.thinking, DETAIL_BYTES_MAX),
-        }),
-        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => {
-            let input = block.input.map_or("{}", RawValue::get);
-            events.push(AgentEvent::ToolUse(ToolUse {
-                id: block.id.owned().unwrap_or_default(),
-                name: block.name.owned().unwrap_or_default(),
-                input: raw_prefix(input, DETAIL_BYTES_MAX),
-                input_digest: digest(input),
-            }));
-        }
-        other => events.push(AgentEvent::Other {
-            kind: format!("assistant/{}", other.unwrap_or("untyped")),
-        }),
+        };
+    }
+    if block.kind.is("thinking") {
+        return AgentEvent::Thinking {
+            text: block.thinking.text(DETAIL_BYTES_MAX).unwrap_or_default(),
+        };
+    }
+    let calls = ["tool_use", "server_tool_use", "mcp_tool_use"];
+    if calls.into_iter().any(|kind| block.kind.is(kind)) {
+        return AgentEvent::ToolUse(ToolUse {
+            id: word(block.id).unwrap_or_default(),
+            name: word(block.name).unwrap_or_default(),
+            input: beginning(block.input.bytes(), DETAIL_BYTES_MAX),
+            input_digest: digest(block.input.bytes()),
+        });
+    }
+    let kind = word(block.kind).unwrap_or_else(|| "untyped".to_owned());
+    AgentEvent::Other {
+        kind: format!("assistant/{kind}"),
     }
 }
 
 fn user(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
     let before = events.len();
-    if let Message::Body(MessageBody {
-        content: Content::Blocks(blocks),
-        ..
-    }) = &line.message
-    {
-        for block in blocks {
-            if block.kind.text() == Some("tool_result") {
-                events.push(AgentEvent::ToolResult(ToolResult {
-                    id: block.tool_use_id.owned().unwrap_or_default(),
-                    is_error: block.is_error.is_true(),
-                    text: block.content.map_or_else(String::new, content_text),
-                }));
-            }
-        }
+    let results = line
+        .message
+        .blocks
+        .iter()
+        .filter(|block| block.kind.is("tool_result"));
+    for block in results {
+        events.push(AgentEvent::ToolResult(ToolResult {
+            id: word(block.tool_use_id).unwrap_or_default(),
+            is_error: block.is_error.is_true(),
+            text: texts(block.content, DETAIL_BYTES_MAX),
+        }));
     }
     if events.len() == before {
         events.push(AgentEvent::Other {
@@ -210,197 +308,152 @@ fn user(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
     }
 }
 
-/// Returns the text of a tool's answer: a string, or the texts of its blocks.
-fn content_text(content: &RawValue) -> String {
-    let json = content.get();
-    if json.starts_with('"') {
-        return string_prefix(json, DETAIL_BYTES_MAX);
+/// Reads the API's usage object; none when there is none.
+fn api_usage(raw: Raw<'_>) -> Result<Option<TokenCounts>, Broken> {
+    if raw.is_none() {
+        return Ok(None);
     }
-    let Ok(blocks) = serde_json::from_str::<Vec<Block<'_>>>(json) else {
-        return raw_prefix(json, DETAIL_BYTES_MAX);
-    };
-    let mut text = String::new();
-    for block in blocks {
-        if !text.is_empty() {
-            text.push('\n');
+    let mut tokens = TokenCounts::default();
+    raw.cursor().object(|cursor, key| {
+        let count = Tokens::new(cursor.skip()?.unsigned().unwrap_or_default());
+        match key {
+            b"input_tokens" => tokens.input = count,
+            b"output_tokens" => tokens.output = count,
+            b"cache_read_input_tokens" => tokens.cache_read = count,
+            b"cache_creation_input_tokens" => tokens.cache_creation = count,
+            _ => {}
         }
-        if let Some(found) = block.text {
-            text.push_str(&string_prefix(found.get(), DETAIL_BYTES_MAX));
-        } else {
-            text.push('[');
-            text.push_str(block.kind.text().unwrap_or("untyped"));
-            text.push(']');
-        }
-        if text.len() >= DETAIL_BYTES_MAX {
-            text.truncate(text.floor_char_boundary(DETAIL_BYTES_MAX));
-            break;
-        }
-    }
-    text
-}
-
-fn message_usage(message: &MessageBody<'_>, subagent: bool) -> Option<MessageUsage> {
-    let message_id = message.id.owned()?;
-    Some(MessageUsage {
-        message_id,
-        subagent,
-        tokens: tokens(message.usage?),
-    })
-}
-
-/// Reads the API's usage object; what cannot be read counts as nothing.
-fn tokens(raw: &RawValue) -> TokenCounts {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct ApiUsage<'a> {
-        #[serde(rename = "input_tokens", borrow)]
-        input: Scalar<'a>,
-        #[serde(rename = "output_tokens")]
-        output: Scalar<'a>,
-        #[serde(rename = "cache_read_input_tokens")]
-        cache_read: Scalar<'a>,
-        #[serde(rename = "cache_creation_input_tokens")]
-        cache_creation: Scalar<'a>,
-    }
-    let usage: ApiUsage<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
-    TokenCounts {
-        input: count(&usage.input),
-        output: count(&usage.output),
-        cache_read: count(&usage.cache_read),
-        cache_creation: count(&usage.cache_creation),
-    }
-}
-
-fn count(scalar: &Scalar<'_>) -> Tokens {
-    Tokens::new(scalar.unsigned().unwrap_or_default())
+        Ok(())
+    })?;
+    Ok(Some(tokens))
 }
 
 /// A raw API event (`--include-partial-messages`): only the true usage of a message is taken from it.
-fn stream_event(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct ApiEvent<'a> {
-        #[serde(rename = "type", borrow)]
-        kind: Scalar<'a>,
-        usage: Option<&'a RawValue>,
+fn stream_event(line: &Line<'_>) -> Result<AgentEvent, Broken> {
+    let (mut kind, mut usage) = (Raw::default(), Raw::default());
+    if !line.event.is_none() {
+        line.event.cursor().object(|cursor, key| {
+            let value = cursor.skip()?;
+            match key {
+                b"type" => kind = value,
+                b"usage" => usage = value,
+                _ => {}
+            }
+            Ok(())
+        })?;
     }
-    let event: ApiEvent<'_> = line
-        .event
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
-    if let (Some("message_delta"), Some(usage), Some(message_id)) =
-        (event.kind.text(), event.usage, line.api_message_id.owned())
+    if kind.is("message_delta")
+        && let Some(tokens) = api_usage(usage)?
+        && let Some(message_id) = word(line.api_message_id)
     {
-        events.push(AgentEvent::MessageUsage(MessageUsage {
+        return Ok(AgentEvent::MessageUsage(MessageUsage {
             message_id,
-            subagent: !line.parent_tool_use_id.is_none(),
-            tokens: tokens(usage),
+            subagent: line.is_subagent(),
+            tokens,
         }));
-    } else {
-        events.push(AgentEvent::Other {
-            kind: "stream_event".to_owned(),
-        });
     }
+    Ok(AgentEvent::Other {
+        kind: "stream_event".to_owned(),
+    })
 }
 
-fn rate_limit(line: &Line<'_>) -> RateLimit {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct Info<'a> {
-        #[serde(borrow)]
-        status: Scalar<'a>,
-        #[serde(rename = "resetsAt")]
-        resets_at: Scalar<'a>,
-        #[serde(rename = "rateLimitType")]
-        limit: Scalar<'a>,
+fn rate_limit(line: &Line<'_>) -> Result<RateLimit, Broken> {
+    let mut limit = RateLimit {
+        rejected: false,
+        resets_at: None,
+        limit: None,
+    };
+    if !line.rate_limit_info.is_none() {
+        line.rate_limit_info.cursor().object(|cursor, key| {
+            let value = cursor.skip()?;
+            match key {
+                b"status" => limit.rejected = value.is("rejected"),
+                b"resetsAt" => limit.resets_at = reset_time(value),
+                b"rateLimitType" => limit.limit = word(value),
+                _ => {}
+            }
+            Ok(())
+        })?;
     }
-    let info: Info<'_> = line
-        .rate_limit_info
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
-    RateLimit {
-        rejected: info.status.text() == Some("rejected"),
-        resets_at: reset_time(&info.resets_at),
-        limit: info.limit.owned(),
-    }
+    Ok(limit)
 }
 
 /// Reads a time: seconds (or, above the year 5000, milliseconds) since the epoch, or RFC 3339.
-fn reset_time(scalar: &Scalar<'_>) -> Option<Timestamp> {
-    const SECONDS_MAX: u64 = 100_000_000_000;
-    match scalar {
-        Scalar::Text(text) => text.parse().ok(),
-        Scalar::Unsigned(number) if *number > SECONDS_MAX => {
-            Timestamp::from_millisecond(i64::try_from(*number).ok()?).ok()
-        }
-        Scalar::Unsigned(number) => Timestamp::from_second(i64::try_from(*number).ok()?).ok(),
-        _ => None,
+fn reset_time(raw: Raw<'_>) -> Option<Timestamp> {
+    const SECONDS_MAX: i64 = 100_000_000_000;
+    if let Some(text) = word(raw) {
+        return text.parse().ok();
+    }
+    let number = i64::try_from(raw.unsigned()?).ok()?;
+    if number > SECONDS_MAX {
+        Timestamp::from_millisecond(number).ok()
+    } else {
+        Timestamp::from_second(number).ok()
     }
 }
 
-fn result(line: &Line<'_>) -> RunResult {
-    let difference = line.model_usage_since_last_result.and_then(model_usage);
+fn result(line: &Line<'_>) -> Result<RunResult, Broken> {
     let session_cost = line.total_cost_usd.float().map(UsdMicros::from_usd);
-    let (tokens, cost) = match difference {
+    let (tokens, cost) = match model_usage(line.model_usage_since_last_result)? {
         Some((tokens, cost)) => (tokens, Some(cost)),
-        None => (line.usage.map(tokens).unwrap_or_default(), None),
+        None => (api_usage(line.usage)?.unwrap_or_default(), None),
     };
-    let errors: Vec<&RawValue> = line
-        .errors
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
-    let denials: Vec<&RawValue> = line
-        .permission_denials
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default();
-    RunResult {
+    let mut errors = Vec::new();
+    if !line.errors.is_none() {
+        line.errors.cursor().array(|cursor| {
+            let error = cursor.skip()?;
+            if errors.len() < ERRORS_MAX {
+                errors.extend(error.text(MESSAGE_BYTES_MAX));
+            }
+            Ok(())
+        })?;
+    }
+    let mut permission_denials = 0;
+    if !line.permission_denials.is_none() {
+        line.permission_denials.cursor().array(|cursor| {
+            permission_denials += 1;
+            cursor.skip().map(drop)
+        })?;
+    }
+    Ok(RunResult {
         is_error: line.is_error.is_true(),
-        subtype: line.subtype.owned().unwrap_or_default(),
-        terminal_reason: line.terminal_reason.owned(),
+        subtype: word(line.subtype).unwrap_or_default(),
+        terminal_reason: word(line.terminal_reason),
         api_error_status: line.api_error_status.http_status(),
-        api_error_type: line.api_error_type.owned(),
-        text: optional_string(line.result, TEXT_BYTES_MAX),
-        errors: errors
-            .iter()
-            .take(ERRORS_MAX)
-            .map(|error| string_prefix(error.get(), DETAIL_BYTES_MAX))
-            .collect(),
+        api_error_type: word(line.api_error_type),
+        text: line.result.text(TEXT_BYTES_MAX).unwrap_or_default(),
+        errors,
         turns: line.num_turns.unsigned().unwrap_or_default(),
         tokens,
         cost,
         session_cost,
-        permission_denials: u64::try_from(denials.len()).unwrap_or(u64::MAX),
-    }
+        permission_denials,
+    })
 }
 
-/// Sums a usage by model; none when it cannot be read.
-fn model_usage(raw: &RawValue) -> Option<(TokenCounts, UsdMicros)> {
-    #[derive(Deserialize, Default)]
-    #[serde(default, rename_all = "camelCase")]
-    struct ModelUsage<'a> {
-        #[serde(borrow)]
-        input_tokens: Scalar<'a>,
-        output_tokens: Scalar<'a>,
-        cache_read_input_tokens: Scalar<'a>,
-        cache_creation_input_tokens: Scalar<'a>,
-        #[serde(rename = "costUSD")]
-        cost_usd: Scalar<'a>,
+/// Sums a usage by model; none when there is none.
+fn model_usage(raw: Raw<'_>) -> Result<Option<(TokenCounts, UsdMicros)>, Broken> {
+    if raw.is_none() {
+        return Ok(None);
     }
-    let models: BTreeMap<String, ModelUsage<'_>> = serde_json::from_str(raw.get()).ok()?;
-    let mut sum = (TokenCounts::default(), UsdMicros::ZERO);
-    for model in models.values() {
-        let tokens = TokenCounts {
-            input: count(&model.input_tokens),
-            output: count(&model.output_tokens),
-            cache_read: count(&model.cache_read_input_tokens),
-            cache_creation: count(&model.cache_creation_input_tokens),
-        };
-        let cost = UsdMicros::from_usd(model.cost_usd.float().unwrap_or_default());
-        sum = (sum.0 + tokens, sum.1 + cost);
-    }
-    Some(sum)
-}
-
-fn optional_string(raw: Option<&RawValue>, bytes_max: usize) -> String {
-    raw.map_or_else(String::new, |raw| string_prefix(raw.get(), bytes_max))
+    let mut tokens = TokenCounts::default();
+    let mut cost = UsdMicros::ZERO;
+    raw.cursor().object(|cursor, _model| {
+        cursor.object(|cursor, key| {
+            let value = cursor.skip()?;
+            let count = Tokens::new(value.unsigned().unwrap_or_default());
+            match key {
+                b"inputTokens" => tokens.input = tokens.input + count,
+                b"outputTokens" => tokens.output = tokens.output + count,
+                b"cacheReadInputTokens" => tokens.cache_read = tokens.cache_read + count,
+                b"cacheCreationInputTokens" => {
+                    tokens.cache_creation = tokens.cache_creation + count;
+                }
+                b"costUSD" => cost = cost + UsdMicros::from_usd(value.float().unwrap_or_default()),
+                _ => {}
+            }
+            Ok(())
+        })
+    })?;
+    Ok(Some((tokens, cost)))
 }

@@ -1,143 +1,127 @@
-//! The API message inside a line of the Claude stream, read leniently: content is a string or a list of blocks.
+//! The API message inside a line of the Claude stream: its content is a string or a list of blocks.
 
-use std::fmt;
+use super::json::{Broken, Cursor, Raw};
 
-use serde::Deserialize;
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use serde_json::value::RawValue;
-
-use super::scalar::Scalar;
-use super::text::{DETAIL_BYTES_MAX, TEXT_BYTES_MAX, cut};
-
-/// The `message` of a line: an API message, or (in some system events) a text.
-#[derive(Default)]
-pub(crate) enum Message<'a> {
-    /// Absent, or of no known shape.
-    #[default]
-    None,
-    /// An API message.
-    Body(MessageBody<'a>),
-    /// A text, cut.
-    Text(String),
-}
+/// How many blocks of a message are kept; the CLI writes one a line.
+const BLOCKS_MAX: usize = 1024;
 
 /// The fields of an API message that matter.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-pub(crate) struct MessageBody<'a> {
-    #[serde(borrow)]
-    pub(crate) id: Scalar<'a>,
-    pub(crate) content: Content<'a>,
-    pub(crate) usage: Option<&'a RawValue>,
-}
-
-/// The content of an API message.
 #[derive(Default)]
-pub(crate) enum Content<'a> {
-    /// Absent, or of no known shape.
-    #[default]
-    None,
-    /// Blocks.
-    Blocks(Vec<Block<'a>>),
-    /// A text, cut.
-    Text(String),
+pub(crate) struct Message<'a> {
+    /// The id.
+    pub(crate) id: Raw<'a>,
+    /// The usage.
+    pub(crate) usage: Raw<'a>,
+    /// The blocks of its content.
+    pub(crate) blocks: Vec<Block<'a>>,
+    /// Its content when that is a string, or the message itself when it is one (in some system events).
+    pub(crate) text: Raw<'a>,
 }
 
 /// The fields of all kinds of content blocks together.
-#[derive(Deserialize, Default)]
-#[serde(default)]
+#[derive(Default)]
 pub(crate) struct Block<'a> {
-    #[serde(rename = "type", borrow)]
-    pub(crate) kind: Scalar<'a>,
-    pub(crate) text: Option<&'a RawValue>,
-    pub(crate) thinking: Option<&'a RawValue>,
-    pub(crate) id: Scalar<'a>,
-    pub(crate) name: Scalar<'a>,
-    pub(crate) input: Option<&'a RawValue>,
-    pub(crate) tool_use_id: Scalar<'a>,
-    pub(crate) content: Option<&'a RawValue>,
-    pub(crate) is_error: Scalar<'a>,
+    /// The type.
+    pub(crate) kind: Raw<'a>,
+    /// Of a text.
+    pub(crate) text: Raw<'a>,
+    /// Of a thought.
+    pub(crate) thinking: Raw<'a>,
+    /// Of a call.
+    pub(crate) id: Raw<'a>,
+    /// Of a call.
+    pub(crate) name: Raw<'a>,
+    /// Of a call.
+    pub(crate) input: Raw<'a>,
+    /// Of an answer.
+    pub(crate) tool_use_id: Raw<'a>,
+    /// Of an answer.
+    pub(crate) content: Raw<'a>,
+    /// Of an answer.
+    pub(crate) is_error: Raw<'a>,
 }
 
-impl<'de: 'a, 'a> Deserialize<'de> for Message<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MessageVisitor;
-        impl<'de> Visitor<'de> for MessageVisitor {
-            type Value = Message<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a message")
+impl<'a> Message<'a> {
+    /// Reads the message at the cursor.
+    pub(crate) fn read(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
+        let mut message = Self::default();
+        if cursor.peek()? != b'{' {
+            let value = cursor.skip()?;
+            if value.is_string() {
+                message.text = value;
             }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Message::Text(cut(text, DETAIL_BYTES_MAX).to_owned()))
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Message::None)
-            }
-
-            fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
-                Ok(Message::None)
-            }
-
-            fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
-                Ok(Message::None)
-            }
-
-            fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
-                Ok(Message::None)
-            }
-
-            fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
-                Ok(Message::None)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                while items.next_element::<IgnoredAny>()?.is_some() {}
-                Ok(Message::None)
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, entries: A) -> Result<Self::Value, A::Error> {
-                MessageBody::deserialize(MapAccessDeserializer::new(entries)).map(Message::Body)
-            }
+            return Ok(message);
         }
-        deserializer.deserialize_any(MessageVisitor)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for Content<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct ContentVisitor;
-        impl<'de> Visitor<'de> for ContentVisitor {
-            type Value = Content<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("the content of a message")
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-                Ok(Content::Text(cut(text, TEXT_BYTES_MAX).to_owned()))
-            }
-
-            fn visit_unit<E>(self) -> Result<Self::Value, E> {
-                Ok(Content::None)
-            }
-
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Self::Value, A::Error> {
-                let mut blocks = Vec::new();
-                while let Some(block) = items.next_element::<Block<'de>>()? {
-                    blocks.push(block);
+        cursor.object(|cursor, key| {
+            match key {
+                b"id" => message.id = cursor.skip()?,
+                b"usage" => message.usage = cursor.skip()?,
+                b"content" if cursor.peek()? == b'[' => {
+                    message.blocks = read_blocks(cursor)?;
                 }
-                Ok(Content::Blocks(blocks))
+                b"content" => message.text = cursor.skip()?,
+                _ => drop(cursor.skip()?),
             }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
-                while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-                Ok(Content::None)
-            }
-        }
-        deserializer.deserialize_any(ContentVisitor)
+            Ok(())
+        })?;
+        Ok(message)
     }
+}
+
+fn read_blocks<'a>(cursor: &mut Cursor<'a>) -> Result<Vec<Block<'a>>, Broken> {
+    let mut blocks = Vec::new();
+    cursor.array(|cursor| {
+        let mut block = Block::default();
+        cursor.object(|cursor, key| {
+            let value = cursor.skip()?;
+            match key {
+                b"type" => block.kind = value,
+                b"text" => block.text = value,
+                b"thinking" => block.thinking = value,
+                b"id" => block.id = value,
+                b"name" => block.name = value,
+                b"input" => block.input = value,
+                b"tool_use_id" => block.tool_use_id = value,
+                b"content" => block.content = value,
+                b"is_error" => block.is_error = value,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        if blocks.len() < BLOCKS_MAX {
+            blocks.push(block);
+        }
+        Ok(())
+    })?;
+    Ok(blocks)
+}
+
+/// Returns the text of a tool's answer: a string, or the texts of its blocks, each on its own line; a block without text as
+/// its type in brackets.
+pub(crate) fn texts(content: Raw<'_>, bytes_max: usize) -> String {
+    if let Some(text) = content.text(bytes_max) {
+        return text;
+    }
+    let mut out = String::new();
+    if content.is_none() {
+        return out;
+    }
+    for block in read_blocks(&mut content.cursor()).unwrap_or_default() {
+        if out.len() >= bytes_max {
+            break;
+        }
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        if let Some(text) = block.text.text(bytes_max) {
+            out.push_str(&text);
+        } else {
+            let kind = block.kind.text(bytes_max);
+            out.push('[');
+            out.push_str(kind.as_deref().unwrap_or("untyped"));
+            out.push(']');
+        }
+    }
+    out.truncate(out.floor_char_boundary(bytes_max));
+    out
 }

@@ -3,189 +3,241 @@
 //! Codex tells errors only as messages. Their forms are fixed in its source, so a status is read from where the form has
 //! it (`unexpected status 401 …`), never from anywhere in the text.
 
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use symphony_core::failure::ErrorClass;
 use symphony_core::unit::Tokens;
 
+use super::claude_message::texts;
 use super::conclusion::class_of_status;
 use super::event::{
     AgentEvent, ApiError, ApiRetry, Init, RunResult, TokenCounts, ToolResult, ToolUse,
 };
-use super::scalar::Scalar;
-use super::text::{DETAIL_BYTES_MAX, TEXT_BYTES_MAX, cut, digest, raw_prefix, string_prefix};
+use super::json::{Broken, Cursor, Raw};
+use super::text::{
+    DETAIL_BYTES_MAX, MESSAGE_BYTES_MAX, TEXT_BYTES_MAX, WORD_BYTES_MAX, beginning, digest,
+};
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
+/// The fields of all lines together.
+#[derive(Default)]
 struct Line<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Scalar<'a>,
-    thread_id: Scalar<'a>,
-    item: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    usage: Option<&'a RawValue>,
+    kind: Raw<'a>,
+    thread_id: Raw<'a>,
+    item: Item<'a>,
+    message: Raw<'a>,
+    error: Raw<'a>,
+    usage: Raw<'a>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
+/// The fields of all kinds of items together.
+#[derive(Default)]
 struct Item<'a> {
-    #[serde(rename = "type", borrow)]
-    kind: Scalar<'a>,
-    id: Scalar<'a>,
-    text: Option<&'a RawValue>,
-    command: Option<&'a RawValue>,
-    aggregated_output: Option<&'a RawValue>,
-    exit_code: Scalar<'a>,
-    status: Scalar<'a>,
-    changes: Option<&'a RawValue>,
-    query: Option<&'a RawValue>,
-    server: Scalar<'a>,
-    tool: Scalar<'a>,
-    arguments: Option<&'a RawValue>,
-    result: Option<&'a RawValue>,
-    error: Option<&'a RawValue>,
-    message: Option<&'a RawValue>,
+    kind: Raw<'a>,
+    id: Raw<'a>,
+    text: Raw<'a>,
+    command: Raw<'a>,
+    aggregated_output: Raw<'a>,
+    exit_code: Raw<'a>,
+    status: Raw<'a>,
+    changes: Raw<'a>,
+    query: Raw<'a>,
+    server: Raw<'a>,
+    tool: Raw<'a>,
+    arguments: Raw<'a>,
+    result: Raw<'a>,
+    error: Raw<'a>,
+    message: Raw<'a>,
 }
 
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Failure<'a> {
-    #[serde(borrow)]
-    message: Option<&'a RawValue>,
+impl<'a> Line<'a> {
+    fn read(line: &'a [u8]) -> Result<Self, Broken> {
+        let mut fields = Self::default();
+        let mut cursor = Cursor::new(line);
+        cursor.object(|cursor, key| {
+            match key {
+                b"type" => fields.kind = cursor.skip()?,
+                b"thread_id" => fields.thread_id = cursor.skip()?,
+                b"item" => fields.item = Item::read(cursor)?,
+                b"message" => fields.message = cursor.skip()?,
+                b"error" => fields.error = cursor.skip()?,
+                b"usage" => fields.usage = cursor.skip()?,
+                _ => drop(cursor.skip()?),
+            }
+            Ok(())
+        })?;
+        cursor.end()?;
+        Ok(fields)
+    }
+}
+
+impl<'a> Item<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self, Broken> {
+        let mut item = Self::default();
+        cursor.object(|cursor, key| {
+            let value = cursor.skip()?;
+            match key {
+                b"type" => item.kind = value,
+                b"id" => item.id = value,
+                b"text" => item.text = value,
+                b"command" => item.command = value,
+                b"aggregated_output" => item.aggregated_output = value,
+                b"exit_code" => item.exit_code = value,
+                b"status" => item.status = value,
+                b"changes" => item.changes = value,
+                b"query" => item.query = value,
+                b"server" => item.server = value,
+                b"tool" => item.tool = value,
+                b"arguments" => item.arguments = value,
+                b"result" => item.result = value,
+                b"error" => item.error = value,
+                b"message" => item.message = value,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(item)
+    }
+
+    /// The name under which a tool's call is told; none for items that are no calls.
+    fn tool_name(&self) -> Option<String> {
+        let kinds = ["command_execution", "file_change", "web_search"];
+        if let Some(kind) = kinds.into_iter().find(|kind| self.kind.is(kind)) {
+            return Some(kind.to_owned());
+        }
+        self.kind.is("mcp_tool_call").then(|| {
+            let server = word(self.server).unwrap_or_default();
+            let tool = word(self.tool).unwrap_or_default();
+            format!("mcp__{server}__{tool}")
+        })
+    }
+
+    /// The arguments of a call: whichever of the fields its kind has.
+    fn input(&self) -> Raw<'a> {
+        [self.command, self.changes, self.query, self.arguments]
+            .into_iter()
+            .find(|raw| !raw.is_none())
+            .unwrap_or_default()
+    }
 }
 
 /// Reads one line; the events are appended.
 ///
 /// # Errors
-/// When the line is no JSON object.
-pub(crate) fn parse(line: &str, events: &mut Vec<AgentEvent>) -> Result<(), serde_json::Error> {
-    let line: Line<'_> = serde_json::from_str(line)?;
-    match line.kind.text() {
-        Some("thread.started") => events.push(AgentEvent::Init(Init {
-            session: line.thread_id.owned(),
+/// When the line is no whole JSON object.
+pub(crate) fn parse(line: &[u8], events: &mut Vec<AgentEvent>) -> Result<(), Broken> {
+    let line = Line::read(line)?;
+    let kind = word(line.kind).unwrap_or_else(|| "untyped".to_owned());
+    events.push(match kind.as_str() {
+        "thread.started" => AgentEvent::Init(Init {
+            session: word(line.thread_id),
             ..Init::default()
-        })),
-        Some("item.started") => started(&item(&line), events),
-        Some("item.completed") => completed(&item(&line), events),
-        Some("turn.completed") => events.push(AgentEvent::Result(Box::new(RunResult {
-            subtype: "turn.completed".to_owned(),
-            tokens: line.usage.map(tokens).unwrap_or_default(),
-            turns: 1,
-            ..RunResult::default()
-        }))),
-        Some("turn.failed") => events.push(AgentEvent::Result(Box::new(RunResult {
-            is_error: true,
-            subtype: "turn.failed".to_owned(),
-            errors: vec![failure_message(line.error)],
-            tokens: line.usage.map(tokens).unwrap_or_default(),
-            turns: 1,
-            ..RunResult::default()
-        }))),
-        Some("error") => {
-            let message = string(line.message, DETAIL_BYTES_MAX);
-            events.push(error_event(message));
-        }
-        other => events.push(AgentEvent::Other {
-            kind: other.unwrap_or("untyped").to_owned(),
         }),
-    }
+        "item.started" => started(&line.item),
+        "item.completed" => completed(&line.item),
+        "turn.completed" => AgentEvent::Result(Box::new(RunResult {
+            subtype: kind,
+            tokens: tokens(line.usage)?,
+            turns: 1,
+            ..RunResult::default()
+        })),
+        "turn.failed" => AgentEvent::Result(Box::new(RunResult {
+            is_error: true,
+            subtype: kind,
+            errors: vec![failure_message(line.error)],
+            tokens: tokens(line.usage)?,
+            turns: 1,
+            ..RunResult::default()
+        })),
+        "error" => error_event(message(line.message)),
+        _ => AgentEvent::Other { kind },
+    });
     Ok(())
 }
 
-fn item<'a>(line: &Line<'a>) -> Item<'a> {
-    line.item
-        .and_then(|raw| serde_json::from_str(raw.get()).ok())
-        .unwrap_or_default()
+/// Returns a name or an id.
+fn word(raw: Raw<'_>) -> Option<String> {
+    raw.text(WORD_BYTES_MAX)
 }
 
-fn started(item: &Item<'_>, events: &mut Vec<AgentEvent>) {
-    let (name, input) = match item.kind.text() {
-        Some("command_execution") => ("command_execution".to_owned(), item.command),
-        Some("file_change") => ("file_change".to_owned(), item.changes),
-        Some("web_search") => ("web_search".to_owned(), item.query),
-        Some("mcp_tool_call") => (
-            format!(
-                "mcp__{}__{}",
-                item.server.text().unwrap_or_default(),
-                item.tool.text().unwrap_or_default()
-            ),
-            item.arguments,
-        ),
-        other => {
-            events.push(AgentEvent::Other {
-                kind: format!("item.started/{}", other.unwrap_or("untyped")),
-            });
-            return;
-        }
+fn detail(raw: Raw<'_>) -> String {
+    raw.text(DETAIL_BYTES_MAX).unwrap_or_default()
+}
+
+fn message(raw: Raw<'_>) -> String {
+    raw.text(MESSAGE_BYTES_MAX).unwrap_or_default()
+}
+
+fn unknown_item(event: &str, item: &Item<'_>) -> AgentEvent {
+    let kind = word(item.kind).unwrap_or_else(|| "untyped".to_owned());
+    AgentEvent::Other {
+        kind: format!("{event}/{kind}"),
+    }
+}
+
+fn started(item: &Item<'_>) -> AgentEvent {
+    let Some(name) = item.tool_name() else {
+        return unknown_item("item.started", item);
     };
-    let input = input.map_or("{}", RawValue::get);
-    events.push(AgentEvent::ToolUse(ToolUse {
-        id: item.id.owned().unwrap_or_default(),
+    let input = item.input();
+    AgentEvent::ToolUse(ToolUse {
+        id: word(item.id).unwrap_or_default(),
         name,
-        input: raw_prefix(input, DETAIL_BYTES_MAX),
-        input_digest: digest(input),
-    }));
+        input: beginning(input.bytes(), DETAIL_BYTES_MAX),
+        input_digest: digest(input.bytes()),
+    })
 }
 
-fn completed(item: &Item<'_>, events: &mut Vec<AgentEvent>) {
-    match item.kind.text() {
-        Some("agent_message") => events.push(AgentEvent::Text {
-            text: string(item.text, TEXT_BYTES_MAX),
+fn completed(item: &Item<'_>) -> AgentEvent {
+    if item.tool_name().is_some() {
+        return AgentEvent::ToolResult(ToolResult {
+            id: word(item.id).unwrap_or_default(),
+            is_error: !item.status.is_none() && !item.status.is("completed"),
+            text: answer(item),
+        });
+    }
+    if item.kind.is("agent_message") {
+        return AgentEvent::Text {
+            text: item.text.text(TEXT_BYTES_MAX).unwrap_or_default(),
             subagent: false,
-        }),
-        Some("reasoning") => events.push(AgentEvent::Thinking {
-            text: string(item.text, DETAIL_BYTES_MAX),
-        }),
-        Some("command_execution" | "file_change" | "web_search" | "mcp_tool_call") => {
-            events.push(AgentEvent::ToolResult(ToolResult {
-                id: item.id.owned().unwrap_or_default(),
-                is_error: !matches!(item.status.text(), None | Some("completed")),
-                text: answer(item),
-            }));
-        }
-        Some("error") => events.push(error_event(string(item.message, DETAIL_BYTES_MAX))),
-        other => events.push(AgentEvent::Other {
-            kind: format!("item.completed/{}", other.unwrap_or("untyped")),
-        }),
+        };
     }
+    if item.kind.is("reasoning") {
+        return AgentEvent::Thinking {
+            text: detail(item.text),
+        };
+    }
+    if item.kind.is("error") {
+        return error_event(message(item.message));
+    }
+    unknown_item("item.completed", item)
 }
 
-/// Returns the text of a finished call: its output, its error, or its result's text blocks.
+/// Returns the text of a finished call: its error, its output, or its result's text blocks.
 fn answer(item: &Item<'_>) -> String {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct McpAnswer<'a> {
-        #[serde(borrow)]
-        content: Vec<McpBlock<'a>>,
+    if !item.error.is_none() {
+        return failure_message(item.error);
     }
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct McpBlock<'a> {
-        #[serde(borrow)]
-        text: Option<&'a RawValue>,
-    }
-    if let Some(error) = item.error {
-        return failure_message(Some(error));
-    }
-    if let Some(output) = item.aggregated_output {
-        let output = string_prefix(output.get(), DETAIL_BYTES_MAX);
+    if let Some(output) = item.aggregated_output.text(DETAIL_BYTES_MAX) {
         return match item.exit_code.unsigned() {
             None | Some(0) => output,
             Some(code) => format!("exit code {code}\n{output}"),
         };
     }
-    let Some(result) = item.result else {
-        return String::new();
-    };
-    let blocks: McpAnswer<'_> = serde_json::from_str(result.get()).unwrap_or_default();
-    let texts: Vec<String> = blocks
-        .content
-        .iter()
-        .filter_map(|block| block.text)
-        .map(|text| string_prefix(text.get(), DETAIL_BYTES_MAX))
-        .collect();
-    cut(&texts.join("\n"), DETAIL_BYTES_MAX).to_owned()
+    texts(member(item.result, b"content"), DETAIL_BYTES_MAX)
+}
+
+/// Returns a member of an object; nothing when there is none.
+fn member<'a>(object: Raw<'a>, name: &[u8]) -> Raw<'a> {
+    let mut found = Raw::default();
+    let walked = object.cursor().object(|cursor, key| {
+        let value = cursor.skip()?;
+        if key == name {
+            found = value;
+        }
+        Ok(())
+    });
+    match walked {
+        Ok(()) => found,
+        Err(Broken) => Raw::default(),
+    }
 }
 
 fn error_event(message: String) -> AgentEvent {
@@ -266,73 +318,57 @@ pub(crate) fn class_of_message(message: &str) -> Option<ErrorClass> {
 
 /// Reads the provider's own error object, which Codex hands on as the message of a refused request.
 fn class_of_body(message: &str) -> Option<ErrorClass> {
-    #[derive(Deserialize)]
-    struct Body<'a> {
-        #[serde(borrow)]
-        error: BodyError<'a>,
-    }
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct BodyError<'a> {
-        #[serde(rename = "type", borrow)]
-        kind: Scalar<'a>,
-        code: Scalar<'a>,
-    }
-    let body: Body<'_> = serde_json::from_str(message).ok()?;
-    match (body.error.code.text(), body.error.kind.text()) {
-        (Some("context_length_exceeded"), _) => Some(ErrorClass::PromptTooLong),
-        (Some("insufficient_quota"), _) => Some(ErrorClass::UsageLimit),
-        (Some("model_not_found"), _) => Some(ErrorClass::ModelError),
-        (_, Some("invalid_request_error")) => Some(ErrorClass::InvalidRequest),
-        (_, Some("authentication_error")) => Some(ErrorClass::AuthFailed),
-        (_, Some("rate_limit_error")) => Some(ErrorClass::RateLimited),
-        _ => None,
-    }
+    let mut cursor = Cursor::new(message.as_bytes());
+    let error = member(cursor.skip().ok()?, b"error");
+    let (code, kind) = (member(error, b"code"), member(error, b"type"));
+    let codes = [
+        ("context_length_exceeded", ErrorClass::PromptTooLong),
+        ("insufficient_quota", ErrorClass::UsageLimit),
+        ("model_not_found", ErrorClass::ModelError),
+    ];
+    let kinds = [
+        ("invalid_request_error", ErrorClass::InvalidRequest),
+        ("authentication_error", ErrorClass::AuthFailed),
+        ("rate_limit_error", ErrorClass::RateLimited),
+    ];
+    let named = |raw: Raw<'_>, table: [(&str, ErrorClass); 3]| {
+        table
+            .into_iter()
+            .find(|(name, _)| raw.is(name))
+            .map(|(_, class)| class)
+    };
+    named(code, codes).or_else(|| named(kind, kinds))
 }
 
 /// Reads the usage: Codex's input contains what was read from and written to the cache.
-fn tokens(raw: &RawValue) -> TokenCounts {
-    #[derive(Deserialize, Default)]
-    #[serde(default)]
-    struct Usage<'a> {
-        #[serde(rename = "input_tokens", borrow)]
-        input: Scalar<'a>,
-        #[serde(rename = "cached_input_tokens")]
-        cached: Scalar<'a>,
-        #[serde(rename = "cache_write_input_tokens")]
-        written: Scalar<'a>,
-        #[serde(rename = "output_tokens")]
-        output: Scalar<'a>,
+fn tokens(raw: Raw<'_>) -> Result<TokenCounts, Broken> {
+    let (mut input, mut cached, mut written, mut output) = (0_u64, 0, 0, 0);
+    if !raw.is_none() {
+        raw.cursor().object(|cursor, key| {
+            let count = cursor.skip()?.unsigned().unwrap_or_default();
+            match key {
+                b"input_tokens" => input = count,
+                b"cached_input_tokens" => cached = count,
+                b"cache_write_input_tokens" => written = count,
+                b"output_tokens" => output = count,
+                _ => {}
+            }
+            Ok(())
+        })?;
     }
-    let usage: Usage<'_> = serde_json::from_str(raw.get()).unwrap_or_default();
-    let count = |scalar: &Scalar<'_>| scalar.unsigned().unwrap_or_default();
-    let cached = count(&usage.cached);
-    let written = count(&usage.written);
-    TokenCounts {
-        input: Tokens::new(
-            count(&usage.input)
-                .saturating_sub(cached)
-                .saturating_sub(written),
-        ),
-        output: Tokens::new(count(&usage.output)),
+    Ok(TokenCounts {
+        input: Tokens::new(input.saturating_sub(cached).saturating_sub(written)),
+        output: Tokens::new(output),
         cache_read: Tokens::new(cached),
         cache_creation: Tokens::new(written),
-    }
+    })
 }
 
-fn failure_message(error: Option<&RawValue>) -> String {
-    let Some(error) = error else {
-        return String::new();
-    };
-    if error.get().starts_with('"') {
-        return string_prefix(error.get(), DETAIL_BYTES_MAX);
-    }
-    let failure: Failure<'_> = serde_json::from_str(error.get()).unwrap_or_default();
-    string(failure.message, DETAIL_BYTES_MAX)
-}
-
-fn string(raw: Option<&RawValue>, bytes_max: usize) -> String {
-    raw.map_or_else(String::new, |raw| string_prefix(raw.get(), bytes_max))
+/// Returns the message of an error: a string, or an object with one.
+fn failure_message(error: Raw<'_>) -> String {
+    error
+        .text(MESSAGE_BYTES_MAX)
+        .unwrap_or_else(|| message(member(error, b"message")))
 }
 
 #[cfg(test)]

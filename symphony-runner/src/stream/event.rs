@@ -20,7 +20,7 @@ pub enum AgentEvent {
     },
     /// The agent thought aloud.
     Thinking {
-        /// What it thought, cut at 4 KiB.
+        /// What it thought, cut at 1 KiB.
         text: String,
     },
     /// The agent called a tool.
@@ -82,7 +82,7 @@ pub struct ToolUse {
     pub id: String,
     /// The tool's name; an MCP tool as `mcp__server__tool`.
     pub name: String,
-    /// The arguments as JSON text, cut at 4 KiB.
+    /// The arguments as JSON text, cut at 1 KiB.
     pub input: String,
     /// A digest of the whole arguments: equal arguments, equal digest. It means nothing outside this process.
     pub input_digest: u64,
@@ -95,7 +95,7 @@ pub struct ToolResult {
     pub id: String,
     /// Whether the tool failed.
     pub is_error: bool,
-    /// The answer's text, cut at 4 KiB.
+    /// The answer's text, cut at 1 KiB.
     pub text: String,
 }
 

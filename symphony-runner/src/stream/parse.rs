@@ -1,7 +1,8 @@
 //! One line in, events out, whatever the format.
 
 use super::event::AgentEvent;
-use super::text::{TEXT_BYTES_MAX, cut};
+use super::json::Broken;
+use super::text::{TEXT_BYTES_MAX, beginning};
 use super::{claude, codex};
 
 /// How an agent's output is written.
@@ -30,27 +31,25 @@ pub enum LineKind {
 ///
 /// Invalid UTF-8 is replaced. The function is total: nothing that an agent writes makes it fail.
 pub fn parse_line(format: StreamFormat, line: &[u8], events: &mut Vec<AgentEvent>) -> LineKind {
-    let text = String::from_utf8_lossy(line.strip_suffix(b"\r").unwrap_or(line));
-    if text.trim_ascii().is_empty() {
+    let whole = line.trim_ascii_end();
+    let line = whole.trim_ascii_start();
+    let Some(first) = line.first() else {
         return LineKind::Empty;
-    }
-    if format != StreamFormat::Text && !text.trim_ascii_start().starts_with('{') {
-        // An array would be read as the fields of a struct in their order.
-        return LineKind::Broken;
-    }
+    };
     let read = match format {
-        StreamFormat::Claude => claude::parse(&text, events),
-        StreamFormat::Codex => codex::parse(&text, events),
         StreamFormat::Text => {
             events.push(AgentEvent::Text {
-                text: cut(&text, TEXT_BYTES_MAX).to_owned(),
+                text: beginning(whole, TEXT_BYTES_MAX),
                 subagent: false,
             });
-            Ok(())
+            return LineKind::Read;
         }
+        StreamFormat::Claude | StreamFormat::Codex if *first != b'{' => return LineKind::Broken,
+        StreamFormat::Claude => claude::parse(line, events),
+        StreamFormat::Codex => codex::parse(line, events),
     };
     match read {
         Ok(()) => LineKind::Read,
-        Err(_) => LineKind::Broken,
+        Err(Broken) => LineKind::Broken,
     }
 }

@@ -1,100 +1,41 @@
-//! Bounded, harmless text: the beginning of a JSON string, and text that cannot steer a terminal.
+//! Bounded, harmless text: the beginning of what was told, and text that cannot steer a terminal.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
-use memchr::memchr;
+use super::decode::{character_edge, lossy};
 
 /// How much of what the agent said is kept: an answer is rarely longer, and the raw line is on disk.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 * 1024;
-/// How much of a tool's arguments or answer is kept: what a log line shows.
-pub(crate) const DETAIL_BYTES_MAX: usize = 4 * 1024;
+/// How much of a thought, a tool's arguments or its answer is kept: what a log line shows of them.
+pub(crate) const DETAIL_BYTES_MAX: usize = 1024;
+/// How much of an error message is kept; Codex hands on a provider's whole answer as one.
+pub(crate) const MESSAGE_BYTES_MAX: usize = 4 * 1024;
+/// How much of a name or an id is kept.
+pub(crate) const WORD_BYTES_MAX: usize = 256;
 
-/// Decodes the beginning of a JSON string as it stands in a document, quotes included; at most about `bytes_max` bytes.
-///
-/// The document has been validated, so an escape is whole; a lone surrogate becomes U+FFFD. Anything but a string gives
-/// the empty text.
-pub(crate) fn string_prefix(json: &str, bytes_max: usize) -> String {
-    let Some(mut rest) = json
-        .strip_prefix('"')
-        .and_then(|text| text.strip_suffix('"'))
-    else {
-        return String::new();
-    };
-    let mut out = String::with_capacity(rest.len().min(bytes_max));
-    while !rest.is_empty() && out.len() < bytes_max {
-        let room = rest.floor_char_boundary(bytes_max - out.len());
-        let plain = memchr(b'\\', rest.as_bytes()).unwrap_or(rest.len());
-        if plain > 0 {
-            let taken = plain.min(room);
-            out.push_str(rest.get(..taken).unwrap_or_default());
-            if taken < plain {
-                break;
-            }
-            rest = rest.get(plain..).unwrap_or_default();
-            continue;
-        }
-        let (decoded, after) = decode_escape(rest);
-        out.push(decoded);
-        rest = after;
-    }
+/// Copies the beginning of a text; what is no UTF-8 becomes U+FFFD.
+pub(crate) fn beginning(bytes: &[u8], bytes_max: usize) -> String {
+    let kept = bytes
+        .get(..character_edge(bytes, bytes_max))
+        .unwrap_or_default();
+    let mut out = lossy(kept.to_vec());
+    out.truncate(out.floor_char_boundary(bytes_max));
     out
 }
 
-/// Decodes the escape at the beginning of the text; returns the character and what follows.
-fn decode_escape(text: &str) -> (char, &str) {
-    let after = |bytes: usize| text.get(bytes..).unwrap_or_default();
-    match text.as_bytes().get(1) {
-        Some(b'n') => ('\n', after(2)),
-        Some(b't') => ('\t', after(2)),
-        Some(b'r') => ('\r', after(2)),
-        Some(b'b') => ('\u{8}', after(2)),
-        Some(b'f') => ('\u{c}', after(2)),
-        Some(b'u') => {
-            let Some(first) = hex4(text.get(2..6)) else {
-                return (char::REPLACEMENT_CHARACTER, after(2));
-            };
-            if let Some(found) = char::from_u32(first) {
-                return (found, after(6));
-            }
-            let second = after(6)
-                .strip_prefix("\\u")
-                .and_then(|low| hex4(low.get(..4)));
-            match second {
-                Some(low @ 0xDC00..=0xDFFF) if (0xD800..0xDC00).contains(&first) => {
-                    let joined = 0x1_0000 + ((first - 0xD800) << 10) + (low - 0xDC00);
-                    (
-                        char::from_u32(joined).unwrap_or(char::REPLACEMENT_CHARACTER),
-                        after(12),
-                    )
-                }
-                _ => (char::REPLACEMENT_CHARACTER, after(6)),
-            }
-        }
-        Some(other) if other.is_ascii() => (char::from(*other), after(2)),
-        _ => (char::REPLACEMENT_CHARACTER, after(1)),
+/// Digests bytes, eight at a time (the multiplication of the Fx hash): equal bytes have equal digests. It is no protection
+/// against someone who looks for two texts with one digest; he would only be taken for repeating himself.
+pub(crate) fn digest(bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0xf135_7aea_2e62_a9c5;
+    let mix = |sum: u64, word: u64| (sum.rotate_left(5) ^ word).wrapping_mul(FACTOR);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let sum = words
+        .iter()
+        .fold(0, |sum, word| mix(sum, u64::from_le_bytes(*word)));
+    let mut last = [0; 8];
+    for (to, from) in last.iter_mut().zip(rest) {
+        *to = *from;
     }
-}
-
-fn hex4(digits: Option<&str>) -> Option<u32> {
-    digits.and_then(|digits| u32::from_str_radix(digits, 16).ok())
-}
-
-/// Copies the beginning of a text.
-pub(crate) fn raw_prefix(text: &str, bytes_max: usize) -> String {
-    cut(text, bytes_max).to_owned()
-}
-
-/// Digests a text: equal texts have equal digests, within this process.
-pub(crate) fn digest(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Cuts a text at a character's edge, at most `bytes_max` bytes long.
-pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
-    text.get(..text.floor_char_boundary(bytes_max))
-        .unwrap_or_default()
+    let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+    mix(mix(sum, u64::from_le_bytes(last)), length)
 }
 
 /// Appends a text as one harmless line, at most about `bytes_max` bytes of it, `…` where it was cut.
@@ -102,7 +43,9 @@ pub(crate) fn cut(text: &str, bytes_max: usize) -> &str {
 /// Line feeds, tabs and carriage returns are written as `\n`, `\t`, `\r`; other control characters as their pictures
 /// (`␛`), C1 controls, line separators and bidirectional or zero-width controls as U+FFFD.
 pub fn push_plain(out: &mut String, text: &str, bytes_max: usize) {
-    let kept = cut(text, bytes_max);
+    let kept = text
+        .get(..text.floor_char_boundary(bytes_max))
+        .unwrap_or_default();
     let mut rest = kept;
     while !rest.is_empty() {
         let plain = rest
@@ -145,26 +88,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prefix_decodes_escapes_and_stops_at_the_limit() {
-        let cases = [
-            (r#""plain""#, 100, "plain"),
-            (r#""""#, 100, ""),
-            (r#""a\nb\t\"c\"\\\/""#, 100, "a\nb\t\"c\"\\/"),
-            (r#""\u00e9\ud83d\ude00!""#, 100, "é😀!"),
-            (r#""\ud83d x""#, 100, "\u{fffd} x"),
-            (r#""abcdef""#, 3, "abc"),
-            (r#""ab\ncd""#, 3, "ab\n"),
-            ("\"aé\"", 2, "a"),
-            ("\"é\"", 1, ""),
-            ("42", 100, ""),
-            ("null", 100, ""),
-        ];
-        for (json, limit, expected) in cases {
-            assert_eq!(string_prefix(json, limit), expected, "{json} at {limit}");
-        }
-    }
-
-    #[test]
     fn plain_text_cannot_steer_a_terminal() {
         let mut out = String::new();
         push_plain(
@@ -179,5 +102,38 @@ mod tests {
         let mut short = String::new();
         push_plain(&mut short, "abcdef", 4);
         assert_eq!(short, "abcd…");
+    }
+
+    #[test]
+    fn beginnings_end_with_a_whole_character() {
+        let cases: &[(&[u8], usize, &str)] = &[
+            (b"abc", 10, "abc"),
+            (b"abc", 2, "ab"),
+            ("aé".as_bytes(), 2, "a"),
+            ("a😀".as_bytes(), 4, "a"),
+            (b"\xff\xff", 5, "\u{fffd}"),
+        ];
+        for (bytes, limit, expected) in cases {
+            assert_eq!(beginning(bytes, *limit), *expected, "{bytes:?} at {limit}");
+        }
+    }
+
+    #[test]
+    fn digests_tell_texts_apart() {
+        let texts: [&[u8]; 7] = [
+            b"",
+            b"a",
+            b"a\0",
+            b"ab",
+            b"12345678",
+            b"12345678\0",
+            b"87654321",
+        ];
+        for (place, left) in texts.iter().enumerate() {
+            for right in texts.iter().skip(place + 1) {
+                assert_ne!(digest(left), digest(right), "{left:?} {right:?}");
+            }
+            assert_eq!(digest(left), digest(&[*left, b""].concat()));
+        }
     }
 }
