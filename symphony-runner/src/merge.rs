@@ -24,7 +24,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
-use crate::repository::open_repository;
+use crate::repository::{issue_workspace, open_repository};
 use crate::supervise::{GatePlace, run_gates};
 
 /// How a merge is made.
@@ -122,6 +122,7 @@ pub fn merge_pr(
     if let Some(gates) = &gates {
         refuse_red(&pr, gates, options)?;
     }
+    refuse_secrets(&project, &config, &repository, &pr, &expected, &head)?;
     let context = Context::human(Timestamp::now());
     store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
     repository.move_base(&base, &expected, &target, &identity)?;
@@ -182,6 +183,30 @@ fn refuse_red(
         pr.id,
         gates.commit,
         red.join(", ")
+    )))
+}
+
+/// Refuses a head that brings values of the project's configuration files into the base. It is looked at again here, since
+/// these files may have changed since the pull request was opened.
+fn refuse_secrets(
+    project: &Project,
+    config: &ProjectConfig,
+    repository: &Repository,
+    pr: &PullRequest,
+    base: &CommitId,
+    head: &CommitId,
+) -> Result<(), RunnerError> {
+    let place = issue_workspace(project, config, &pr.issue)?;
+    let worktree = repository.worktree(&place.key, Some(&place.branch)).ok();
+    let scan = repository.scan_secrets(worktree.as_ref(), base, head)?;
+    if scan.leaks.is_empty() {
+        return Ok(());
+    }
+    let leaks: Vec<String> = scan.leaks.iter().map(ToString::to_string).collect();
+    Err(RunnerError::refused(format!(
+        "pull request {} is not merged: its commits hold secrets of the project's configuration files: {}",
+        pr.id,
+        leaks.join("; ")
     )))
 }
 

@@ -1,6 +1,7 @@
 //! Looking for secret values in what a branch adds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use aho_corasick::{AhoCorasick, MatchKind};
@@ -32,6 +33,21 @@ pub struct SecretLeak {
     pub name: String,
     /// Where it was found: a path, or `commit <id>` for a message.
     pub found_in: String,
+}
+
+impl fmt::Display for SecretLeak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            file,
+            name,
+            found_in,
+        } = self;
+        write!(
+            f,
+            "the value of `{name}` in {} (found in {found_in})",
+            file.display()
+        )
+    }
 }
 
 /// What a scan found.
