@@ -102,7 +102,7 @@ pub enum WorkspaceError {
     },
     /// A branch stands where a folder of branches is needed: rename it.
     #[error(
-        "make the branch `{branch}`: a branch `{blocker}` exists and blocks every name that begins with `{blocker}/`"
+        "make the branch `{branch}`: the branch `{blocker}` is in the way, since no name can be a branch and a folder of branches"
     )]
     BranchBlocked {
         /// The branch wanted.

@@ -27,13 +27,13 @@ pub use commit_id::{CommitId, CommitIdError};
 pub use copy::{CopyProblem, CopyReport};
 pub use error::WorkspaceError;
 pub use fingerprint::Fingerprint;
-pub use git::{GitProgram, Identity, Place};
+pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use repository::{
     Base, BranchName, Discovered, Repository, RepositoryLock, RepositoryOptions, discover,
 };
 pub use secrets::{SecretLeak, SecretScan};
 pub use worktree::{
-    BaseMerge, BranchFate, BranchOutcome, MergeOfBase, Prepared, Recovery, Registration,
-    RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest,
+    BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,
+    Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest, WorktreeState,
 };

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use crate::copy::is_temporary;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
 use crate::repository::Repository;
@@ -105,7 +106,7 @@ fn parse_status(list: &[u8], protected: &BTreeSet<PathBuf>) -> Status {
             continue;
         }
         let path = PathBuf::from(OsStr::from_bytes(path));
-        if protected.contains(&path) {
+        if protected.contains(&path) || is_temporary(&path) {
             continue;
         }
         if record.first() == Some(&b'?') {
@@ -148,7 +149,7 @@ mod tests {
 
     #[test]
     fn every_kind_of_record_is_read() {
-        let list = b"1 .M N... 100644 100644 100644 aa bb a file\x001 .D N... 100644 100644 000000 aa aa gone\0u UU N... 1 2 3 4 h1 h2 h3 both\x001 A. N... 0 1 1 00 aa .env\0? new\nline\0? .env.local\0? sub/\0! ignored\0";
+        let list = b"1 .M N... 100644 100644 100644 aa bb a file\x001 .D N... 100644 100644 000000 aa aa gone\0u UU N... 1 2 3 4 h1 h2 h3 both\x001 A. N... 0 1 1 00 aa .env\0? new\nline\0? .env.local\0? sub/.symphony-copy-7\0? sub/\0! ignored\0";
         let protected = [PathBuf::from(".env"), PathBuf::from(".env.local")].into();
         assert_eq!(
             parse_status(list, &protected),

@@ -2,6 +2,7 @@
 
 use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,15 @@ use crate::worktree::Worktree;
 
 /// Largest file that is copied: configuration, not data.
 const COPY_BYTES_MAX: u64 = 4 * 1024 * 1024;
+
+/// Name of a file that is not complete yet; it may hold a secret, should a crash leave it.
+const TEMPORARY_PREFIX: &str = ".symphony-copy-";
+
+/// Says whether a path is a half-copied file, which no commit may take.
+pub(crate) fn is_temporary(path: &Path) -> bool {
+    path.file_name()
+        .is_some_and(|name| name.as_bytes().starts_with(TEMPORARY_PREFIX.as_bytes()))
+}
 
 /// A file that was left out, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,7 +94,7 @@ fn copy(from: &Folder, into: &Folder, path: &Path) -> Result<bool, String> {
     let parent = path.parent().unwrap_or(Path::new(""));
     let name = Path::new(path.file_name().unwrap_or_default());
     let place = into.make_folder(parent).map_err(|error| explain(&error))?;
-    let temporary = PathBuf::from(format!(".symphony-copy-{}", std::process::id()));
+    let temporary = PathBuf::from(format!("{TEMPORARY_PREFIX}{}", std::process::id()));
     // One of an earlier process with this number: it is nobody's.
     discard(&place, &temporary);
     let done = write(&place, &temporary, source, meta.permissions().mode())

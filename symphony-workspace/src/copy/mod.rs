@@ -6,4 +6,5 @@ mod record;
 
 pub use files::{CopyProblem, CopyReport};
 
+pub(crate) use files::is_temporary;
 pub(crate) use patterns::matching_files;

@@ -146,3 +146,44 @@ fn read_err(mut pipe: impl Read, sender: &Sender<Stream>) {
     }
     sender.send(Stream::Err(bytes)).ok();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[expect(clippy::disallowed_methods, reason = "the module under test")]
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("/bin/sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn a_child_is_fed_and_read() {
+        let script = shell("cat; echo bad >&2; exit 3");
+        let ended = run(script, b"in".to_vec(), 10, Duration::from_secs(20)).unwrap();
+        assert_eq!(ended.status.and_then(|status| status.code()), Some(3));
+        assert_eq!((ended.stdout.as_slice(), ended.cut), (&b"in"[..], false));
+        assert_eq!(ended.stderr, b"bad\n");
+    }
+
+    #[test]
+    fn its_time_and_its_output_are_limited() {
+        // The grandchild holds the pipe: only the whole group's end frees it.
+        let script = shell("sleep 60 & wait");
+        let late = run(script, Vec::new(), 10, Duration::from_millis(50)).unwrap();
+        assert!(late.status.is_none());
+        let loud = run(shell("yes"), Vec::new(), 10, Duration::from_secs(20)).unwrap();
+        let cut = (loud.stdout.as_slice(), loud.cut);
+        assert_eq!(cut, (&b"y\ny\ny\ny\ny\n"[..], true));
+        let script = shell("head -c 100000 /dev/zero >&2");
+        let ended = run(
+            script,
+            b"unread".repeat(100_000),
+            10,
+            Duration::from_secs(20),
+        )
+        .unwrap();
+        assert_eq!(ended.stderr.len(), STDERR_BYTES_MAX);
+    }
+}

@@ -1,25 +1,18 @@
 //! Programs that a configuration can attach to files: filters, diff and merge drivers.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::process::Command;
 
 use super::answer::fields;
 use super::place::Git;
 use crate::error::WorkspaceError;
 
-/// Most drivers that are disarmed; real repositories have a handful.
-const DRIVERS_MAX: usize = 1_000;
+/// Most settings that are overridden; real repositories have a handful.
+const OVERRIDES_MAX: usize = 1_000;
 
 /// What stands for a merge driver that is not trusted: git's own three-way text merge. An empty
 /// command would count as a clean merge that keeps only our side.
 const TEXT_MERGE: &str = "git merge-file --marker-size=%L %A %O %B";
-
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Driver {
-    Filter(String),
-    Diff(String),
-    Merge(String),
-}
 
 /// Overrides, for one call, every driver that the repository's configuration names; filters that
 /// are trusted get the commands of the user's own configuration.
@@ -30,20 +23,23 @@ pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceEr
         .command("config")
         .args(["--list", "--name-only", "-z"])
         .run()?;
-    let mut settings = git.user().harmless_settings();
-    let drivers = drivers_in(&list);
-    if drivers.len() > DRIVERS_MAX {
+    let blanks = blanks_for(&list);
+    if blanks.len() > OVERRIDES_MAX {
         return Err(WorkspaceError::Tampered {
             path: git.place().common_dir.clone(),
             what: format!(
-                "its configuration names {} drivers; expected at most {DRIVERS_MAX}",
-                drivers.len()
+                "its configuration names {} commands of drivers; expected at most {OVERRIDES_MAX}",
+                blanks.len()
             ),
         });
     }
-    for driver in &drivers {
-        blank(driver, &mut settings);
-    }
+    let mut settings = git.user().harmless_settings();
+    settings.extend(
+        blanks
+            .into_iter()
+            .map(|(key, value)| (key, value.to_owned())),
+    );
+    // Later settings win, so what the user trusts comes last.
     for name in git.trusted_filters() {
         settings.extend(git.user().filter_settings(name));
     }
@@ -55,41 +51,24 @@ pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceEr
     Ok(())
 }
 
-fn blank(driver: &Driver, settings: &mut Vec<(String, String)>) {
-    let mut set = |key: String, value: &str| settings.push((key, value.to_owned()));
-    match driver {
-        Driver::Filter(name) => {
-            for variable in ["clean", "smudge", "process"] {
-                set(format!("filter.{name}.{variable}"), "");
-            }
-            set(format!("filter.{name}.required"), "false");
-        }
-        Driver::Diff(name) => {
-            set(format!("diff.{name}.command"), "");
-            set(format!("diff.{name}.textconv"), "");
-        }
-        Driver::Merge(name) => {
-            set(format!("merge.{name}.driver"), TEXT_MERGE);
-            set(format!("merge.{name}.recursive"), "text");
-        }
-    }
-}
-
-/// Finds the drivers in a `-z` list of setting names (section and variable in lower case).
-fn drivers_in(list: &[u8]) -> BTreeSet<Driver> {
+/// Returns what takes the power of the drivers in a `-z` list of setting names (section and variable
+/// in lower case).
+///
+/// Only what is set is blanked: an empty `process` would also keep a trusted `clean` from running.
+fn blanks_for(list: &[u8]) -> BTreeMap<String, &'static str> {
     fields(list)
         .filter_map(|name| str::from_utf8(name).ok())
         .filter_map(|name| {
             let (section, rest) = name.split_once('.')?;
-            let (driver, variable) = rest.rsplit_once('.')?;
-            match (section, variable) {
-                ("filter", _) => Some(Driver::Filter(driver.to_owned())),
-                ("diff", "command" | "textconv" | "trustexitcode") => {
-                    Some(Driver::Diff(driver.to_owned()))
-                }
-                ("merge", "driver") => Some(Driver::Merge(driver.to_owned())),
-                _ => None,
-            }
+            let (_, variable) = rest.rsplit_once('.')?;
+            let value = match (section, variable) {
+                ("filter", "clean" | "smudge" | "process") | ("diff", "command" | "textconv") => "",
+                ("filter", "required") => "false",
+                ("merge", "driver") => TEXT_MERGE,
+                ("merge", "recursive") => "text",
+                _ => return None,
+            };
+            Some((name.to_owned(), value))
         })
         .collect()
 }
@@ -141,15 +120,15 @@ mod tests {
     #[test]
     fn drivers_are_found_whatever_their_names_contain() {
         let list = b"filter.a.b=c.clean\0filter.lfs.process\0diff.x.textconv\0diff.algorithm\0merge.y.driver\0merge.y.name\0user.name\0filter.only.required\0";
-        let expected: BTreeSet<Driver> = [
-            Driver::Filter("a.b=c".into()),
-            Driver::Filter("lfs".into()),
-            Driver::Filter("only".into()),
-            Driver::Diff("x".into()),
-            Driver::Merge("y".into()),
-        ]
-        .into();
-        assert_eq!(drivers_in(list), expected);
+        let expected = [
+            ("diff.x.textconv", ""),
+            ("filter.a.b=c.clean", ""),
+            ("filter.lfs.process", ""),
+            ("filter.only.required", "false"),
+            ("merge.y.driver", TEXT_MERGE),
+        ];
+        let expected = expected.map(|(key, value)| (key.to_owned(), value));
+        assert_eq!(blanks_for(list), BTreeMap::from(expected));
     }
 
     #[test]

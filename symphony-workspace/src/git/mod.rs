@@ -22,4 +22,4 @@ pub(crate) use reader::Reader;
 
 pub use identity::Identity;
 pub use place::Place;
-pub use program::GitProgram;
+pub use program::{GIT_VERSION_MIN, GitProgram};

@@ -26,7 +26,15 @@ pub struct Place {
 impl Place {
     /// Refuses a git folder whose `commondir` file leads elsewhere. Git reads refs by that file even
     /// when `GIT_COMMON_DIR` is set, so the pin alone would let commits go to a planted repository.
+    ///
+    /// Refuses a checkout that was replaced by a symbolic link, too: another folder's files would
+    /// be committed, or overwritten.
     pub(super) fn refuse_redirected(&self) -> Result<(), WorkspaceError> {
+        if fs::symlink_metadata(&self.work_tree).is_ok_and(|meta| meta.is_symlink()) {
+            return Err(WorkspaceError::Link {
+                path: self.work_tree.clone(),
+            });
+        }
         let pointer = self.git_dir.join("commondir");
         let is_common = self.git_dir == self.common_dir;
         let honest = match fs::read(&pointer) {

@@ -4,8 +4,14 @@ use std::env;
 use std::ffi::OsString;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
+use super::child;
 use crate::error::WorkspaceError;
+
+/// Oldest git that has all that is used: `merge-tree --write-tree` came with it.
+pub const GIT_VERSION_MIN: (u32, u32) = (2, 38);
 
 /// The git program by its full path, and the `PATH` that it may find its helpers in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,12 +53,73 @@ impl GitProgram {
         &self.path
     }
 
+    /// Asks git for its version; Symphony needs [`GIT_VERSION_MIN`].
+    ///
+    /// # Errors
+    /// When git cannot be started, or answers something else.
+    pub fn version(&self) -> Result<(u32, u32), WorkspaceError> {
+        let text = self.version_text()?;
+        parse_version(&text).ok_or_else(|| WorkspaceError::GitAnswer {
+            command: "git version".to_owned(),
+            expected: "`git version` and two numbers",
+            found: text.chars().take(80).collect(),
+        })
+    }
+
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this module owns the git program"
+    )]
+    fn version_text(&self) -> Result<String, WorkspaceError> {
+        let mut command = Command::new(&self.path);
+        command.arg("version").current_dir("/").env_clear();
+        let ended = child::run(command, Vec::new(), 1024, Duration::from_secs(20))
+            .map_err(|source| WorkspaceError::io("start", &self.path, source))?;
+        Ok(String::from_utf8_lossy(&ended.stdout).trim_end().to_owned())
+    }
+
     pub(crate) fn search(&self) -> &OsString {
         &self.search
     }
 }
 
+/// Reads `git version 2.47.3`, with whatever a vendor appends.
+fn parse_version(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text.strip_prefix("git version ")?.split('.');
+    let major = numbers.next()?.parse().ok()?;
+    let minor = numbers.next()?;
+    let digits = minor
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(minor.len());
+    Some((major, minor.get(..digits)?.parse().ok()?))
+}
+
 fn is_executable(path: &Path) -> bool {
     path.metadata()
         .is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_with_whatever_vendors_append() {
+        for (text, expected) in [
+            ("git version 2.47.3", Some((2, 47))),
+            ("git version 2.39.5 (Apple Git-154)", Some((2, 39))),
+            ("git version 3.0-rc1", Some((3, 0))),
+            ("git version 2", None),
+            ("hub version 2.1.0", None),
+        ] {
+            assert_eq!(parse_version(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_installed_git_is_found_and_new_enough() {
+        let program = GitProgram::find().unwrap();
+        assert!(program.path().is_absolute());
+        assert!(program.version().unwrap() >= GIT_VERSION_MIN);
+    }
 }

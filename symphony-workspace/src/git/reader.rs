@@ -137,6 +137,15 @@ impl<'a> Reader<'a> {
         {
             return within(commit, path, found, bytes_max);
         }
+        let entry = self
+            .git
+            .command("ls-tree")
+            .args(["-z", "--full-tree", commit.as_str(), "--", path])
+            .run()?;
+        // Neither the target of a link nor a folder is a file's text.
+        if !entry.starts_with(b"100") {
+            return Ok(None);
+        }
         let answer = self
             .git
             .command("cat-file")

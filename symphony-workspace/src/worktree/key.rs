@@ -42,6 +42,19 @@ impl WorktreeKey {
         Self(format!("{head}-{}", digest(identifier)))
     }
 
+    /// Takes the name of a folder that was made from a key before; another name is made one.
+    pub fn from_folder(name: &str) -> Self {
+        let is_key = name.chars().all(is_allowed)
+            && (1..=KEY_BYTES_MAX).contains(&name.len())
+            && !name.starts_with(['.', '-'])
+            && !ends_with_lock(name);
+        if is_key {
+            Self(name.to_owned())
+        } else {
+            Self::of(name)
+        }
+    }
+
     /// Returns the name.
     pub fn as_str(&self) -> &str {
         &self.0

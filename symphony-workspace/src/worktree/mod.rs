@@ -4,6 +4,7 @@ mod broken;
 mod create;
 mod head;
 mod key;
+mod listing;
 mod model;
 mod prepare;
 mod registration;
@@ -11,6 +12,7 @@ mod remove;
 mod temporary;
 
 pub use key::WorktreeKey;
+pub use listing::{ListedWorktree, WorktreeState};
 pub use model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
 pub use registration::Registration;
 pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::broken::{clear_index_lock, is_unfinished, refuse_busy, refuse_link};
+use super::broken::{clear_index_lock, is_unfinished, refuse_busy, refuse_link, restore_git_file};
 use super::head::checked_out_reference;
 use super::key::WorktreeKey;
 use super::model::Worktree;
@@ -116,6 +116,8 @@ impl Repository {
         }
         refuse_busy(path)?;
         let worktree = self.worktree_at(request.key, path, request.branch)?;
+        // Git refuses to remove a worktree without it; a removal that was cut off may have taken it.
+        restore_git_file(&worktree, &mut Vec::new())?;
         // Nobody was ever let into an unfinished one, so it holds nothing to save.
         if !is_unfinished(&registration) {
             let saved = self.save_all(&worktree, request.now);

@@ -3,7 +3,10 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use symphony_workspace::{BaseMerge, MergeOfBase, Recovery, WorkspaceError};
+use symphony_workspace::{
+    BaseMerge, BranchFate, ListedWorktree, MergeOfBase, Recovery, RemoveRequest, WorkspaceError,
+    WorktreeState,
+};
 
 use crate::project::{
     Project, at, commit_file, git, git_in, made, prepare, prepare_issue, read, write,
@@ -168,7 +171,7 @@ fn a_branch_called_symphony_is_refused_with_its_name() {
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "make the branch `symphony/SYM-1`: a branch `symphony` exists and blocks every name that begins with `symphony/`"
+        "make the branch `symphony/SYM-1`: the branch `symphony` is in the way, since no name can be a branch and a folder of branches"
     );
     assert_eq!(git(&project.root, &["worktree", "list"]).lines().count(), 1);
 }
@@ -259,6 +262,8 @@ fn a_link_in_place_of_the_folder_is_refused() {
     let elsewhere = project.root.with_file_name("elsewhere");
     fs::rename(worktree.path(), &elsewhere).unwrap();
     symlink(&elsewhere, worktree.path()).unwrap();
+    let error = repository.auto_commit(&worktree, "x", at(1)).unwrap_err();
+    assert!(matches!(error, WorkspaceError::Link { .. }), "{error}");
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
     assert!(matches!(error, WorkspaceError::Link { .. }), "{error}");
 
@@ -345,4 +350,67 @@ fn the_lock_is_held_by_one_at_a_time() {
     );
     drop(held);
     assert!(repository.lock_within(std::time::Duration::ZERO).is_ok());
+}
+
+#[test]
+fn all_worktrees_are_listed_and_only_ours_are_pruned() {
+    let project = Project::new();
+    let repository = project.open();
+    assert_eq!(repository.list_worktrees().unwrap(), vec![]);
+    let folder = project.root.join(".symphony-workspaces");
+    for issue in ["SYM-1", "SYM-2", "SYM-3"] {
+        prepare_issue(&repository, issue, BaseMerge::Merge).unwrap();
+    }
+    git(
+        &project.root,
+        &[
+            "worktree",
+            "lock",
+            "--reason",
+            "mine",
+            ".symphony-workspaces/SYM-2",
+        ],
+    );
+    fs::remove_dir_all(folder.join("SYM-3")).unwrap();
+    write(folder.join("SYM-4/left.txt"), "left\n");
+    // A user's worktree on a disk that is away.
+    git(&project.root, &["worktree", "add", "-q", "../away"]);
+    fs::remove_dir_all(project.root.with_file_name("away")).unwrap();
+    let listed = |name: &str, branch: bool, state| ListedWorktree {
+        name: name.into(),
+        path: folder.join(name),
+        branch: branch.then(|| format!("symphony/{name}")),
+        state,
+    };
+    let mut expected = vec![
+        listed("SYM-1", true, WorktreeState::Whole),
+        listed("SYM-2", true, WorktreeState::Locked("mine".into())),
+        listed("SYM-3", true, WorktreeState::FolderGone),
+        listed("SYM-4", false, WorktreeState::NotRegistered),
+    ];
+    assert_eq!(repository.list_worktrees().unwrap(), expected);
+    let pruned = repository.prune_worktrees(at(1)).unwrap();
+    assert_eq!(pruned, vec![("SYM-3".to_owned(), None)]);
+    expected.remove(2);
+    assert_eq!(repository.list_worktrees().unwrap(), expected);
+    assert!(git(&project.root, &["worktree", "list"]).contains("away"));
+}
+
+#[test]
+fn a_removal_that_was_cut_off_is_ended() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    fs::remove_file(worktree.path().join(".git")).unwrap();
+    fs::remove_dir_all(worktree.path().join("src")).unwrap();
+    let request = RemoveRequest {
+        key: worktree.key(),
+        branch: worktree.branch(),
+        base: &crate::project::branch("main"),
+        fate: BranchFate::DeleteIfMerged,
+        now: at(1),
+    };
+    assert!(repository.remove_worktree(&request).unwrap().worktree);
+    assert!(!worktree.path().exists());
+    assert!(!repository.remove_worktree(&request).unwrap().worktree);
 }

@@ -1,0 +1,134 @@
+//! All worktrees of a project, whole and broken: for `clean` and `doctor`.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+
+use super::broken::is_unfinished;
+use super::key::WorktreeKey;
+use super::registration::Registration;
+use crate::change::RescueRef;
+use crate::error::WorkspaceError;
+use crate::repository::Repository;
+
+/// How a worktree stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WorktreeState {
+    /// Registered, and its folder is there.
+    Whole,
+    /// Its creation was interrupted.
+    Unfinished,
+    /// A human locked it, for this reason.
+    Locked(String),
+    /// Registered, but its folder is gone.
+    FolderGone,
+    /// A folder that git does not know, or something that is no folder.
+    NotRegistered,
+}
+
+/// A direct child of the folder of worktrees, or a registration that names one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedWorktree {
+    /// Its folder's name, which is its key.
+    pub name: String,
+    /// Its folder.
+    pub path: PathBuf,
+    /// The branch that is checked out; none when detached or not registered.
+    pub branch: Option<String>,
+    /// How it stands.
+    pub state: WorktreeState,
+}
+
+impl Repository {
+    /// Lists the worktrees below the project's folder of worktrees, sorted by name. Folders that
+    /// were moved away, and others whose names begin with a dot, are not listed.
+    ///
+    /// # Errors
+    /// When git fails or the folder cannot be read.
+    pub fn list_worktrees(&self) -> Result<Vec<ListedWorktree>, WorkspaceError> {
+        let folder = self.workspaces_dir();
+        let root = folder
+            .canonicalize()
+            .unwrap_or_else(|_absent| folder.clone());
+        let mut found = BTreeMap::new();
+        match fs::read_dir(&root) {
+            Ok(entries) => {
+                for entry in entries.flatten() {
+                    let name = entry.file_name().to_string_lossy().into_owned();
+                    if !name.starts_with('.') {
+                        let listed = ListedWorktree {
+                            name: name.clone(),
+                            path: entry.path(),
+                            branch: None,
+                            state: WorktreeState::NotRegistered,
+                        };
+                        found.insert(name, listed);
+                    }
+                }
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(source) => return Err(WorkspaceError::io("list", &root, source)),
+        }
+        for registration in self.registrations()? {
+            let Some(name) = registration
+                .path
+                .strip_prefix(&root)
+                .ok()
+                .filter(|below| below.components().count() == 1)
+            else {
+                continue;
+            };
+            let name = name.to_string_lossy().into_owned();
+            let listed = ListedWorktree {
+                name: name.clone(),
+                branch: registration
+                    .reference
+                    .as_ref()
+                    .and_then(|reference| reference.strip_prefix("refs/heads/"))
+                    .map(str::to_owned),
+                state: state_of(&registration),
+                path: registration.path,
+            };
+            found.insert(name, listed);
+        }
+        Ok(found.into_values().collect())
+    }
+
+    /// Removes the registrations of worktrees whose folders are gone; registrations of other
+    /// folders (a user's worktree on a disk that is not mounted) are not touched. Returns their
+    /// names, with what had to be saved.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn prune_worktrees(
+        &self,
+        now: Timestamp,
+    ) -> Result<Vec<(String, Option<RescueRef>)>, WorkspaceError> {
+        let _lock = self.lock()?;
+        let mut pruned = Vec::new();
+        for listed in self.list_worktrees()? {
+            if listed.state != WorktreeState::FolderGone {
+                continue;
+            }
+            if let Some(registration) = self.registration_at(&listed.path)? {
+                let key = WorktreeKey::from_folder(&listed.name);
+                let rescue = self.remove_stale(&key, &listed.path, &registration, now)?;
+                pruned.push((listed.name, rescue));
+            }
+        }
+        Ok(pruned)
+    }
+}
+
+fn state_of(registration: &Registration) -> WorktreeState {
+    match &registration.locked {
+        Some(_) if is_unfinished(registration) => WorktreeState::Unfinished,
+        Some(reason) => WorktreeState::Locked(reason.clone()),
+        None if registration.path.is_dir() => WorktreeState::Whole,
+        None => WorktreeState::FolderGone,
+    }
+}
