@@ -42,7 +42,7 @@ impl Texts {
     }
 
     /// Returns where text `number` starts in [`Texts::bytes`].
-    fn start(&self, number: usize) -> usize {
+    pub(crate) fn start(&self, number: usize) -> usize {
         number
             .checked_sub(1)
             .and_then(|before| self.ends.get(before))
@@ -53,6 +53,20 @@ impl Texts {
     pub(crate) fn get(&self, number: usize) -> &[u8] {
         let end = self.ends.get(number).copied().unwrap_or(0);
         self.bytes.get(self.start(number)..end).unwrap_or_default()
+    }
+
+    /// Of texts sorted by length (longest first), returns the number of the first that is shorter than this.
+    pub(crate) fn first_shorter_than(&self, length: usize) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle).len() >= length {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        low
     }
 
     /// Returns the number of the text around a place in [`Texts::bytes`], and where that text starts and ends.

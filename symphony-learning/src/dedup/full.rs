@@ -30,8 +30,8 @@ pub struct Work {
 
 /// The distinct texts with what is known about them; texts are named by their place in the order.
 pub(crate) struct State<'a> {
+    /// In order, so that reading them in order reads memory in order.
     texts: &'a Texts,
-    order: &'a [u32],
     /// For each place the place of the text that covers it, or `NONE`.
     pub(crate) covered_by: Vec<u32>,
     pub(crate) work: Work,
@@ -44,27 +44,26 @@ pub(crate) fn cover(texts: &Texts, limits: Limits, prefer: impl Fn(u32, u32) -> 
         order,
         equal_to: mut by,
     } = distinct_in_order(texts, prefer);
+    let mut in_order = Texts::default();
+    in_order.reserve(order.len(), texts.bytes().len());
+    for &number in &order {
+        in_order.push(texts.get(wide(number)));
+    }
     let mut state = State {
-        texts,
-        order: &order,
+        texts: &in_order,
         covered_by: vec![NONE; order.len()],
         work: Work::default(),
     };
-    let long = state.first_shorter_than(SPARSE.shortest());
-    let middle = state.first_shorter_than(EVERY.shortest());
+    let long = in_order.first_shorter_than(SPARSE.shortest());
+    let middle = in_order.first_shorter_than(EVERY.shortest());
     let places = |range: std::ops::Range<usize>| -> Vec<u32> { range.map(small).collect() };
     let rest = sampled::resolve(&mut state, &places(0..long), SPARSE, Common::Leave, limits);
     let rest = sampled::resolve(&mut state, &rest.places, LONG, Common::Find, limits);
     resolve_by_automaton(&mut state, rest);
-    let rest = sampled::resolve(
-        &mut state,
-        &places(long..middle),
-        EVERY,
-        Common::Find,
-        limits,
-    );
+    let middle_places = places(long..middle);
+    let rest = sampled::resolve(&mut state, &middle_places, EVERY, Common::Leave, limits);
     resolve_by_automaton(&mut state, rest);
-    let shortest = places(middle..state.first_shorter_than(1));
+    let shortest = places(middle..in_order.first_shorter_than(1));
     resolve_by_automaton(
         &mut state,
         Rest {
@@ -96,8 +95,7 @@ pub(crate) fn cover(texts: &Texts, limits: Limits, prefer: impl Fn(u32, u32) -> 
 
 impl<'a> State<'a> {
     pub(crate) fn text(&self, place: usize) -> &'a [u8] {
-        let number = self.order.get(place).copied().unwrap_or(NONE);
-        self.texts.get(wide(number))
+        self.texts.get(place)
     }
 
     pub(crate) fn is_covered(&self, place: usize) -> bool {
@@ -110,20 +108,15 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Returns the sum of the lengths of a range of texts.
+    /// Returns the length of a range of texts, separators included.
     pub(crate) fn bytes(&self, places: std::ops::Range<usize>) -> usize {
-        places.map(|place| self.text(place).len()).sum()
-    }
-
-    fn first_shorter_than(&self, length: usize) -> usize {
-        self.order
-            .partition_point(|&number| self.texts.get(wide(number)).len() >= length)
+        self.texts.start(places.end) - self.texts.start(places.start)
     }
 }
 
 /// After which part of all bytes (one in so many) the automaton is built anew over what is still undecided: of many
 /// short texts nearly all are found at once, and a small automaton reads the rest faster. The last is the whole.
-const REBUILD_AFTER_ONE_IN: [usize; 3] = [64, 8, 1];
+const REBUILD_AFTER_ONE_IN: [usize; 4] = [64, 16, 4, 1];
 
 /// Decides the rest by reading the texts in order. Linear whatever they hold.
 fn resolve_by_automaton(state: &mut State<'_>, rest: Rest) {
@@ -147,11 +140,8 @@ fn resolve_by_automaton(state: &mut State<'_>, rest: Rest) {
             read += state.text(next).len();
             next += 1;
         }
-        let (state_texts, order) = (state.texts, state.order);
-        let text = |place: u32| {
-            let number = order.get(wide(place)).copied().unwrap_or(NONE);
-            state_texts.get(wide(number))
-        };
+        let texts = state.texts;
+        let text = |place: u32| texts.get(wide(place));
         patterns.sort_unstable_by(|&a, &b| text(a).cmp(text(b)));
         automaton::in_batches(&patterns, PATTERN_BYTES_MAX, text, |mut automaton| {
             for place in start..next {

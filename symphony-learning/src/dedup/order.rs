@@ -14,45 +14,40 @@ pub(crate) struct Distinct {
     pub(crate) equal_to: Vec<u32>,
 }
 
-/// Sorts texts by length (longest first), then by `prefer`, and merges equal ones into the first of them.
+/// Merges equal texts into the one that comes first in `prefer`, and sorts those that are left by length (longest first),
+/// then by `prefer`.
 ///
 /// n log n whatever the texts hold: equal hashes are checked, and texts that only share a hash are sorted themselves.
 pub(crate) fn distinct_in_order(texts: &Texts, prefer: impl Fn(u32, u32) -> Ordering) -> Distinct {
-    let mut order: Vec<u32> = (0..texts.len()).map(small).collect();
-    let mut keys: Vec<(u64, u32)> = Vec::with_capacity(order.len());
-    for &number in &order {
-        keys.push((length_key(texts, number), number));
+    let equal_to = merge_equal(texts, &prefer);
+    let mut keys: Vec<(u64, u32)> = Vec::with_capacity(texts.len());
+    for (number, &first) in (0..).zip(&equal_to) {
+        if first == NONE {
+            let shorter_last = u64::MAX - texts.get(wide(number)).len() as u64;
+            keys.push((shorter_last, number));
+        }
     }
     keys.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| prefer(a.1, b.1)));
-    for (slot, (_, number)) in order.iter_mut().zip(&keys) {
-        *slot = *number;
+    Distinct {
+        order: keys.iter().map(|&(_, number)| number).collect(),
+        equal_to,
     }
-    let equal_to = merge_equal(texts, &order, keys);
-    order.retain(|&number| equal_to.get(wide(number)) == Some(&NONE));
-    Distinct { order, equal_to }
 }
 
-/// Smaller for longer texts.
-fn length_key(texts: &Texts, number: u32) -> u64 {
-    u64::MAX - texts.get(wide(number)).len() as u64
-}
-
-/// `keys` is only reused memory.
-fn merge_equal(texts: &Texts, order: &[u32], mut keys: Vec<(u64, u32)>) -> Vec<u32> {
-    keys.clear();
-    for (place, &number) in order.iter().enumerate() {
-        keys.push((hash_bytes(texts.get(wide(number))), small(place)));
+fn merge_equal(texts: &Texts, prefer: impl Fn(u32, u32) -> Ordering) -> Vec<u32> {
+    let text = |number: u32| texts.get(wide(number));
+    let mut keys: Vec<(u64, u32)> = Vec::with_capacity(texts.len());
+    for number in (0..texts.len()).map(small) {
+        keys.push((hash_bytes(text(number)), number));
     }
     keys.sort_unstable();
-    let at = |place: u32| order.get(wide(place)).copied().unwrap_or(NONE);
-    let text = |place: u32| texts.get(wide(at(place)));
-    let mut equal_to = vec![NONE; order.len()];
+    let mut equal_to = vec![NONE; texts.len()];
     let mut merge = |group: &[(u64, u32)]| {
-        if let [(_, first), others @ ..] = group {
-            for (_, other) in others {
-                if let Some(slot) = equal_to.get_mut(wide(at(*other))) {
-                    *slot = at(*first);
-                }
+        let first = group.iter().min_by(|a, b| prefer(a.1, b.1));
+        let Some(&(_, first)) = first else { return };
+        for &(_, number) in group {
+            if let (Some(slot), true) = (equal_to.get_mut(wide(number)), number != first) {
+                *slot = first;
             }
         }
     };
@@ -63,7 +58,7 @@ fn merge_equal(texts: &Texts, order: &[u32], mut keys: Vec<(u64, u32)>) -> Vec<u
         if others.iter().all(|(_, other)| text(*other) == text(*first)) {
             merge(run);
         } else {
-            run.sort_by(|a, b| text(a.1).cmp(text(b.1)).then(a.1.cmp(&b.1)));
+            run.sort_by(|a, b| text(a.1).cmp(text(b.1)));
             for group in run.chunk_by(|a, b| text(a.1) == text(b.1)) {
                 merge(group);
             }

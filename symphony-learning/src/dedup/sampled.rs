@@ -120,6 +120,10 @@ fn undecided(
     for &place in places {
         let mut rarest = (u8::MAX, 0, 0);
         sampling.for_each(state.text(wide(place)), &mut hashes, |hash, offset| {
+            // Once is enough to know that nothing contains it.
+            if rarest.0 <= 1 {
+                return;
+            }
             let count = counts.get(hash);
             if count < rarest.0 {
                 rarest = (count, hash, offset);

@@ -26,7 +26,7 @@ impl Counts {
     pub(crate) const MANY: u8 = 15;
 
     pub(crate) fn for_entries(entries: usize) -> Self {
-        let bits = bits_for(entries.saturating_mul(2));
+        let bits = bits_for(entries);
         Self {
             bits,
             nibbles: vec![0; 1 << (bits - 1)],
@@ -50,7 +50,7 @@ impl Counts {
     }
 }
 
-/// A set of hashes that may also claim ones it does not hold (about one in sixteen).
+/// A set of hashes that may also claim ones it does not hold (about one in eight).
 #[derive(Debug)]
 pub(crate) struct Filter {
     bits: u32,
@@ -59,7 +59,7 @@ pub(crate) struct Filter {
 
 impl Filter {
     pub(crate) fn for_entries(entries: usize) -> Self {
-        let bits = bits_for(entries.saturating_mul(16));
+        let bits = bits_for(entries.saturating_mul(8));
         Self {
             bits,
             words: vec![0; 1 << (bits - 6)],
