@@ -5,7 +5,8 @@ use std::fs::File;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Project, WORKER, agents_of, bash, hang, is_there, kill, scenario, scenarios, supervisor_of, text, until,
+    Project, WORKER, agents_of, bash, hang, is_there, kill, scenario, scenarios, supervisor_of,
+    text, until,
 };
 
 /// Starts what is hard to end: a plain background child, one in a session of its own that ignores SIGTERM, and one that its
@@ -19,7 +20,11 @@ until [ "$(wc -l < pids.txt)" -eq 3 ]; do sleep 0.02; done
 
 fn project(config: &Value) -> Project {
     let when = json!({ "match_system": WORKER });
-    let project = Project::new("a project", &scenarios([scenario("hangs", &when, [bash(HARD_TO_END), hang()])]), config);
+    let project = Project::new(
+        "a project",
+        &scenarios([scenario("hangs", &when, [bash(HARD_TO_END), hang()])]),
+        config,
+    );
     project.add_issue("Take for ever");
     project
 }
@@ -34,31 +39,55 @@ fn pids(text: &str) -> Vec<i32> {
 /// Asserts that a run left no process, kept its work on the branch, and is tried again later.
 fn assert_ended(project: &Project, run: &Value, class: &str) {
     let id = text(&run["id"]);
-    assert_eq!(json!([run["status"], run["error"]["class"]]), json!([class, class]), "{run:#}");
+    assert_eq!(
+        json!([run["status"], run["error"]["class"]]),
+        json!([class, class]),
+        "{run:#}"
+    );
     assert_eq!(agents_of(&id), [""; 0]);
     let subject = project.git(&["log", "-1", "--format=%s", "symphony/SYM-1"]);
     assert_eq!(subject, "symphony(SYM-1): work in progress");
     let written = pids(&project.git(&["show", "symphony/SYM-1:pids.txt"]));
-    assert!(!written.iter().any(|pid| is_there(*pid, &id)), "{written:?}");
+    assert!(
+        !written.iter().any(|pid| is_there(*pid, &id)),
+        "{written:?}"
+    );
     let issue = project.issue("SYM-1");
     assert_eq!(
-        json!([issue["status"], issue["consecutive_failures"], issue["total_runs"]]),
+        json!([
+            issue["status"],
+            issue["consecutive_failures"],
+            issue["total_runs"]
+        ]),
         json!(["todo", 1, 1]),
         "{issue:#}"
     );
     let retries = project.retries();
     assert_eq!(retries.len(), 1, "{retries:#?}");
     assert_eq!(
-        json!([retries[0]["issue"], retries[0]["profile"], retries[0]["kind"]]),
+        json!([
+            retries[0]["issue"],
+            retries[0]["profile"],
+            retries[0]["kind"]
+        ]),
         json!(["SYM-1", "worker", "backoff"])
     );
-    assert!(text(&retries[0]["due_at"]) > text(&run["ended_at"]), "{retries:#?}");
-    assert_eq!(project.tick_wait(), [Value::Null; 0], "the retry is not due");
+    assert!(
+        text(&retries[0]["due_at"]) > text(&run["ended_at"]),
+        "{retries:#?}"
+    );
+    assert_eq!(
+        project.tick_wait(),
+        [Value::Null; 0],
+        "the retry is not due"
+    );
     assert!(lock_is_free(project, &id));
 }
 
 fn lock_is_free(project: &Project, run: &str) -> bool {
-    let lock = File::options().write(true).open(project.run_folder(run).join("lock"));
+    let lock = File::options()
+        .write(true)
+        .open(project.run_folder(run).join("lock"));
     lock.is_ok_and(|file| file.try_lock().is_ok())
 }
 
@@ -73,19 +102,28 @@ fn a_time_out_leaves_no_process() {
 fn the_tick_after_a_killed_supervisor_sweeps_keeps_the_work_and_tries_again() {
     let project = project(&json!({}));
     let id = project.tick_start();
-    until("the agent's children", || project.run_log_has(&id, "[tool_result]").then_some(()));
-    let written = pids(&std::fs::read_to_string(project.worktree("SYM-1").join("pids.txt")).unwrap());
+    until("the agent's children", || {
+        project.run_log_has(&id, "[tool_result]").then_some(())
+    });
+    let written =
+        pids(&std::fs::read_to_string(project.worktree("SYM-1").join("pids.txt")).unwrap());
     assert!(written.iter().all(|pid| is_there(*pid, &id)), "{written:?}");
     assert!(!lock_is_free(&project, &id));
 
     kill(supervisor_of(&id).expect("the run has a supervisor"));
-    until("the lock's release", || lock_is_free(&project, &id).then_some(()));
+    until("the lock's release", || {
+        lock_is_free(&project, &id).then_some(())
+    });
     let status = text(&project.run(&id)["status"]);
     assert_eq!(status, "running", "nobody has noticed yet");
 
     let tick = project.json(&["tick", "--wait"]);
     assert_eq!(
-        json!([tick["actions"][0]["action"], tick["actions"][0]["run"], tick["runs"]]),
+        json!([
+            tick["actions"][0]["action"],
+            tick["actions"][0]["run"],
+            tick["runs"]
+        ]),
         json!(["finish_crashed", id, []]),
         "{tick:#}"
     );

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn};
+use crate::support::{
+    JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+};
 
 fn when(system: &str) -> Value {
     json!({ "match_system": system })
@@ -13,7 +15,10 @@ fn worker_who_read(what: &str) -> Value {
 }
 
 fn approve() -> Value {
-    turn(call("mcp__symphony__approve_pr", json!({ "comment": "Good." })))
+    turn(call(
+        "mcp__symphony__approve_pr",
+        json!({ "comment": "Good." }),
+    ))
 }
 
 fn expecting(expected: &str, turn: &Value) -> Value {
@@ -23,10 +28,22 @@ fn expecting(expected: &str, turn: &Value) -> Value {
 /// Asserts that a text stands in a prompt between two lines with the same random marker.
 fn assert_fenced(prompt: &str, wanted: &str) {
     let lines: Vec<&str> = prompt.lines().collect();
-    let at = lines.iter().position(|line| line.contains(wanted)).unwrap_or_else(|| panic!("{wanted:?} is not in {prompt}"));
+    let at = lines
+        .iter()
+        .position(|line| line.contains(wanted))
+        .unwrap_or_else(|| panic!("{wanted:?} is not in {prompt}"));
     let (before, after) = lines.split_at(at);
-    let marker = |line: &&str| line.split(' ').next().filter(|word| word.len() >= 16).map(str::to_owned);
-    let fenced = before.iter().rev().filter_map(marker).any(|marker| after.iter().any(|line| *line == marker));
+    let marker = |line: &&str| {
+        line.split(' ')
+            .next()
+            .filter(|word| word.len() >= 16)
+            .map(str::to_owned)
+    };
+    let fenced = before
+        .iter()
+        .rev()
+        .filter_map(marker)
+        .any(|marker| after.iter().any(|line| *line == marker));
     assert!(fenced, "{wanted:?} is not fenced in {prompt}");
 }
 
@@ -37,27 +54,52 @@ fn a_rejection_comes_back_to_the_worker_and_the_second_time_passes() {
         scenario(
             "rejects",
             &json!({ "match_system": JUDGE, "uses": 1 }),
-            [turn(call("mcp__symphony__reject_pr", json!({ "feedback": FEEDBACK })))],
+            [turn(call(
+                "mcp__symphony__reject_pr",
+                json!({ "feedback": FEEDBACK }),
+            ))],
         ),
         scenario("approves", &when(JUDGE), [approve()]),
-        scenario("listens", &worker_who_read("whole world"), [commit("hello.txt", "hello world"), create_pr("Say more")]),
-        scenario("begins", &when(WORKER), [commit("hello.txt", "hello"), create_pr("Say hello")]),
+        scenario(
+            "listens",
+            &worker_who_read("whole world"),
+            [commit("hello.txt", "hello world"), create_pr("Say more")],
+        ),
+        scenario(
+            "begins",
+            &when(WORKER),
+            [commit("hello.txt", "hello"), create_pr("Say hello")],
+        ),
     ]);
     let project = Project::new("project", &scenarios, &json!({}));
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
     project.tick_one("judge", "succeeded");
     let issue = project.issue("SYM-1");
-    assert_eq!((&issue["status"], &issue["pull_requests"][0]["state"]), (&json!("todo"), &json!("rejected")));
+    assert_eq!(
+        (&issue["status"], &issue["pull_requests"][0]["state"]),
+        (&json!("todo"), &json!("rejected"))
+    );
     let comment = &issue["comments"][0];
     assert_eq!(comment["author"], "judge", "{issue:#}");
-    assert!(comment["content"].as_str().unwrap().contains(FEEDBACK), "{comment:#}");
+    assert!(
+        comment["content"].as_str().unwrap().contains(FEEDBACK),
+        "{comment:#}"
+    );
 
     let second = project.tick_one("worker", "succeeded");
-    assert_fenced(&project.run_file(&text(&second["id"]), "user-prompt.md"), FEEDBACK);
+    assert_fenced(
+        &project.run_file(&text(&second["id"]), "user-prompt.md"),
+        FEEDBACK,
+    );
     project.tick_one("judge", "succeeded");
     let list = project.json(&["pr", "list"]);
-    let states: Vec<&Value> = list["items"].as_array().unwrap().iter().map(|pr| &pr["state"]).collect();
+    let states: Vec<&Value> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|pr| &pr["state"])
+        .collect();
     assert_eq!(states, ["approved", "rejected"], "newest first");
     project.json(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
@@ -69,10 +111,18 @@ fn a_red_gate_comes_back_to_the_worker_with_its_output() {
     const OUTPUT: &str = "the proof of work is missing";
     let scenarios = scenarios([
         scenario("judge", &when(JUDGE), [approve()]),
-        scenario("listens", &worker_who_read(OUTPUT), [commit("proof.txt", "done"), create_pr("With proof")]),
-        scenario("forgets", &when(WORKER), [commit("hello.txt", "hello"), create_pr("Say hello")]),
+        scenario(
+            "listens",
+            &worker_who_read(OUTPUT),
+            [commit("proof.txt", "done"), create_pr("With proof")],
+        ),
+        scenario(
+            "forgets",
+            &when(WORKER),
+            [commit("hello.txt", "hello"), create_pr("Say hello")],
+        ),
     ]);
-    let gate = json!([{ "name": "proof", "command": format!("test -f proof.txt || {{ echo {OUTPUT}; exit 3; }}") }]);
+    let gate = json!([{ "name": "proof", "command": "test -f proof.txt || { printf 'the %s of work is missing' proof; exit 3; }" }]);
     let project = Project::new("project", &scenarios, &json!({ "gates": gate }));
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
@@ -80,19 +130,37 @@ fn a_red_gate_comes_back_to_the_worker_with_its_output() {
     assert_eq!(issue["status"], "todo");
     let pr = &issue["pull_requests"][0];
     assert_eq!(
-        json!([pr["state"], pr["gates"][0]["passed"], pr["gates"][0]["exit_code"], pr["verdict"]["author"]]),
+        json!([
+            pr["state"],
+            pr["gates"][0]["passed"],
+            pr["gates"][0]["exit_code"],
+            pr["verdict"]["author"]
+        ]),
         json!(["rejected", false, 3, "system"]),
         "{pr:#}"
     );
     let finding = &issue["findings"][0];
-    assert_eq!((&finding["kind"], &finding["author"]), (&json!("gate"), &json!("system")), "{issue:#}");
-    assert!(finding["text"].as_str().unwrap().contains(OUTPUT), "{finding:#}");
+    assert_eq!(
+        (&finding["kind"], &finding["author"]),
+        (&json!("gate"), &json!("system")),
+        "{issue:#}"
+    );
+    assert!(
+        finding["text"].as_str().unwrap().contains(OUTPUT),
+        "{finding:#}"
+    );
 
     let second = project.tick_one("worker", "succeeded");
-    assert_fenced(&project.run_file(&text(&second["id"]), "user-prompt.md"), OUTPUT);
+    assert_fenced(
+        &project.run_file(&text(&second["id"]), "user-prompt.md"),
+        OUTPUT,
+    );
     let issue = project.issue("SYM-1");
     assert_eq!(issue["status"], "review", "{issue:#}");
-    assert_eq!(project.json(&["pr", "show", "SYM-1"])["gates"][0]["passed"], true);
+    assert_eq!(
+        project.json(&["pr", "show", "SYM-1"])["gates"][0]["passed"],
+        true
+    );
     project.tick_one("judge", "succeeded");
     project.json(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.issue("SYM-1")["status"], "done");
@@ -107,8 +175,14 @@ fn nobody_calls_a_tool_of_another_role() {
             &when(JUDGE),
             [
                 refused("create_pr", json!({ "title": "Mine", "body": "" })),
-                expecting("a judge.* has no tool `create_pr`", &refused("create_issue", json!({ "title": "Mine" }))),
-                expecting("has no tool `create_issue`", &refused("update_issue_status", json!({ "status": "todo" }))),
+                expecting(
+                    "a judge.* has no tool `create_pr`",
+                    &refused("create_issue", json!({ "title": "Mine" })),
+                ),
+                expecting(
+                    "has no tool `create_issue`",
+                    &refused("update_issue_status", json!({ "status": "todo" })),
+                ),
                 expecting("blocked", &json!({ "content": [] })),
             ],
         ),
@@ -118,7 +192,10 @@ fn nobody_calls_a_tool_of_another_role() {
             [
                 commit("hello.txt", "hello"),
                 refused("approve_pr", json!({ "comment": "I like it" })),
-                expecting("a worker.* has no tool `approve_pr`", &refused("reject_pr", json!({ "feedback": "no" }))),
+                expecting(
+                    "a worker.* has no tool `approve_pr`",
+                    &refused("reject_pr", json!({ "feedback": "no" })),
+                ),
                 expecting("has no tool `reject_pr`", &create_pr("Say hello")),
                 refused("approve_pr", json!({})),
             ],
@@ -131,22 +208,39 @@ fn nobody_calls_a_tool_of_another_role() {
     let open = |issue: &Value| {
         let prs = issue["pull_requests"].as_array().unwrap();
         assert_eq!(prs.len(), 1, "{issue:#}");
-        assert_eq!(json!([prs[0]["state"], prs[0]["verdict"], issue["status"]]), json!(["open", null, "review"]));
+        assert_eq!(
+            json!([prs[0]["state"], prs[0]["verdict"], issue["status"]]),
+            json!(["open", null, "review"])
+        );
         assert_eq!(issue["comments"], json!([]));
     };
     open(&project.issue("SYM-1"));
 
     let runs = project.tick_wait();
     let judge = &runs[0];
-    assert_eq!(json!([judge["profile"], judge["exit_code"]]), json!(["judge", 0]), "{judge:#}");
+    assert_eq!(
+        json!([judge["profile"], judge["exit_code"]]),
+        json!(["judge", 0]),
+        "{judge:#}"
+    );
     assert_eq!(project.tool_errors(&text(&judge["id"])).len(), 3);
     open(&project.issue("SYM-1"));
-    assert_eq!(project.json(&["issue", "list"])["items"].as_array().unwrap().len(), 1);
+    assert_eq!(
+        project.json(&["issue", "list"])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[test]
 fn verdicts_and_merges_are_refused_inside_a_run() {
-    let scenarios = scenarios([scenario("worker", &when(WORKER), [commit("hello.txt", "hello"), create_pr("Say hello")])]);
+    let scenarios = scenarios([scenario(
+        "worker",
+        &when(WORKER),
+        [commit("hello.txt", "hello"), create_pr("Say hello")],
+    )]);
     let mut project = Project::new("project", &scenarios, &json!({}));
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
@@ -158,7 +252,6 @@ fn verdicts_and_merges_are_refused_inside_a_run() {
         &["pr", "merge", "SYM-1"],
         &["pr", "merge", "SYM-1", "--force"],
         &["pr", "close", "SYM-1"],
-        &["issue", "move", "SYM-1", "done"],
     ] {
         let answer = project.symphony(arguments);
         assert_eq!(answer.code, 4, "{arguments:?}: {answer:#?}");

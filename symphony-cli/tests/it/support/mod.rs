@@ -2,8 +2,16 @@
 
 mod processes;
 mod project;
+#[cfg(any(feature = "python-mcp", feature = "real-cli"))]
+mod roles;
 mod script;
 
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 pub(crate) use project::{Answer, Project, text, until};
-pub(crate) use script::{JUDGE, WORKER, bash, call, commit, create_pr, hang, scenario, scenarios, turn};
+#[cfg(feature = "python-mcp")]
+pub(crate) use roles::every_tool;
+#[cfg(any(feature = "python-mcp", feature = "real-cli"))]
+pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
+pub(crate) use script::{
+    JUDGE, WORKER, bash, call, commit, create_pr, hang, scenario, scenarios, turn,
+};

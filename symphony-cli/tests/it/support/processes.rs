@@ -9,7 +9,9 @@ const MARKER: &str = "SYMPHONY_RUN_ID";
 
 fn processes() -> Vec<i32> {
     let entries = std::fs::read_dir("/proc").expect("Linux has /proc");
-    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .collect()
 }
 
 fn command_line(pid: i32) -> String {
@@ -22,14 +24,19 @@ fn with_variable(name: &str, value: &str) -> Vec<i32> {
     let wanted = format!("{name}={value}");
     let has = |pid: &i32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
-        environment.split(|byte| *byte == 0).any(|pair| pair == wanted.as_bytes())
+        environment
+            .split(|byte| *byte == 0)
+            .any(|pair| pair == wanted.as_bytes())
     };
     processes().into_iter().filter(has).collect()
 }
 
 /// Returns the processes of a run that are alive: pid and command line.
 pub(crate) fn agents_of(run: &str) -> Vec<String> {
-    with_variable(MARKER, run).into_iter().map(|pid| format!("{pid} {}", command_line(pid))).collect()
+    with_variable(MARKER, run)
+        .into_iter()
+        .map(|pid| format!("{pid} {}", command_line(pid)))
+        .collect()
 }
 
 /// Says whether a process of this number is alive and belongs to a run.
@@ -40,7 +47,9 @@ pub(crate) fn is_there(pid: i32, run: &str) -> bool {
 /// Finds the supervisor of a run.
 pub(crate) fn supervisor_of(run: &str) -> Option<i32> {
     let wanted = format!("supervise --run {run}");
-    processes().into_iter().find(|pid| command_line(*pid).contains(&wanted))
+    processes()
+        .into_iter()
+        .find(|pid| command_line(*pid).contains(&wanted))
 }
 
 /// Kills a process that a test started, without a chance to tidy up.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::processes::kill_all_at_home;
 
 /// How long anything is waited for that has to happen: far longer than it takes on a busy machine.
-const DEADLINE: Duration = Duration::from_secs(60);
+const DEADLINE: Duration = Duration::from_mins(1);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -38,7 +38,8 @@ impl From<Output> for Answer {
 impl Answer {
     /// Returns the JSON document that was printed.
     pub(crate) fn json(&self) -> Value {
-        let value: Value = serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error} in {self:#?}"));
+        let value: Value = serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("{error} in {self:#?}"));
         assert_eq!(value["version"], 1, "{value:#}");
         value
     }
@@ -86,7 +87,13 @@ impl Project {
         let (root, home) = (beside.join(name), beside.join("home"));
         std::fs::create_dir(&root).unwrap();
         std::fs::create_dir(&home).unwrap();
-        let project = Self { root, beside, home, variables: Vec::new(), _folder: folder };
+        let project = Self {
+            root,
+            beside,
+            home,
+            variables: Vec::new(),
+            _folder: folder,
+        };
         project.git(&["init", "-q", "-b", "main"]);
         std::fs::write(project.root.join("README.md"), "# A project\n").unwrap();
         project.git(&["add", "README.md"]);
@@ -101,7 +108,11 @@ impl Project {
 
     /// Replaces the configuration.
     pub(crate) fn configure(&self, config: &Value) {
-        std::fs::write(self.root.join("symphony.config.json"), format!("{config:#}")).unwrap();
+        std::fs::write(
+            self.root.join("symphony.config.json"),
+            format!("{config:#}"),
+        )
+        .unwrap();
     }
 
     /// Prepares a program in the project's root with an environment of its own.
@@ -152,15 +163,25 @@ impl Project {
     /// Ticks, and waits for the runs that were started; returns them as they ended.
     pub(crate) fn tick_wait(&self) -> Vec<Value> {
         let tick = self.json(&["tick", "--wait"]);
-        tick["runs"].as_array().expect("a tick tells its runs").clone()
+        tick["runs"]
+            .as_array()
+            .expect("a tick tells its runs")
+            .clone()
     }
 
     /// Ticks, and waits for the one run that was started.
     pub(crate) fn tick_one(&self, profile: &str, status: &str) -> Value {
         let runs = self.tick_wait();
-        let [run] = runs.as_slice() else { panic!("one run was expected: {runs:#?}") };
+        let [run] = runs.as_slice() else {
+            panic!("one run was expected: {runs:#?}")
+        };
         let found = (run["profile"].as_str(), run["status"].as_str());
-        assert_eq!(found, (Some(profile), Some(status)), "{run:#}\n{}", self.log(run));
+        assert_eq!(
+            found,
+            (Some(profile), Some(status)),
+            "{run:#}\n{}",
+            self.log(run)
+        );
         run.clone()
     }
 
@@ -184,13 +205,23 @@ impl Project {
 
     /// Returns the appointments of the project.
     pub(crate) fn retries(&self) -> Vec<Value> {
-        self.json(&["status"])["retries"].as_array().expect("status tells the retries").clone()
+        self.json(&["status"])["retries"]
+            .as_array()
+            .expect("status tells the retries")
+            .clone()
     }
 
     /// Runs git in the root; returns what it printed, trimmed.
     pub(crate) fn git(&self, arguments: &[&str]) -> String {
         let mut command = self.program("git");
-        command.args(["-c", "user.name=a person", "-c", "user.email=person@example.invalid"]).args(arguments);
+        command
+            .args([
+                "-c",
+                "user.name=a person",
+                "-c",
+                "user.email=person@example.invalid",
+            ])
+            .args(arguments);
         let answer = Answer::from(command.output().unwrap());
         assert_eq!(answer.code, 0, "git {arguments:?}: {answer:#?}");
         answer.stdout.trim_end().to_owned()
@@ -221,11 +252,22 @@ impl Project {
     /// Returns the results of a run's tool calls that were errors.
     pub(crate) fn tool_errors(&self, run: &str) -> Vec<String> {
         let stream = self.run_file(run, "stream.ndjson");
-        let events = stream.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-        let blocks = events.flat_map(|event| event["message"]["content"].as_array().cloned().unwrap_or_default());
+        let events = stream
+            .lines()
+            .map(|line| serde_json::from_str::<Value>(line).unwrap());
+        let blocks = events.flat_map(|event| {
+            event["message"]["content"]
+                .as_array()
+                .cloned()
+                .unwrap_or_default()
+        });
         blocks
             .filter(|block| block["type"] == "tool_result" && block["is_error"] == true)
-            .map(|block| block["content"].as_str().map_or_else(|| block["content"].to_string(), str::to_owned))
+            .map(|block| {
+                block["content"]
+                    .as_str()
+                    .map_or_else(|| block["content"].to_string(), str::to_owned)
+            })
             .collect()
     }
 
@@ -246,7 +288,10 @@ impl Drop for Project {
 
 /// Returns a JSON string.
 pub(crate) fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_else(|| panic!("a text was expected: {value}")).to_owned()
+    value
+        .as_str()
+        .unwrap_or_else(|| panic!("a text was expected: {value}"))
+        .to_owned()
 }
 
 /// Looks until something is there.

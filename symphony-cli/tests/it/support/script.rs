@@ -8,8 +8,8 @@ pub(crate) const WORKER: &str = "^# Worker$";
 pub(crate) const JUDGE: &str = "^# Judge$";
 
 /// Makes a scenario file; the first scenario that fits is played.
-pub(crate) fn scenarios<const N: usize>(scenarios: [Value; N]) -> Value {
-    json!({ "scenarios": scenarios })
+pub(crate) fn scenarios(scenarios: impl IntoIterator<Item = Value>) -> Value {
+    object([("scenarios", scenarios.into_iter().collect())])
 }
 
 /// Makes a scenario: `when` holds its conditions (`match_system`, `match_prompt`, `uses` …).
@@ -22,12 +22,20 @@ pub(crate) fn scenario(name: &str, when: &Value, turns: impl IntoIterator<Item =
 
 /// Makes a turn with one call.
 pub(crate) fn turn(call: Value) -> Value {
-    json!({ "content": [call] })
+    object([("content", Value::Array(vec![call]))])
 }
 
 /// Makes a call.
 pub(crate) fn call(name: &str, input: Value) -> Value {
-    json!({ "type": "tool_use", "name": name, "input": input })
+    object([
+        ("type", "tool_use".into()),
+        ("name", name.into()),
+        ("input", input),
+    ])
+}
+
+fn object<const N: usize>(fields: [(&str, Value); N]) -> Value {
+    fields.into_iter().collect()
 }
 
 /// A turn that runs a command.
@@ -35,16 +43,19 @@ pub(crate) fn bash(command: &str) -> Value {
     turn(call("Bash", json!({ "command": command })))
 }
 
-/// A turn that writes a file and commits everything.
+/// A turn that writes a file and commits it.
 pub(crate) fn commit(file: &str, content: &str) -> Value {
     bash(&format!(
-        "printf '{content}\\n' > {file} && git add -A && git -c user.name=w -c user.email=w@example.invalid commit -qm 'write {file}'"
+        "printf '{content}\\n' > {file} && git add {file} && git -c user.name=w -c user.email=w@example.invalid commit -qm 'write {file}'"
     ))
 }
 
 /// A turn that opens a pull request.
 pub(crate) fn create_pr(title: &str) -> Value {
-    turn(call("mcp__symphony__create_pr", json!({ "title": title, "body": "As asked." })))
+    turn(call(
+        "mcp__symphony__create_pr",
+        json!({ "title": title, "body": "As asked." }),
+    ))
 }
 
 /// A turn that never comes: the agent is silent for longer than any test takes.

@@ -1,0 +1,320 @@
+//! The main job with the real Claude CLI, in front of a scripted model: the scenario file is the scripted agent's.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::main_job::MAIN_JOB;
+use crate::support::{JUDGE_TOOLS, Project, WORKER_TOOLS, agents_of, row, text, until};
+
+/// What the CLI puts before a tool's name.
+const MCP_PREFIX: &str = "mcp__symphony__";
+/// A name that the CLI itself reserves in its requests; there is no tool behind it.
+const RESERVED: &str = "DeferredToolPlaceholder";
+
+/// The scripted model, a server on loopback.
+struct Model {
+    process: Child,
+    log: PathBuf,
+    url: String,
+}
+
+impl Model {
+    fn start(project: &Project) -> Self {
+        let file = |name: &str| project.beside.join(name);
+        let (scenario, log, port) = (file("model.json"), file("model.log"), file("model.port"));
+        std::fs::write(&scenario, MAIN_JOB).unwrap();
+        let process = project
+            .program("python3")
+            .arg(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/tests/tools/scripted_model.py"
+            ))
+            .arg("--scenario")
+            .arg(scenario)
+            .arg("--log")
+            .arg(&log)
+            .args(["--port", "0", "--port-file"])
+            .arg(&port)
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("python3 is installed");
+        let port = until("the model's port", || {
+            std::fs::read_to_string(&port)
+                .ok()?
+                .trim()
+                .parse::<u16>()
+                .ok()
+        });
+        Self {
+            process,
+            log,
+            url: format!("http://127.0.0.1:{port}"),
+        }
+    }
+
+    /// The requests of conversations, as the model's log has them; no record may have an error.
+    fn requests(&self) -> Vec<Value> {
+        let text = std::fs::read_to_string(&self.log).unwrap();
+        let records: Vec<Value> = text
+            .lines()
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        for record in &records {
+            assert!(record["error"].is_null(), "{}", record["error"]);
+            if record["event"] == "end" {
+                assert_eq!(record["outcome"], "ok", "{record:#}");
+            }
+        }
+        records
+            .into_iter()
+            .filter(|record| record["event"] == "request" && record["scenario"].is_string())
+            .collect()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        let _gone = self.process.kill();
+        let _reaped = self.process.wait();
+    }
+}
+
+/// What the first request of a scenario told the model.
+struct Given<'a> {
+    system: &'a str,
+    tools: Vec<&'a str>,
+    last_block: &'a str,
+    prompt: &'a str,
+}
+
+impl<'a> Given<'a> {
+    fn first(requests: &'a [Value], scenario: &str) -> Self {
+        let request = requests
+            .iter()
+            .find(|request| request["scenario"] == scenario && request["turn"] == 0)
+            .unwrap_or_else(|| panic!("no request played {scenario}"));
+        let content = &request["body"]["messages"][0]["content"];
+        let last_block = content
+            .as_array()
+            .and_then(|blocks| blocks.last())
+            .map_or(content, |block| &block["text"]);
+        Self {
+            system: request["system"].as_str().unwrap(),
+            tools: request["tools"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(Value::as_str)
+                .collect(),
+            last_block: last_block.as_str().expect("the prompt is text"),
+            prompt: request["prompt"].as_str().unwrap(),
+        }
+    }
+
+    fn of_symphony(&self) -> Vec<String> {
+        let mut names: Vec<String> = self
+            .tools
+            .iter()
+            .filter_map(|name| name.strip_prefix(MCP_PREFIX))
+            .map(str::to_owned)
+            .collect();
+        names.sort();
+        names
+    }
+
+    fn built_in(&self) -> Vec<&str> {
+        let mut names: Vec<&str> = self
+            .tools
+            .iter()
+            .copied()
+            .filter(|name| !name.starts_with(MCP_PREFIX) && *name != RESERVED)
+            .collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// Asserts what holds for both: the whole system prompt, the whole user prompt as it went to standard input.
+fn assert_given(project: &Project, run: &Value, given: &Given<'_>) {
+    let id = text(&run["id"]);
+    let system = project.run_file(&id, "system-prompt.md");
+    assert!(
+        given.system.contains(system.trim()),
+        "the system prompt is not whole:\n{}",
+        given.system
+    );
+    assert!(
+        system.starts_with("## CRITICAL: Workspace Boundary\n"),
+        "{system}"
+    );
+    assert_eq!(
+        given.last_block.trim(),
+        project.run_file(&id, "user-prompt.md").trim()
+    );
+    let worktree = project.worktree("SYM-1");
+    let head = format!(
+        "# SYM-1: Say hello\n\n> **Working in**: `{}` | **Branch**: `symphony/SYM-1`\n",
+        worktree.display()
+    );
+    assert!(given.last_block.starts_with(&head), "{}", given.last_block);
+    assert!(
+        given.last_block.contains("hello.txt says hello."),
+        "{}",
+        given.last_block
+    );
+}
+
+/// The body of a shipped profile.
+fn profile(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../prompts/profiles")
+        .join(format!("{name}.md"));
+    let file = std::fs::read_to_string(path).unwrap();
+    let (_, body) = file
+        .strip_prefix("---\n")
+        .unwrap()
+        .split_once("\n---\n")
+        .unwrap();
+    body.trim().to_owned()
+}
+
+/// Asserts that a run used what the model dealt out, and cost what the CLI reckoned.
+fn assert_usage(project: &Project, run: &Value, requests: &[Value], scenario: &str) {
+    let file: Value = serde_json::from_str(MAIN_JOB).unwrap();
+    let played = file["scenarios"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|played| played["name"] == scenario)
+        .unwrap();
+    let times = requests
+        .iter()
+        .filter(|request| request["scenario"] == scenario)
+        .count() as u64;
+    let dealt = |name: &str| played["usage"][name].as_u64().unwrap() * times;
+    let usage = &run["usage"];
+    assert_eq!(
+        json!([
+            usage["input_tokens"],
+            usage["output_tokens"],
+            usage["cache_read_tokens"],
+            usage["cache_creation_tokens"]
+        ]),
+        json!([
+            dealt("input_tokens"),
+            dealt("output_tokens"),
+            dealt("cache_read_input_tokens"),
+            dealt("cache_creation_input_tokens")
+        ]),
+        "{run:#}"
+    );
+    let stream = project.run_file(&text(&run["id"]), "stream.ndjson");
+    let events = stream
+        .lines()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let reckoned: f64 = events
+        .filter(|event| event["type"] == "result")
+        .flat_map(|result| {
+            result["model_usage_since_last_result"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default()
+        })
+        .map(|(_, model)| model["costUSD"].as_f64().unwrap())
+        .sum();
+    assert!(reckoned > 0.0);
+    let micros = |usd: f64| (usd * 1e6).round();
+    assert!(
+        (micros(usage["cost_usd"].as_f64().unwrap()) - micros(reckoned)).abs() < 0.5,
+        "{usage:#} {reckoned}"
+    );
+}
+
+#[test]
+fn the_main_job_passes_with_the_real_claude_cli() {
+    let claude = std::env::var_os("SYMPHONY_TEST_CLAUDE").expect(
+        "the feature real-cli needs SYMPHONY_TEST_CLAUDE: the path of the Claude CLI's program",
+    );
+    let claude = PathBuf::from(claude)
+        .canonicalize()
+        .expect("SYMPHONY_TEST_CLAUDE names a program");
+    let mut project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
+    std::fs::write(
+        project.root.join("CLAUDE.md"),
+        "Greetings are in lower case.\n",
+    )
+    .unwrap();
+    project.git(&["add", "CLAUDE.md"]);
+    project.git(&["commit", "-q", "-m", "say how greetings are written"]);
+    project.configure(&json!({
+        "provider": "claude-cli",
+        "providers": { "claude-cli": { "binary": claude } },
+        "judge_cooldown_ms": 0,
+        "keep_run_files": true,
+        "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
+    }));
+    let model = Model::start(&project);
+    project.set_variable("ANTHROPIC_BASE_URL", &model.url);
+    project.set_variable("ANTHROPIC_API_KEY", "no-key-of-anybody");
+    project.set_variable("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+    // the CLI wants it as root, and does not mind it otherwise
+    project.set_variable("IS_SANDBOX", "1");
+
+    project.json(&[
+        "issue",
+        "add",
+        "Say hello",
+        "--description",
+        "hello.txt says hello.",
+    ]);
+    let worker = project.tick_one("worker", "succeeded");
+    let judge = project.tick_one("judge", "succeeded");
+    let requests = model.requests();
+
+    let given = Given::first(&requests, "worker");
+    assert_given(&project, &worker, &given);
+    assert!(
+        given.system.contains(&profile("worker")),
+        "{}",
+        given.system
+    );
+    assert!(
+        given.prompt.contains("Greetings are in lower case."),
+        "the CLI reads CLAUDE.md by itself"
+    );
+    assert_eq!(given.of_symphony(), row(WORKER_TOOLS));
+    for absent in ["WebSearch", "WebFetch", "ListAgents", "SendMessage"] {
+        assert!(!given.tools.contains(&absent), "{:?}", given.tools);
+    }
+    for present in ["Bash", "Edit", "Read", "Write"] {
+        assert!(given.tools.contains(&present), "{:?}", given.tools);
+    }
+
+    let given = Given::first(&requests, "judge");
+    assert_given(&project, &judge, &given);
+    assert!(given.system.contains(&profile("judge")), "{}", given.system);
+    assert!(
+        given.system.contains("Greetings are in lower case."),
+        "a judge gets CLAUDE.md as a layer"
+    );
+    assert!(
+        given.last_block.contains("+hello from SYM-1"),
+        "a judge gets the diff"
+    );
+    assert_eq!(given.of_symphony(), row(JUDGE_TOOLS));
+    assert_eq!(given.built_in(), ["Glob", "Grep", "Read"]);
+
+    for (run, scenario) in [(&worker, "worker"), (&judge, "judge")] {
+        assert_usage(&project, run, &requests, scenario);
+        assert_eq!(agents_of(&text(&run["id"])), [""; 0]);
+        assert!(run["model"].is_null(), "no model was asked for: {run:#}");
+    }
+
+    project.json(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["show", "main:hello.txt"]), "hello from SYM-1");
+    assert!(!project.git(&["log", "main"]).contains("Co-Authored-By"));
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    assert!(!project.worktree("SYM-1").exists());
+}
