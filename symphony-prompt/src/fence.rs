@@ -88,9 +88,9 @@ impl FenceMarker {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fenced<'a> {
     /// What it is: `description of SYM-12`.
-    pub(crate) origin: String,
+    pub(crate) origin: Cow<'a, str>,
     /// Who wrote it.
-    pub(crate) author: String,
+    pub(crate) author: Cow<'a, str>,
     /// The text, stripped or escaped.
     pub(crate) text: Cow<'a, str>,
 }

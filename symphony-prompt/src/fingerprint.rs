@@ -21,7 +21,13 @@ pub(crate) fn fingerprint(bytes: &[u8]) -> String {
     let joined = lanes
         .iter()
         .fold(bytes.len() as u64, |hash, lane| scramble(hash ^ *lane));
-    format!("{joined:016x}")
+    let digits = (0..16u32).rev().map(|place| {
+        let digit = u32::try_from(joined >> (4 * place) & 0xf).unwrap_or(0);
+        char::from_digit(digit, 16).unwrap_or('0')
+    });
+    let mut out = String::with_capacity(16);
+    out.extend(digits);
+    out
 }
 
 fn mix(lanes: &mut [u64; LANES], block: &[u8]) {

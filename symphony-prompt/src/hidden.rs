@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
+use std::sync::LazyLock;
 
 use memchr::memmem;
 
@@ -57,10 +58,7 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
 
 /// Makes one visible line of a text: for titles, names, labels and paths that stand outside a fence.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
-    let plain = text
-        .bytes()
-        .all(|byte| byte.is_ascii_graphic() || byte == b' ');
-    if plain && !text.contains(COMMENT_OPEN) && !text.contains("  ") && text.trim() == text {
+    if is_plain_line(text) {
         return Cow::Borrowed(text);
     }
     // White space first: stripping would glue together what a line end keeps apart.
@@ -70,6 +68,21 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
         .collect();
     let words: Vec<&str> = spaced.split_whitespace().collect();
     Cow::Owned(strip_hidden(&words.join(" ")).trim().to_owned())
+}
+
+/// Says whether a text is words of printable ASCII with one space between them, and surely without a comment.
+fn is_plain_line(text: &str) -> bool {
+    let mut before = b' ';
+    let plain = text.bytes().all(|byte| {
+        let fits = match byte {
+            b' ' => before != b' ',
+            b'<' => false,
+            _ => byte.is_ascii_graphic(),
+        };
+        before = byte;
+        fits
+    });
+    plain && before != b' '
 }
 
 /// Says whether a character shows nothing, reorders what is shown, or steers a terminal.
@@ -84,28 +97,39 @@ const fn is_hidden(c: char) -> bool {
         | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Bytes per step of the search: a few vector registers wide.
-const CHUNK_BYTES: usize = 64;
+/// Bytes per step of the search: wide enough that what follows the vector loop costs little.
+const BLOCK_BYTES: usize = 128;
+/// A block and the byte behind it, because two bytes tell visible characters from hidden ones.
+const WINDOW_BYTES: usize = BLOCK_BYTES + 1;
 
 /// Says whether a text holds a hidden character.
 ///
-/// A chunk is looked at character by character only when two of its bytes could begin one.
+/// A block is looked at character by character only when its bytes could begin one. The last block is padded.
 pub(crate) fn has_hidden(text: &str) -> bool {
     let bytes = text.as_bytes();
-    let (chunks, rest) = bytes.as_chunks::<CHUNK_BYTES>();
-    let whole = chunks.len() * CHUNK_BYTES;
-    let in_chunks = chunks.iter().enumerate().any(|(index, chunk)| {
-        let start = index * CHUNK_BYTES;
-        let next = bytes.get(start + 1..).unwrap_or_default();
-        !is_plain(chunk) && may_hide(chunk, next) && hides(text, start, chunk)
-    });
-    in_chunks || hides(text, whole, rest)
+    let mut start = 0;
+    while let Some((window, _)) = bytes.get(start..).and_then(<[u8]>::split_first_chunk) {
+        if may_hide(window) && hides(text, start, BLOCK_BYTES) {
+            return true;
+        }
+        start += BLOCK_BYTES;
+    }
+    let rest = bytes.get(start..).unwrap_or_default();
+    let mut padded = [b' '; WINDOW_BYTES];
+    for (place, byte) in padded.iter_mut().zip(rest) {
+        *place = *byte;
+    }
+    may_hide(&padded) && hides(text, start, rest.len())
 }
 
-/// Says whether a hidden character starts in a part of a text.
-fn hides(text: &str, start: usize, part: &[u8]) -> bool {
-    part.iter().enumerate().any(|(offset, byte)| {
-        let special = *byte >= 0xc0 || *byte == 0x7f || *byte < 0x20;
+/// Says whether a hidden character starts among the bytes from `start` on.
+fn hides(text: &str, start: usize, length: usize) -> bool {
+    let part = text.as_bytes().iter().skip(start).take(length);
+    part.enumerate().any(|(offset, byte)| {
+        let special = match *byte {
+            b'\n' | b'\t' => false,
+            byte => byte < 0x20 || byte == 0x7f || byte >= 0xc2,
+        };
         special
             && text
                 .get(start + offset..)
@@ -114,47 +138,72 @@ fn hides(text: &str, start: usize, part: &[u8]) -> bool {
     })
 }
 
-/// Says whether bytes are printable ASCII, line ends and tabs. Sums instead of branches become vector instructions.
-fn is_plain(bytes: &[u8; CHUNK_BYTES]) -> bool {
-    let odd: u8 = bytes.iter().fold(0, |odd, byte| {
-        // Below 0x20 and from 0x7f on, in one comparison.
-        let outside = u8::from(byte.wrapping_sub(0x20) >= 0x5f);
-        let allowed = u8::from(*byte == b'\n') | u8::from(*byte == b'\t');
-        odd | (outside & (allowed ^ 1))
-    });
-    odd == 0
+/// Says whether a byte of a block can begin a hidden character; never wrongly says no.
+///
+/// Least and greatest values instead of branches become vector instructions.
+fn may_hide(window: &[u8; WINDOW_BYTES]) -> bool {
+    let [block @ .., _] = window;
+    let [_, next @ ..] = window;
+    let (mut least, mut least_from_0b, mut greatest) = (u8::MAX, u8::MAX, 0);
+    for byte in block {
+        least = least.min(*byte);
+        // What is below 0x0b comes out above 0xf4.
+        least_from_0b = least_from_0b.min(byte.wrapping_sub(0x0b));
+        greatest = greatest.max(*byte);
+    }
+    let control = least < b'\t' || least_from_0b < 0x20 - 0x0b;
+    control || (greatest >= 0x7f && is_uncommon(block, next) && may_hide_beyond_ascii(block, next))
 }
 
-/// Says whether a byte and the one behind it can begin a hidden character; never wrongly says no.
+/// Says whether a block holds DEL, or a character that is neither ASCII nor of the kinds usual in prose and diagrams.
 ///
-/// At the very end of a text the last byte has none behind it; then it can only be looked at itself.
-fn may_hide(bytes: &[u8; CHUNK_BYTES], next: &[u8]) -> bool {
-    let Some(next) = next.first_chunk::<CHUNK_BYTES>() else {
-        return true;
-    };
-    let is = |byte: u8, expected: u8| u8::from(byte == expected);
-    let found: u8 = bytes.iter().zip(next).fold(0, |found, (byte, after)| {
-        let (byte, after) = (*byte, *after);
-        let control = u8::from(byte < 0x20) & (is(byte, b'\n') ^ 1) & (is(byte, b'\t') ^ 1);
-        found
-            | control
-            | is(byte, 0x7f)
-            | (is(byte, 0xc2) & (u8::from(after <= 0x9f) | is(after, 0xad)))
-            | (is(byte, 0xcd) & is(after, 0x8f))
-            | (is(byte, 0xd8) & is(after, 0x9c))
-            | (is(byte, 0xe1) & (is(after, 0x85) | is(after, 0x9e) | is(after, 0xa0)))
-            | (is(byte, 0xe2) & (is(after, 0x80) | is(after, 0x81)))
-            | (is(byte, 0xe3) & is(after, 0x85))
-            | (is(byte, 0xef) & u8::from(after >= 0xb8))
-            | (is(byte, 0xf0) & is(after, 0x9d))
-            | is(byte, 0xf3)
+/// `next` are the bytes each one behind those of `block`.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "branches would keep the loop from becoming vector instructions"
+)]
+fn is_uncommon(block: &[u8; BLOCK_BYTES], next: &[u8; BLOCK_BYTES]) -> bool {
+    let found = block.iter().zip(next).fold(0, |found, (byte, next)| {
+        // 0xc3 begins Latin letters; 0xe2 begins arrows, signs and boxes unless 0x80 or 0x81 follows.
+        let usual = (*byte == 0xc3) | ((*byte == 0xe2) & (*next >= 0x82));
+        let begins = (*byte >= 0xc2) | (*byte == 0x7f);
+        found | u8::from(begins & !usual)
     });
     found != 0
 }
 
+/// Says whether DEL or two bytes that can begin any other hidden character stand in a block.
+#[expect(
+    clippy::needless_bitwise_bool,
+    reason = "branches would keep the loop from becoming vector instructions"
+)]
+fn may_hide_beyond_ascii(block: &[u8; BLOCK_BYTES], next: &[u8; BLOCK_BYTES]) -> bool {
+    let found = block.iter().zip(next).fold(0, |found, (byte, next)| {
+        let (byte, next) = (*byte, *next);
+        found
+            | u8::from(
+                (byte == 0x7f)
+                    | ((byte == 0xc2) & ((next <= 0x9f) | (next == 0xad)))
+                    | ((byte == 0xcd) & (next == 0x8f))
+                    | ((byte == 0xd8) & (next == 0x9c))
+                    | ((byte == 0xe1) & ((next == 0x85) | (next == 0x9e) | (next == 0xa0)))
+                    | ((byte == 0xe2) & (next <= 0x81))
+                    | ((byte == 0xe3) & (next == 0x85))
+                    | ((byte == 0xef) & (next >= 0xb8))
+                    | ((byte == 0xf0) & (next == 0x9d))
+                    | (byte == 0xf3),
+            )
+    });
+    found != 0
+}
+
+/// Searches for the opening of a comment; made once, because short texts would spend more time on that than on the search.
+static COMMENT_FINDER: LazyLock<memmem::Finder<'static>> =
+    LazyLock::new(|| memmem::Finder::new(COMMENT_OPEN));
+
 /// Says whether a text holds the opening of an HTML comment.
 pub(crate) fn has_comment(text: &str) -> bool {
-    memmem::find(text.as_bytes(), COMMENT_OPEN.as_bytes()).is_some()
+    COMMENT_FINDER.find(text.as_bytes()).is_some()
 }
 
 /// Removes HTML comments in one pass; a comment that only arises when an inner one is removed goes too.

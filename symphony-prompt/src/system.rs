@@ -53,7 +53,7 @@ pub fn build_system_prompt(
     // There is one separator less than there are layers.
     let mut left = (budget + separator).get();
     for layer in &mut layers {
-        layer.text = trimmed(&layer.text);
+        trim(&mut layer.text);
         if let Some(why) = omissions.layer(layer.name) {
             decisions.insert(layer.name, Decision::Omitted { why });
         } else if matches!(
@@ -99,10 +99,15 @@ pub fn build_system_prompt(
 }
 
 /// Cuts blank lines off both ends, without touching the indentation of the first line.
-fn trimmed<'a>(text: &Cow<'a, str>) -> Cow<'a, str> {
+fn trim(text: &mut Cow<'_, str>) {
+    const LINE_ENDS: [char; 2] = ['\n', '\r'];
     match text {
-        Cow::Borrowed(text) => Cow::Borrowed(text.trim_end().trim_start_matches(['\n', '\r'])),
-        Cow::Owned(text) => Cow::Owned(text.trim_end().trim_start_matches(['\n', '\r']).to_owned()),
+        Cow::Borrowed(text) => *text = text.trim_end().trim_start_matches(LINE_ENDS),
+        Cow::Owned(text) => {
+            text.truncate(text.trim_end().len());
+            let blank = text.len() - text.trim_start_matches(LINE_ENDS).len();
+            text.drain(..blank);
+        }
     }
 }
 
@@ -149,7 +154,7 @@ fn render(
             }
         }
         parts.push(PartReport {
-            part: layer.name.to_string(),
+            part: layer.name.name().to_owned(),
             tokens,
             outcome,
             cap: None,

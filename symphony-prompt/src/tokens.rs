@@ -76,8 +76,9 @@ impl TokenCounter for HeuristicCounter {
     fn fits(&self, text: &str, cap: Tokens) -> bool {
         let max = self.chars_max(cap);
         let bytes = text.len() as u64;
-        // A character has one to four bytes, so that most texts need not be counted at all.
-        bytes <= max || (bytes.div_ceil(4) <= max && count_chars(text.as_bytes()) <= max)
+        // A character has one to four bytes, so that most texts need not be counted at all, and none beyond the cap.
+        bytes <= max
+            || (bytes.div_ceil(4) <= max && offset_of_char(text.as_bytes(), max) == text.len())
     }
 
     fn prefix_len(&self, text: &str, cap: Tokens, after: &str) -> usize {
@@ -111,16 +112,31 @@ const fn starts_char(byte: u8) -> bool {
 
 /// Counts Unicode scalar values: every byte that is not a continuation byte starts one.
 pub(crate) fn count_chars(bytes: &[u8]) -> u64 {
-    let mut chunks = bytes.chunks_exact(CHUNK_BYTES);
-    let whole: u64 = chunks.by_ref().map(count_in_chunk).sum();
-    whole + count_in_chunk(chunks.remainder())
+    count_bytes(bytes, starts_char)
+}
+
+/// Counts lines; a last one without line end counts too.
+pub(crate) fn count_lines(text: &str) -> u64 {
+    let ends = count_bytes(text.as_bytes(), |byte| byte == b'\n');
+    ends + u64::from(!text.is_empty() && !text.ends_with('\n'))
+}
+
+fn count_bytes(bytes: &[u8], counts: impl Fn(u8) -> bool + Copy) -> u64 {
+    let (chunks, rest) = bytes.as_chunks::<CHUNK_BYTES>();
+    let whole: u64 = chunks
+        .iter()
+        .map(|chunk| count_in_chunk(chunk, counts))
+        .sum();
+    whole + count_in_chunk(rest, counts)
 }
 
 /// Counts in at most 255 bytes, so that the sum fits a byte and the loop becomes vector instructions.
-fn count_in_chunk(chunk: &[u8]) -> u64 {
-    u64::from(chunk.iter().fold(0u8, |sum, byte| {
-        sum.wrapping_add(u8::from(starts_char(*byte)))
-    }))
+fn count_in_chunk(chunk: &[u8], counts: impl Fn(u8) -> bool) -> u64 {
+    u64::from(
+        chunk
+            .iter()
+            .fold(0u8, |sum, byte| sum.wrapping_add(u8::from(counts(*byte)))),
+    )
 }
 
 /// Returns the offset of the character number `index`, or the length when there are no more than `index`.
@@ -128,7 +144,7 @@ fn offset_of_char(bytes: &[u8], index: u64) -> usize {
     let mut seen = 0;
     let mut base = 0;
     for chunk in bytes.chunks(CHUNK_BYTES) {
-        let here = count_in_chunk(chunk);
+        let here = count_in_chunk(chunk, starts_char);
         if seen + here > index {
             let mut left = index - seen;
             for (offset, byte) in chunk.iter().enumerate() {
@@ -154,7 +170,7 @@ fn offset_of_last_chars(bytes: &[u8], count: u64) -> usize {
     let mut seen = 0;
     let mut end = bytes.len();
     for chunk in bytes.rchunks(CHUNK_BYTES) {
-        let here = count_in_chunk(chunk);
+        let here = count_in_chunk(chunk, starts_char);
         if seen + here >= count {
             let mut left = count - seen;
             for (back, byte) in chunk.iter().rev().enumerate() {

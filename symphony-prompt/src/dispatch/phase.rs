@@ -323,8 +323,8 @@ impl PhaseDispatch {
             remarks.push(format!("{}: {remark}", artifact.phase));
             let path = section::title_line(&artifact.path);
             pieces.push(Piece::Fenced(Fenced {
-                origin: format!("artifact of the phase {} in {path}{form}", artifact.phase),
-                author: "the phase's agent".to_owned(),
+                origin: format!("artifact of the phase {} in {path}{form}", artifact.phase).into(),
+                author: "the phase's agent".into(),
                 text: Cow::Owned(text.clone().into_owned()),
             }));
         }

@@ -1,6 +1,7 @@
 //! The diff under review: cut per file, evenly, each file keeping its beginning.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use memchr::memmem;
 use symphony_core::unit::Tokens;
@@ -11,8 +12,8 @@ use crate::hidden::{escape_hidden, one_line};
 use crate::section::fit::Fitter;
 use crate::section::{Fit, Piece, SectionDraft, SectionName};
 use crate::share::even_shares;
-use crate::tokens::{HeuristicCounter, TokenCounter};
-use crate::truncate::{grapheme_floor, truncate_head_lines};
+use crate::tokens::{CHARS_PER_TOKEN, HeuristicCounter, TokenCounter, count_lines};
+use crate::truncate::{TRUNCATION_MARKER, grapheme_floor, truncate_head_lines};
 
 /// Files named in the list of what was cut; the whole diff lies in a file.
 const CUT_FILES_MAX: usize = 100;
@@ -25,15 +26,17 @@ struct FileDiff<'a> {
     whole: &'a str,
     /// What the hard limit leaves of it, escaped.
     shown: Cow<'a, str>,
+    /// Tokens of what is shown.
+    tokens: Tokens,
     /// Whether the hard limit cut it.
     limited: bool,
 }
 
 /// A file that is not shown whole.
-struct CutFile {
-    path: String,
-    lines: usize,
-    shown: usize,
+struct CutFile<'a> {
+    path: Cow<'a, str>,
+    lines: u64,
+    shown: u64,
 }
 
 /// The diff, fitted to its share. `path` names the file that holds the whole.
@@ -49,8 +52,8 @@ pub(crate) fn diff<'a>(
     let counter = fitter.counter;
     let end = HeuristicCounter::CHARS.prefix_len(diff, Tokens::new(DIFF_CHARS_MAX), "");
     let limit = grapheme_floor(diff, end);
-    let files = split(diff, limit);
-    let from: Tokens = files.iter().map(|file| counter.count(&file.shown)).sum();
+    let files = split(diff, limit, counter);
+    let from: Tokens = files.iter().map(|file| file.tokens).sum();
     let limited = limit < diff.len();
     let (text, cut_files) = if from <= cap && !limited {
         let text = match files.as_slice() {
@@ -71,15 +74,15 @@ pub(crate) fn diff<'a>(
     if !text.is_empty() {
         pieces.push(Piece::Fenced(Fenced {
             origin: "diff of the branch (hidden characters and HTML comments are shown escaped)"
-                .to_owned(),
-            author: "the branch's author".to_owned(),
+                .into(),
+            author: "the branch's author".into(),
             text,
         }));
     }
     if !cut_files.is_empty() {
         pieces.push(Piece::Fenced(Fenced {
-            origin: "files of the diff that are not shown whole".to_owned(),
-            author: "Symphony".to_owned(),
+            origin: "files of the diff that are not shown whole".into(),
+            author: "Symphony".into(),
             text: Cow::Owned(list(&cut_files)),
         }));
     }
@@ -103,10 +106,8 @@ fn advice(path: Option<&str>, complete: bool) -> String {
 }
 
 /// Splits a diff where files start. Text before the first start, or a diff of another form, is one file.
-fn split(diff: &str, limit: usize) -> Vec<FileDiff<'_>> {
-    let finder = memmem::Finder::new(FILE_START.as_bytes());
-    let mut starts: Vec<usize> = finder
-        .find_iter(diff.as_bytes())
+fn split<'a>(diff: &'a str, limit: usize, counter: &dyn TokenCounter) -> Vec<FileDiff<'a>> {
+    let mut starts: Vec<usize> = memmem::find_iter(diff.as_bytes(), FILE_START)
         .filter(|at| *at == 0 || diff.as_bytes().get(at - 1) == Some(&b'\n'))
         .collect();
     if starts.first() != Some(&0) {
@@ -119,23 +120,31 @@ fn split(diff: &str, limit: usize) -> Vec<FileDiff<'_>> {
         .map(|(start, end)| {
             let whole = diff.get(*start..end).unwrap_or_default();
             let shown_end = limit.clamp(*start, end);
+            let shown = escape_hidden(diff.get(*start..shown_end).unwrap_or_default());
             FileDiff {
                 whole,
-                shown: escape_hidden(diff.get(*start..shown_end).unwrap_or_default()),
+                tokens: counter.count(&shown),
+                shown,
                 limited: shown_end < end,
             }
         })
         .collect()
 }
 
-fn cut(files: &[FileDiff<'_>], cap: Tokens, counter: &dyn TokenCounter) -> (String, Vec<CutFile>) {
-    let sizes: Vec<u64> = files
-        .iter()
-        .map(|file| counter.count(&file.shown).get())
-        .collect();
+fn cut<'a>(
+    files: &[FileDiff<'a>],
+    cap: Tokens,
+    counter: &dyn TokenCounter,
+) -> (String, Vec<CutFile<'a>>) {
+    let sizes: Vec<u64> = files.iter().map(|file| file.tokens.get()).collect();
     let shares = even_shares(&sizes, cap.get());
-    let mut text = String::new();
-    let mut cut_files = Vec::new();
+    // A character has mostly one byte; where it has more, the text grows.
+    let bytes = cap
+        .get()
+        .saturating_mul(CHARS_PER_TOKEN)
+        .min(DIFF_CHARS_MAX);
+    let mut text = String::with_capacity(usize::try_from(bytes).unwrap_or(0));
+    let mut cut_files = Vec::with_capacity(files.len());
     for ((file, size), share) in files.iter().zip(&sizes).zip(&shares) {
         if share == size && !file.limited {
             text.push_str(&file.shown);
@@ -158,29 +167,25 @@ fn cut(files: &[FileDiff<'_>], cap: Tokens, counter: &dyn TokenCounter) -> (Stri
 }
 
 /// Keeps the beginning of a file's part with the marker behind it, also when only the hard limit cut it.
-fn cut_file(file: &FileDiff<'_>, room: Tokens, counter: &dyn TokenCounter) -> String {
+fn cut_file<'a>(file: &'a FileDiff<'_>, room: Tokens, counter: &dyn TokenCounter) -> Cow<'a, str> {
     if !file.limited {
-        return truncate_head_lines(&file.shown, room, counter).into_owned();
+        return truncate_head_lines(&file.shown, room, counter);
     }
     if file.shown.is_empty() {
-        return String::new();
+        return Cow::Borrowed("");
     }
-    let marked = format!(
-        "{}\n{}",
-        file.shown.trim_end_matches('\n'),
-        crate::TRUNCATION_MARKER
-    );
-    truncate_head_lines(&marked, room, counter).into_owned()
-}
-
-/// Counts lines; a last one without line end counts too.
-fn count_lines(text: &str) -> usize {
-    let ends = memchr::memchr_iter(b'\n', text.as_bytes()).count();
-    ends + usize::from(!text.is_empty() && !text.ends_with('\n'))
+    let shown = file.shown.trim_end_matches('\n');
+    if !counter.fits(shown, room) {
+        return truncate_head_lines(shown, room, counter);
+    }
+    let marked = [shown, "\n", TRUNCATION_MARKER].concat();
+    truncate_head_lines(&marked, room, counter)
+        .into_owned()
+        .into()
 }
 
 /// Reads the path behind ` b/` of a file's first line.
-fn path_of(whole: &str) -> String {
+fn path_of(whole: &str) -> Cow<'_, str> {
     let first = whole.lines().next().unwrap_or_default();
     let path = first
         .strip_prefix(FILE_START)
@@ -189,23 +194,19 @@ fn path_of(whole: &str) -> String {
     super::issue::title_line(path.trim_end_matches('"'))
 }
 
-fn list(cut_files: &[CutFile]) -> String {
-    let mut lines: Vec<String> = cut_files
-        .iter()
-        .take(CUT_FILES_MAX)
-        .map(|file| {
-            format!(
-                "- {}: {} of {} lines shown",
-                file.path, file.shown, file.lines
-            )
-        })
-        .collect();
-    if let Some(more) = cut_files.len().checked_sub(CUT_FILES_MAX)
-        && more > 0
-    {
-        lines.push(format!("- and {more} more files"));
+fn list(cut_files: &[CutFile<'_>]) -> String {
+    let mut text = String::with_capacity(cut_files.len().min(CUT_FILES_MAX) * 64);
+    for file in cut_files.iter().take(CUT_FILES_MAX) {
+        let CutFile { path, lines, shown } = file;
+        let line = writeln!(text, "- {path}: {shown} of {lines} lines shown");
+        line.expect("writing to a String cannot fail");
     }
-    lines.join("\n")
+    let more = cut_files.len().saturating_sub(CUT_FILES_MAX);
+    if more > 0 {
+        writeln!(text, "- and {more} more files").expect("writing to a String cannot fail");
+    }
+    text.pop();
+    text
 }
 
 #[cfg(test)]
@@ -219,13 +220,10 @@ mod tests {
         format!("diff --git a/{name} b/{name}\n--- a/{name}\n+++ b/{name}\n@@ -0,0 +1 @@\n{body}")
     }
 
-    fn fitted(text: &str, cap: u64) -> (String, Vec<CutFile>) {
+    fn fitted(text: &str, cap: u64) -> (String, Vec<CutFile<'_>>) {
         let limit = text.len().min(50_000);
-        cut(
-            &split(text, limit),
-            Tokens::new(cap),
-            &HeuristicCounter::default(),
-        )
+        let counter = HeuristicCounter::default();
+        cut(&split(text, limit, &counter), Tokens::new(cap), &counter)
     }
 
     #[test]
@@ -235,7 +233,7 @@ mod tests {
         let (shown, cut_files) = fitted(&text, 300);
         assert!(shown.contains(&small));
         assert!(crate::estimate_tokens(&shown) <= Tokens::new(300));
-        let named: Vec<&str> = cut_files.iter().map(|file| file.path.as_str()).collect();
+        let named: Vec<&str> = cut_files.iter().map(|file| file.path.as_ref()).collect();
         assert_eq!(named, ["a.rs", "b.rs"]);
         assert!(
             cut_files.iter().all(|file| file.shown > 15),
@@ -254,7 +252,8 @@ mod tests {
 
     #[test]
     fn a_diff_of_another_form_is_one_file() {
-        let (shown, cut_files) = fitted(&"some text\n".repeat(100), 50);
+        let text = "some text\n".repeat(100);
+        let (shown, cut_files) = fitted(&text, 50);
         assert!(shown.starts_with("some text\nsome text\n"));
         assert_eq!(cut_files.len(), 1);
     }

@@ -102,8 +102,8 @@ pub(crate) fn assemble(
             Piece::Text(text) => [text.as_ref(), "", ""],
             Piece::Fenced(fenced) => [
                 fenced.text.as_ref(),
-                fenced.origin.as_str(),
-                fenced.author.as_str(),
+                fenced.origin.as_ref(),
+                fenced.author.as_ref(),
             ],
             Piece::FenceNote => ["", "", ""],
         });
@@ -192,7 +192,7 @@ fn report(
     };
     let present = !section.pieces.is_empty();
     Some(PartReport {
-        part: section.name.to_string(),
+        part: section.name.name().to_owned(),
         tokens: counter.count(if present { body } else { "" }),
         outcome,
         cap: section.fit.cap,

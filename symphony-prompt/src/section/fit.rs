@@ -5,11 +5,16 @@ use std::borrow::Cow;
 use symphony_core::unit::Tokens;
 
 use crate::fence::Fenced;
-use crate::hidden::{has_comment, has_hidden};
+use crate::hidden::{escape_hidden, has_comment, has_hidden, strip_hidden};
 use crate::report::ItemsKept;
 use crate::section::Fit;
 use crate::tokens::TokenCounter;
 use crate::truncate::truncate_tail;
+
+/// Stands for a fence where its tokens are counted. Both markers fill at most half of it.
+const FRAME: &str = "mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm\
+    mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm\
+    mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm";
 
 /// What the fitting functions share: the counter and the length of the marker that will stand round each text.
 #[derive(Clone, Copy)]
@@ -18,16 +23,36 @@ pub(crate) struct Fitter<'c> {
     pub(crate) marker_chars: usize,
 }
 
-/// The part at the end of a text that decides what the text rule keeps of it, once hidden characters are stripped or escaped.
+/// What the text rule can keep of a text, stripped of what is hidden: its end, when nothing before that matters.
 ///
-/// What is cut anyway need not be read: when more than `cap` of plain text stands at the end, nothing before it can
-/// reach the prompt. A comment could, because its beginning may be cut off and its hidden end stay; then all is read.
-pub(crate) fn deciding_end<'a>(text: &'a str, cap: Tokens, counter: &dyn TokenCounter) -> &'a str {
-    let start = counter.suffix_start(text, Tokens::new(cap.get().saturating_add(2)), "");
-    match text.get(start..) {
-        Some(end) if start > 0 && !has_hidden(end) && !has_comment(text) => end,
-        _ => text,
+/// A comment matters from far off, because its beginning may be cut off and its hidden end stay; so it is searched in all.
+pub(crate) fn stripped_end<'a>(
+    text: &'a str,
+    cap: Tokens,
+    counter: &dyn TokenCounter,
+) -> Cow<'a, str> {
+    match deciding_end(text, cap, counter) {
+        Some(end) if !has_comment(text) && !has_hidden(end) => Cow::Borrowed(end),
+        _ => strip_hidden(text),
     }
+}
+
+/// What the text rule can keep of a text, with what is hidden escaped: an escape reaches no further than its character.
+pub(crate) fn escaped_end<'a>(
+    text: &'a str,
+    cap: Tokens,
+    counter: &dyn TokenCounter,
+) -> Cow<'a, str> {
+    match deciding_end(text, cap, counter) {
+        Some(end) if !has_comment(end) && !has_hidden(end) => Cow::Borrowed(end),
+        _ => escape_hidden(text),
+    }
+}
+
+/// A little more of the end than `cap` leaves room for; nothing when the text has no more than that.
+fn deciding_end<'a>(text: &'a str, cap: Tokens, counter: &dyn TokenCounter) -> Option<&'a str> {
+    let start = counter.suffix_start(text, Tokens::new(cap.get().saturating_add(2)), "");
+    text.get(start..).filter(|_| start > 0)
 }
 
 /// Text rule: keeps the end of a text.
@@ -68,8 +93,11 @@ impl Fitter<'_> {
 
     /// Tokens of an item's fence, and of the blank line that separates it from the next.
     fn overhead(&self, item: &Fenced<'_>) -> Tokens {
-        self.counter
-            .count(&"m".repeat(item.overhead_chars(self.marker_chars) + 2))
+        let chars = item.overhead_chars(self.marker_chars) + 2;
+        match FRAME.get(..chars) {
+            Some(frame) => self.counter.count(frame),
+            None => self.counter.count(&"m".repeat(chars)),
+        }
     }
 
     /// List rule: takes items from the newest (last) on until the next would pass the cap, and keeps their order.

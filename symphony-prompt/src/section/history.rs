@@ -10,7 +10,7 @@ use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line, strip_hidden};
 use crate::input::{AttemptInput, CommentInput, FindingInput};
 use crate::report::ItemsKept;
-use crate::section::fit::{Fitter, deciding_end};
+use crate::section::fit::{Fitter, escaped_end};
 use crate::section::{Fit, Piece, SectionDraft, SectionName};
 use crate::truncate::{grapheme_ceil, limit_tail, truncate_tail};
 
@@ -39,12 +39,8 @@ pub(crate) fn attempts<'a>(
         } else {
             "\n"
         };
-        pieces.push(Piece::text(format!("{heading}{}", summary(attempt))));
-        let author = attempt
-            .agent
-            .as_ref()
-            .map_or("agent", AgentType::name)
-            .to_owned();
+        pieces.push(Piece::text(summary(heading, attempt)));
+        let author = attempt.agent.as_ref().map_or("agent", AgentType::name);
         if let Some(error) = attempt
             .error
             .as_deref()
@@ -52,15 +48,15 @@ pub(crate) fn attempts<'a>(
         {
             let escaped = escape_hidden(error);
             pieces.push(Piece::Fenced(Fenced {
-                origin: format!("error of attempt {}", attempt.attempt),
-                author: author.clone(),
+                origin: format!("error of attempt {}", attempt.attempt).into(),
+                author: author.into(),
                 text: Cow::Owned(limit_tail(&escaped, ERROR_CHARS_MAX).into_owned()),
             }));
         }
         if !tail.is_empty() {
             pieces.push(Piece::Fenced(Fenced {
-                origin: format!("end of the output of attempt {}", attempt.attempt),
-                author,
+                origin: format!("end of the output of attempt {}", attempt.attempt).into(),
+                author: author.into(),
                 text: tail,
             }));
         }
@@ -76,14 +72,13 @@ pub(crate) fn attempts<'a>(
     SectionDraft::fitted(SectionName::PreviousAttempts, pieces, fit)
 }
 
-fn summary(attempt: &AttemptInput) -> String {
-    let duration = attempt
-        .duration_ms
-        .map_or_else(String::new, |ms| format!(", {}", duration(ms)));
-    format!(
-        "- Attempt {}: {}{duration}",
-        attempt.attempt, attempt.status
-    )
+fn summary(heading: &str, attempt: &AttemptInput) -> String {
+    let mut text = format!("{heading}- Attempt {}: {}", attempt.attempt, attempt.status);
+    if let Some(ms) = attempt.duration_ms {
+        text.push_str(", ");
+        text.push_str(&duration(ms));
+    }
+    text
 }
 
 fn duration(ms: u64) -> String {
@@ -112,7 +107,7 @@ fn output_tails<'a>(
         let text = if limited.trim().is_empty() {
             Cow::Borrowed("")
         } else {
-            escape_hidden(deciding_end(limited, left, fitter.counter))
+            escaped_end(limited, left, fitter.counter)
         };
         from = from + fitter.counter.count(limited);
         cut |= start > 0;
@@ -120,7 +115,12 @@ fn output_tails<'a>(
             text
         } else {
             cut = true;
-            Cow::Owned(truncate_tail(&text, left, fitter.counter).into_owned())
+            match text {
+                Cow::Borrowed(text) => truncate_tail(text, left, fitter.counter),
+                Cow::Owned(text) => truncate_tail(&text, left, fitter.counter)
+                    .into_owned()
+                    .into(),
+            }
         };
         let used = fitter.counter.count(&tail);
         left = Tokens::new(left.get().saturating_sub(used.get()));
@@ -141,8 +141,8 @@ pub(crate) fn finding(finding: &FindingInput) -> Fenced<'_> {
         Cow::Owned(format!("Files: {}\n{stripped}", files.join(", ")))
     };
     Fenced {
-        origin: format!("finding ({})", finding.kind),
-        author: finding.author.name().to_owned(),
+        origin: format!("finding ({})", finding.kind).into(),
+        author: finding.author.name().into(),
         text,
     }
 }
@@ -180,8 +180,8 @@ pub(crate) fn conversation<'a>(
     let make = |comment: &'a CommentInput| Fenced {
         origin: comment
             .created_at
-            .map_or_else(|| "comment".to_owned(), |at| format!("comment of {at}")),
-        author: comment.author.name().to_owned(),
+            .map_or_else(|| "comment".into(), |at| format!("comment of {at}").into()),
+        author: comment.author.name().into(),
         text: strip_hidden(&comment.content),
     };
     let (kept, fit) =

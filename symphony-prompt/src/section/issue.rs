@@ -1,14 +1,16 @@
 //! Sections about the issue itself: header, description, dependencies.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use symphony_core::issue::Priority;
 
 use crate::fence::Fenced;
-use crate::hidden::{one_line, strip_hidden};
+use crate::hidden::one_line;
 use crate::input::{DependencyInput, IssueInput, Workspace};
-use crate::section::fit::{Fitter, deciding_end, fit_text};
+use crate::section::fit::{Fitter, fit_text, stripped_end};
 use crate::section::{Piece, SectionDraft, SectionName};
+use crate::truncate::limit_head;
 
 /// Longest title, in characters: the MCP server takes no longer one.
 const TITLE_CHARS_MAX: u64 = 300;
@@ -18,13 +20,16 @@ const NAME_CHARS_MAX: u64 = 100;
 const LABELS_MAX: usize = 50;
 
 /// Makes one line of a title.
-pub(crate) fn title_line(title: &str) -> String {
-    crate::truncate::limit_head(&one_line(title), TITLE_CHARS_MAX).into_owned()
+pub(crate) fn title_line(title: &str) -> Cow<'_, str> {
+    match one_line(title) {
+        Cow::Borrowed(line) => limit_head(line, TITLE_CHARS_MAX),
+        Cow::Owned(line) => limit_head(&line, TITLE_CHARS_MAX).into_owned().into(),
+    }
 }
 
 /// Makes one short line of a name.
 pub(crate) fn name_line(name: &str) -> String {
-    crate::truncate::limit_head(&one_line(name), NAME_CHARS_MAX).into_owned()
+    limit_head(&one_line(name), NAME_CHARS_MAX).into_owned()
 }
 
 /// The issue's header. `place` is given for those whose header repeats where they work.
@@ -83,8 +88,7 @@ pub(crate) fn description<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let whole = issue.description.trim_end();
-    let end = deciding_end(whole, cap, fitter.counter);
-    let stripped = strip_hidden(end);
+    let stripped = stripped_end(whole, cap, fitter.counter);
     if stripped.trim().is_empty() {
         return SectionDraft::new(SectionName::Description, Vec::new());
     }
@@ -102,8 +106,8 @@ pub(crate) fn description<'a>(
         vec![
             Piece::text("## Description\n"),
             Piece::Fenced(Fenced {
-                origin: format!("description of {}", issue.identifier),
-                author: author.to_owned(),
+                origin: format!("description of {}", issue.identifier).into(),
+                author: author.into(),
                 text,
             }),
         ]

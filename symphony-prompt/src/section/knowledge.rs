@@ -9,6 +9,7 @@ use crate::input::{GateCommand, GateResult};
 use crate::report::ItemsKept;
 use crate::section::fit::Fitter;
 use crate::section::{Fit, Piece, SectionDraft, SectionName};
+use crate::tokens::{CHARS_PER_TOKEN, TokenCounter};
 use crate::truncate::{limit_tail, truncate_tail};
 
 /// Longest output of a failed gate, in characters: the end is kept, where a test runner sums up.
@@ -22,7 +23,16 @@ pub(crate) fn bullet(text: &str) -> String {
 /// Makes a list item behind a mark of any width.
 pub(crate) fn indented(mark: &str, text: &str) -> String {
     let mut out = String::with_capacity(mark.len() + text.len());
+    push_indented(mark, text, &mut out);
+    out
+}
+
+fn push_indented(mark: &str, text: &str, out: &mut String) {
     out.push_str(mark);
+    if memchr::memchr(b'\n', text.as_bytes()).is_none() {
+        out.push_str(text);
+        return;
+    }
     for (index, line) in text.lines().enumerate() {
         if index > 0 {
             out.push('\n');
@@ -32,7 +42,6 @@ pub(crate) fn indented(mark: &str, text: &str) -> String {
         }
         out.push_str(line);
     }
-    out
 }
 
 /// Tactical learnings, best first: the best are kept.
@@ -42,7 +51,15 @@ pub(crate) fn learnings<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let counter = fitter.counter;
-    let mut lines = Vec::new();
+    // Room for each item's mark and line end too, as far as the cap reaches.
+    let bytes = learnings
+        .iter()
+        .take(LEARNINGS_MAX)
+        .map(|learning| learning.len() + 3)
+        .sum::<usize>()
+        .min(usize::try_from(cap.get().saturating_mul(CHARS_PER_TOKEN)).unwrap_or(0));
+    let mut list = String::with_capacity(bytes);
+    let mut kept = 0;
     let (mut used, mut from) = (Tokens::ZERO, Tokens::ZERO);
     let mut full = false;
     for learning in learnings.iter().take(LEARNINGS_MAX) {
@@ -50,44 +67,50 @@ pub(crate) fn learnings<'a>(
             from = from + counter.count(learning);
             continue;
         }
-        let item = bullet(strip_hidden(learning).trim()) + "\n";
-        let cost = counter.count(&item);
+        let end = list.len();
+        let cost = push_item(strip_hidden(learning).trim(), &mut list, counter);
         from = from + cost;
-        if used + cost > cap {
-            if lines.is_empty() {
-                let frame = counter.count("- \n").get();
-                let room = Tokens::new(cap.get().saturating_sub(frame));
-                let cut = truncate_tail(&one_line(learning), room, counter).into_owned();
-                if !cut.is_empty() {
-                    let item = bullet(&cut) + "\n";
-                    used = counter.count(&item);
-                    lines.push(item);
-                }
-            }
-            full = true;
+        if used + cost <= cap {
+            used = used + cost;
+            kept += 1;
             continue;
         }
-        used = used + cost;
-        lines.push(item);
+        full = true;
+        list.truncate(end);
+        if kept == 0 {
+            let frame = counter.count("- \n").get();
+            let room = Tokens::new(cap.get().saturating_sub(frame));
+            let line = one_line(learning);
+            let cut = truncate_tail(&line, room, counter);
+            if !cut.is_empty() {
+                used = push_item(&cut, &mut list, counter);
+                kept = 1;
+            }
+        }
     }
     let fit = Fit {
         cap: Some(cap),
         cut: (full || learnings.len() > LEARNINGS_MAX).then_some((from, used)),
         items: (!learnings.is_empty()).then_some(ItemsKept {
             given: learnings.len(),
-            kept: lines.len(),
+            kept,
         }),
     };
-    let pieces = if lines.is_empty() {
+    let pieces = if kept == 0 {
         Vec::new()
     } else {
-        let list = lines.concat();
-        vec![Piece::text(format!(
-            "## Related Learnings\n\n{}",
-            list.trim_end()
-        ))]
+        list.truncate(list.trim_end().len());
+        vec![Piece::text("## Related Learnings\n"), Piece::text(list)]
     };
     SectionDraft::fitted(SectionName::RelatedLearnings, pieces, fit)
+}
+
+/// Appends a list item with its line end; returns its tokens.
+fn push_item(text: &str, list: &mut String, counter: &dyn TokenCounter) -> Tokens {
+    let start = list.len();
+    push_indented("- ", text, list);
+    list.push('\n');
+    counter.count(list.get(start..).unwrap_or_default())
 }
 
 /// The commands that must pass.
@@ -139,8 +162,8 @@ pub(crate) fn gate_results(results: &[GateResult]) -> SectionDraft<'_> {
         }
         let escaped = escape_hidden(&result.output);
         pieces.push(Piece::Fenced(Fenced {
-            origin: format!("output of the gate {}", one_line(&result.name)),
-            author: "the command".to_owned(),
+            origin: format!("output of the gate {}", one_line(&result.name)).into(),
+            author: "the command".into(),
             text: limit_tail(&escaped, GATE_OUTPUT_CHARS_MAX)
                 .into_owned()
                 .into(),

@@ -39,8 +39,8 @@ pub(crate) fn pull_request<'a>(
             limit_head(&body, BODY_CHARS_MAX)
         );
         pieces.push(Piece::Fenced(Fenced {
-            origin: "title and body of the pull request".to_owned(),
-            author: "the branch's author".to_owned(),
+            origin: "title and body of the pull request".into(),
+            author: "the branch's author".into(),
             text: Cow::Owned(text.trim().to_owned()),
         }));
     }
@@ -108,8 +108,8 @@ fn change_summary<'a>(review: &PullRequestReview) -> Piece<'a> {
     }));
     push_more(&mut lines, count, CHANGED_FILES_MAX);
     Piece::Fenced(Fenced {
-        origin: "changed files".to_owned(),
-        author: "the branch's author".to_owned(),
+        origin: "changed files".into(),
+        author: "the branch's author".into(),
         text: Cow::Owned(lines.join("\n")),
     })
 }
@@ -139,8 +139,8 @@ fn push_risk(risk: &Risk, pieces: &mut Vec<Piece<'_>>) {
         .collect();
     push_more(&mut lines, risk.sensitive_paths.len(), LISTED_MAX);
     pieces.push(Piece::Fenced(Fenced {
-        origin: "sensitive paths touched".to_owned(),
-        author: "the branch's author".to_owned(),
+        origin: "sensitive paths touched".into(),
+        author: "the branch's author".into(),
         text: Cow::Owned(lines.join("\n")),
     }));
 }
@@ -201,8 +201,8 @@ pub(crate) fn phase_review<'a>(review: &'a PhaseReview, issue: &IssueId) -> Sect
     if !review.summary.trim().is_empty() {
         let summary = strip_hidden(&review.summary);
         pieces.push(Piece::Fenced(Fenced {
-            origin: "summary of the claim".to_owned(),
-            author: "the phase's agent".to_owned(),
+            origin: "summary of the claim".into(),
+            author: "the phase's agent".into(),
             text: Cow::Owned(limit_head(&summary, BODY_CHARS_MAX).into_owned()),
         }));
     }
@@ -246,8 +246,9 @@ pub(crate) fn artifact<'a>(review: &'a PhaseReview, fitter: Fitter<'_>) -> Secti
             origin: format!(
                 "artifact of the phase {} (hidden characters and HTML comments are shown escaped)",
                 review.phase
-            ),
-            author: "the phase's agent".to_owned(),
+            )
+            .into(),
+            author: "the phase's agent".into(),
             text: Cow::Owned(text),
         }),
     ];
