@@ -195,7 +195,8 @@ fn view(
     project: &Project,
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
-    let library = installation.library(&config)?;
+    // a project whose prompts can not be read is not dispatched: every run of it would fail
+    installation.library(&config)?;
     let provider = installation.provider(&config);
     let view = ProjectView {
         max_concurrency: config.max_concurrency,
@@ -212,12 +213,8 @@ fn view(
         migration_mode: config.migration_mode,
         max_open_reviews: config.max_open_reviews,
         open_reviews: 0,
-        phases: library
-            .pipeline
-            .iter()
-            .filter(|contract| !contract.is_ready())
-            .map(|contract| (contract.phase.clone(), contract.dispatch_profile.clone()))
-            .collect(),
+        // only what `supervise` can carry out is dispatched: of the pipeline, that is the phase `ready`
+        phases: BTreeMap::new(),
         broken: None,
     };
     Ok((view, config))

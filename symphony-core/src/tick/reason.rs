@@ -61,7 +61,7 @@ pub enum Reason {
     },
     /// It has no phase label, and migration mode is off.
     NoPhase,
-    /// Its phase is not in the project's pipeline.
+    /// No agent is dispatched for its phase.
     UnknownPhase {
         /// The phase.
         phase: PhaseName,
@@ -150,7 +150,7 @@ impl fmt::Display for Reason {
             Self::UnknownPhase { phase } => {
                 write!(
                     f,
-                    "its phase `{phase}` is not in the project's pipeline (`symphony phase list`)"
+                    "no agent is dispatched for the phase `{phase}`: with the label `phase:ready` it goes to a worker"
                 )
             }
             Self::PlanningOff => f.write_str("waits for a planner, and planner_enabled is off"),

@@ -102,7 +102,9 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |_, c| c.phase = Some(phase("deploy")),
-            &["its phase `deploy` is not in the project's pipeline (`symphony phase list`)"],
+            &[
+                "no agent is dispatched for the phase `deploy`: with the label `phase:ready` it goes to a worker",
+            ],
         ),
         (
             |s, c| {
