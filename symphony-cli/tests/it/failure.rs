@@ -93,7 +93,7 @@ fn lock_is_free(project: &Project, run: &str) -> bool {
 
 #[test]
 fn a_time_out_leaves_no_process() {
-    let project = project(&json!({ "turn_timeout_ms": 4000 }));
+    let project = project(&json!({ "turn_timeout_ms": 6000 }));
     let run = project.tick_one("worker", "timed_out");
     assert_ended(&project, &run, "timed_out");
 }

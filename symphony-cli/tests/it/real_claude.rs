@@ -6,7 +6,10 @@ use std::process::{Child, Stdio};
 use serde_json::{Value, json};
 
 use crate::main_job::MAIN_JOB;
-use crate::support::{JUDGE_TOOLS, Project, WORKER_TOOLS, agents_of, row, text, until};
+use crate::support::{
+    JUDGE_TOOLS, Project, WORKER, WORKER_TOOLS, agents_of, bash, is_there, row, scenario,
+    scenarios, text, until,
+};
 
 /// What the CLI puts before a tool's name.
 const MCP_PREFIX: &str = "mcp__symphony__";
@@ -21,10 +24,10 @@ struct Model {
 }
 
 impl Model {
-    fn start(project: &Project) -> Self {
+    fn start(project: &Project, scenarios: &str) -> Self {
         let file = |name: &str| project.beside.join(name);
         let (scenario, log, port) = (file("model.json"), file("model.log"), file("model.port"));
-        std::fs::write(&scenario, MAIN_JOB).unwrap();
+        std::fs::write(&scenario, scenarios).unwrap();
         let process = project
             .program("python3")
             .arg(concat!(
@@ -232,8 +235,8 @@ fn assert_usage(project: &Project, run: &Value, requests: &[Value], scenario: &s
     );
 }
 
-#[test]
-fn the_main_job_passes_with_the_real_claude_cli() {
+/// A project whose agent is the real Claude CLI, with a home of its own and no key of anybody, in front of the model.
+fn project(scenarios: &str) -> (Project, Model) {
     let claude = std::env::var_os("SYMPHONY_TEST_CLAUDE").expect(
         "the feature real-cli needs SYMPHONY_TEST_CLAUDE: the path of the Claude CLI's program",
     );
@@ -241,13 +244,6 @@ fn the_main_job_passes_with_the_real_claude_cli() {
         .canonicalize()
         .expect("SYMPHONY_TEST_CLAUDE names a program");
     let mut project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
-    std::fs::write(
-        project.root.join("CLAUDE.md"),
-        "Greetings are in lower case.\n",
-    )
-    .unwrap();
-    project.git(&["add", "CLAUDE.md"]);
-    project.git(&["commit", "-q", "-m", "say how greetings are written"]);
     project.configure(&json!({
         "provider": "claude-cli",
         "providers": { "claude-cli": { "binary": claude } },
@@ -255,12 +251,25 @@ fn the_main_job_passes_with_the_real_claude_cli() {
         "keep_run_files": true,
         "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
     }));
-    let model = Model::start(&project);
+    let model = Model::start(&project, scenarios);
     project.set_variable("ANTHROPIC_BASE_URL", &model.url);
     project.set_variable("ANTHROPIC_API_KEY", "no-key-of-anybody");
     project.set_variable("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
     // the CLI wants it as root, and does not mind it otherwise
     project.set_variable("IS_SANDBOX", "1");
+    (project, model)
+}
+
+#[test]
+fn the_main_job_passes_with_the_real_claude_cli() {
+    let (project, model) = project(MAIN_JOB);
+    std::fs::write(
+        project.root.join("CLAUDE.md"),
+        "Greetings are in lower case.\n",
+    )
+    .unwrap();
+    project.git(&["add", "CLAUDE.md"]);
+    project.git(&["commit", "-q", "-m", "say how greetings are written"]);
 
     project.json(&[
         "issue",
@@ -317,4 +326,40 @@ fn the_main_job_passes_with_the_real_claude_cli() {
     assert!(!project.git(&["log", "main"]).contains("Co-Authored-By"));
     assert_eq!(project.issue("SYM-1")["status"], "done");
     assert!(!project.worktree("SYM-1").exists());
+}
+
+/// The CLI gives each of its shells a session of its own, and these have children that leave even that.
+#[test]
+fn nothing_of_the_real_claude_cli_survives_its_end() {
+    let shells = bash(
+        "(setsid python3 -c 'import os, signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); \
+         print(os.getpid(), file=open(\"pids.txt\", \"a\")); time.sleep(3600)' &) ; \
+         nohup python3 -c 'import os, time; print(os.getpid(), file=open(\"pids.txt\", \"a\")); time.sleep(3600)' & \
+         python3 -c 'import os, time; print(os.getpid(), file=open(\"pids.txt\", \"a\")); time.sleep(3600)'",
+    );
+    let file = scenarios([scenario(
+        "works",
+        &json!({ "match_system": WORKER }),
+        [shells],
+    )]);
+    let (project, _model) = project(&file.to_string());
+    project.add_issue("Take for ever");
+    let run = project.tick_start();
+    let pids = until("the children of the shells", || {
+        let text = std::fs::read_to_string(project.worktree("SYM-1").join("pids.txt")).ok()?;
+        let pids: Vec<i32> = text.lines().filter_map(|line| line.parse().ok()).collect();
+        (pids.len() == 3).then_some(pids)
+    });
+    assert!(
+        pids.iter().all(|pid| is_there(*pid, &run)),
+        "{:?}",
+        agents_of(&run)
+    );
+    assert_eq!(
+        project.json(&["runs", "cancel", "SYM-1"])["status"],
+        "cancelled"
+    );
+    assert_eq!(agents_of(&run), [""; 0]);
+    assert!(!pids.iter().any(|pid| is_there(*pid, &run)));
+    assert_eq!(project.issue("SYM-1")["status"], "todo");
 }

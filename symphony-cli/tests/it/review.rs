@@ -252,6 +252,8 @@ fn verdicts_and_merges_are_refused_inside_a_run() {
         &["pr", "merge", "SYM-1"],
         &["pr", "merge", "SYM-1", "--force"],
         &["pr", "close", "SYM-1"],
+        &["issue", "move", "SYM-1", "done"],
+        &["issue", "move", "SYM-1", "cancelled"],
     ] {
         let answer = project.symphony(arguments);
         assert_eq!(answer.code, 4, "{arguments:?}: {answer:#?}");

@@ -42,6 +42,16 @@ impl MoveArgs {
         }
         let mut session = app.session()?;
         let what = || format!("move {} to `{}`", self.issue, self.status);
+        let status = session
+            .store
+            .issue(&self.issue)
+            .with_context(what)?
+            .state
+            .status();
+        if status == IssueStatus::Review || self.status == IssueStatus::Done {
+            // it decides over a review, as a verdict does
+            app.surroundings.refuse_agents().with_context(what)?;
+        }
         let issue = self.carry_out(&mut session.store).with_context(what)?;
         let sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
         app.out.done(&IssueView::from(issue), &sentence)
