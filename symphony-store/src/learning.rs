@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::issue_query::load_issue;
+use crate::learning_pack::pack_rows;
 use crate::note::check_run_limit;
 use crate::open::Store;
 use crate::row::{json as from_json, parsed, parsed_opt, time, to_json};
@@ -162,7 +163,7 @@ pub(crate) fn insert_learning(
     )
 }
 
-/// Keeps what ranking reads of a learning; nothing happens when it is retired.
+/// Keeps what ranking reads of a learning that has a row of its own; nothing happens when it is retired.
 pub(crate) fn keep_prepared(
     tx: &Transaction<'_>,
     project: &str,
@@ -209,6 +210,7 @@ impl Store {
                 record.learning.labels = load_issue(tx, issue)?.labels;
             }
             insert_learning(tx, &record)?;
+            pack_rows(tx, new.project.as_str())?;
             let about = About {
                 project: Some(&new.project),
                 issue: new.issue.as_ref(),

@@ -8,6 +8,7 @@ use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::learning::{LearningRecord, insert_learning};
+use crate::learning_pack::pack_rows;
 use crate::open::Store;
 
 /// Learnings that are imported in one transaction: about a second, far below the wait of another writer.
@@ -77,6 +78,7 @@ fn import_part(
         insert_learning(tx, &record)?;
         imported.added += 1;
     }
+    pack_rows(tx, project.as_str())?;
     Ok(imported)
 }
 

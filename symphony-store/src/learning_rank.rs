@@ -4,19 +4,19 @@
 //! the texts of the few that are taken. What another version of the algorithm prepared is prepared anew on the way,
 //! and kept for the next reader.
 
-use rusqlite::{Row, Transaction, params_from_iter};
+use std::collections::BTreeSet;
+
+use rusqlite::Transaction;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, LearningId, ProjectId};
-use symphony_core::learning::LearningType;
-use symphony_learning::{
-    Head, Hit, Options, OptionsError, Prepared, PreparedRef, Ranker, Relevance, Subject, shown,
-};
+use symphony_learning::{Hit, Options, OptionsError, Ranker, Relevance, Subject, shown};
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::learning::{LearningRecord, keep_prepared, load_learning};
+use crate::learning_pack::{pack_rows, unpack};
+use crate::learning_read::{Ids, Reader, Renewed, Scope};
 use crate::open::Store;
-use crate::row::time;
 
 /// Learnings that are prepared anew in one transaction: some tenths of a second, far below the wait of another writer.
 const KEPT_AT_ONCE: usize = 10_000;
@@ -65,153 +65,6 @@ pub struct CrossProjectLearning {
     pub project_name: String,
     /// The learning.
     pub ranked: RankedLearning,
-}
-
-/// Whose learnings are ranked.
-#[derive(Debug, Clone, Copy)]
-enum Scope<'a> {
-    /// One project, apart from what came from this issue.
-    Project(&'a ProjectId, Option<&'a IssueId>),
-    Others(&'a ProjectId),
-    Installation,
-}
-
-impl Scope<'_> {
-    /// The read of each scope; every one is a range of the primary key, or all of it.
-    const fn sql(self) -> &'static str {
-        match self {
-            Self::Project(..) => {
-                "SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared
-                 WHERE project = ?1 AND (issue IS NULL OR issue IS NOT ?2)"
-            }
-            Self::Others(_) => {
-                "SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared
-                 WHERE project < ?1
-                 UNION ALL SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared
-                 WHERE project > ?1"
-            }
-            Self::Installation => {
-                "SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared"
-            }
-        }
-    }
-
-    fn parameters(&self) -> Vec<Option<&str>> {
-        match self {
-            Self::Project(project, except) => {
-                vec![Some(project.as_str()), except.map(IssueId::as_str)]
-            }
-            Self::Others(project) => vec![Some(project.as_str())],
-            Self::Installation => Vec::new(),
-        }
-    }
-}
-
-/// Ids in the order in which they were pushed, one behind the other: a ranking names learnings by index.
-#[derive(Debug, Default)]
-struct Ids {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Ids {
-    fn push(&mut self, id: &str) {
-        self.text.push_str(id);
-        self.ends.push(self.text.len());
-    }
-
-    fn get(&self, index: usize) -> Option<&str> {
-        let start = index
-            .checked_sub(1)
-            .map_or(Some(0), |i| self.ends.get(i).copied())?;
-        self.text.get(start..*self.ends.get(index)?)
-    }
-}
-
-/// What was prepared anew, and for whom.
-#[derive(Debug)]
-struct Renewed {
-    project: String,
-    learning: String,
-    prepared: Prepared,
-}
-
-/// A learning whose prepared form is missing, damaged, or of another version.
-#[derive(Debug)]
-struct Stale {
-    project: String,
-    learning: String,
-}
-
-/// Pushes what a scope holds into a ranking.
-#[derive(Debug)]
-struct Reader<'r, 's> {
-    ranker: &'r mut Ranker<'s>,
-    ids: Ids,
-    stale: Vec<Stale>,
-}
-
-impl Reader<'_, '_> {
-    /// Takes one row. Its columns are borrowed: nothing is copied but what the ranking keeps.
-    fn row(&mut self, row: &Row<'_>) -> Result<(), StoreError> {
-        let id = row.get_ref(0)?.as_str().map_err(|_type| invalid("id"))?;
-        let bytes = row.get_ref(3)?.as_blob().map_err(|_type| invalid("form"))?;
-        let Ok(prepared) = PreparedRef::decode(bytes) else {
-            self.stale.push(Stale {
-                project: row.get(4)?,
-                learning: id.to_owned(),
-            });
-            return Ok(());
-        };
-        let kind = row
-            .get_ref(1)?
-            .as_str_or_null()
-            .map_err(|_type| invalid("kind"))?;
-        let head = Head {
-            id,
-            learning_type: kind.map(learning_type).transpose()?,
-            created_at: time(row.get(2)?)?,
-        };
-        self.ranker.push(head, prepared);
-        self.ids.push(id);
-        Ok(())
-    }
-
-    /// Prepares what could not be used, and takes it then.
-    fn renew(&mut self, tx: &Transaction<'_>) -> Result<Vec<Renewed>, StoreError> {
-        let mut renewed = Vec::with_capacity(self.stale.len());
-        for Stale { project, learning } in self.stale.drain(..) {
-            let record = load_learning(tx, &learning)?.learning;
-            let prepared = Prepared::new(&record);
-            let head = Head {
-                id: &learning,
-                learning_type: record.learning_type,
-                created_at: record.created_at,
-            };
-            self.ranker.push(head, prepared.view());
-            self.ids.push(&learning);
-            renewed.push(Renewed {
-                project,
-                learning,
-                prepared,
-            });
-        }
-        Ok(renewed)
-    }
-}
-
-fn invalid(part: &'static str) -> StoreError {
-    StoreError::InvalidRow {
-        what: "prepared learning",
-        found: format!("{part} of another type"),
-    }
-}
-
-fn learning_type(name: &str) -> Result<LearningType, StoreError> {
-    LearningType::parse(name).map_err(|error| StoreError::InvalidRow {
-        what: "learning type",
-        found: error.found,
-    })
 }
 
 fn options_error(error: &OptionsError) -> StoreError {
@@ -321,18 +174,10 @@ impl Store {
         self.conn
             .pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         let (taken, renewed) = self.read(|tx| {
-            let mut reader = Reader {
-                ranker: &mut ranker,
-                ids: Ids::default(),
-                stale: Vec::new(),
-            };
-            let mut statement = tx.prepare_cached(ranking.scope.sql())?;
-            let mut rows = statement.query(params_from_iter(ranking.scope.parameters()))?;
-            while let Some(row) = rows.next()? {
-                reader.row(row)?;
-            }
+            let mut reader = Reader::new(&mut ranker);
+            reader.read(tx, ranking.scope)?;
             let renewed = reader.renew(tx)?;
-            let ids = reader.ids;
+            let ids = reader.into_ids();
             let load = |hits: &[Hit]| load_hits(tx, &ids, hits);
             Ok((take(ranker, &load)?, renewed))
         })?;
@@ -344,12 +189,20 @@ impl Store {
     }
 
     fn keep(&mut self, renewed: &[Renewed], now: Timestamp) -> Result<(), StoreError> {
+        let context = Context::system(now);
         for part in renewed.chunks(KEPT_AT_ONCE) {
-            self.write(&Context::system(now), |tx| {
+            self.write(&context, |tx| {
+                let packs: BTreeSet<i64> = part.iter().filter_map(|row| row.pack).collect();
+                packs.into_iter().try_for_each(|pack| unpack(tx, pack))?;
                 part.iter().try_for_each(|row| {
                     keep_prepared(tx, &row.project, &row.learning, &row.prepared)
                 })
             })?;
+        }
+        // last, so that nothing is packed that is still to be renewed
+        let projects: BTreeSet<&str> = renewed.iter().map(|row| row.project.as_str()).collect();
+        for project in projects {
+            self.write(&context, |tx| pack_rows(tx, project))?;
         }
         Ok(())
     }
@@ -367,45 +220,4 @@ fn load_hits(
             Ok(RankedLearning { record, hit })
         })
         .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_scope_is_one_range_of_the_primary_key() {
-        let store = Store::open_in_memory().unwrap();
-        let project = ProjectId::parse("demo").unwrap();
-        let plan = |scope: Scope<'_>| -> Vec<String> {
-            let mut statement = store
-                .conn
-                .prepare(&format!("EXPLAIN QUERY PLAN {}", scope.sql()))
-                .unwrap();
-            let rows = statement.query_map(params_from_iter(scope.parameters()), |row| {
-                row.get::<_, String>(3)
-            });
-            rows.unwrap()
-                .map(Result::unwrap)
-                .filter(|line| line.contains("learning_prepared"))
-                .collect()
-        };
-        let by = |range: &str| format!("SEARCH learning_prepared USING PRIMARY KEY ({range})");
-        assert_eq!(plan(Scope::Project(&project, None)), [by("project=?")]);
-        assert_eq!(
-            plan(Scope::Others(&project)),
-            [by("project<?"), by("project>?")]
-        );
-        assert_eq!(plan(Scope::Installation), ["SCAN learning_prepared"]);
-    }
-
-    #[test]
-    fn ids_are_found_by_index() {
-        let mut ids = Ids::default();
-        for id in ["a", "bcd", "ef"] {
-            ids.push(id);
-        }
-        let all: Vec<_> = (0..4).map(|index| ids.get(index)).collect();
-        assert_eq!(all, [Some("a"), Some("bcd"), Some("ef"), None]);
-    }
 }

@@ -14,6 +14,7 @@ use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::learning::{LearningFilter, LearningRecord, keep_prepared, load_learning};
+use crate::learning_pack::unpack_learning;
 use crate::open::Store;
 use crate::row::{parsed, time};
 
@@ -179,6 +180,7 @@ impl Store {
             for id in ids {
                 let mut record = load_learning(tx, id.as_str())?;
                 if record.retired != retired {
+                    unpack_learning(tx, record.project.as_str(), id.as_str())?;
                     tx.execute(
                         "UPDATE learning SET retired = ?2 WHERE id = ?1",
                         params![id.as_str(), retired],

@@ -1,6 +1,6 @@
 -- What ranking reads of each learning that is not retired, apart from the texts: a dispatch reads one stretch of it.
 -- `prepared` begins with the version of the algorithm that made it; empty, or of another version, it is made anew by
--- whoever reads it. The triggers see to it that there is a row exactly for each learning that may be given.
+-- whoever reads it. The triggers see to it that each learning that may be given begins with a row here.
 CREATE TABLE learning_prepared (
     project       TEXT NOT NULL,
     learning      TEXT NOT NULL REFERENCES learning (id),
@@ -25,6 +25,15 @@ CREATE TRIGGER learning_restored AFTER UPDATE OF retired ON learning WHEN OLD.re
     INSERT INTO learning_prepared (project, learning, issue, learning_type, created_at, prepared)
     VALUES (NEW.project, NEW.id, NEW.issue, NEW.learning_type, NEW.created_at, x'');
 END;
+
+-- The same forms, many in one row, one behind the other (`learning_pack.rs`): a dispatch reads thousands of them at the
+-- speed of memory. A learning that may be given is either here or in learning_prepared.
+CREATE TABLE learning_pack (
+    id      INTEGER PRIMARY KEY,
+    project TEXT NOT NULL,
+    forms   BLOB NOT NULL
+) STRICT;
+CREATE INDEX learning_pack_project ON learning_pack (project);
 
 -- lists show retired ones too
 DROP INDEX learning_project;

@@ -546,3 +546,149 @@ fn a_learning_is_found_by_either_end_of_its_id() {
     assert_eq!(found("%"), Err("there is no learning `%`".into()));
     assert_eq!(found("zz"), Err("there is no learning `zz`".into()));
 }
+
+/// What lies in rows of their own, and what lies in packs.
+fn places(path: &Path) -> (i64, i64) {
+    let count = |sql: &str| beside(path).query_row(sql, [], |row| row.get(0)).unwrap();
+    (
+        count("SELECT count(*) FROM learning_prepared"),
+        count("SELECT count(*) FROM learning_pack"),
+    )
+}
+
+/// Asserts that what is given is what ranking the loaded records gives.
+fn assert_streamed_is_loaded(store: &mut Store) {
+    let filter = LearningFilter {
+        project: Some(project()),
+        ..LearningFilter::default()
+    };
+    let loaded: Vec<Learning> = store
+        .learnings(&filter)
+        .unwrap()
+        .into_iter()
+        .map(|record| record.learning)
+        .collect();
+    let options = Options::uncapped();
+    let expected = rank_best(&loaded, &subject(), at(9), options).unwrap();
+    let found = store
+        .best_learnings(&project(), None, &subject(), at(9), options)
+        .unwrap();
+    assert_eq!(
+        scores(&found.conventions),
+        hits(&loaded, &expected.conventions)
+    );
+    assert_eq!(scores(&found.tactical), hits(&loaded, &expected.tactical));
+}
+
+fn many(store: &mut Store, count: usize) -> Vec<LearningRecord> {
+    let kinds = [
+        None,
+        Some(LearningType::Convention),
+        Some(LearningType::Gotcha),
+    ];
+    let records: Vec<LearningRecord> = (0..count)
+        .map(|n| {
+            record(
+                n,
+                format!("cache number {n} of the parser"),
+                kinds[n % 3],
+                60,
+                None,
+            )
+        })
+        .collect();
+    store
+        .import_learnings(&human(1), &project(), &records)
+        .unwrap();
+    records
+}
+
+#[test]
+fn many_learnings_are_packed_and_stay_what_they_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("symphony.db");
+    let mut store = Store::open(&path).unwrap();
+    add_project(&mut store);
+    let records = many(&mut store, 900);
+    let (rows, packs) = places(&path);
+    assert_eq!(rows, 0);
+    assert!(packs > 1, "{packs}");
+    assert_streamed_is_loaded(&mut store);
+
+    let (retired, active): (Vec<_>, Vec<_>) = records.iter().partition(|record| record.retired);
+    let ids = |records: &[&LearningRecord]| -> Vec<LearningId> {
+        records
+            .iter()
+            .map(|record| record.learning.id.clone())
+            .collect()
+    };
+    store
+        .retire_learnings(&human(2), &ids(&active[100..103]))
+        .unwrap();
+    assert!(places(&path).0 > 0, "a pack was taken apart");
+    assert_streamed_is_loaded(&mut store);
+    store
+        .restore_learnings(&human(3), &ids(&active[101..102]))
+        .unwrap();
+    store
+        .restore_learnings(&human(3), &ids(&retired[..40]))
+        .unwrap();
+    assert_streamed_is_loaded(&mut store);
+    for number in 0..300 {
+        learn(
+            &mut store,
+            &format!("more-{number}"),
+            &format!("parser {number}"),
+        );
+    }
+    assert!(places(&path).0 <= 256, "rows are packed again");
+    assert_streamed_is_loaded(&mut store);
+}
+
+#[test]
+fn packs_of_another_version_are_prepared_anew_and_packed_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("symphony.db");
+    let mut store = Store::open(&path).unwrap();
+    add_project(&mut store);
+    many(&mut store, 600);
+    let before = places(&path);
+    let other = (ALGORITHM_VERSION + 1).to_le_bytes();
+    let packs = |conn: &Connection| -> Vec<(i64, Vec<u8>)> {
+        let mut statement = conn.prepare("SELECT id, forms FROM learning_pack").unwrap();
+        let rows = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap();
+        rows.map(Result::unwrap).collect()
+    };
+    let occurrences = |bytes: &[u8], of: &[u8; 8]| {
+        bytes
+            .array_windows::<8>()
+            .filter(|window| *window == of)
+            .count()
+    };
+    let conn = beside(&path);
+    for (id, mut forms) in packs(&conn) {
+        for at in 0..forms.len() - 8 {
+            if forms[at..at + 8] == ALGORITHM_VERSION.to_le_bytes() {
+                forms[at..at + 8].copy_from_slice(&other);
+            }
+        }
+        conn.execute(
+            "UPDATE learning_pack SET forms = ?2 WHERE id = ?1",
+            (id, forms),
+        )
+        .unwrap();
+    }
+    let stale = |conn: &Connection| -> usize {
+        packs(conn)
+            .iter()
+            .map(|(_, forms)| occurrences(forms, &other))
+            .sum()
+    };
+    assert!(stale(&conn) > 500);
+    assert_streamed_is_loaded(&mut store);
+    assert_eq!(stale(&conn), 0);
+    assert_eq!(places(&path), before);
+    assert_streamed_is_loaded(&mut store);
+}
