@@ -7,6 +7,7 @@ use symphony_core::issue::check_required_text;
 use symphony_core::learning::LearningType;
 use symphony_learning::{Options, Relevance};
 use symphony_store::{NewLearning, RankedLearning, Store};
+use symphony_workspace::Repository;
 use uuid::Uuid;
 
 use crate::answer::{Answer, ToolError};
@@ -31,7 +32,7 @@ pub(super) fn add(
             id,
             project: identity.project.clone(),
             issue: identity.issue.clone(),
-            commit: None,
+            commit: head_commit(identity),
             pattern: params.pattern,
             learning_type: params.learning_type.map(|name| match name {
                 LearningName::Convention => LearningType::Convention,
@@ -42,6 +43,18 @@ pub(super) fn add(
         },
     )?;
     Ok(Answer::new("recorded the learning").with("id", json!(record.learning.id)))
+}
+
+/// Returns the commit that the session's worktree is at; none when it has none, or git can not tell: a learning is
+/// worth keeping without.
+fn head_commit(identity: &Identity) -> Option<String> {
+    let workspace = identity.workspace.as_ref()?;
+    let repository = Repository::open(&workspace.project_root, workspace.options.clone()).ok()?;
+    let worktree = repository
+        .worktree(&workspace.key, Some(&workspace.branch))
+        .ok()?;
+    let head = repository.head(&worktree).ok()?;
+    Some(head.as_str().to_owned())
 }
 
 /// `search_learnings`
