@@ -123,6 +123,17 @@ pub(crate) fn processes_inside(path: &Path) -> Vec<u32> {
         .collect()
 }
 
+/// Returns the git processes that have their working folder at or below a path.
+pub(crate) fn git_processes_inside(path: &Path) -> Vec<u32> {
+    processes_inside(path)
+        .into_iter()
+        .filter(|pid| {
+            fs::read_to_string(format!("/proc/{pid}/comm"))
+                .is_ok_and(|name| name.starts_with("git"))
+        })
+        .collect()
+}
+
 /// Returns the processes that hold a file open.
 pub(crate) fn processes_with_open(file: &Path) -> Vec<u32> {
     let holds = |pid: u32| {

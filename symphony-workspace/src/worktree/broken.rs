@@ -14,7 +14,7 @@ use super::model::{Recovery, Worktree};
 use super::registration::Registration;
 use crate::change::RescueRef;
 use crate::error::WorkspaceError;
-use crate::linux::{processes_inside, processes_with_open};
+use crate::linux::{git_processes_inside, processes_inside, processes_with_open};
 use crate::repository::Repository;
 
 /// Folder, beside the worktrees, for folders that nothing knew.
@@ -195,7 +195,9 @@ pub(crate) fn clear_index_lock(
         return Ok(());
     }
     let mut pids = processes_with_open(&lock);
-    pids.extend(processes_inside(worktree.path()));
+    // A commit that waits for its editor or a hook holds the lock without having it open; other
+    // programs, such as an idle shell, hold none.
+    pids.extend(git_processes_inside(worktree.path()));
     if !pids.is_empty() {
         return Err(WorkspaceError::Busy { path: lock, pids });
     }

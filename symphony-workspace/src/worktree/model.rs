@@ -40,7 +40,7 @@ impl Worktree {
     }
 }
 
-/// Whether the base is merged into a worktree that exists already.
+/// Whether the base is merged into a branch that exists already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseMerge {
     /// Worker, planner and phase runs without an open pull request or claim.
@@ -58,7 +58,7 @@ pub struct WorktreeRequest<'a> {
     pub branch: &'a BranchName,
     /// The branch that it starts from.
     pub base: &'a BranchName,
-    /// Whether the base is merged in when the worktree exists.
+    /// Whether the base is merged in when the branch exists already.
     pub merge: BaseMerge,
     /// The time, for the names of rescue refs.
     pub now: Timestamp,
@@ -67,7 +67,7 @@ pub struct WorktreeRequest<'a> {
 /// What came of merging the base into a reused worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergeOfBase {
-    /// Not asked for, or the worktree is new.
+    /// Not asked for, or the branch is new and begins at the base.
     NotAsked,
     /// The branch has all of the base.
     UpToDate,

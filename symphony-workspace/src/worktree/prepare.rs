@@ -35,12 +35,7 @@ impl Repository {
             Found::Nothing => {
                 let head = self.create_branch(request.branch, &base)?;
                 let worktree = self.create_at(request.key, &path, Some(request.branch), &head)?;
-                Ok(Prepared {
-                    worktree,
-                    created: true,
-                    base: MergeOfBase::NotAsked,
-                    recovered,
-                })
+                self.made(worktree, &head, &base, request, recovered)
             }
             Found::Unfinished => {
                 let head = self.create_branch(request.branch, &base)?;
@@ -48,17 +43,46 @@ impl Repository {
                 clear_index_lock(&worktree, &mut recovered)?;
                 self.complete(&worktree, &head)?;
                 recovered.push(Recovery::CreationCompleted);
-                Ok(Prepared {
-                    worktree,
-                    created: true,
-                    base: MergeOfBase::NotAsked,
-                    recovered,
-                })
+                self.made(worktree, &head, &base, request, recovered)
             }
             Found::Whole => {
                 let worktree = self.worktree_at(request.key, &path, Some(request.branch))?;
                 self.reuse(worktree, &base, request, recovered)
             }
+        }
+    }
+
+    /// A new worktree of an older branch (its worktree was cleaned up) may lack the latest base.
+    fn made(
+        &self,
+        worktree: Worktree,
+        head: &CommitId,
+        base: &CommitId,
+        request: &WorktreeRequest<'_>,
+        recovered: Vec<Recovery>,
+    ) -> Result<Prepared, WorkspaceError> {
+        let base = if head == base {
+            MergeOfBase::NotAsked
+        } else {
+            self.merge_as_asked(&worktree, base, request)?
+        };
+        Ok(Prepared {
+            worktree,
+            created: true,
+            base,
+            recovered,
+        })
+    }
+
+    fn merge_as_asked(
+        &self,
+        worktree: &Worktree,
+        base: &CommitId,
+        request: &WorktreeRequest<'_>,
+    ) -> Result<MergeOfBase, WorkspaceError> {
+        match request.merge {
+            BaseMerge::Leave => Ok(MergeOfBase::NotAsked),
+            BaseMerge::Merge => self.merge_base_in(worktree, request.base, base),
         }
     }
 
@@ -72,10 +96,7 @@ impl Repository {
         clear_index_lock(&worktree, &mut recovered)?;
         restore_git_file(&worktree, &mut recovered)?;
         self.return_to_branch(&worktree, request.now, &mut recovered)?;
-        let base = match request.merge {
-            BaseMerge::Leave => MergeOfBase::NotAsked,
-            BaseMerge::Merge => self.merge_base_in(&worktree, request.base, base)?,
-        };
+        let base = self.merge_as_asked(&worktree, base, request)?;
         Ok(Prepared {
             worktree,
             created: false,

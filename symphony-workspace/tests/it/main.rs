@@ -13,3 +13,4 @@ mod repositories;
 mod rescues;
 mod secrets;
 mod user;
+mod vectors;

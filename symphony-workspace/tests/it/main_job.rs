@@ -184,3 +184,28 @@ fn uncommitted_changes_in_the_way_of_the_base_are_kept() {
     );
     assert_eq!(read(worktree.path().join("src/a.txt")), "mine\n");
 }
+
+#[test]
+fn a_new_worktree_of_an_older_branch_gets_the_latest_base() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    commit_file(worktree.path(), "mine.txt", "mine\n");
+    let remove = RemoveRequest {
+        key: worktree.key(),
+        branch: worktree.branch(),
+        base: &branch("main"),
+        fate: BranchFate::DeleteIfMerged,
+        now: at(1),
+    };
+    repository.remove_worktree(&remove).unwrap();
+    commit_file(&project.root, "theirs.txt", "theirs\n");
+    let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
+    assert!(prepared.created);
+    assert!(
+        matches!(prepared.base, MergeOfBase::Merged(_)),
+        "{prepared:?}"
+    );
+    assert_eq!(read(worktree.path().join("mine.txt")), "mine\n");
+    assert_eq!(read(worktree.path().join("theirs.txt")), "theirs\n");
+}
