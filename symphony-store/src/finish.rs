@@ -19,7 +19,8 @@ use crate::issue::{move_in, set_counts};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
-use crate::pull_request::{load_open_pr, load_pr, set_state, write_gates, write_verdict};
+use crate::pull_request::{set_state, write_gates, write_verdict};
+use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::row::to_json;
 use crate::run::{load_run, write_usage};
 

@@ -12,16 +12,16 @@ use symphony_core::pull_request::PrState;
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append, moved_payload};
+use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
 use crate::open::Store;
-use crate::pull_request::{load_open_pr, set_state};
+use crate::pull_request::set_state;
+use crate::pull_request_query::load_open_pr;
 use crate::row::to_json;
 
 /// Issues that one run may make (spec: mcp, "Limits").
 const RUN_ISSUES_MAX: i64 = 20;
-/// Issues that one issue may depend on: more is a plan of its own.
-const DEPENDENCIES_MAX: usize = 100;
 
 /// An issue to be made.
 #[derive(Debug, Clone)]
@@ -109,23 +109,7 @@ impl Store {
             }
         };
         self.write(context, |tx| {
-            if let Actor::Run(key) = &context.actor {
-                refuse_duplicate_title(tx, new)?;
-                let made: i64 = tx.query_row(
-                    "SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'",
-                    [key.run.as_str()],
-                    |row| row.get(0),
-                )?;
-                if made >= RUN_ISSUES_MAX {
-                    return Err(StoreError::refused(format!(
-                        "a run may make at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
-                    )));
-                }
-            }
-            let id = insert_issue(tx, context, new, &state)?;
-            set_labels(tx, &id, &new.labels)?;
-            set_dependencies(tx, &id, &new.depends_on)?;
-            append(tx, context, About::issue(&id), "issue_added", &json!({ "state": state, "title": new.title }))?;
+            let id = add_issue_in(tx, context, new, &state)?;
             load_issue(tx, &id)
         })
     }
@@ -288,6 +272,39 @@ impl Store {
     }
 }
 
+/// Makes an issue inside a transaction. A run makes a limited number, and none with the title of an open one.
+pub(crate) fn add_issue_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    new: &NewIssue,
+    state: &IssueState,
+) -> Result<IssueId, StoreError> {
+    if let Actor::Run(key) = &context.actor {
+        refuse_duplicate_title(tx, new)?;
+        let made: i64 = tx.query_row(
+            "SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'",
+            [key.run.as_str()],
+            |row| row.get(0),
+        )?;
+        if made >= RUN_ISSUES_MAX {
+            return Err(StoreError::refused(format!(
+                "a run may make at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
+            )));
+        }
+    }
+    let id = insert_issue(tx, context, new, state)?;
+    set_labels(tx, &id, &new.labels)?;
+    set_dependencies(tx, &id, &new.depends_on)?;
+    append(
+        tx,
+        context,
+        About::issue(&id),
+        "issue_added",
+        &json!({ "state": state, "title": new.title }),
+    )?;
+    Ok(id)
+}
+
 fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
     let twin: Option<String> = tx
         .query_row(
@@ -363,53 +380,6 @@ pub(crate) fn set_labels(
         )?;
     }
     Ok(())
-}
-
-fn set_dependencies(
-    tx: &Transaction<'_>,
-    id: &IssueId,
-    dependencies: &[IssueId],
-) -> Result<(), StoreError> {
-    if dependencies.len() > DEPENDENCIES_MAX {
-        return Err(StoreError::refused(format!(
-            "{id} would depend on {} issues; the limit is {DEPENDENCIES_MAX}",
-            dependencies.len()
-        )));
-    }
-    tx.execute(
-        "DELETE FROM issue_dependency WHERE issue = ?1",
-        [id.as_str()],
-    )?;
-    for dependency in dependencies {
-        load_issue(tx, dependency)?;
-        if dependency == id || reaches(tx, dependency, id)? {
-            return Err(StoreError::refused(format!(
-                "{id} can not depend on {dependency}: {dependency} depends on {id}, directly or through others"
-            )));
-        }
-        tx.execute(
-            "INSERT OR IGNORE INTO issue_dependency (issue, depends_on) VALUES (?1, ?2)",
-            [id.as_str(), dependency.as_str()],
-        )?;
-    }
-    tx.execute(
-        "UPDATE issue SET open_dependencies = (
-             SELECT count(*) FROM issue_dependency d JOIN issue i ON i.id = d.depends_on
-             WHERE d.issue = ?1 AND i.status <> 'done') WHERE id = ?1",
-        [id.as_str()],
-    )?;
-    Ok(())
-}
-
-/// Says whether one issue depends on another, directly or through others.
-fn reaches(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
-    Ok(tx.query_row(
-        "WITH RECURSIVE reach (id) AS (
-             SELECT ?1 UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id)
-         SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
-        [from.as_str(), to.as_str()],
-        |row| row.get(0),
-    )?)
 }
 
 /// Writes what counts towards the circuit breaker.

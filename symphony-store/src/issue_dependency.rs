@@ -1,0 +1,58 @@
+//! What an issue depends on: never itself, not through others either.
+
+use rusqlite::Transaction;
+use symphony_core::id::IssueId;
+
+use crate::error::StoreError;
+use crate::issue_query::load_issue;
+
+/// Issues that one issue may depend on: more is a plan of its own.
+const DEPENDENCIES_MAX: usize = 100;
+
+/// Replaces an issue's dependencies.
+pub(crate) fn set_dependencies(
+    tx: &Transaction<'_>,
+    id: &IssueId,
+    dependencies: &[IssueId],
+) -> Result<(), StoreError> {
+    if dependencies.len() > DEPENDENCIES_MAX {
+        return Err(StoreError::refused(format!(
+            "{id} would depend on {} issues; the limit is {DEPENDENCIES_MAX}",
+            dependencies.len()
+        )));
+    }
+    tx.execute(
+        "DELETE FROM issue_dependency WHERE issue = ?1",
+        [id.as_str()],
+    )?;
+    for dependency in dependencies {
+        load_issue(tx, dependency)?;
+        if dependency == id || reaches(tx, dependency, id)? {
+            return Err(StoreError::refused(format!(
+                "{id} can not depend on {dependency}: {dependency} depends on {id}, directly or through others"
+            )));
+        }
+        tx.execute(
+            "INSERT OR IGNORE INTO issue_dependency (issue, depends_on) VALUES (?1, ?2)",
+            [id.as_str(), dependency.as_str()],
+        )?;
+    }
+    tx.execute(
+        "UPDATE issue SET open_dependencies = (
+             SELECT count(*) FROM issue_dependency d JOIN issue i ON i.id = d.depends_on
+             WHERE d.issue = ?1 AND i.status <> 'done') WHERE id = ?1",
+        [id.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Says whether one issue depends on another, directly or through others.
+fn reaches(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
+    Ok(tx.query_row(
+        "WITH RECURSIVE reach (id) AS (
+             SELECT ?1 UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id)
+         SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
+        [from.as_str(), to.as_str()],
+        |row| row.get(0),
+    )?)
+}
