@@ -1,12 +1,12 @@
-//! Runs that fail: no process of them stays, their work is kept, and they are tried again.
+//! Runs that do not end by themselves: no process of them stays, their work is kept, and they are tried again.
 
 use std::fs::File;
 
 use serde_json::{Value, json};
 
 use crate::support::{
-    Project, WORKER, agents_of, bash, hang, is_there, kill, scenario, scenarios, supervisor_of,
-    text, until,
+    Project, WORKER, agents_of, bash, call, commit, hang, is_there, kill, scenario, scenarios,
+    supervisor_of, text, turn, until,
 };
 
 /// Starts what is hard to end: a plain background child, one in a session of its own that ignores SIGTERM, and one that its
@@ -132,4 +132,70 @@ fn the_tick_after_a_killed_supervisor_sweeps_keeps_the_work_and_tries_again() {
         (run["status"] != "running" && lock_is_free(&project, &id)).then_some(run)
     });
     assert_ended(&project, &run, "crashed");
+}
+
+#[test]
+fn a_person_ends_a_live_run() {
+    let scenarios = scenarios([scenario(
+        "works",
+        &json!({ "match_system": WORKER }),
+        [commit("work.txt", "work"), hang()],
+    )]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    project.add_issue("Take long");
+    let at_work = |run: &str| {
+        until("the agent's commit", || {
+            project.run_log_has(run, "[tool_result]").then_some(())
+        });
+        assert!(!agents_of(run).is_empty());
+    };
+
+    let first = project.tick_start();
+    at_work(&first);
+    let cancelled = project.json(&["runs", "cancel", "SYM-1"]);
+    assert_eq!(
+        json!([
+            cancelled["id"],
+            cancelled["status"],
+            cancelled["error"]["class"]
+        ]),
+        json!([first, "cancelled", "cancelled"])
+    );
+    assert_eq!(agents_of(&first), [""; 0]);
+    let issue = project.issue("SYM-1");
+    assert_eq!(
+        json!([issue["status"], issue["consecutive_failures"]]),
+        json!(["todo", 0]),
+        "{issue:#}"
+    );
+    assert_eq!(project.git(&["show", "symphony/SYM-1:work.txt"]), "work");
+
+    let second = project.tick_start();
+    at_work(&second);
+    let moved = project.json(&["issue", "move", "SYM-1", "cancelled"]);
+    assert_eq!(moved["status"], "cancelled");
+    assert_eq!(project.run(&second)["status"], "cancelled");
+    assert_eq!(agents_of(&second), [""; 0]);
+    assert_eq!(project.retries(), [Value::Null; 0]);
+
+    // the branch has work that nobody merged: it is kept, the worktree is not
+    project.json(&["tick"]);
+    assert!(!project.worktree("SYM-1").exists());
+    assert_eq!(project.git(&["show", "symphony/SYM-1:work.txt"]), "work");
+}
+
+#[test]
+fn one_call_that_is_repeated_is_told_apart_from_work() {
+    let same = turn(call("Bash", json!({ "command": "true" })));
+    let scenarios = scenarios([scenario(
+        "loops",
+        &json!({ "match_system": WORKER }),
+        [json!({ "content": same["content"], "repeat": 6 }), hang()],
+    )]);
+    let project = Project::new("project", &scenarios, &json!({ "loop_repeats": 4 }));
+    project.add_issue("Loop");
+    let run = project.tick_one("worker", "looping");
+    assert_eq!(run["error"]["class"], "looping");
+    assert_eq!(agents_of(run["id"].as_str().unwrap()), [""; 0]);
+    assert_eq!(project.retries()[0]["kind"], "backoff");
 }
