@@ -7,7 +7,7 @@
     clippy::disallowed_methods,
     clippy::print_stdout,
     clippy::unwrap_used,
-    clippy::panic,
+    clippy::indexing_slicing,
     reason = "a benchmark reads clocks and arguments, starts its peer, and prints"
 )]
 

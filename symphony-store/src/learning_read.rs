@@ -59,6 +59,11 @@ impl Scope<'_> {
     }
 }
 
+/// Bytes of a short entry of a pack: what room is made by.
+const ENTRY_BYTES: usize = 256;
+/// Characters of most ids.
+const UUID_CHARS: usize = 36;
+
 /// Ids in the order in which they were pushed, one behind the other: a ranking names learnings by index.
 #[derive(Debug, Default)]
 pub(crate) struct Ids {
@@ -67,6 +72,11 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
+    fn reserve(&mut self, count: usize) {
+        self.text.reserve(count * UUID_CHARS);
+        self.ends.reserve(count);
+    }
+
     fn push(&mut self, id: &str) {
         self.text.push_str(id);
         self.ends.push(self.text.len());
@@ -136,11 +146,36 @@ impl<'r, 's> Reader<'r, 's> {
             Scope::Others(project) => (Some(project), None),
             Scope::Installation => (None, None),
         };
+        self.reserve(tx, scope, project)?;
         let mut statement = tx.prepare_cached(scope.packs_sql())?;
         let mut rows = statement.query(params_from_iter(project.map(ProjectId::as_str)))?;
         while let Some(row) = rows.next()? {
             self.pack(row, except)?;
         }
+        Ok(())
+    }
+
+    /// Makes room for what the packs hold: growing step by step would copy it. Memory that is not used costs nothing.
+    fn reserve(
+        &mut self,
+        tx: &Transaction<'_>,
+        scope: Scope<'_>,
+        project: Option<&ProjectId>,
+    ) -> Result<(), StoreError> {
+        let sql = format!("SELECT total(length(forms)) FROM ({})", scope.packs_sql());
+        let bytes: f64 = tx
+            .prepare_cached(&sql)?
+            .query_row(params_from_iter(project.map(ProjectId::as_str)), |row| {
+                row.get(0)
+            })?;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a sum of lengths: whole, not negative, far below 2^53"
+        )]
+        let bytes = bytes as usize;
+        self.ranker.reserve(bytes / ENTRY_BYTES, bytes / 2);
+        self.ids.reserve(bytes / ENTRY_BYTES);
         Ok(())
     }
 

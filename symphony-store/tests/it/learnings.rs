@@ -86,12 +86,12 @@ fn record(
             id: id(&format!("l-{number}")),
             pattern,
             learning_type: kind,
-            applies_to: if number % 3 == 0 {
+            applies_to: if number.is_multiple_of(3) {
                 vec!["src/parser.rs".into()]
             } else {
                 vec![]
             },
-            labels: if number % 4 == 0 {
+            labels: if number.is_multiple_of(4) {
                 vec!["db".into()]
             } else {
                 vec!["ui".into()]
