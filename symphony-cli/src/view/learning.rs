@@ -1,12 +1,15 @@
 //! Learnings.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::CommentAuthor;
 use symphony_core::learning::LearningType;
+use symphony_core::run::RunStatus;
 use symphony_learning::Parts;
-use symphony_store::LearningRecord;
+use symphony_store::{Imported, LearningRecord, LearningUse, RankedLearning};
 
 use crate::output::{List, Page, Table, View, ago};
 
@@ -54,22 +57,43 @@ fn kind(learning: &LearningView) -> String {
         .to_owned()
 }
 
+/// The end of an id: enough to name it. Its beginning is the time, which neighbours share.
+fn short(id: &LearningId) -> String {
+    let text = id.as_str();
+    let start = text.len().saturating_sub(ID_CHARS_SHOWN);
+    text.get(start..).unwrap_or(text).to_owned()
+}
+
+/// Characters of an id that tables show: the last group of a UUID.
+const ID_CHARS_SHOWN: usize = 12;
+
 impl View for List<LearningView> {
     fn write(&self, page: &mut Page) {
         if self.items.is_empty() {
             page.line("No learnings.");
             return;
         }
-        let mut table = Table::new(["TYPE", "ISSUE", "CREATED", "LEARNING", "APPLIES TO"]);
+        let mut table = Table::new([
+            "ID",
+            "TYPE",
+            "ISSUE",
+            "AUTHOR",
+            "CREATED",
+            "LEARNING",
+            "APPLIES TO",
+        ]);
         for learning in &self.items {
+            let retired = if learning.retired { " (retired)" } else { "" };
             table.row([
+                short(&learning.id),
                 kind(learning),
                 learning
                     .issue
                     .as_ref()
                     .map_or_else(String::new, ToString::to_string),
+                learning.author.to_string(),
                 ago(learning.created_at, page.now()),
-                learning.pattern.clone(),
+                format!("{}{retired}", learning.pattern),
                 learning.applies_to.join(", "),
             ]);
         }
@@ -77,7 +101,43 @@ impl View for List<LearningView> {
     }
 }
 
-/// A learning with its score for a query.
+/// A learning that a search found.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct FoundLearning {
+    #[serde(flatten)]
+    pub(crate) learning: LearningView,
+    pub(crate) score: f64,
+}
+
+impl From<RankedLearning> for FoundLearning {
+    fn from(ranked: RankedLearning) -> Self {
+        Self {
+            learning: ranked.record.into(),
+            score: ranked.hit.score,
+        }
+    }
+}
+
+impl View for List<FoundLearning> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No learning fits.");
+            return;
+        }
+        let mut table = Table::new(["SCORE", "ID", "TYPE", "LEARNING"]);
+        for found in &self.items {
+            table.row([
+                format!("{:.3}", found.score),
+                short(&found.learning.id),
+                kind(&found.learning),
+                found.learning.pattern.clone(),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
+/// A learning with its score for a query, and why.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ScoredLearning {
     #[serde(flatten)]
@@ -86,13 +146,23 @@ pub(crate) struct ScoredLearning {
     pub(crate) parts: Parts,
 }
 
+impl From<RankedLearning> for ScoredLearning {
+    fn from(ranked: RankedLearning) -> Self {
+        Self {
+            learning: ranked.record.into(),
+            score: ranked.hit.score,
+            parts: ranked.hit.parts,
+        }
+    }
+}
+
 impl View for List<ScoredLearning> {
     fn write(&self, page: &mut Page) {
         if self.items.is_empty() {
             page.line("No learning fits.");
             return;
         }
-        let mut table = Table::new(["SCORE", "PATHS", "WORDS", "AGE", "TYPE", "LEARNING"]);
+        let mut table = Table::new(["SCORE", "PATHS", "WORDS", "AGE", "ID", "TYPE", "LEARNING"]);
         for found in &self.items {
             let parts = found.parts;
             table.row([
@@ -100,10 +170,178 @@ impl View for List<ScoredLearning> {
                 format!("{:.2}", parts.paths),
                 format!("{:.2}", parts.keywords),
                 format!("{:.2}", parts.recency),
+                short(&found.learning.id),
                 kind(&found.learning),
                 found.learning.pattern.clone(),
             ]);
         }
         page.table(&table);
+    }
+}
+
+/// What becomes of a learning when an agent is started on an issue.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "fate", rename_all = "snake_case")]
+pub(crate) enum LearningFate {
+    /// It is given.
+    Given {
+        score: f64,
+        parts: Parts,
+        /// Only so many characters: it alone is over the cap.
+        cut_to_chars: Option<usize>,
+    },
+    /// Better ones fill the prompt.
+    OverCap { score: f64, parts: Parts },
+    /// Another one says the same and more.
+    Covered { covered_by: Option<LearningId> },
+    /// It has no words.
+    Empty,
+}
+
+/// A learning with what becomes of it for an issue, and why.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ExplainedLearning {
+    #[serde(flatten)]
+    pub(crate) learning: LearningView,
+    #[serde(flatten)]
+    pub(crate) fate: LearningFate,
+}
+
+impl ExplainedLearning {
+    pub(crate) fn new(record: LearningRecord, fate: LearningFate) -> Self {
+        Self {
+            learning: record.into(),
+            fate,
+        }
+    }
+}
+
+impl View for List<ExplainedLearning> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No learnings of other issues.");
+            return;
+        }
+        let mut table = Table::new([
+            "FATE", "SCORE", "LABELS", "PATHS", "WORDS", "AGE", "ID", "TYPE", "LEARNING",
+        ]);
+        for explained in &self.items {
+            let (fate, numbers) = match &explained.fate {
+                LearningFate::Given { score, parts, .. } => {
+                    ("given".to_owned(), Some((score, parts)))
+                }
+                LearningFate::OverCap { score, parts } => {
+                    ("over the cap".to_owned(), Some((score, parts)))
+                }
+                LearningFate::Covered {
+                    covered_by: Some(by),
+                } => (format!("in {}", short(by)), None),
+                LearningFate::Covered { covered_by: None } | LearningFate::Empty => {
+                    ("no words".to_owned(), None)
+                }
+            };
+            let number = |of: fn(&Parts) -> f64| {
+                numbers.map_or_else(String::new, |(_, parts)| format!("{:.2}", of(parts)))
+            };
+            table.row([
+                fate,
+                numbers.map_or_else(String::new, |(score, _)| format!("{score:.3}")),
+                number(|parts| parts.labels),
+                number(|parts| parts.paths),
+                number(|parts| parts.keywords),
+                number(|parts| parts.recency),
+                short(&explained.learning.id),
+                kind(&explained.learning),
+                explained.learning.pattern.clone(),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
+/// A learning with what became of the runs that were given it.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct LearningUseView {
+    #[serde(flatten)]
+    pub(crate) learning: LearningView,
+    /// Runs that were given it.
+    pub(crate) given: u64,
+    /// How many of these runs stand in each status.
+    pub(crate) runs: BTreeMap<RunStatus, u64>,
+    /// When the last of them started.
+    pub(crate) last_given_at: Option<Timestamp>,
+}
+
+impl From<LearningUse> for LearningUseView {
+    fn from(found: LearningUse) -> Self {
+        Self {
+            given: found.given(),
+            learning: found.record.into(),
+            runs: found.runs,
+            last_given_at: found.last_given_at,
+        }
+    }
+}
+
+impl View for List<LearningUseView> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No learnings.");
+            return;
+        }
+        let mut table = Table::new([
+            "GIVEN",
+            "SUCCEEDED",
+            "OTHERWISE",
+            "LAST",
+            "ID",
+            "TYPE",
+            "LEARNING",
+        ])
+        .right(0)
+        .right(1);
+        for item in &self.items {
+            let count = |status| item.runs.get(&status).copied().unwrap_or(0);
+            let others: Vec<String> = item
+                .runs
+                .iter()
+                .filter(|(status, _)| **status != RunStatus::Succeeded)
+                .map(|(status, count)| format!("{count} {status}"))
+                .collect();
+            let retired = if item.learning.retired {
+                " (retired)"
+            } else {
+                ""
+            };
+            table.row([
+                item.given.to_string(),
+                count(RunStatus::Succeeded).to_string(),
+                others.join(", "),
+                item.last_given_at
+                    .map_or_else(|| "never".to_owned(), |at| ago(at, page.now())),
+                short(&item.learning.id),
+                kind(&item.learning),
+                format!("{}{retired}", item.learning.pattern),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
+/// What an import came to.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct ImportView {
+    /// Learnings that are new.
+    pub(crate) added: u64,
+    /// Learnings that were there already.
+    pub(crate) skipped: u64,
+}
+
+impl From<Imported> for ImportView {
+    fn from(imported: Imported) -> Self {
+        Self {
+            added: imported.added,
+            skipped: imported.skipped,
+        }
     }
 }

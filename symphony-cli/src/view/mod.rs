@@ -14,7 +14,10 @@ mod tick;
 pub(crate) use explain::{ExplainView, WaitView};
 pub(crate) use issue::IssueView;
 pub(crate) use issue_detail::IssueDetail;
-pub(crate) use learning::{LearningView, ScoredLearning};
+pub(crate) use learning::{
+    ExplainedLearning, FoundLearning, ImportView, LearningFate, LearningUseView, LearningView,
+    ScoredLearning,
+};
 pub(crate) use notes::CommentView;
 pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};

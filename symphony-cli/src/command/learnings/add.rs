@@ -6,6 +6,7 @@ use symphony_core::id::{IssueId, LearningId};
 use symphony_core::learning::LearningType;
 use symphony_store::NewLearning;
 
+use super::person::refuse_agents;
 use crate::app::App;
 use crate::value::{issue_id, named, text_or_stdin};
 use crate::view::LearningView;
@@ -31,6 +32,7 @@ pub(crate) struct AddArgs {
 
 impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        refuse_agents(app, "add a learning")?;
         let pattern = text_or_stdin(&self.text)?;
         let mut session = app.session()?;
         let id =

@@ -1,28 +1,63 @@
 //! `symphony learnings list`.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context as _;
 use clap::Args;
-use symphony_store::LearningFilter;
+use symphony_core::Timestamp;
+use symphony_core::id::IssueId;
+use symphony_core::learning::{Learning, LearningType};
+use symphony_learning::{Best, Hit, Options, Subject, rank, rank_best};
+use symphony_store::{LearningFilter, Retired};
 
 use crate::app::App;
 use crate::output::List;
-use crate::view::LearningView;
+use crate::place::Session;
+use crate::value::{issue_id, named};
+use crate::view::{ExplainedLearning, LearningFate, LearningView};
 
 /// What `learnings list` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony learnings list --all-projects")]
+#[command(
+    after_help = "Examples:\n  symphony learnings list --type convention\n  symphony learnings list --explain SYM-12    what an agent on SYM-12 would be given, and why"
+)]
 pub(crate) struct ListArgs {
+    /// Only those of this kind
+    #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
+    learning_type: Option<LearningType>,
+    /// Retired ones too
+    #[arg(short, long, conflicts_with = "retired")]
+    all: bool,
+    /// Only retired ones
+    #[arg(long)]
+    retired: bool,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    limit: Option<u32>,
     /// Those of all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
+    /// Rank them for an issue, best first, with the parts of each score and what is not given
+    #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["all", "retired", "all_projects"])]
+    explain: Option<IssueId>,
 }
 
 impl ListArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
+        if let Some(issue) = &self.explain {
+            return self.explain(app, &session, issue);
+        }
         let filter = LearningFilter {
             project: (!self.all_projects).then(|| session.project.id.clone()),
-            ..LearningFilter::default()
+            learning_type: self.learning_type,
+            retired: match (self.all, self.retired) {
+                (_, true) => Retired::Only,
+                (true, false) => Retired::With,
+                (false, false) => Retired::Without,
+            },
+            except_issue: None,
+            limit: self.limit,
         };
         let learnings = session
             .store
@@ -35,4 +70,76 @@ impl ListArgs {
                 .collect::<List<_>>(),
         )
     }
+
+    fn explain(&self, app: &App, session: &Session, issue: &IssueId) -> anyhow::Result<()> {
+        let what = || format!("explain the learnings of {issue}");
+        let issue = session.store.issue(issue).with_context(what)?;
+        // all kinds are ranked, whatever is shown: one kind can cover another
+        let filter = LearningFilter {
+            project: Some(issue.project.clone()),
+            except_issue: Some(issue.id.clone()),
+            ..LearningFilter::default()
+        };
+        let records = session.store.learnings(&filter).with_context(what)?;
+        let learnings: Vec<Learning> = records
+            .iter()
+            .map(|record| record.learning.clone())
+            .collect();
+        let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
+        let now = Timestamp::now();
+        let given = rank_best(&learnings, &subject, now, Options::default()).with_context(what)?;
+        let whole = rank(&learnings, &subject, now, Options::uncapped()).with_context(what)?;
+        let id = |index: usize| learnings.get(index).map(|learning| learning.id.clone());
+        let mut fates: Vec<(usize, LearningFate)> = Vec::new();
+        fates.extend(given_and_over(&given, &whole.best));
+        fates.extend(
+            whole
+                .dropped
+                .iter()
+                .map(|dropped| match dropped.covered_by {
+                    Some(by) => (dropped.index, LearningFate::Covered { covered_by: id(by) }),
+                    None => (dropped.index, LearningFate::Empty),
+                }),
+        );
+        let mut shown: List<ExplainedLearning> = fates
+            .into_iter()
+            .filter_map(|(index, fate)| {
+                Some(ExplainedLearning::new(records.get(index)?.clone(), fate))
+            })
+            .filter(|explained| {
+                self.learning_type.is_none()
+                    || explained.learning.learning_type == self.learning_type
+            })
+            .collect();
+        if let Some(limit) = self.limit {
+            shown
+                .items
+                .truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+        }
+        app.out.answer(&shown)
+    }
+}
+
+/// What stays, conventions first, each list best first: given, or over the cap.
+fn given_and_over(given: &Best, whole: &Best) -> Vec<(usize, LearningFate)> {
+    let taken: BTreeMap<usize, &Hit> = given
+        .conventions
+        .iter()
+        .chain(&given.tactical)
+        .map(|hit| (hit.index, hit))
+        .collect();
+    let all = whole.conventions.iter().chain(&whole.tactical);
+    all.map(|hit| {
+        let (score, parts) = (hit.score, hit.parts);
+        let fate = match taken.get(&hit.index) {
+            Some(taken) => LearningFate::Given {
+                score,
+                parts,
+                cut_to_chars: taken.cut_to_chars,
+            },
+            None => LearningFate::OverCap { score, parts },
+        };
+        (hit.index, fate)
+    })
+    .collect()
 }

@@ -1,9 +1,15 @@
 //! What agents and people learned: `symphony learnings`.
 
 mod add;
+mod export;
+mod import;
+mod line;
 mod list;
+mod person;
 mod rank;
+mod retire;
 mod search;
+mod stats;
 mod tree;
 
 pub(crate) use tree::LearningsCommand;

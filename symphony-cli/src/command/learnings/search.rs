@@ -3,13 +3,11 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
-use symphony_core::learning::Learning;
-use symphony_learning::{Options, Relevance, search};
-use symphony_store::LearningFilter;
+use symphony_learning::{Options, Relevance};
 
 use crate::app::App;
 use crate::output::List;
-use crate::view::{LearningView, ScoredLearning};
+use crate::view::{FoundLearning, ScoredLearning};
 
 /// What `learnings search` takes.
 #[derive(Debug, Args)]
@@ -23,46 +21,44 @@ pub(crate) struct SearchArgs {
     /// Those of all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
+    /// Show the parts of each score
+    #[arg(long)]
+    explain: bool,
 }
 
 impl SearchArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let session = app.session()?;
-        let filter = LearningFilter {
-            project: (!self.all_projects).then(|| session.project.id.clone()),
-            ..LearningFilter::default()
-        };
-        let records = session
-            .store
-            .learnings(&filter)
-            .context("search the learnings")?;
-        let learnings: Vec<Learning> = records
-            .iter()
-            .map(|record| record.learning.clone())
-            .collect();
+        let mut session = app.session()?;
+        let project = (!self.all_projects).then_some(&session.project.id);
         let options = Options {
             max_results: usize::try_from(self.limit).unwrap_or(usize::MAX),
             ..Options::default()
         };
-        let hits = search(
-            &learnings,
-            &self.query,
-            Relevance::Matching,
-            Timestamp::now(),
-            options,
-        )
-        .context("search the learnings")?;
-        let found: List<ScoredLearning> = hits
-            .iter()
-            .filter_map(|hit| {
-                let learning = LearningView::from(records.get(hit.index)?.clone());
-                Some(ScoredLearning {
-                    learning,
-                    score: hit.score,
-                    parts: hit.parts,
-                })
-            })
-            .collect();
-        app.out.answer(&found)
+        let found = session
+            .store
+            .search_learnings(
+                project,
+                &self.query,
+                Relevance::Matching,
+                Timestamp::now(),
+                options,
+            )
+            .context("search the learnings")?;
+        // JSON always says why: a program leaves out what it does not need
+        if self.explain || app.out.is_json() {
+            app.out.answer(
+                &found
+                    .into_iter()
+                    .map(ScoredLearning::from)
+                    .collect::<List<_>>(),
+            )
+        } else {
+            app.out.answer(
+                &found
+                    .into_iter()
+                    .map(FoundLearning::from)
+                    .collect::<List<_>>(),
+            )
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{add, list, rank, search};
+use super::{add, export, import, list, rank, retire, search, stats};
 use crate::app::App;
 
 /// A command on learnings.
@@ -17,6 +17,16 @@ pub(crate) enum LearningsCommand {
     Search(search::SearchArgs),
     /// Rank the learnings of a document, without a database
     Rank(rank::RankArgs),
+    /// Show how often each learning was given to an agent, and how those runs ended
+    Stats(stats::StatsArgs),
+    /// Give learnings to no agent any more
+    Retire(retire::RetireArgs),
+    /// Give retired learnings to agents again
+    Restore(retire::RestoreArgs),
+    /// Write the learnings as JSON Lines
+    Export(export::ExportArgs),
+    /// Read learnings that were exported
+    Import(import::ImportArgs),
 }
 
 impl LearningsCommand {
@@ -30,6 +40,11 @@ impl LearningsCommand {
             Self::Add(args) => args.run(app),
             Self::Search(args) => args.run(app),
             Self::Rank(args) => args.run(app),
+            Self::Stats(args) => args.run(app),
+            Self::Retire(args) => args.run(app),
+            Self::Restore(args) => args.run(app),
+            Self::Export(args) => args.run(app),
+            Self::Import(args) => args.run(app),
         }
     }
 }

@@ -1,0 +1,68 @@
+//! `symphony learnings export`.
+
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_store::{LearningFilter, Retired};
+
+use super::line::LearningLine;
+use crate::app::App;
+use crate::output::plural;
+
+/// What `learnings export` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "One JSON object a line, oldest first, retired ones too; `symphony learnings import` reads it.\n\nExample:\n  symphony learnings export learnings.jsonl"
+)]
+pub(crate) struct ExportArgs {
+    /// The file to write; `-`, and nothing, is standard output
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    file: PathBuf,
+    /// Those of all projects of the installation
+    #[arg(long = "all-projects")]
+    all_projects: bool,
+}
+
+impl ExportArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let filter = LearningFilter {
+            project: (!self.all_projects).then(|| session.project.id.clone()),
+            retired: Retired::With,
+            ..LearningFilter::default()
+        };
+        let records = session
+            .store
+            .learnings(&filter)
+            .context("export the learnings")?;
+        let mut text = String::new();
+        for record in records.iter().rev() {
+            text.push_str(&serde_json::to_string(&LearningLine::from(record.clone()))?);
+            text.push('\n');
+        }
+        if self.file.as_os_str() == "-" {
+            return app.out.write_raw(text.as_bytes());
+        }
+        let path = app.surroundings.current.join(&self.file);
+        write_whole(&path, &text).with_context(|| format!("write {}", path.display()))?;
+        app.out.note(&format!(
+            "Exported {} to {}.",
+            plural(records.len(), "learning"),
+            path.display()
+        ));
+        Ok(())
+    }
+}
+
+/// Writes beside and renames: what was there is whole until the new file is.
+fn write_whole(path: &std::path::Path, text: &str) -> std::io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}

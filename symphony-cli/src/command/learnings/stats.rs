@@ -1,0 +1,43 @@
+//! `symphony learnings stats`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_store::{LearningFilter, Retired};
+
+use crate::app::App;
+use crate::output::List;
+use crate::view::LearningUseView;
+
+/// What `learnings stats` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony learnings stats --limit 20")]
+pub(crate) struct StatsArgs {
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    limit: Option<u32>,
+    /// Those of all projects of the installation
+    #[arg(long = "all-projects")]
+    all_projects: bool,
+}
+
+impl StatsArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let filter = LearningFilter {
+            project: (!self.all_projects).then(|| session.project.id.clone()),
+            retired: Retired::With,
+            limit: self.limit,
+            ..LearningFilter::default()
+        };
+        let uses = session
+            .store
+            .learning_uses(&filter)
+            .context("count the uses of the learnings")?;
+        app.out.answer(
+            &uses
+                .into_iter()
+                .map(LearningUseView::from)
+                .collect::<List<_>>(),
+        )
+    }
+}

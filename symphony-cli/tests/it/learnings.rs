@@ -1,0 +1,308 @@
+//! Learnings over their life: explained, counted, retired, exported and imported.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Answer, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+};
+
+fn set_up() -> Project {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project
+}
+
+fn learn(project: &Project, arguments: &[&str]) -> String {
+    text(&project.json(&[&["learnings", "add"], arguments].concat())["id"])
+}
+
+fn piped(project: &Project, arguments: &[&str], document: &str) -> Answer {
+    let mut command = assert_cmd::Command::from_std(project.command(arguments));
+    command.write_stdin(document).output().unwrap().into()
+}
+
+fn items(project: &Project, arguments: &[&str]) -> Vec<Value> {
+    let answer = project.json(&[&["learnings"], arguments].concat());
+    answer["items"]
+        .as_array()
+        .expect("a list has items")
+        .clone()
+}
+
+fn patterns(project: &Project, arguments: &[&str]) -> Vec<String> {
+    items(project, arguments)
+        .iter()
+        .map(|item| text(&item["pattern"]))
+        .collect()
+}
+
+#[test]
+fn an_issue_explains_what_it_is_given_and_what_covers_what() {
+    let project = set_up();
+    project.ok(&[
+        "issue",
+        "add",
+        "Parse numbers",
+        "--description",
+        "in src/number.rs",
+    ]);
+    project.ok(&["issue", "add", "Other"]);
+    let long = learn(
+        &project,
+        &[
+            "Parse numbers strictly, always",
+            "--applies-to",
+            "src/number.rs",
+        ],
+    );
+    learn(&project, &["parse numbers strictly"]);
+    learn(&project, &["Own", "--issue", "SYM-1"]);
+    learn(
+        &project,
+        &["Sibling", "--issue", "SYM-2", "--type", "convention"],
+    );
+    learn(&project, &["?!"]);
+
+    let explained = items(&project, &["list", "--explain", "sym-1"]);
+    let fates: Vec<(&str, &str)> = explained
+        .iter()
+        .map(|item| {
+            (
+                item["pattern"].as_str().unwrap(),
+                item["fate"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        fates[..2],
+        [
+            ("Sibling", "given"),
+            ("Parse numbers strictly, always", "given")
+        ]
+    );
+    let rest = [("parse numbers strictly", "covered"), ("?!", "empty")];
+    assert!(
+        fates.len() == 4 && rest.iter().all(|fate| fates.contains(fate)),
+        "{fates:?}"
+    );
+    let covered = explained
+        .iter()
+        .find(|item| item["fate"] == "covered")
+        .unwrap();
+    assert_eq!(covered["covered_by"], json!(long));
+    assert_eq!(explained[1]["parts"]["paths"], json!(1.0));
+    assert!(
+        explained[1]["score"].as_f64().unwrap() > 0.45,
+        "{:#}",
+        explained[1]
+    );
+
+    let shown = project.ok(&[
+        "learnings",
+        "list",
+        "--explain",
+        "SYM-1",
+        "--type",
+        "convention",
+    ]);
+    assert_eq!(shown.lines().count(), 2, "{shown}");
+    let answer = project.symphony(&["learnings", "list", "--explain", "SYM-9"]);
+    assert_eq!(answer.code, 3, "{answer:#?}");
+}
+
+#[test]
+fn a_search_explains_its_scores_when_asked() {
+    let project = set_up();
+    learn(&project, &["Numbers are parsed in src/number.rs"]);
+    let head = |arguments: &[&str]| {
+        project
+            .ok(arguments)
+            .lines()
+            .next()
+            .unwrap()
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(
+        head(&["learnings", "search", "numbers"]),
+        "SCORE ID TYPE LEARNING"
+    );
+    let explained = head(&["learnings", "search", "numbers", "--explain"]);
+    assert_eq!(explained, "SCORE PATHS WORDS AGE ID TYPE LEARNING");
+    let found = items(&project, &["search", "numbers"]);
+    assert_eq!(found[0]["parts"]["labels"], json!(0.0));
+}
+
+#[test]
+fn what_is_retired_is_listed_on_demand_and_found_no_more() {
+    let project = set_up();
+    let old = learn(&project, &["Old numbers", "--type", "gotcha"]);
+    learn(&project, &["New numbers"]);
+    let end = old.get(old.len() - 12..).unwrap();
+    assert_eq!(
+        project.ok(&["learnings", "retire", end]),
+        "Retired 1 learning.\n"
+    );
+    assert_eq!(patterns(&project, &["list"]), ["New numbers"]);
+    assert_eq!(patterns(&project, &["list", "--retired"]), ["Old numbers"]);
+    assert_eq!(
+        patterns(&project, &["list", "--all"]),
+        ["New numbers", "Old numbers"]
+    );
+    assert_eq!(
+        patterns(&project, &["list", "--all", "--type", "gotcha"]),
+        ["Old numbers"]
+    );
+    assert_eq!(
+        patterns(&project, &["list", "--all", "--limit", "1"]),
+        ["New numbers"]
+    );
+    assert_eq!(patterns(&project, &["search", "numbers"]), ["New numbers"]);
+    let restored = project.json(&["learnings", "restore", &old]);
+    assert_eq!(restored["items"][0]["retired"], json!(false));
+    assert_eq!(patterns(&project, &["list"]).len(), 2);
+    let answer = project.symphony(&["learnings", "retire", &old, "nothing"]);
+    assert_eq!(answer.code, 3, "{answer:#?}");
+    assert!(
+        answer.stderr.contains("there is no learning `nothing`"),
+        "{answer:#?}"
+    );
+    assert_eq!(patterns(&project, &["list"]).len(), 2);
+}
+
+#[test]
+fn an_agent_does_not_write_learnings_as_a_person() {
+    let mut project = set_up();
+    let id = learn(&project, &["Numbers"]);
+    project.set_variable("SYMPHONY_RUN_ID", "run-1");
+    for arguments in [
+        &["retire", &id][..],
+        &["restore", &id],
+        &["add", "x"],
+        &["import", "-"],
+    ] {
+        let answer = project.symphony(&[&["learnings"], arguments].concat());
+        assert_eq!(answer.code, 4, "{arguments:?}: {answer:#?}");
+        assert!(answer.stderr.contains("`add_learning`"), "{answer:#?}");
+    }
+    assert_eq!(patterns(&project, &["list"]), ["Numbers"]);
+}
+
+#[test]
+fn what_is_exported_is_imported_elsewhere_once() {
+    let from = set_up();
+    from.ok(&["issue", "add", "One", "--label", "parser"]);
+    learn(
+        &from,
+        &[
+            "First",
+            "--type",
+            "convention",
+            "--applies-to",
+            "src/a.rs",
+            "--issue",
+            "SYM-1",
+        ],
+    );
+    let retired = learn(&from, &["Second"]);
+    from.ok(&["learnings", "retire", &retired]);
+    let exported = from.ok(&["learnings", "export"]);
+    assert_eq!(exported.lines().count(), 2, "{exported}");
+    let file = from.beside.join("learnings.jsonl");
+    from.ok(&["learnings", "export", file.to_str().unwrap()]);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), exported);
+
+    let into = Project::repository("other");
+    into.ok(&["init", "--prefix", "OTH"]);
+    let count = |answer: &Value| (answer["added"].clone(), answer["skipped"].clone());
+    let first = into.json(&["learnings", "import", file.to_str().unwrap()]);
+    assert_eq!(count(&first), (json!(2), json!(0)));
+    let second = piped(&into, &["learnings", "import", "-", "--json"], &exported).json();
+    assert_eq!(count(&second), (json!(0), json!(2)));
+    let (before, after) = (
+        items(&from, &["list", "--all"]),
+        items(&into, &["list", "--all"]),
+    );
+    for (before, after) in before.iter().zip(&after) {
+        for field in [
+            "id",
+            "pattern",
+            "learning_type",
+            "applies_to",
+            "labels",
+            "author",
+            "created_at",
+            "retired",
+        ] {
+            assert_eq!(before[field], after[field], "{field}");
+        }
+        assert_eq!(after["issue"], Value::Null);
+    }
+    assert_eq!(after.len(), 2);
+}
+
+#[test]
+fn a_bad_line_is_named_and_nothing_is_imported() {
+    let project = set_up();
+    let lines = "{\"pattern\": \"fine\"}\n\n{\"pattern\": \"x\", \"created_at\": \"soon\"}\nnot json\n{\"pattern\": \" \"}\n{\"version\": 2, \"pattern\": \"x\"}\n";
+    let answer = piped(&project, &["learnings", "import", "-"], lines);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    for problem in [
+        "import standard input: 4 lines wrong, nothing was imported: line 3: created_at: ",
+        "; line 4: ",
+        "; line 5: pattern",
+        "; line 6: version: 2 is unknown here; expected 1",
+    ] {
+        assert!(answer.stderr.contains(problem), "{problem}: {answer:#?}");
+    }
+    assert_eq!(patterns(&project, &["list"]), [""; 0]);
+    let answer = project.symphony(&["learnings", "import", "nowhere.jsonl"]);
+    assert_eq!(answer.code, 3, "{answer:#?}");
+    let answer = piped(
+        &project,
+        &["learnings", "import", "-"],
+        "{\"pattern\": \"fine\"}",
+    );
+    assert_eq!(
+        answer.stdout,
+        "Imported 1 learning; 0 were there already.\n"
+    );
+    assert_eq!(items(&project, &["list"])[0]["author"], "human");
+}
+
+#[test]
+fn what_an_agent_learned_carries_its_commit_and_is_counted_when_given() {
+    let worker = scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [
+            commit("hello.txt", "hello"),
+            turn(call(
+                "mcp__symphony__add_learning",
+                json!({ "pattern": "Greet in hello.txt", "applies_to": ["hello.txt"] }),
+            )),
+            create_pr("Say hello"),
+        ],
+    );
+    let project = Project::new("tool", &scenarios([worker]), &json!({}));
+    let given = learn(&project, &["Speak plainly"]);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+
+    let learned = items(&project, &["search", "greet"]);
+    let head = project.git(&["rev-parse", "symphony/SYM-1"]);
+    assert_eq!(learned[0]["commit"], json!(head));
+    assert_eq!(learned[0]["run"], run["id"]);
+    assert_eq!(learned[0]["author"], "worker");
+    let stats = items(&project, &["stats"]);
+    assert_eq!(stats[0]["id"], json!(given));
+    assert_eq!(
+        (&stats[0]["given"], &stats[0]["runs"]),
+        (&json!(1), &json!({ "succeeded": 1 }))
+    );
+    assert_eq!(
+        (&stats[1]["given"], &stats[1]["last_given_at"]),
+        (&json!(0), &Value::Null)
+    );
+}
