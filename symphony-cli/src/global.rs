@@ -20,7 +20,7 @@ pub(crate) struct GlobalArgs {
     )]
     pub(crate) directory: Option<PathBuf>,
 
-    /// Use this configuration file (SYMPHONY_CONFIG does the same)
+    /// Use this configuration file (`SYMPHONY_CONFIG` does the same)
     #[arg(long, value_name = "FILE", global = true, display_order = 101)]
     pub(crate) config: Option<PathBuf>,
 
@@ -42,7 +42,7 @@ pub(crate) struct GlobalArgs {
     #[arg(short, long, global = true, action = ArgAction::Count, display_order = 104)]
     pub(crate) verbose: u8,
 
-    /// When to use colours; NO_COLOR is honoured
+    /// When to use colours; `NO_COLOR` is honoured
     #[arg(
         long,
         value_name = "WHEN",

@@ -91,9 +91,9 @@ impl Progress {
                 .map(|(text, _)| text)
                 .unwrap_or_default();
             if run.status.is_live() {
-                self.moved(&run, &last)
+                self.moved(&run, &last);
             } else {
-                self.ended(&run)
+                self.ended(&run);
             }
         }
         Ok(())

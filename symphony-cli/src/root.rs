@@ -63,7 +63,7 @@ enum Command {
     /// Show, check and change the configuration
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Build prompts from documents
+    /// Show the prompts of an issue, build prompts from documents
     #[command(subcommand)]
     Prompt(PromptCommand),
     /// Manage what agents and people learned
@@ -144,7 +144,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// Starts the log on standard error: warnings, and more with `-v`; SYMPHONY_LOG says it in detail.
+/// Starts the log on standard error: warnings, and more with `-v`; `SYMPHONY_LOG` says it in detail.
 fn start_log(verbose: u8) {
     let level = match verbose {
         0 => "warn",

@@ -1,5 +1,6 @@
 //! `symphony doctor`: what Symphony needs, checked one by one.
 
+use std::fmt;
 use std::path::Path;
 
 use anyhow::Context as _;
@@ -65,7 +66,7 @@ impl CheckView {
         }
     }
 
-    fn failed(check: &'static str, detail: impl ToString, mend: impl Into<String>) -> Self {
+    fn failed(check: &'static str, detail: &dyn fmt::Display, mend: impl Into<String>) -> Self {
         Self {
             check,
             status: Health::Failed,
@@ -120,7 +121,7 @@ impl DoctorArgs {
 fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     let mut checks = vec![match GitProgram::find() {
         Ok(git) => CheckView::ok("git", git.path().display().to_string()),
-        Err(error) => CheckView::failed("git", error, "install git 2.38 or newer"),
+        Err(error) => CheckView::failed("git", &error, "install git 2.38 or newer"),
     }];
     let root = app.surroundings.root().context("check the repository")?;
     checks.push(check_repository(&root));
@@ -135,7 +136,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
         Err(error) => {
             checks.push(CheckView::failed(
                 "configuration",
-                format!("{error:#}"),
+                &format!("{error:#}"),
                 "`symphony config check` lists all problems",
             ));
             return Ok(checks);
@@ -154,11 +155,11 @@ fn check_repository(root: &Path) -> CheckView {
     let looked = Repository::open(root, RepositoryOptions::default())
         .and_then(|repository| Ok((repository.branches()?, repository.default_branch())));
     match looked {
-        Err(error) => CheckView::failed(CHECK, error, "make a repository with a first commit"),
+        Err(error) => CheckView::failed(CHECK, &error, "make a repository with a first commit"),
         Ok((branches, _)) if branches.iter().any(|branch| branch == BLOCKING_BRANCH) => {
             CheckView::failed(
                 CHECK,
-                format!(
+                &format!(
                     "a branch `{BLOCKING_BRANCH}` leaves no room for `{BLOCKING_BRANCH}/SYM-1`"
                 ),
                 format!("`git branch -m {BLOCKING_BRANCH} {BLOCKING_BRANCH}-old`"),
@@ -178,7 +179,7 @@ fn check_repository(root: &Path) -> CheckView {
 fn check_disk(installation: &Installation) -> CheckView {
     const CHECK: &str = "disk";
     match rustix::fs::statvfs(&installation.root) {
-        Err(error) => CheckView::failed(CHECK, error, "look at the file system"),
+        Err(error) => CheckView::failed(CHECK, &error, "look at the file system"),
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let detail = format!("{} MiB free", free >> 20);
@@ -199,7 +200,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         Ok(None) => {
             checks.push(CheckView::failed(
                 CHECK,
-                format!("{path} is not there"),
+                &format!("{path} is not there"),
                 "`symphony init`",
             ));
             return None;
@@ -207,7 +208,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         Err(error) => {
             checks.push(CheckView::failed(
                 CHECK,
-                format!("{error:#}"),
+                &format!("{error:#}"),
                 "restore a backup, or move the file away and `symphony init`",
             ));
             return None;
@@ -216,7 +217,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
     let durability = store.durability();
     checks.push(match durability {
         Ok((mode, _)) => CheckView::ok(CHECK, format!("{path}, journal mode {mode}")),
-        Err(error) => CheckView::failed(CHECK, error, "restore a backup"),
+        Err(error) => CheckView::failed(CHECK, &error, "restore a backup"),
     });
     match store.project_at(&installation.root) {
         Ok(Some(project)) => {
@@ -226,11 +227,11 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         }
         Ok(None) => {
             let detail = format!("{} is not registered", installation.root.display());
-            checks.push(CheckView::failed("project", detail, "`symphony init`"));
+            checks.push(CheckView::failed("project", &detail, "`symphony init`"));
             None
         }
         Err(error) => {
-            checks.push(CheckView::failed("project", error, "restore a backup"));
+            checks.push(CheckView::failed("project", &error, "restore a backup"));
             None
         }
     }
@@ -242,7 +243,7 @@ fn check_project(installation: &Installation, project: &Project, checks: &mut Ve
         Err(error) => {
             checks.push(CheckView::failed(
                 "settings",
-                error,
+                &error,
                 "`symphony config check` lists all problems",
             ));
             return;
@@ -250,16 +251,16 @@ fn check_project(installation: &Installation, project: &Project, checks: &mut Ve
     };
     checks.push(match installation.provider(&config) {
         Ok(call) => CheckView::ok("provider", call.name().to_string()),
-        Err(error) => CheckView::failed("provider", error, "install an agent's CLI, or `symphony config set provider scripted` to try it without a model"),
+        Err(error) => CheckView::failed("provider", &error, "install an agent's CLI, or `symphony config set provider scripted` to try it without a model"),
     });
     checks.push(match installation.library(&config) {
         Ok(library) => {
             let phases = library.pipeline.iter().count();
-            CheckView::ok("prompts", format!("{} phases", phases))
+            CheckView::ok("prompts", format!("{phases} phases"))
         }
         Err(error) => CheckView::failed(
             "prompts",
-            error,
+            &error,
             "mend the files, or remove them: the shipped ones are used then",
         ),
     });
@@ -269,7 +270,7 @@ fn check_project(installation: &Installation, project: &Project, checks: &mut Ve
             Ok(base) => CheckView::ok("base branch", base.branch.to_string()),
             Err(error) => CheckView::failed(
                 "base branch",
-                error,
+                &error,
                 "`symphony config set base_branch NAME`",
             ),
         },

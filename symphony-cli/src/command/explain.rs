@@ -30,14 +30,14 @@ impl ExplainArgs {
         let issue = session.store.issue(&self.issue).with_context(what)?;
         let snapshot =
             observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
-        let view = explain(&session.store, issue, &snapshot, now).with_context(what)?;
+        let view = explain(&session.store, &issue, &snapshot, now).with_context(what)?;
         app.out.answer(&view)
     }
 }
 
 fn explain(
     store: &Store,
-    issue: Issue,
+    issue: &Issue,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> anyhow::Result<ExplainView> {
@@ -54,14 +54,14 @@ fn explain(
         .iter()
         .find(|action| concerns(action, &issue.id))
         .map(ActionView::from);
-    let reasons = reasons(store, &issue, snapshot, &plan, now)?;
+    let reasons = reasons(store, issue, snapshot, &plan, now)?;
     let mut waits: Vec<WaitView> = reasons
         .iter()
         .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
         .collect();
     if running.is_none()
         && next.is_none()
-        && let Some(wait) = wait_for_a_person(&issue, store.open_pr(&issue.id)?.is_some())
+        && let Some(wait) = wait_for_a_person(issue, store.open_pr(&issue.id)?.is_some())
     {
         waits.push(wait);
     }
@@ -78,7 +78,9 @@ fn explain(
 fn concerns(action: &Action, id: &IssueId) -> bool {
     match action {
         Action::FinishCrashed { issue, .. } => issue.as_ref() == Some(id),
-        Action::OpenBreaker { issue } | Action::CleanUp { issue, .. } => issue == id,
+        Action::Unblock { issue }
+        | Action::OpenBreaker { issue }
+        | Action::CleanUp { issue, .. } => issue == id,
         Action::StartRun(start) => start.target.issue() == Some(id),
     }
 }
@@ -111,7 +113,8 @@ fn reasons(
         .iter()
         .filter(|decision| decision.issue == issue.id);
     for reason in planned.flat_map(|decision| &decision.reasons) {
-        if matches!(reason, Reason::NoSlot { .. }) && !reasons.contains(reason) {
+        let only_planned = matches!(reason, Reason::NoSlot { .. } | Reason::SubtasksCancelled);
+        if only_planned && !reasons.contains(reason) {
             reasons.push(reason.clone());
         }
     }

@@ -73,25 +73,21 @@ impl McpArgs {
     }
 
     fn open(&self, app: &App) -> anyhow::Result<Store> {
-        match &self.db {
-            Some(path) => {
-                let path = app.surroundings.current.join(path);
-                if !path.exists() {
-                    let message = format!(
-                        "open the database {}: there is no such file",
-                        path.display()
-                    );
-                    return Err(Stop::new(Exit::NotFound, message)
-                        .hint("`symphony init` makes one")
-                        .into());
-                }
-                Ok(Store::open_existing(&path)?)
-            }
-            None => {
-                let installation = app.surroundings.installation()?;
-                Ok(existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?)
-            }
+        let Some(path) = &self.db else {
+            let installation = app.surroundings.installation()?;
+            return Ok(existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?);
+        };
+        let path = app.surroundings.current.join(path);
+        if !path.exists() {
+            let message = format!(
+                "open the database {}: there is no such file",
+                path.display()
+            );
+            return Err(Stop::new(Exit::NotFound, message)
+                .hint("`symphony init` makes one")
+                .into());
         }
+        Ok(Store::open_existing(&path)?)
     }
 
     /// Returns who the session is: a person, with the tools of an agent type when one is named.

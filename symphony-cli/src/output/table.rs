@@ -30,12 +30,9 @@ impl Table {
 
     /// Adds a row; its texts become harmless lines.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(
-            cells
-                .iter()
-                .map(|cell| one_line(cell).into_owned())
-                .collect(),
-        );
+        let cells = cells.into_iter();
+        self.rows
+            .push(cells.map(|cell| one_line(&cell).into_owned()).collect());
     }
 
     /// Says whether there is no row.
@@ -88,9 +85,9 @@ mod tests {
     #[test]
     fn without_a_width_every_row_is_one_line() {
         insta::assert_snapshot!(table().render(None), @"
-        ID    TITLE                                    N
-        A-1   A title of two lines and many words      1
-        A-20  ␛[31mred                               200
+        ID    TITLE                                  N
+        A-1   A title of two lines and many words    1
+        A-20  ␛[31mred                             200
         ");
     }
 

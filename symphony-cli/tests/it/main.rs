@@ -1,1 +1,46 @@
 //! Integration tests of symphony-cli.
+
+#[cfg(test)]
+mod configuration;
+#[cfg(test)]
+mod demo;
+#[cfg(test)]
+mod documents;
+#[cfg(test)]
+mod failure;
+#[cfg(test)]
+mod help;
+#[cfg(test)]
+mod init;
+#[cfg(test)]
+mod issues;
+#[cfg(test)]
+mod learnings;
+#[cfg(test)]
+mod main_job;
+#[cfg(test)]
+mod mcp_stdio;
+#[cfg(test)]
+mod prompt_sizes;
+#[cfg(test)]
+mod pull_requests;
+#[cfg(test)]
+#[cfg(feature = "python-mcp")]
+mod python_mcp;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod real_claude;
+#[cfg(test)]
+mod records;
+#[cfg(test)]
+mod review;
+#[cfg(test)]
+mod run_records;
+#[cfg(test)]
+mod support;
+#[cfg(test)]
+mod terminal;
+#[cfg(test)]
+mod tidy;
+#[cfg(test)]
+mod transcript;

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
-use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
+use symphony_workspace::config_file::{CONFIG_FILE_NAME, ConfigFileError, set};
 
 use super::show::role;
 use crate::app::App;
@@ -51,6 +51,7 @@ impl SetArgs {
             }
         };
         let change = set(&file, role(self.global), &self.key, &self.value)
+            .map_err(refusal)
             .with_context(|| format!("set `{}`", self.key))?;
         let view = ChangeView {
             key: change.path.to_string(),
@@ -60,4 +61,15 @@ impl SetArgs {
         let sentence = format!("{} is {} in {}.", view.key, view.value, view.file.display());
         app.out.done(&view, &sentence)
     }
+}
+
+/// Names what is wrong with a value: the file has it not yet, so that checking the file would find nothing.
+fn refusal(error: ConfigFileError) -> anyhow::Error {
+    let problems: Vec<String> = error.problems().iter().map(ToString::to_string).collect();
+    if problems.is_empty() {
+        return error.into();
+    }
+    Stop::new(Exit::Failed, problems.join("; "))
+        .hint("`symphony config schema` says what is allowed")
+        .into()
 }

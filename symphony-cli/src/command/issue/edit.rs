@@ -1,42 +1,40 @@
 //! `symphony issue edit`.
 
 use anyhow::Context as _;
-use clap::{ArgGroup, Args};
+use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Priority, Size};
 use symphony_store::IssueEdit;
 
 use crate::app::App;
+use crate::failure::{Exit, Stop};
 use crate::value::{issue_id, named, text_or_stdin};
 use crate::view::IssueView;
 
 /// What `issue edit` takes.
 #[derive(Debug, Args)]
-#[command(
-    after_help = "Example:\n  symphony issue edit SYM-1 --priority high --add-label urgent",
-    group = ArgGroup::new("change").required(true).multiple(true)
-)]
+#[command(after_help = "Example:\n  symphony issue edit SYM-1 --priority high --add-label urgent")]
 pub(crate) struct EditArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
     /// The new title
-    #[arg(long, value_name = "TEXT", group = "change")]
+    #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     /// The new description; `-` reads it from standard input
-    #[arg(short, long, value_name = "TEXT", group = "change")]
+    #[arg(short, long, value_name = "TEXT")]
     description: Option<String>,
     /// The new priority
-    #[arg(short, long, value_name = "PRIORITY", group = "change", value_parser = named(Priority::NAMES, Priority::parse))]
+    #[arg(short, long, value_name = "PRIORITY", value_parser = named(Priority::NAMES, Priority::parse))]
     priority: Option<Priority>,
     /// The new size
-    #[arg(short, long, value_name = "SIZE", group = "change", value_parser = named(Size::NAMES, Size::parse))]
+    #[arg(short, long, value_name = "SIZE", value_parser = named(Size::NAMES, Size::parse))]
     size: Option<Size>,
     /// Unset the size
-    #[arg(long = "no-size", group = "change", conflicts_with = "size")]
+    #[arg(long = "no-size", conflicts_with = "size")]
     no_size: bool,
     /// Replace the labels; may be given several times
-    #[arg(short, long = "label", value_name = "LABEL", group = "change")]
+    #[arg(short, long = "label", value_name = "LABEL")]
     labels: Vec<String>,
     /// Add a label; may be given several times
     #[arg(
@@ -55,7 +53,7 @@ pub(crate) struct EditArgs {
     )]
     removed_labels: Vec<String>,
     /// Replace the issues that must be done before; may be given several times
-    #[arg(long = "depends-on", value_name = "ISSUE", group = "change", value_parser = issue_id)]
+    #[arg(long = "depends-on", value_name = "ISSUE", value_parser = issue_id)]
     depends_on: Vec<IssueId>,
     /// Let it depend on nothing
     #[arg(
@@ -68,6 +66,12 @@ pub(crate) struct EditArgs {
 
 impl EditArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        if self.changes_nothing() {
+            let message = format!("edit {}: nothing that is to change was named", self.issue);
+            return Err(Stop::new(Exit::Usage, message)
+                .hint("`symphony issue edit --help` lists what can be changed")
+                .into());
+        }
         let description = self.description.as_deref().map(text_or_stdin).transpose()?;
         let mut session = app.session()?;
         let what = || format!("edit {}", self.issue);
@@ -90,6 +94,17 @@ impl EditArgs {
             .with_context(what)?;
         let sentence = format!("Changed {}: {}", issue.id, issue.title);
         app.out.done(&IssueView::from(issue), &sentence)
+    }
+
+    fn changes_nothing(&self) -> bool {
+        let texts = [&self.title, &self.description];
+        let labels = [&self.labels, &self.added_labels, &self.removed_labels];
+        texts.iter().all(|text| text.is_none())
+            && labels.iter().all(|labels| labels.is_empty())
+            && self.priority.is_none()
+            && self.size.is_none()
+            && self.depends_on.is_empty()
+            && !(self.no_size || self.no_dependencies)
     }
 
     fn new_labels(&self, old: &[String]) -> Option<Vec<String>> {

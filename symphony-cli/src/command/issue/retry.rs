@@ -25,11 +25,11 @@ impl RetryArgs {
         let issue = self
             .carry_out(&mut session.store)
             .with_context(|| format!("retry {}", self.issue))?;
-        let sentence = format!(
-            "{} starts counting anew, in `{}`.",
-            issue.id,
-            issue.state.status()
-        );
+        let sentence = if issue.state.status() == IssueStatus::Todo {
+            format!("{} is tried again at the next tick.", issue.id)
+        } else {
+            format!("The attempts at {} are counted anew.", issue.id)
+        };
         app.out.done(&IssueView::from(issue), &sentence)
     }
 

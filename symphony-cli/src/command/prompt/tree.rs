@@ -31,9 +31,7 @@ pub(crate) struct SchemaArgs {
 /// Which document a schema is of.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum DocumentKind {
-    /// The document of `prompt build`
     Build,
-    /// The document of `prompt worker`
     Worker,
 }
 

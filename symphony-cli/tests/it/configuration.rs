@@ -1,0 +1,90 @@
+//! The configuration on the command line.
+
+use serde_json::json;
+
+use crate::support::Project;
+use crate::transcript::{Transcript, assert_transcript};
+
+#[test]
+fn values_are_set_shown_and_checked() {
+    let project = Project::repository("tool");
+    project.configure(&json!({ "prefix": "SYM" }));
+    let transcript = Transcript::of(&project)
+        .run(&["config", "check"])
+        .run(&["config", "set", "max_concurrency", "2"])
+        .run(&["config", "set", "model", "opus"])
+        .run(&[
+            "config",
+            "set",
+            "gates",
+            "[{\"name\": \"test\", \"command\": \"make test\"}]",
+        ])
+        .run(&["config", "set", "gates[0].timeout_ms", "1000"])
+        .run(&["config", "set", "loop_repeats", "-1"])
+        .run(&["config", "set", "max_concurency", "2"])
+        .run(&["config", "set", "max_concurrency", "many"])
+        .run(&["config", "set", "gates..name", "x"])
+        .run(&["config", "show", "--set"])
+        .run(&["config", "show", "max_retries"])
+        .run(&["config", "show", "worktree"])
+        .run(&["config", "show", "nothing"])
+        .run(&["config", "set", "--global", "max_concurrent_agents", "3"])
+        .run(&["config", "show", "max_concurrent_agents"]);
+    assert_transcript!("config", transcript);
+}
+
+#[test]
+fn a_broken_file_is_checked_shown_and_mended() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project.configure(&json!({ "prefix": "SYM", "max_retrys": 3, "gates": [{ "name": "a" }] }));
+    let transcript = Transcript::of(&project)
+        .run(&["config", "check"])
+        .run(&["issue", "list"])
+        .run(&["tick"])
+        .run(&["config", "show", "prefix"])
+        .run(&["config", "set", "gates[0].command", "true"])
+        .run(&["doctor"]);
+    assert_transcript!("config_broken", transcript);
+    let problems = project.symphony(&["config", "check", "--json"]);
+    assert_eq!(problems.code, 1);
+    assert_eq!(problems.json()["items"][0]["key"], "max_retrys");
+}
+
+#[test]
+fn the_schema_is_a_json_schema() {
+    let project = Project::repository("tool");
+    let schema: serde_json::Value =
+        serde_json::from_str(&project.ok(&["config", "schema"])).unwrap();
+    assert_eq!(
+        schema["$schema"],
+        "https://json-schema.org/draft/2020-12/schema"
+    );
+}
+
+#[test]
+fn a_doctor_finds_a_healthy_project_healthy() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project.configure(&json!({
+        "provider": "command", "providers": { "command": { "command": "true" } },
+        "gates": [{ "name": "test", "command": "true" }],
+    }));
+    let answer = project.symphony(&["doctor", "--json"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let checks = answer.json();
+    let bad: Vec<_> = checks["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|check| check["status"] == "failed")
+        .collect();
+    assert!(bad.is_empty(), "{bad:#?}");
+    project.git(&["branch", "symphony"]);
+    let answer = project.symphony(&["doctor"]);
+    assert_eq!(answer.code, 1);
+    assert!(
+        answer.stdout.contains("git branch -m symphony"),
+        "{answer:#?}"
+    );
+}

@@ -1,0 +1,68 @@
+//! The demo: twice, in a folder with spaces, and nothing is left.
+
+use serde_json::json;
+
+use crate::support::{Project, agents_of, text};
+
+#[test]
+fn the_demo_merges_its_issues_and_leaves_nothing() {
+    let project = Project::repository("unrelated");
+    let folder = project.beside.join("a demo");
+    let arguments = ["demo", "--dir", folder.to_str().unwrap()];
+    let first = project.symphony(&arguments);
+    assert_eq!(first.code, 0, "{first:#?}");
+    assert!(
+        first.stdout.contains("2 of 2 issues done, by 4 runs"),
+        "{}",
+        first.stdout
+    );
+    assert!(
+        first
+            .stdout
+            .contains("Left behind: 0 processes, 0 worktrees."),
+        "{}",
+        first.stdout
+    );
+    // the folder is taken now
+    let second = project.json(&arguments);
+    assert_eq!(
+        text(&second["dir"]),
+        project.beside.join("a demo-2").display().to_string()
+    );
+    assert_eq!(
+        second["leftovers"],
+        json!({ "processes": 0, "worktrees": 0 })
+    );
+    for issue in second["issues"].as_array().unwrap() {
+        assert_eq!(issue["status"], "done", "{issue:#}");
+    }
+    for pr in second["pull_requests"].as_array().unwrap() {
+        assert_eq!(
+            (&pr["state"], &pr["gates"][0]["passed"]),
+            (&json!("merged"), &json!(true)),
+            "{pr:#}"
+        );
+    }
+    for run in second["runs"].as_array().unwrap() {
+        assert_eq!(agents_of(&text(&run["id"])), Vec::<String>::new());
+    }
+    let made = second["dir"].as_str().unwrap();
+    assert_eq!(project.git(&["-C", made, "status", "--porcelain"]), "");
+    assert_eq!(
+        project
+            .git(&["-C", made, "worktree", "list", "--porcelain"])
+            .matches("worktree ")
+            .count(),
+        1
+    );
+    let greeting = project
+        .program("sh")
+        .args(["greet.sh", "--bye", "Ada"])
+        .current_dir(made)
+        .output()
+        .unwrap();
+    assert_eq!(
+        String::from_utf8(greeting.stdout).unwrap(),
+        "Goodbye, Ada!\n"
+    );
+}

@@ -1,0 +1,133 @@
+//! The pure crates on documents, and learnings.
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+use crate::transcript::{Transcript, assert_transcript};
+
+fn piped(project: &Project, arguments: &[&str], document: &str) -> (i32, String, String) {
+    let output = assert_cmd::Command::from_std(project.command(arguments))
+        .write_stdin(document)
+        .output()
+        .unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        output.status.code().unwrap(),
+        text(output.stdout),
+        text(output.stderr),
+    )
+}
+
+#[test]
+fn learnings_are_ranked_from_a_pipe_without_a_project() {
+    let project = Project::repository("tool");
+    std::fs::remove_dir_all(project.root.join(".git")).unwrap();
+    let learning = |id: &str, pattern: &str| json!({ "id": id, "pattern": pattern, "applies_to": [], "labels": [], "created_at": "2026-01-01T00:00:00Z" });
+    let document = json!({
+        "now": "2026-01-01T00:00:00Z",
+        "issue": { "identifier": "A-1", "title": "parse numbers", "description": "", "labels": [] },
+        "learnings": [learning("a", "Parse numbers strictly"), learning("b", "parse numbers")],
+    });
+    let (code, stdout, stderr) = piped(
+        &project,
+        &["learnings", "rank", "--input", "-", "--json"],
+        &document.to_string(),
+    );
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let ranked: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(ranked["tactical"][0]["id"], "a");
+    assert_eq!(ranked["dropped"], json!([{ "id": "b", "covered_by": "a" }]));
+    let mut keys: Vec<&String> = ranked.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(keys, ["conventions", "dropped", "tactical"]);
+}
+
+#[test]
+fn a_wrong_document_names_the_place() {
+    let project = Project::repository("tool");
+    let document = r#"{"now": "2026-01-01T00:00:00Z", "issue": {"identifier": "A", "title": "t"}, "learnings": [{"id": 7}]}"#;
+    let (code, _, stderr) = piped(&project, &["learnings", "rank", "-i", "-"], document);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("learnings[0].id: invalid type"), "{stderr}");
+    let (code, _, stderr) = piped(&project, &["learnings", "rank", "-i", "nowhere.json"], "");
+    assert_eq!(code, 3, "{stderr}");
+    let (code, _, stderr) = piped(&project, &["prompt", "build", "-i", "-"], "{} x");
+    assert_eq!(code, 1, "{stderr}");
+}
+
+#[test]
+fn prompts_are_built_from_documents() {
+    let project = Project::repository("tool");
+    let document = r#"{"setup_wizard": {"workspace": {"identifier": "_wizard", "path": "/w"}, "project": {"name": "api"}}}"#;
+    let (code, stdout, stderr) = piped(
+        &project,
+        &["prompt", "build", "--input", "-", "--json"],
+        document,
+    );
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let built: Value = serde_json::from_str(&stdout).unwrap();
+    assert!(
+        built["user"].as_str().unwrap().starts_with("# Set Up: api"),
+        "{built:#}"
+    );
+    let mut keys: Vec<&String> = built.as_object().unwrap().keys().collect();
+    keys.sort();
+    assert_eq!(keys, ["report", "system", "user"]);
+    let (code, stdout, _) = piped(&project, &["prompt", "build", "--input", "-"], document);
+    assert_eq!(code, 0);
+    assert!(stdout.contains("User prompt\n# Set Up: api"), "{stdout}");
+}
+
+#[test]
+fn a_worker_prompt_is_printed_to_the_byte() {
+    let project = Project::repository("tool");
+    let golden = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../symphony-prompt/tests/fixtures/worker/worker-all-sections"
+    );
+    let document = std::fs::read_to_string(format!("{golden}.json")).unwrap();
+    let expected = std::fs::read_to_string(format!("{golden}.md")).unwrap();
+    let (code, stdout, stderr) = piped(&project, &["prompt", "worker", "--input", "-"], &document);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(stdout, expected);
+}
+
+#[test]
+fn schemas_are_printed() {
+    let project = Project::repository("tool");
+    for document in ["build", "worker"] {
+        let schema: Value =
+            serde_json::from_str(&project.ok(&["prompt", "schema", document])).unwrap();
+        assert!(schema["$schema"].is_string(), "{document}");
+    }
+}
+
+#[test]
+fn learnings_are_added_listed_and_searched() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project.ok(&["issue", "add", "One", "--label", "parser"]);
+    let transcript = Transcript::of(&project)
+        .run(&["learnings", "list"])
+        .run(&[
+            "learnings",
+            "add",
+            "Numbers are parsed in src/number.rs",
+            "--type",
+            "convention",
+            "--applies-to",
+            "src/number.rs",
+            "--issue",
+            "SYM-1",
+        ])
+        .run(&["learnings", "add", "Tests need a terminal"])
+        .run(&["learnings", "search", "where are numbers parsed"])
+        .run(&["learnings", "search", "nothing of the kind"])
+        .run(&["learnings", "add", ""])
+        .run(&["learnings", "add", "x", "--issue", "SYM-9"]);
+    assert_transcript!("learnings", transcript);
+    assert_eq!(
+        project.json(&["learnings", "list"])["items"][1]["labels"],
+        json!(["parser"])
+    );
+}

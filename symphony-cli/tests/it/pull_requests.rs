@@ -1,0 +1,135 @@
+//! Pull requests on the command line: a person's verdicts and merges.
+
+use serde_json::json;
+
+use crate::records::{open_pr, record_gates};
+use crate::support::Project;
+use crate::transcript::{Transcript, assert_transcript};
+
+fn project() -> Project {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project.configure(&json!({ "prefix": "SYM" }));
+    project
+}
+
+#[test]
+fn a_pull_request_is_shown_approved_and_merged() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, true);
+    let transcript = Transcript::of(&project)
+        .run(&["pr", "list"])
+        .run(&["pr", "show", "1"])
+        .run(&["pr", "diff", "SYM-1"])
+        .run(&["pr", "approve", "1", "--commit", "0123456789"])
+        .run(&["pr", "approve", "SYM-1", "--comment", "Fine."])
+        .run(&["pr", "list", "--state", "approved"])
+        .run(&["explain", "SYM-1"])
+        .run(&["pr", "merge", "SYM-1"])
+        .run(&["issue", "list"])
+        .run(&["pr", "merge", "1"])
+        .run(&["pr", "approve", "1"])
+        .run(&["pr", "close", "1"]);
+    assert_transcript!("pull_request", transcript);
+    assert_eq!(
+        std::fs::read_to_string(project.root.join("SYM-1.txt")).unwrap(),
+        "hello\n"
+    );
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_pull_request_in_json() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, true);
+    let head = project.git(&["rev-parse", "symphony/SYM-1"]);
+    let pr = project.json(&["pr", "show", &issue]);
+    assert_eq!(
+        json!({
+            "id": pr["id"], "issue": pr["issue"], "title": pr["title"], "branch": pr["branch"], "base": pr["base"],
+            "head_commit": pr["head_commit"], "state": pr["state"], "gates": pr["gates"],
+            "reported_gates": pr["reported_gates"], "files": pr["files"], "insertions": pr["insertions"],
+            "deletions": pr["deletions"],
+        }),
+        json!({
+            "id": "1", "issue": "SYM-1", "title": "Say hello in a file", "branch": "symphony/SYM-1", "base": "main",
+            "head_commit": head, "state": "open",
+            "gates": [{ "name": "check", "required": true, "passed": true, "exit_code": 0, "duration_ms": 1500, "output": "one test\n" }],
+            "reported_gates": [{ "name": "check", "passed": true, "output": "" }],
+            "files": [{ "path": "SYM-1.txt", "insertions": 1, "deletions": 0 }], "insertions": 1, "deletions": 0,
+        })
+    );
+}
+
+#[test]
+fn a_rejection_needs_feedback_and_gives_the_issue_back() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    open_pr(&project, &issue, "Say hello in a file");
+    let transcript = Transcript::of(&project)
+        .run(&["pr", "reject", "SYM-1"])
+        .run(&["pr", "reject", "SYM-1", "--feedback", " "])
+        .run(&["pr", "reject", "SYM-1", "--feedback", "Say it louder."])
+        .run(&["issue", "show", "SYM-1"])
+        .run(&["pr", "merge", "SYM-1"]);
+    assert_transcript!("pull_request_rejected", transcript);
+}
+
+#[test]
+fn a_red_gate_keeps_a_merge_back_unless_it_is_forced() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, false);
+    let transcript = Transcript::of(&project)
+        .run(&["pr", "show", "SYM-1"])
+        .run(&["pr", "merge", "SYM-1"])
+        .run(&["pr", "merge", "SYM-1", "--force"]);
+    assert_transcript!("pull_request_red", transcript);
+}
+
+#[test]
+fn what_is_not_there_is_not_found() {
+    let project = project();
+    project.add_issue("Say hello");
+    let transcript = Transcript::of(&project)
+        .run(&["pr", "list"])
+        .run(&["pr", "show", "7"])
+        .run(&["pr", "show", "SYM-1"])
+        .run(&["pr", "diff", "SYM-7"])
+        .run(&["pr", "merge", "what?"]);
+    assert_transcript!("pull_request_not_found", transcript);
+}
+
+#[test]
+fn an_agent_gives_no_verdict_and_merges_nothing() {
+    let mut project = project();
+    let issue = project.add_issue("Say hello");
+    open_pr(&project, &issue, "Say hello in a file");
+    project.set_variable("SYMPHONY_RUN_ID", "0199-run");
+    let transcript = Transcript::of(&project)
+        .run(&["pr", "approve", "SYM-1"])
+        .run(&["pr", "reject", "SYM-1", "--feedback", "no"])
+        .run(&["pr", "close", "SYM-1"])
+        .run(&["pr", "merge", "SYM-1", "--force"])
+        .run(&["pr", "list"]);
+    assert_transcript!("pull_request_agent", transcript);
+}
+
+#[test]
+fn a_conflict_and_a_changed_checkout_refuse_a_merge() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    open_pr(&project, &issue, "Say hello in a file");
+    std::fs::write(project.root.join("README.md"), "# Changed\n").unwrap();
+    std::fs::write(project.root.join("SYM-1.txt"), "other\n").unwrap();
+    project.git(&["add", "SYM-1.txt"]);
+    project.git(&["commit", "-q", "-m", "in the way", "SYM-1.txt"]);
+    let transcript = Transcript::of(&project).run(&["pr", "merge", "SYM-1"]);
+    assert_transcript!("pull_request_conflict", transcript);
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+}

@@ -1,0 +1,134 @@
+//! Records that runs would leave, written into the database of a project without any process.
+
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, PrId, RunId};
+use symphony_core::issue::BreakerTarget;
+use symphony_core::issue::IssueEvent;
+use symphony_core::outcome::FailureLimits;
+use symphony_core::pull_request::{FileStat, ReportedGate, VerifiedGate, VerifiedGates};
+use symphony_core::run::{ProtectionLevel, RunError, RunStatus, RunTarget};
+use symphony_core::tick::StartRun;
+use symphony_store::{ClaimRequest, Context, NewPullRequest, RunFinish, Store};
+
+use crate::support::Project;
+
+/// Opens the database of a project.
+pub(crate) fn store(project: &Project) -> Store {
+    Store::open_existing(&project.root.join(".symphony/symphony.db")).unwrap()
+}
+
+fn now() -> Context {
+    Context::system(Timestamp::now())
+}
+
+/// Makes a branch with a change for an issue and opens a pull request for it, as a worker's run would.
+pub(crate) fn open_pr(project: &Project, issue: &str, title: &str) -> PrId {
+    let branch = format!("symphony/{issue}");
+    let base_commit = project.git(&["rev-parse", "main"]);
+    project.git(&["switch", "-q", "-c", &branch]);
+    std::fs::write(project.root.join(format!("{issue}.txt")), "hello\n").unwrap();
+    project.git(&["add", "."]);
+    project.git(&["commit", "-q", "-m", title]);
+    let head_commit = project.git(&["rev-parse", "HEAD"]);
+    let diff = project.git(&["diff", "main", "HEAD"]);
+    project.git(&["switch", "-q", "main"]);
+    let issue = IssueId::parse(issue).unwrap();
+    let mut store = store(project);
+    store
+        .move_issue(&now(), &issue, &IssueEvent::Dispatched)
+        .unwrap();
+    let new = NewPullRequest {
+        issue: issue.clone(),
+        title: title.to_owned(),
+        body: "What was done.".to_owned(),
+        branch,
+        base: "main".to_owned(),
+        base_commit,
+        head_commit,
+        diff: format!("{diff}\n"),
+        files: vec![FileStat {
+            path: format!("{issue}.txt"),
+            insertions: 1,
+            deletions: 0,
+        }],
+        reported_gates: vec![ReportedGate {
+            name: "check".to_owned(),
+            passed: true,
+            output: String::new(),
+        }],
+    };
+    store.create_pr(&now(), &new).unwrap().id
+}
+
+/// Records gates on the head of a pull request.
+pub(crate) fn record_gates(project: &Project, id: PrId, passed: bool) {
+    let mut store = store(project);
+    let commit = store.pr(id).unwrap().head_commit;
+    let gate = VerifiedGate {
+        name: "check".to_owned(),
+        required: true,
+        passed,
+        exit_code: Some(i32::from(!passed)),
+        duration_ms: 1500,
+        output: "one test\n".to_owned(),
+    };
+    store
+        .record_gates(
+            &now(),
+            id,
+            &VerifiedGates {
+                commit,
+                results: vec![gate],
+            },
+        )
+        .unwrap();
+}
+
+/// Records a worker's run on an issue that failed; the issue waits for its retry.
+pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
+    let mut store = store(project);
+    let issue = store.issue(&IssueId::parse(issue).unwrap()).unwrap();
+    let run = RunId::parse(uuid::Uuid::now_v7().to_string()).unwrap();
+    let start = StartRun {
+        project: issue.project.clone(),
+        target: RunTarget::Issue(issue.id.clone()),
+        agent: AgentType::Worker,
+        phase: None,
+        attempt: 1,
+        provider: "scripted".to_owned(),
+        probes: Vec::new(),
+    };
+    let request = ClaimRequest {
+        run: run.clone(),
+        start,
+        protection: ProtectionLevel::None,
+    };
+    store
+        .claim(&now(), &[request], 4)
+        .unwrap()
+        .remove(0)
+        .unwrap();
+    let finish = RunFinish {
+        run: run.clone(),
+        status: RunStatus::Failed,
+        error: Some(RunError {
+            class: ErrorClass::AgentFailed,
+            message: "it gave up".to_owned(),
+        }),
+        exit_code: Some(3),
+        usage: None,
+        output_tail: "the last words\n".to_owned(),
+        metadata: serde_json::Map::new(),
+        gates: None,
+        hold: None,
+        limits: FailureLimits {
+            max_retries: 15,
+            max_backoff_ms: 300_000,
+            breaker_target: BreakerTarget::Backlog,
+        },
+    };
+    store.finish_run(&now(), &finish).unwrap();
+    run
+}
