@@ -210,8 +210,17 @@ impl View for TickView {
         for run in self.runs.iter().filter(|run| !run.status.is_live()) {
             page.line(&run.outcome());
         }
-        if self.actions.is_empty() && (self.decisions.is_empty() || !self.dry_run) {
-            page.line("Nothing to do.");
+        match (self.actions.is_empty(), self.decisions.len()) {
+            (true, 0) => page.line("Nothing to do."),
+            (true, waiting) if !self.dry_run => page.line(&format!(
+                "Nothing to start: {} for something; `symphony tick --dry-run` says for what.",
+                if waiting == 1 {
+                    "1 issue waits".to_owned()
+                } else {
+                    format!("{waiting} issues wait")
+                }
+            )),
+            _ => {}
         }
     }
 }
