@@ -241,6 +241,10 @@ fn act(
                     Err(error) => report.problems.push(format!("run {run}: {error}")),
                 }
             }
+            Action::Unblock { issue } => match unblock(store, issue) {
+                Ok(line) => report.lines.push(line),
+                Err(error) => report.problems.push(format!("{issue}: {error}")),
+            },
             Action::OpenBreaker { issue } => match open_breaker(store, world, issue) {
                 Ok(line) => report.lines.push(line),
                 Err(error) => report.problems.push(format!("{issue}: {error}")),
@@ -297,6 +301,11 @@ fn finish_crashed(
         ended.count()
     );
     Ok((line, supervisor))
+}
+
+fn unblock(store: &mut Store, issue: &IssueId) -> Result<String, RunnerError> {
+    store.close_subtasks(&Context::system(Timestamp::now()), issue)?;
+    Ok(format!("{issue}: its sub-tasks have ended, it goes on"))
 }
 
 fn open_breaker(store: &mut Store, world: &World, issue: &IssueId) -> Result<String, RunnerError> {

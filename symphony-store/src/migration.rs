@@ -3,13 +3,14 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 2;
+pub const SCHEMA_VERSION: i64 = 3;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
     Migrations::new(vec![
         M::up(include_str!("schema/0001_base.sql")),
         M::up(include_str!("schema/0002_learnings.sql")),
+        M::up(include_str!("schema/0003_subtasks_health_coverage.sql")),
     ])
 }
 

@@ -11,7 +11,7 @@ use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::tick::{
     Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate, SlotLimits,
-    Snapshot, wanted_agent,
+    Snapshot, SplitIssue, SubtasksOutcome, wanted_agent,
 };
 
 use crate::error::StoreError;
@@ -25,6 +25,8 @@ use crate::run::from_row as run_from_row;
 const CANDIDATES_MAX: i64 = 500;
 /// SQLite's word for no limit.
 const NO_LIMIT: i64 = -1;
+/// Issues put back to `todo` in one tick: the rest waits for the next one.
+const SPLIT_MAX: i64 = 500;
 /// Worktrees removed in one tick: the rest waits for the next one.
 const CLEAN_UPS_MAX: i64 = 50;
 
@@ -73,6 +75,7 @@ impl Store {
                 view.open_reviews =
                     u32::try_from(reviews.iter().filter(waits).count()).unwrap_or(u32::MAX);
                 snapshot.reviews.extend(reviews);
+                snapshot.split.extend(load_split(tx, id)?);
                 snapshot.clean_ups.extend(load_clean_ups(tx, id)?);
             }
             Ok(snapshot)
@@ -281,6 +284,30 @@ fn load_reviews(
         });
     }
     Ok(reviews)
+}
+
+/// Issues whose sub-tasks have all ended; first those that go on, so that others never hide them.
+const SPLIT_SQL: &str = "SELECT id, done_subtasks FROM issue
+    WHERE project = ?1 AND status = 'blocked' AND blocked_by = 'subtasks' AND open_subtasks = 0
+    ORDER BY done_subtasks DESC, id LIMIT ?2";
+
+fn load_split(conn: &Connection, project: &ProjectId) -> Result<Vec<SplitIssue>, StoreError> {
+    let mut statement = conn.prepare_cached(SPLIT_SQL)?;
+    let mut rows = statement.query(params![project.as_str(), SPLIT_MAX])?;
+    let mut split = Vec::new();
+    while let Some(row) = rows.next()? {
+        let done: i64 = row.get("done_subtasks")?;
+        split.push(SplitIssue {
+            issue: parsed("issue id", row.get("id")?)?,
+            project: project.clone(),
+            outcome: if done > 0 {
+                SubtasksOutcome::SomeDone
+            } else {
+                SubtasksOutcome::AllCancelled
+            },
+        });
+    }
+    Ok(split)
 }
 
 const CLEAN_UPS_SQL: &str = "SELECT id FROM issue WHERE project = ?1 AND has_worktree = 1 AND status IN ('done', 'cancelled') ORDER BY id LIMIT ?2";

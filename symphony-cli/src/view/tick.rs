@@ -104,6 +104,10 @@ impl From<&Action> for ActionView {
                 issue: issue.clone(),
                 ..none("finish_crashed")
             },
+            Action::Unblock { issue } => Self {
+                issue: Some(issue.clone()),
+                ..none("unblock")
+            },
             Action::OpenBreaker { issue } => Self {
                 issue: Some(issue.clone()),
                 ..none("open_breaker")
@@ -151,6 +155,9 @@ impl ActionView {
                 format!("{subject}: do the exit handling of the crashed run {run}")
             }
             (None, None) if self.action == "clean_up" => format!("{subject}: remove its worktree"),
+            (None, None) if self.action == "unblock" => {
+                format!("{subject}: go on, its sub-tasks have ended")
+            }
             (None, None) => format!("{subject}: open the circuit breaker"),
         }
     }

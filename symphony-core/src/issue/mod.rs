@@ -8,7 +8,7 @@ pub use attributes::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
 pub use record::{
     AttemptCounts, Comment, FieldError, Finding, Issue, LABEL_CHARS_MAX, LABELS_MAX,
     NEEDS_PLANNING_LABEL, PATHS_MAX, PHASE_LABEL_PREFIX, TEXT_BYTES_MAX, TITLE_CHARS_MAX,
-    check_labels, check_paths, check_required_text, check_text, check_title, phase_of,
+    check_labels, check_line, check_paths, check_required_text, check_text, check_title, phase_of,
 };
 pub use state::{
     Block, BlockedBy, BreakerTarget, IssueEvent, IssueState, NextPhase, Review, TransitionError,

@@ -116,6 +116,16 @@ pub enum FieldError {
         /// The limit.
         limit: usize,
     },
+    /// The number is too large.
+    #[error("{field} is {found}; the limit is {limit}")]
+    TooLarge {
+        /// The field.
+        field: &'static str,
+        /// The number.
+        found: u64,
+        /// The limit.
+        limit: u64,
+    },
     /// A label is malformed.
     #[error("label `{label}` {problem}")]
     Label {
@@ -131,16 +141,24 @@ pub enum FieldError {
 /// # Errors
 /// Names the limit that is passed.
 pub fn check_title(title: &str) -> Result<(), FieldError> {
-    if title.trim().is_empty() {
-        return Err(FieldError::Empty { field: "title" });
+    check_line("title", title)
+}
+
+/// Checks a field that is as short as a title: one line, not blank, at most [`TITLE_CHARS_MAX`] characters.
+///
+/// # Errors
+/// Names the limit that is passed.
+pub fn check_line(field: &'static str, text: &str) -> Result<(), FieldError> {
+    if text.trim().is_empty() {
+        return Err(FieldError::Empty { field });
     }
-    if title.chars().any(char::is_control) {
-        return Err(FieldError::ControlCharacter { field: "title" });
+    if text.chars().any(char::is_control) {
+        return Err(FieldError::ControlCharacter { field });
     }
-    let found = title.chars().count();
+    let found = text.chars().count();
     if found > TITLE_CHARS_MAX {
         return Err(FieldError::TooLong {
-            field: "title",
+            field,
             found,
             limit: TITLE_CHARS_MAX,
             unit: "characters",

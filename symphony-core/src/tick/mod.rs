@@ -10,5 +10,5 @@ pub use predicate::{obstacles, review_obstacles, wanted_agent};
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
     Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, ProjectView,
-    ReviewCandidate, SlotLimits, Snapshot,
+    ReviewCandidate, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
 };

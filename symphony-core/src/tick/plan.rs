@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::predicate::{READY, covers, obstacles, review_obstacles, wanted_agent};
 use super::reason::{Reason, SlotLimit};
-use super::snapshot::{HoldScope, LockState, ProjectView, Snapshot};
+use super::snapshot::{HoldScope, LockState, ProjectView, Snapshot, SubtasksOutcome};
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
@@ -23,6 +23,11 @@ pub enum Action {
         run: RunId,
         /// Its issue.
         issue: Option<IssueId>,
+    },
+    /// Put an issue back to `todo`: its sub-tasks have ended.
+    Unblock {
+        /// The issue.
+        issue: IssueId,
     },
     /// Open the circuit breaker of an issue that used up its attempts.
     OpenBreaker {
@@ -90,30 +95,56 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
             issue: run.issue.clone(),
         });
     }
+    unblock(snapshot, &mut plan);
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
     dispatch(snapshot, waiting, review_waits, &mut plan);
     clean_up(snapshot, &mut plan);
     plan
 }
 
+/// Puts issues back to `todo` whose sub-tasks have ended, at least one of them well. While their planner is at work it
+/// may be about to make the next one.
+fn unblock(snapshot: &Snapshot, plan: &mut Plan) {
+    for split in &snapshot.split {
+        let issue = split.issue.clone();
+        let reason = match (running(snapshot, &issue), split.outcome) {
+            (Some(reason), _) => reason,
+            (None, SubtasksOutcome::AllCancelled) => Reason::SubtasksCancelled,
+            (None, SubtasksOutcome::SomeDone) => {
+                plan.actions.push(Action::Unblock { issue });
+                continue;
+            }
+        };
+        plan.decisions.push(Decision {
+            issue,
+            reasons: vec![reason],
+        });
+    }
+}
+
 /// Removes worktrees of issues that have ended, but none that a run still works in.
 fn clean_up(snapshot: &Snapshot, plan: &mut Plan) {
     for clean_up in &snapshot.clean_ups {
         let (issue, project) = (clean_up.issue.clone(), clean_up.project.clone());
-        match snapshot
-            .live
-            .iter()
-            .find(|run| run.issue.as_ref() == Some(&issue))
-        {
+        match running(snapshot, &issue) {
             None => plan.actions.push(Action::CleanUp { issue, project }),
-            Some(live) => plan.decisions.push(Decision {
+            Some(reason) => plan.decisions.push(Decision {
                 issue,
-                reasons: vec![Reason::Running {
-                    run: live.run.clone(),
-                }],
+                reasons: vec![reason],
             }),
         }
     }
+}
+
+/// Returns the run at work on an issue, as a reason to leave it alone.
+fn running(snapshot: &Snapshot, issue: &IssueId) -> Option<Reason> {
+    snapshot
+        .live
+        .iter()
+        .find(|run| run.issue.as_ref() == Some(issue))
+        .map(|live| Reason::Running {
+            run: live.run.clone(),
+        })
 }
 
 /// Something that could start if a slot is free.

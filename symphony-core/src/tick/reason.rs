@@ -52,6 +52,8 @@ pub enum Reason {
         /// Why it waits.
         kind: RetryKind,
     },
+    /// It waits for its sub-tasks, and all of them were cancelled.
+    SubtasksCancelled,
     /// It used up its attempts.
     AttemptsSpent {
         /// How many.
@@ -142,6 +144,9 @@ impl fmt::Display for Reason {
                 until,
                 kind: RetryKind::Continuation,
             } => write!(f, "continues at {until}"),
+            Self::SubtasksCancelled => f.write_str(
+                "all its sub-tasks were cancelled: waits for a human (`symphony issue move` to `todo` goes on without them)",
+            ),
             Self::AttemptsSpent { runs, limit } => write!(
                 f,
                 "used {runs} runs of {limit} without progress (`symphony issue retry` clears the count)"

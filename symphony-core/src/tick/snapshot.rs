@@ -29,6 +29,8 @@ pub struct Snapshot {
     pub candidates: Vec<Candidate>,
     /// Issues in `review` with something open.
     pub reviews: Vec<ReviewCandidate>,
+    /// Issues that wait for sub-tasks which have all ended.
+    pub split: Vec<SplitIssue>,
     /// Worktrees of issues that have ended.
     pub clean_ups: Vec<CleanUp>,
 }
@@ -218,6 +220,27 @@ pub struct ReviewCandidate {
     pub last_judged_at: Option<Timestamp>,
     /// What counts towards the breaker.
     pub counts: AttemptCounts,
+}
+
+closed_set!(
+    /// How the sub-tasks of an issue ended.
+    SubtasksOutcome, "outcome of sub-tasks", {
+        /// At least one is done.
+        SomeDone = "some done",
+        /// All are cancelled.
+        AllCancelled = "all cancelled",
+    }
+);
+
+/// An issue that waits for its sub-tasks, all of which have ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SplitIssue {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
+    /// How they ended.
+    pub outcome: SubtasksOutcome,
 }
 
 /// A worktree whose issue has ended.

@@ -8,7 +8,8 @@ use super::*;
 const NOW: i64 = 1_000_000;
 
 /// A project of `issues` issues and as many ended runs. All but a fixed number are over, shelved, blocked, or wait for
-/// a dependency: 600 could start, 100 back off, 10 are in review, 60 have a worktree to be removed, 4 runs live.
+/// a dependency: 600 could start, 100 back off, 10 are in review, 60 have a worktree to be removed, 4 runs live, 16 waited for sub-tasks
+/// which have ended.
 fn filled(issues: i64) -> Store {
     let store = Store::open_in_memory().unwrap();
     store
@@ -40,6 +41,8 @@ fn filled(issues: i64) -> Store {
                                        state, created_at, updated_at)
              SELECT 'p', id, 't', 'b', 'x', 'main', 'c0', 'c1', '', '[]', 'open', 0, 0
              FROM issue WHERE number BETWEEN 700 AND 709;
+             UPDATE issue SET blocked_by = 'subtasks', open_subtasks = number >= 900, done_subtasks = number % 3
+             WHERE status = 'blocked' AND number % 8 = 7;
              INSERT INTO run (id, fence, project, issue, agent, attempt, provider, status, protection, started_at, ended_at)
              SELECT 'r' || number, number, 'p', id, 'worker', 1, 'scripted',
                     CASE WHEN number < 4 THEN 'running' ELSE 'succeeded' END, 'none', number,
@@ -89,6 +92,7 @@ fn costs(store: &Store) -> Vec<(&'static str, Cost)> {
             "clean-ups",
             cost(store, CLEAN_UPS_SQL, params!["p", CLEAN_UPS_MAX]),
         ),
+        ("split", cost(store, SPLIT_SQL, params!["p", SPLIT_MAX])),
         ("live runs", cost(store, LIVE_SQL, params![])),
     ]
 }
@@ -100,6 +104,7 @@ fn every_read_of_a_tick_goes_through_its_partial_index() {
         (candidates_sql(), "issue_ready"),
         (REVIEWS_SQL.to_owned(), "issue_review"),
         (CLEAN_UPS_SQL.to_owned(), "issue_clean_up"),
+        (SPLIT_SQL.to_owned(), "issue_split"),
         (LIVE_SQL.to_owned(), "run_live"),
     ] {
         let mut statement = store
@@ -129,7 +134,7 @@ fn a_hundred_times_the_issues_cost_a_tick_nothing_more() {
         .iter()
         .map(|(_, cost)| (cost.rows, cost.scanned))
         .collect();
-    assert_eq!(scanned, [(500, 0), (10, 0), (50, 0), (4, 3)]);
+    assert_eq!(scanned, [(500, 0), (10, 0), (50, 0), (16, 0), (4, 3)]);
 }
 
 #[test]

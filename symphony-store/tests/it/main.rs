@@ -5,6 +5,8 @@ mod claims;
 #[cfg(test)]
 mod finish;
 #[cfg(test)]
+mod health;
+#[cfg(test)]
 mod issues;
 #[cfg(test)]
 mod learnings;
@@ -14,5 +16,7 @@ mod prop_log;
 mod queries;
 #[cfg(test)]
 mod reviews;
+#[cfg(test)]
+mod subtasks;
 #[cfg(test)]
 mod support;

@@ -12,7 +12,7 @@ use symphony_core::issue::{BreakerTarget, Priority, Size};
 use symphony_core::retry::RetryKind;
 use symphony_core::tick::{
     Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, Plan, ProjectView,
-    Reason, ReviewCandidate, SlotLimits, Snapshot, plan_tick,
+    Reason, ReviewCandidate, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -146,7 +146,7 @@ fn holds() -> impl Strategy<Value = Hold> {
 }
 
 fn lives() -> impl Strategy<Value = Vec<LiveRun>> {
-    let one = (option::of(1_u64..60), projects(), agents(), any::<bool>());
+    let one = (option::of(1_u64..70), projects(), agents(), any::<bool>());
     vec(one, 0..6).prop_map(|runs| {
         let mut seen = BTreeSet::new();
         runs.into_iter()
@@ -174,10 +174,22 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
         lives(),
         vec(candidates(), 0..20),
         vec(reviews(), 0..6),
-        vec(1_u64..60, 0..4),
+        (
+            vec(1_u64..60, 0..4),
+            vec((60_u64..70, select(SubtasksOutcome::ALL.to_vec())), 0..4),
+        ),
     )
         .prop_map(
-            |(paused, (total, by_agent), views, mut holds, live, candidates, reviews, ended)| {
+            |(
+                paused,
+                (total, by_agent),
+                views,
+                mut holds,
+                live,
+                candidates,
+                reviews,
+                (ended, split),
+            )| {
                 holds.sort_by(|a, b| a.scope.cmp(&b.scope));
                 holds.dedup_by(|a, b| a.scope == b.scope);
                 Snapshot {
@@ -191,6 +203,14 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                     live,
                     candidates,
                     reviews,
+                    split: split
+                        .into_iter()
+                        .map(|(number, outcome)| SplitIssue {
+                            issue: issue(number),
+                            project: project("a"),
+                            outcome,
+                        })
+                        .collect(),
                     clean_ups: ended
                         .into_iter()
                         .map(|number| CleanUp {
@@ -208,6 +228,7 @@ fn distinct(mut snapshot: Snapshot) -> Snapshot {
     let mut seen = BTreeSet::new();
     snapshot.candidates.retain(|c| seen.insert(c.issue.clone()));
     snapshot.reviews.retain(|r| seen.insert(r.issue.clone()));
+    snapshot.split.retain(|s| seen.insert(s.issue.clone()));
     snapshot.clean_ups.retain(|c| seen.insert(c.issue.clone()));
     snapshot
 }
@@ -305,6 +326,11 @@ proptest! {
         for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().map(|r| &r.issue)) {
             prop_assert!(started.contains(issue) || told.contains(issue), "{issue}");
         }
+        for split in &snapshot.split {
+            let unblocked = plan.actions.contains(&Action::Unblock { issue: split.issue.clone() });
+            prop_assert!(unblocked || told.contains(&split.issue), "{split:?}");
+            prop_assert!(!unblocked || snapshot.live.iter().all(|run| run.issue.as_ref() != Some(&split.issue)));
+        }
         for run in snapshot.live.iter().filter(|run| run.lock == LockState::Free) {
             let finished = |action: &Action| matches!(action, Action::FinishCrashed { run: id, .. } if *id == run.run);
             prop_assert_eq!(plan.actions.iter().filter(|action| finished(action)).count(), 1);
@@ -322,6 +348,7 @@ proptest! {
         shuffled(&mut other.candidates, &order);
         shuffled(&mut other.reviews, &order);
         shuffled(&mut other.live, &order);
+        shuffled(&mut other.split, &order);
         shuffled(&mut other.clean_ups, &order);
         prop_assert_eq!(sorted(&plan), sorted(&plan_tick(&other, at(NOW))));
     }

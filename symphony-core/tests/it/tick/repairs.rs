@@ -2,7 +2,9 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::issue::BreakerTarget;
-use symphony_core::tick::{Action, CleanUp, LiveRun, LockState, plan_tick};
+use symphony_core::tick::{
+    Action, CleanUp, LiveRun, LockState, SplitIssue, SubtasksOutcome, plan_tick,
+};
 
 use super::support::{
     NOW, at, candidate, counts, issue, live, plan, project, review, run_id, snapshot,
@@ -100,6 +102,50 @@ fn worktrees_are_cleaned_up_last_and_never_under_a_run() {
             "wait SYM-8: run r8 is at work on it",
         ]
     );
+}
+
+#[test]
+fn an_issue_goes_on_when_its_subtasks_have_ended_and_one_is_done() {
+    let mut snapshot = snapshot();
+    let split = |number, outcome| SplitIssue {
+        issue: issue(number),
+        project: project("a"),
+        outcome,
+    };
+    snapshot.split = vec![
+        split(5, SubtasksOutcome::SomeDone),
+        split(6, SubtasksOutcome::AllCancelled),
+        split(7, SubtasksOutcome::SomeDone),
+        split(8, SubtasksOutcome::AllCancelled),
+    ];
+    // their planners are still at work
+    snapshot.live = vec![
+        live("r7", Some(7), AgentType::Planner),
+        live("r8", Some(8), AgentType::Planner),
+    ];
+    snapshot.candidates = vec![candidate(1)];
+    let cancelled = "all its sub-tasks were cancelled: waits for a human (`symphony issue move` to `todo` goes on without them)";
+    let told = [
+        format!("wait SYM-6: {cancelled}"),
+        "wait SYM-7: run r7 is at work on it".to_owned(),
+        "wait SYM-8: run r8 is at work on it".to_owned(),
+    ];
+    let lines = |first: &[&str]| -> Vec<String> {
+        first
+            .iter()
+            .map(|line| (*line).to_owned())
+            .chain(told.clone())
+            .collect()
+    };
+    assert_eq!(
+        plan(&snapshot),
+        lines(&["unblock SYM-5", "start worker SYM-1 #1"])
+    );
+    // bookkeeping, not dispatch: neither a pause nor a broken configuration holds it
+    snapshot.candidates.clear();
+    snapshot.paused = true;
+    snapshot.projects.get_mut(&project("a")).unwrap().broken = Some("bad".into());
+    assert_eq!(plan(&snapshot), lines(&["unblock SYM-5"]));
 }
 
 #[test]

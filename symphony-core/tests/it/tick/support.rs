@@ -142,6 +142,7 @@ pub(crate) fn plan(snapshot: &Snapshot) -> Vec<String> {
 pub(crate) fn lines(plan: &Plan) -> Vec<String> {
     let action = |action: &Action| match action {
         Action::FinishCrashed { run, .. } => format!("finish {run}"),
+        Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
         Action::CleanUp { issue, .. } => format!("clean up {issue}"),
         Action::StartRun(start) => {

@@ -1,0 +1,369 @@
+//! Sub-tasks: the parent waits for them, and goes on when they have ended.
+
+use symphony_core::agent::AgentType;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus, Priority, Size};
+use symphony_core::run::{Run, RunStatus, RunTarget};
+use symphony_core::tick::{ProjectView, SplitIssue, SubtasksOutcome};
+use symphony_store::{
+    IssueEdit, NewIssue, NewProject, NewSubtask, SnapshotRequest, Store, Subtask, fold_issue,
+};
+
+use crate::support::{
+    add, at, by, finish, human, new_issue, project, store, system, try_claim, worker,
+};
+
+fn subtask(parent: &IssueId, title: &str) -> NewSubtask {
+    NewSubtask {
+        parent: parent.clone(),
+        title: title.into(),
+        description: "a part of it".into(),
+        priority: Priority::High,
+        size: Some(Size::Small),
+        depends_on: vec![],
+    }
+}
+
+fn planner(store: &mut Store, run: &str, issue: &IssueId) -> Run {
+    let target = RunTarget::Issue(issue.clone());
+    try_claim(store, run, target, AgentType::Planner).unwrap()
+}
+
+fn split(store: &mut Store) -> Vec<SplitIssue> {
+    let request = SnapshotRequest {
+        projects: [(project(), ProjectView::broken("unread".into()))].into(),
+        ..SnapshotRequest::default()
+    };
+    store.load_snapshot(request, at(100)).unwrap().split
+}
+
+fn status(store: &Store, id: &IssueId) -> IssueStatus {
+    store.issue(id).unwrap().state.status()
+}
+
+/// Brings an issue in `todo` to its end.
+fn end(store: &mut Store, id: &IssueId, event: &IssueEvent) {
+    if *event == IssueEvent::Cancelled {
+        store.move_issue(&human(50), id, event).unwrap();
+        return;
+    }
+    for step in [IssueEvent::Dispatched, IssueEvent::PrCreated, event.clone()] {
+        store.move_issue(&human(50), id, &step).unwrap();
+    }
+}
+
+/// A parent with two sub-tasks, made by a planner's run that has ended.
+fn family(store: &mut Store) -> (IssueId, [IssueId; 2]) {
+    let parent = add(store, "Large").id;
+    let run = planner(store, "p1", &parent);
+    let mut child = |title: &str| {
+        let made: Subtask = store
+            .add_subtask(&by(&run, 5), &subtask(&parent, title))
+            .unwrap();
+        made.issue.id
+    };
+    let children = [child("One"), child("Two")];
+    store
+        .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    (parent, children)
+}
+
+#[test]
+fn the_first_subtask_blocks_its_parent_and_the_run_is_a_success() {
+    let mut store = store();
+    let parent = add(&mut store, "Large");
+    let run = planner(&mut store, "p1", &parent.id);
+    let first = store
+        .add_subtask(&by(&run, 5), &subtask(&parent.id, "One"))
+        .unwrap();
+    let issue = &first.issue;
+    assert_eq!(
+        (
+            issue.state.status(),
+            issue.labels.as_slice(),
+            issue.parent.as_ref(),
+            issue.priority,
+            issue.size
+        ),
+        (
+            IssueStatus::Todo,
+            ["phase:ready".to_owned()].as_slice(),
+            Some(&parent.id),
+            Priority::High,
+            Some(Size::Small)
+        )
+    );
+    assert_eq!(
+        first.parent.state.block().map(|block| block.by),
+        Some(BlockedBy::Subtasks)
+    );
+    let events = store.events_of_issue(&parent.id).unwrap().len();
+    let mut second = subtask(&parent.id, "Two");
+    second.depends_on = vec![issue.id.clone()];
+    let second = store.add_subtask(&by(&run, 6), &second).unwrap();
+    assert_eq!(second.issue.depends_on, std::slice::from_ref(&issue.id));
+    // the parent moves once
+    let log = store.events_of_issue(&parent.id).unwrap();
+    assert_eq!(log.len(), events);
+    assert_eq!(fold_issue(&log).unwrap(), second.parent.state);
+
+    let ended = store
+        .finish_run(&system(7), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    let counts = ended.issue.unwrap().counts;
+    assert_eq!(
+        (
+            ended.run.status,
+            counts.consecutive_failures,
+            counts.total_runs
+        ),
+        (RunStatus::Succeeded, 0, 1)
+    );
+    assert_eq!(status(&store, &parent.id), IssueStatus::Blocked);
+}
+
+#[test]
+fn a_planner_without_subtasks_has_failed() {
+    let mut store = store();
+    let parent = add(&mut store, "Large");
+    let run = planner(&mut store, "p1", &parent.id);
+    let ended = store
+        .finish_run(&system(7), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    let error = ended.run.error.unwrap();
+    assert_eq!(
+        (ended.run.status, error.message.as_str()),
+        (
+            RunStatus::Failed,
+            "planner-no-subtasks: the planner ended without a sub-task"
+        )
+    );
+    assert_eq!(status(&store, &parent.id), IssueStatus::Todo);
+}
+
+#[test]
+fn a_parent_goes_on_when_all_have_ended_and_one_is_done() {
+    let (done, cancelled) = (IssueEvent::Finished, IssueEvent::Cancelled);
+    for (first, second, outcome) in [
+        (&done, &done, SubtasksOutcome::SomeDone),
+        (&done, &cancelled, SubtasksOutcome::SomeDone),
+        (&cancelled, &done, SubtasksOutcome::SomeDone),
+        (&cancelled, &cancelled, SubtasksOutcome::AllCancelled),
+    ] {
+        let mut store = store();
+        let (parent, [one, two]) = family(&mut store);
+        assert_eq!(split(&mut store), []);
+        end(&mut store, &one, first);
+        assert_eq!(split(&mut store), []);
+        let early = store.close_subtasks(&system(60), &parent).unwrap_err();
+        assert!(early.to_string().contains("1 are open"), "{early}");
+        end(&mut store, &two, second);
+        let issue = parent.clone();
+        assert_eq!(
+            split(&mut store),
+            [SplitIssue {
+                issue,
+                project: project(),
+                outcome
+            }]
+        );
+        let closed = store.close_subtasks(&system(61), &parent);
+        if outcome == SubtasksOutcome::SomeDone {
+            let issue = closed.unwrap();
+            // not an advance: what counts towards the breaker stays
+            assert_eq!(
+                (issue.state.status(), issue.counts.total_runs),
+                (IssueStatus::Todo, 1)
+            );
+            assert_eq!(split(&mut store), []);
+            assert!(store.candidate(&parent).unwrap().unwrap().has_subtasks);
+        } else {
+            assert_eq!(
+                closed.unwrap_err().to_string(),
+                "DEM-1 waits for its sub-tasks: 0 are open, 0 are done"
+            );
+            assert_eq!(status(&store, &parent), IssueStatus::Blocked);
+        }
+    }
+}
+
+#[test]
+fn a_subtask_that_is_taken_up_again_is_open_again() {
+    let mut store = store();
+    let (parent, [one, two]) = family(&mut store);
+    end(&mut store, &one, &IssueEvent::Finished);
+    end(&mut store, &two, &IssueEvent::Finished);
+    store
+        .move_issue(&human(70), &one, &IssueEvent::Reopened)
+        .unwrap();
+    assert_eq!(split(&mut store), []);
+    let early = store.close_subtasks(&system(71), &parent).unwrap_err();
+    assert_eq!(
+        early.to_string(),
+        "DEM-1 waits for its sub-tasks: 1 are open, 1 are done"
+    );
+    store
+        .move_issue(&human(72), &one, &IssueEvent::Cancelled)
+        .unwrap();
+    store.close_subtasks(&system(73), &parent).unwrap();
+    assert_eq!(status(&store, &parent), IssueStatus::Todo);
+}
+
+#[test]
+fn only_what_waits_for_subtasks_is_closed() {
+    let mut store = store();
+    let (parent, [one, two]) = family(&mut store);
+    end(&mut store, &one, &IssueEvent::Finished);
+    end(&mut store, &two, &IssueEvent::Finished);
+    store
+        .move_issue(&human(60), &parent, &IssueEvent::Shelved)
+        .unwrap();
+    assert_eq!(split(&mut store), []);
+    store.close_subtasks(&system(61), &parent).unwrap_err();
+    assert_eq!(status(&store, &parent), IssueStatus::Backlog);
+}
+
+#[test]
+fn a_dependency_that_would_never_be_done_is_refused() {
+    let mut store = store();
+    let (parent, [one, _]) = family(&mut store);
+    let waits = store
+        .add_issue(
+            &human(8),
+            &NewIssue {
+                depends_on: vec![parent.clone()],
+                ..new_issue("Afterwards")
+            },
+        )
+        .unwrap();
+    let outer = store.add_issue(&human(8), &new_issue("Outer")).unwrap();
+    let inner = NewSubtask {
+        depends_on: vec![waits.id.clone()],
+        ..subtask(&outer.id, "Inner")
+    };
+    store.add_subtask(&human(9), &inner).unwrap();
+    let gone = add(&mut store, "Gone");
+    store
+        .move_issue(&human(9), &gone.id, &IssueEvent::Cancelled)
+        .unwrap();
+    let other = NewProject {
+        id: "other".parse().unwrap(),
+        name: "Other".into(),
+        root: "/other".into(),
+        prefix: "OTH".into(),
+    };
+    store.add_project(&human(9), &other).unwrap();
+    let foreign = NewIssue {
+        project: other.id,
+        ..new_issue("Foreign")
+    };
+    let foreign = store.add_issue(&human(9), &foreign).unwrap();
+    let missing = IssueId::parse("DEM-99").unwrap();
+    let itself = |id: &IssueId| {
+        format!("a sub-task of DEM-1 can not depend on {id}: it would wait for itself")
+    };
+    let before = store.events_of_issue(&parent).unwrap().len();
+    for (dependency, message) in [
+        (&parent, itself(&parent)),
+        // by a dependency, and by a sub-task's dependency
+        (&waits.id, itself(&waits.id)),
+        (&outer.id, itself(&outer.id)),
+        (
+            &gone.id,
+            format!(
+                "a sub-task can not depend on {}: it is cancelled and will never be done",
+                gone.id
+            ),
+        ),
+        (&foreign.id, "OTH-1 belongs to another project".into()),
+        (&missing, "there is no issue `DEM-99`".into()),
+    ] {
+        let new = NewSubtask {
+            depends_on: vec![dependency.clone()],
+            ..subtask(&parent, "Three")
+        };
+        let error = store.add_subtask(&human(10), &new).unwrap_err();
+        assert_eq!(error.to_string(), message);
+    }
+    assert_eq!(store.events_of_issue(&parent).unwrap().len(), before);
+    // a sibling is what dependencies are for; making it wait for this one in turn is refused as ever
+    let new = NewSubtask {
+        depends_on: vec![one.clone()],
+        ..subtask(&parent, "Three")
+    };
+    let three = store.add_subtask(&human(11), &new).unwrap().issue;
+    let edit = IssueEdit {
+        depends_on: Some(vec![three.id]),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(12), &one, &edit).unwrap_err();
+}
+
+#[test]
+fn a_run_makes_twenty_issues_of_either_kind_and_no_title_twice() {
+    let mut store = store();
+    let parent = add(&mut store, "Large");
+    let run = planner(&mut store, "p1", &parent.id);
+    for i in 0..20 {
+        store
+            .add_subtask(&by(&run, 5), &subtask(&parent.id, &format!("Part {i}")))
+            .unwrap();
+    }
+    let error = store
+        .add_subtask(&by(&run, 5), &subtask(&parent.id, "part  3"))
+        .unwrap_err();
+    assert!(error.to_string().contains("has the same title"), "{error}");
+    let error = store
+        .add_subtask(&by(&run, 5), &subtask(&parent.id, "One more"))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "a run may make at most 20 issues; put the rest into a finding"
+    );
+}
+
+#[test]
+fn splitting_ends_three_levels_down() {
+    let mut store = store();
+    let mut parent = add(&mut store, "Large").id;
+    for level in 1..=3 {
+        let new = subtask(&parent, &format!("Level {level}"));
+        parent = store.add_subtask(&human(5), &new).unwrap().issue.id;
+    }
+    let error = store
+        .add_subtask(&human(6), &subtask(&parent, "Level 4"))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "DEM-4 is a sub-task itself, 3 levels deep: it is not split further"
+    );
+    assert_eq!(status(&store, &parent), IssueStatus::Todo);
+}
+
+#[test]
+fn sub_tasks_are_made_where_the_parent_can_wait_for_them() {
+    let mut store = store();
+    let parent = add(&mut store, "Large");
+    let run = worker(&mut store, "w1", &parent.id);
+    for (event, allowed) in [
+        (IssueEvent::PrCreated, Some("review")),
+        (IssueEvent::Finished, Some("done")),
+        (IssueEvent::Reopened, None),
+    ] {
+        store.move_issue(&system(8), &parent.id, &event).unwrap();
+        let new = subtask(&parent.id, event.name());
+        let made = store.add_subtask(&human(9), &new);
+        match allowed {
+            None => assert_eq!(made.unwrap().parent.state.status(), IssueStatus::Blocked),
+            Some(name) => assert_eq!(
+                made.unwrap_err().to_string(),
+                format!(
+                    "DEM-1 is `{name}`: sub-tasks are made while it is `todo`, `in_progress` or waits for its sub-tasks"
+                )
+            ),
+        }
+    }
+    // the run did not move the issue itself
+    assert!(!store.run(&run.id).unwrap().moved_issue);
+}
