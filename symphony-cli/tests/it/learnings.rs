@@ -287,6 +287,7 @@ fn what_an_agent_learned_carries_its_commit_and_is_counted_when_given() {
     );
     let project = Project::new("tool", &scenarios([worker]), &json!({}));
     let given = learn(&project, &["Speak plainly"]);
+    learn(&project, &["One file each", "--type", "convention"]);
     project.add_issue("Say hello");
     let run = project.tick_one("worker", "succeeded");
 
@@ -296,13 +297,23 @@ fn what_an_agent_learned_carries_its_commit_and_is_counted_when_given() {
     assert_eq!(learned[0]["run"], run["id"]);
     assert_eq!(learned[0]["author"], "worker");
     let stats = items(&project, &["stats"]);
-    assert_eq!(stats[0]["id"], json!(given));
-    assert_eq!(
-        (&stats[0]["given"], &stats[0]["runs"]),
-        (&json!(1), &json!({ "succeeded": 1 }))
-    );
-    assert_eq!(
-        (&stats[1]["given"], &stats[1]["last_given_at"]),
-        (&json!(0), &Value::Null)
-    );
+    let succeeded = json!({ "succeeded": 1 });
+    let counted: Vec<_> = stats
+        .iter()
+        .map(|item| {
+            (
+                item["pattern"].as_str().unwrap(),
+                &item["given"],
+                &item["runs"],
+            )
+        })
+        .collect();
+    let expected = [
+        ("One file each", &json!(1), &succeeded),
+        ("Speak plainly", &json!(1), &succeeded),
+        ("Greet in hello.txt", &json!(0), &json!({})),
+    ];
+    assert_eq!(counted, expected);
+    assert_eq!(stats[1]["id"], json!(given));
+    assert_eq!(stats[2]["last_given_at"], Value::Null);
 }

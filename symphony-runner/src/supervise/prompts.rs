@@ -9,8 +9,8 @@ use symphony_core::run::Run;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
     ATTEMPTS_MAX, AttemptInput, Budgets, BuiltPrompt, CommentInput, DependencyInput, FINDINGS_MAX,
-    FindingInput, GateCommand, IssueInput, ProfileDispatch, PromptError, Review, Shares, SharesRow,
-    Workspace,
+    FindingInput, GateCommand, IssueInput, Outcome, PartReport, ProfileDispatch, PromptError,
+    Report, Review, Shares, SharesRow, Workspace,
 };
 use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
@@ -93,10 +93,31 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.budgets = budgets(&request.config.budget)?;
     dispatch.notes = request.notes;
     dispatch.review = request.review;
-    Ok(Prompts {
-        built: dispatch.build()?,
-        learnings: best.ids(),
-    })
+    let built = dispatch.build()?;
+    let learnings = standing(&best, &built.report);
+    Ok(Prompts { built, learnings })
+}
+
+/// Returns the learnings that stand in the prompts: of each list the best, as many as profile and budget left.
+fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
+    let conventions = kept(&report.system, "convention_learnings");
+    let tactical = kept(&report.user, "related_learnings");
+    let conventions = best.conventions.iter().take(conventions);
+    conventions
+        .chain(best.tactical.iter().take(tactical))
+        .map(|ranked| ranked.record.learning.id.clone())
+        .collect()
+}
+
+/// Returns how many items of a part stand in the prompt, at most.
+fn kept(parts: &[PartReport], name: &str) -> usize {
+    let part = parts.iter().find(|part| part.part == name);
+    match part.map(|part| (&part.outcome, part.items)) {
+        Some((Outcome::Included | Outcome::Truncated { .. }, items)) => {
+            items.map_or(usize::MAX, |items| items.kept)
+        }
+        _ => 0,
+    }
 }
 
 fn ready() -> PhaseName {
