@@ -29,6 +29,7 @@ mod dedup;
 mod document;
 mod entry;
 mod error;
+mod front;
 mod hash;
 mod options;
 mod prepared;

@@ -11,6 +11,7 @@ use symphony_core::learning::{Learning, LearningType};
 
 use crate::dedup::{LIMITS, Work, few, full};
 use crate::error::OptionsError;
+use crate::front::{Cap, Front, Scored};
 use crate::options::{CROSS_PROJECT_MAX, Options};
 use crate::prepared::{PreparedRef, label_hashes, token_hashes};
 use crate::score::{Key, Parts, recency};
@@ -102,13 +103,13 @@ struct Scratch {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Row {
+pub(crate) struct Row {
     created_at: Timestamp,
     labels: f64,
     keywords: f64,
     paths: u32,
     paths_named: u32,
-    pattern_chars: u32,
+    pub(crate) pattern_chars: u32,
     convention: bool,
 }
 
@@ -129,20 +130,6 @@ impl Relevance {
             Self::Matching => parts.keywords > 0.0 || parts.paths > 0.0 || parts.labels > 0.0,
         }
     }
-}
-
-/// How much of an order is taken.
-#[derive(Debug, Clone, Copy)]
-enum Cap {
-    Count(usize),
-    Chars(usize),
-}
-
-/// A learning in the order of scores.
-#[derive(Debug, Clone, Copy)]
-struct Scored {
-    score: f64,
-    index: u32,
 }
 
 impl<'a> Ranker<'a> {
@@ -290,10 +277,9 @@ impl<'a> Ranker<'a> {
             }
         }
         let (conventions, tactical) = self.split(|index| cover.by.get(wide(index)) == Some(&NONE));
-        let take = |mut list: Vec<Scored>, cap| {
-            list.sort_unstable_by(|a, b| self.order(a, b));
+        let take = |list, cap| {
             let mut front = Front::new(list, cap);
-            front.sorted = front.list.len();
+            front.sort_next(&self, usize::MAX);
             front.take(&self, |_| false);
             front.taken
         };
@@ -382,11 +368,11 @@ impl<'a> Ranker<'a> {
         clippy::indexing_slicing,
         reason = "indexes come from this ranking's own rows"
     )]
-    fn row(&self, index: u32) -> &Row {
+    pub(crate) fn row(&self, index: u32) -> &Row {
         &self.rows[wide(index)]
     }
 
-    fn parts(&self, index: u32) -> Parts {
+    pub(crate) fn parts(&self, index: u32) -> Parts {
         self.row_parts(self.row(index))
     }
 
@@ -399,97 +385,9 @@ impl<'a> Ranker<'a> {
     }
 
     /// Best first; newer first; smaller id first.
-    fn order(&self, a: &Scored, b: &Scored) -> Ordering {
+    pub(crate) fn order(&self, a: &Scored, b: &Scored) -> Ordering {
         b.score
             .total_cmp(&a.score)
             .then_with(|| self.key(a.index).prefer(&self.key(b.index)))
-    }
-}
-
-/// Learnings of which the best are taken, sorted no further than needed.
-struct Front {
-    list: Vec<Scored>,
-    /// How many at the beginning of the list are sorted.
-    sorted: usize,
-    /// How many of these were looked at.
-    passed: usize,
-    cap: Cap,
-    full: bool,
-    taken: Vec<Hit>,
-}
-
-/// What a convention needs besides its pattern: `- ` and the line end.
-pub(crate) const BULLET_CHARS: usize = 3;
-
-impl Front {
-    fn new(list: Vec<Scored>, cap: Cap) -> Self {
-        Self {
-            list,
-            sorted: 0,
-            passed: 0,
-            full: matches!(cap, Cap::Count(0)) || matches!(cap, Cap::Chars(..=BULLET_CHARS)),
-            cap,
-            taken: Vec::new(),
-        }
-    }
-
-    fn is_done(&self) -> bool {
-        self.full || self.passed == self.list.len()
-    }
-
-    /// Sorts the next `count` and returns them; none when nothing more is wanted.
-    fn sort_next(&mut self, ranker: &Ranker<'_>, count: usize) -> &[Scored] {
-        let count = if self.is_done() {
-            0
-        } else {
-            count.min(self.list.len() - self.sorted)
-        };
-        let rest = self.list.get_mut(self.sorted..).unwrap_or_default();
-        if count > 0 && count < rest.len() {
-            rest.select_nth_unstable_by(count - 1, |a, b| ranker.order(a, b));
-        }
-        let next = rest.get_mut(..count).unwrap_or_default();
-        next.sort_unstable_by(|a, b| ranker.order(a, b));
-        self.sorted += count;
-        next
-    }
-
-    /// Goes down what is sorted, passing over the covered, until the cap is reached.
-    fn take(&mut self, ranker: &Ranker<'_>, covered: impl Fn(u32) -> bool) {
-        let next = self.list.get(self.passed..self.sorted).unwrap_or_default();
-        for scored in next {
-            if self.full {
-                return;
-            }
-            self.passed += 1;
-            if covered(scored.index) {
-                continue;
-            }
-            let mut cut_to_chars = None;
-            match &mut self.cap {
-                Cap::Count(left) => {
-                    *left -= 1;
-                    self.full = *left == 0;
-                }
-                Cap::Chars(left) => {
-                    let needed = wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS;
-                    if needed > *left {
-                        self.full = true;
-                        if !self.taken.is_empty() {
-                            return;
-                        }
-                        cut_to_chars = Some(*left - BULLET_CHARS);
-                    } else {
-                        *left -= needed;
-                    }
-                }
-            }
-            self.taken.push(Hit {
-                index: wide(scored.index),
-                score: scored.score,
-                parts: ranker.parts(scored.index),
-                cut_to_chars,
-            });
-        }
     }
 }

@@ -1,0 +1,106 @@
+//! Taking the best down to a cap, sorting no more than is looked at.
+
+use crate::rank::{Hit, Ranker};
+use crate::texts::wide;
+
+/// How much of an order is taken.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Cap {
+    Count(usize),
+    Chars(usize),
+}
+
+/// A learning in the order of scores.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scored {
+    pub(crate) score: f64,
+    pub(crate) index: u32,
+}
+
+/// Learnings of which the best are taken, sorted no further than needed.
+pub(crate) struct Front {
+    list: Vec<Scored>,
+    /// How many at the beginning of the list are sorted.
+    sorted: usize,
+    /// How many of these were looked at.
+    passed: usize,
+    cap: Cap,
+    full: bool,
+    pub(crate) taken: Vec<Hit>,
+}
+
+/// What a convention needs besides its pattern: `- ` and the line end.
+const BULLET_CHARS: usize = 3;
+
+impl Front {
+    pub(crate) fn new(list: Vec<Scored>, cap: Cap) -> Self {
+        Self {
+            list,
+            sorted: 0,
+            passed: 0,
+            full: matches!(cap, Cap::Count(0)) || matches!(cap, Cap::Chars(..=BULLET_CHARS)),
+            cap,
+            taken: Vec::new(),
+        }
+    }
+
+    pub(crate) fn is_done(&self) -> bool {
+        self.full || self.passed == self.list.len()
+    }
+
+    /// Sorts the next `count` and returns them; none when nothing more is wanted.
+    pub(crate) fn sort_next(&mut self, ranker: &Ranker<'_>, count: usize) -> &[Scored] {
+        let count = if self.is_done() {
+            0
+        } else {
+            count.min(self.list.len() - self.sorted)
+        };
+        let rest = self.list.get_mut(self.sorted..).unwrap_or_default();
+        if count > 0 && count < rest.len() {
+            rest.select_nth_unstable_by(count - 1, |a, b| ranker.order(a, b));
+        }
+        let next = rest.get_mut(..count).unwrap_or_default();
+        next.sort_unstable_by(|a, b| ranker.order(a, b));
+        self.sorted += count;
+        next
+    }
+
+    /// Goes down what is sorted, passing over the covered, until the cap is reached.
+    pub(crate) fn take(&mut self, ranker: &Ranker<'_>, covered: impl Fn(u32) -> bool) {
+        let next = self.list.get(self.passed..self.sorted).unwrap_or_default();
+        for scored in next {
+            if self.full {
+                return;
+            }
+            self.passed += 1;
+            if covered(scored.index) {
+                continue;
+            }
+            let mut cut_to_chars = None;
+            match &mut self.cap {
+                Cap::Count(left) => {
+                    *left -= 1;
+                    self.full = *left == 0;
+                }
+                Cap::Chars(left) => {
+                    let needed = wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS;
+                    if needed > *left {
+                        self.full = true;
+                        if !self.taken.is_empty() {
+                            return;
+                        }
+                        cut_to_chars = Some(*left - BULLET_CHARS);
+                    } else {
+                        *left -= needed;
+                    }
+                }
+            }
+            self.taken.push(Hit {
+                index: wide(scored.index),
+                score: scored.score,
+                parts: ranker.parts(scored.index),
+                cut_to_chars,
+            });
+        }
+    }
+}
