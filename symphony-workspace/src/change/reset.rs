@@ -12,7 +12,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Git;
 use crate::repository::{Expect, Repository, move_ref};
-use crate::worktree::{Worktree, clear_index_lock};
+use crate::worktree::{Worktree, clear_index_lock, is_start};
 
 /// What a reset did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,7 +44,8 @@ impl Repository {
             None => Some(head.clone()),
         };
         let mut rescue = self.rescue_around(worktree, now)?;
-        if head != *recorded && rescue.is_none() && !self.is_merged(&head, recorded)? {
+        let known = head == *recorded || is_start(worktree, &head)?;
+        if !known && rescue.is_none() && !self.is_merged(&head, recorded)? {
             rescue = Some(self.keep(worktree.key(), &head, now)?);
         }
         if let Some(tip) = branch_head

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::head::mark_start;
 use super::key::WorktreeKey;
 use super::model::Worktree;
 use crate::change::overwrite;
@@ -67,6 +68,9 @@ impl Repository {
                 .command("symbolic-ref")
                 .args(["-m", "symphony: worktree made", "HEAD", &branch.reference()])
                 .run()?;
+        }
+        if worktree.branch().is_none() {
+            mark_start(worktree, at)?;
         }
         overwrite(&worktree.git, at)?;
         // Last: while the lock is there, nobody has been let into the worktree.

@@ -99,6 +99,30 @@ impl Repository {
     }
 }
 
+/// Where a detached worktree began; a ref of its own, which goes with it.
+const START: &str = "refs/worktree/symphony-start";
+
+/// Remembers where a detached worktree begins.
+pub(super) fn mark_start(worktree: &Worktree, at: &CommitId) -> Result<(), WorkspaceError> {
+    worktree
+        .git
+        .command("update-ref")
+        .args(["--no-deref", "--end-of-options", START, at.as_str()])
+        .run()?;
+    Ok(())
+}
+
+/// Says whether a commit is the one that a detached worktree began at: then its loss is no loss,
+/// whoever made it (a merge result that gates ran on is in no branch).
+pub(crate) fn is_start(worktree: &Worktree, head: &CommitId) -> Result<bool, WorkspaceError> {
+    let answer = worktree
+        .git
+        .command("rev-parse")
+        .args(["--verify", "--quiet", "--end-of-options", START])
+        .answer(&[0, 1])?;
+    Ok(answer.stdout.trim_ascii_end() == head.as_str().as_bytes())
+}
+
 /// Returns the full name of the ref that a worktree has checked out; none when detached.
 pub(crate) fn checked_out_reference(worktree: &Worktree) -> Result<Option<String>, WorkspaceError> {
     let answer = worktree

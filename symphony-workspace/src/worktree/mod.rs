@@ -18,3 +18,4 @@ pub use registration::Registration;
 pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
 
 pub(crate) use broken::clear_index_lock;
+pub(crate) use head::is_start;

@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::broken::{clear_index_lock, is_unfinished, refuse_busy, refuse_link, restore_git_file};
-use super::head::checked_out_reference;
+use super::head::{checked_out_reference, is_start};
 use super::key::WorktreeKey;
 use super::model::Worktree;
 use crate::change::RescueRef;
@@ -150,7 +150,8 @@ impl Repository {
             return Ok(Some(rescue));
         }
         let head = self.head(worktree)?;
-        if checked_out_reference(worktree)?.is_none() && !self.is_on_a_branch(&head)? {
+        let on_branch = checked_out_reference(worktree)?.is_some();
+        if !on_branch && !is_start(worktree, &head)? && !self.is_on_a_branch(&head)? {
             return self.keep(worktree.key(), &head, now).map(Some);
         }
         Ok(None)

@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
+use super::head::mark_start;
 use super::key::WorktreeKey;
 use super::model::Worktree;
 use crate::change::overwrite;
@@ -39,6 +40,7 @@ impl Repository {
                 let worktree = self.worktree_at(key, &path, None)?;
                 restore_git_file(&worktree, &mut recovered)?;
                 self.reset_to(&worktree, at, now)?;
+                mark_start(&worktree, at)?;
                 overwrite(&worktree.git, at)?;
                 Ok(worktree)
             }

@@ -1,7 +1,9 @@
 //! Worktrees in every broken state: mended or refused, and never a lost commit.
 
 use std::fs;
+use std::io::Read;
 use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
 
 use symphony_workspace::{
     BaseMerge, BranchFate, ListedWorktree, MergeOfBase, Recovery, RemoveRequest, WorkspaceError,
@@ -128,13 +130,30 @@ fn a_lock_of_a_dead_git_is_removed_and_one_in_use_is_not() {
     let repository = project.open();
     let worktree = made(&repository);
     let lock = worktree.place().git_dir.join("index.lock");
-    let held = fs::File::create(&lock).unwrap();
+    // Another process, since the ones that other tests start inherit this one's files for a moment.
+    #[expect(clippy::disallowed_methods, reason = "the test plays a git at work")]
+    let mut holder = Command::new("/bin/sh")
+        .args(["-c", "exec 3>\"$1\"; echo ready; read wait", "sh"])
+        .arg(&lock)
+        .current_dir("/")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut ready = [0; 6];
+    holder
+        .stdout
+        .take()
+        .unwrap()
+        .read_exact(&mut ready)
+        .unwrap();
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
     assert!(
-        matches!(&error, WorkspaceError::Busy { pids, .. } if pids == &[std::process::id()]),
+        matches!(&error, WorkspaceError::Busy { pids, .. } if pids == &[holder.id()]),
         "{error}"
     );
-    drop(held);
+    drop(holder.stdin.take());
+    holder.wait().unwrap();
     let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
     assert_eq!(
         prepared.recovered,
@@ -349,7 +368,9 @@ fn the_lock_is_held_by_one_at_a_time() {
         "{error}"
     );
     drop(held);
-    assert!(repository.lock_within(std::time::Duration::ZERO).is_ok());
+    // Not at once: a process that another test starts holds the descriptor until it executes.
+    let patience = std::time::Duration::from_secs(20);
+    assert!(repository.lock_within(patience).is_ok());
 }
 
 #[test]

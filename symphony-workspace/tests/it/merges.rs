@@ -3,8 +3,8 @@
 use std::fs;
 
 use symphony_workspace::{
-    CommitId, Identity, MergePlan, MergeRequest, MergeStyle, Merged, Repository, WorkspaceError,
-    WorktreeKey,
+    BranchFate, CommitId, Identity, MergePlan, MergeRequest, MergeStyle, Merged, RemoveRequest,
+    Repository, WorkspaceError, WorktreeKey,
 };
 
 use crate::project::{Project, WorktreeResult, at, branch, commit_file, git, made, read, write};
@@ -152,6 +152,19 @@ fn gates_can_run_on_the_merge_result_that_becomes_the_base() {
     let gates = repository.create_temporary(&key, &commit, at(1)).unwrap();
     assert_eq!(read(gates.path().join("mine.txt")), "mine\n");
     assert_eq!(read(gates.path().join("theirs.txt")), "theirs\n");
+    // A crash, then another merge result under the same key; red gates, and the end of it.
+    let again = repository.create_temporary(&key, &base, at(2)).unwrap();
+    assert!(!again.path().join("mine.txt").exists());
+    repository.create_temporary(&key, &commit, at(3)).unwrap();
+    let removed = repository.remove_worktree(&RemoveRequest {
+        key: &key,
+        branch: None,
+        base: &branch("main"),
+        fate: BranchFate::Keep,
+        now: at(4),
+    });
+    assert_eq!(removed.unwrap().rescues, vec![]);
+    assert_eq!(git(&project.root, &["for-each-ref", "refs/symphony/"]), "");
     repository
         .move_base(&branch("main"), &base, &commit, &ada())
         .unwrap();
