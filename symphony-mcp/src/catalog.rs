@@ -16,6 +16,7 @@ pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
     Tool::ListIssues,
     Tool::UpdateIssueStatus,
     Tool::CreateIssue,
+    Tool::CreateSubtask,
     Tool::AddFinding,
     Tool::AddLearning,
     Tool::AddComment,
@@ -23,6 +24,8 @@ pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
     Tool::CreatePr,
     Tool::ApprovePr,
     Tool::RejectPr,
+    Tool::RecordCoverage,
+    Tool::RecordTestHealth,
 ]);
 
 /// Returns the names of the tools of a set, in the order of the catalogue.
@@ -52,6 +55,11 @@ fn describe(tool: Tool) -> Option<McpTool> {
         Tool::CreateIssue => (
             "Files a new issue in the backlog. Refused when an open issue has the same title; at most 20 a run.",
             schema::<params::CreateIssue>(),
+        ),
+        Tool::CreateSubtask => (
+            "Makes one sub-task of the issue you split: a piece that one worker can finish and that can be reviewed on \
+             its own; 2 to 6 are usual, at most 20 a run. The first one makes the issue wait until all have ended.",
+            schema::<params::CreateSubtask>(),
         ),
         Tool::AddFinding => (
             "Adds a structured finding to the issue you work on: what the next reader must know.",
@@ -83,13 +91,18 @@ fn describe(tool: Tool) -> Option<McpTool> {
             "Rejects the pull request you review; the feedback goes to the next worker.",
             schema::<params::RejectPr>(),
         ),
-        Tool::CreateSubtask
-        | Tool::CompletePhase
-        | Tool::ApprovePhase
-        | Tool::RejectPhase
-        | Tool::RecordCoverage
-        | Tool::RecordTestHealth
-        | Tool::ConfigureProject => return None,
+        Tool::RecordCoverage => (
+            "Notes that you looked at a file for a concept, so that nobody looks twice; the same two again replace the note.",
+            schema::<params::RecordCoverage>(),
+        ),
+        Tool::RecordTestHealth => (
+            "Records the number of tests and their duration, as the full run told them; answers whether tests were added \
+             out of proportion to the change or have the same name. Commit first: the change is what is committed.",
+            schema::<params::RecordTestHealth>(),
+        ),
+        Tool::CompletePhase | Tool::ApprovePhase | Tool::RejectPhase | Tool::ConfigureProject => {
+            return None;
+        }
     };
     Some(McpTool::new(tool.name(), description, Arc::new(schema)))
 }

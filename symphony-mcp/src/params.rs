@@ -116,6 +116,25 @@ pub(crate) struct CreateIssue {
     pub(crate) size: Option<SizeName>,
 }
 
+/// `create_subtask`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateSubtask {
+    /// One line, at most 300 characters.
+    pub(crate) title: String,
+    /// What is to be done, where, and how to tell that it is done: its worker sees this and not your plan.
+    pub(crate) description: String,
+    /// How urgent.
+    #[serde(default)]
+    pub(crate) priority: Option<PriorityName>,
+    /// How much work.
+    #[serde(default)]
+    pub(crate) size: Option<SizeName>,
+    /// Identifiers of issues that must be done before, such as SYM-12: usually sub-tasks that you made earlier.
+    #[serde(default)]
+    pub(crate) depends_on: Vec<String>,
+}
+
 /// What a finding tells.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -246,4 +265,30 @@ pub(crate) struct ApprovePr {
 pub(crate) struct RejectPr {
     /// What must change, concretely enough to act on.
     pub(crate) feedback: String,
+}
+
+/// `record_coverage`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecordCoverage {
+    /// The file, relative to the project.
+    pub(crate) file: String,
+    /// What you looked at it for, in a few words.
+    pub(crate) concept: String,
+    /// What you found there.
+    #[serde(default)]
+    pub(crate) notes: String,
+}
+
+/// `record_test_health`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecordTestHealth {
+    /// How many tests the full run had.
+    pub(crate) test_count: u64,
+    /// How long it took, in milliseconds.
+    pub(crate) duration_ms: u64,
+    /// The names of the tests, with their paths; at most 10,000.
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
 }

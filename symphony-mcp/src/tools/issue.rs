@@ -37,7 +37,7 @@ fn status(name: StatusName) -> IssueStatus {
     }
 }
 
-fn row(issue: &Issue) -> Value {
+pub(super) fn row(issue: &Issue) -> Value {
     json!({
         "identifier": issue.id,
         "title": issue.title,
@@ -288,7 +288,7 @@ pub(super) fn create(
     Ok(Answer::new(format!("filed {} in the backlog", issue.id)).with("issue", row(&issue)))
 }
 
-fn priority(name: PriorityName) -> Priority {
+pub(super) fn priority(name: PriorityName) -> Priority {
     match name {
         PriorityName::Urgent => Priority::Urgent,
         PriorityName::High => Priority::High,
@@ -298,7 +298,7 @@ fn priority(name: PriorityName) -> Priority {
     }
 }
 
-fn size(name: SizeName) -> Size {
+pub(super) fn size(name: SizeName) -> Size {
     match name {
         SizeName::Small => Size::Small,
         SizeName::Medium => Size::Medium,

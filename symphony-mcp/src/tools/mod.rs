@@ -1,9 +1,11 @@
 //! The tools: one function each, from typed arguments to an answer, in one transaction of the store.
 
+mod health;
 mod issue;
 mod learning;
 mod note;
 mod review;
+mod subtask;
 
 use rmcp::model::JsonObject;
 use serde::de::DeserializeOwned;
@@ -28,6 +30,7 @@ pub(crate) fn call(
         Tool::ListIssues => issue::list(store, identity, &typed(arguments)?),
         Tool::UpdateIssueStatus => issue::update_status(store, identity, &typed(arguments)?),
         Tool::CreateIssue => issue::create(store, identity, typed(arguments)?),
+        Tool::CreateSubtask => subtask::create(store, identity, typed(arguments)?),
         Tool::AddFinding => note::add_finding(store, identity, typed(arguments)?),
         Tool::AddComment => note::add_comment(store, identity, &typed(arguments)?),
         Tool::AddLearning => learning::add(store, identity, typed(arguments)?),
@@ -35,16 +38,14 @@ pub(crate) fn call(
         Tool::CreatePr => review::create_pr(store, identity, typed(arguments)?),
         Tool::ApprovePr => review::approve(store, identity, &typed(arguments)?),
         Tool::RejectPr => review::reject(store, identity, &typed(arguments)?),
-        Tool::CreateSubtask
-        | Tool::CompletePhase
-        | Tool::ApprovePhase
-        | Tool::RejectPhase
-        | Tool::RecordCoverage
-        | Tool::RecordTestHealth
-        | Tool::ConfigureProject => Err(ToolError::new(format!(
-            "this server does not offer `{}`",
-            tool.name()
-        ))),
+        Tool::RecordCoverage => health::record_coverage(store, identity, typed(arguments)?),
+        Tool::RecordTestHealth => health::record_test_health(store, identity, typed(arguments)?),
+        Tool::CompletePhase | Tool::ApprovePhase | Tool::RejectPhase | Tool::ConfigureProject => {
+            Err(ToolError::new(format!(
+                "this server does not offer `{}`",
+                tool.name()
+            )))
+        }
     }
 }
 

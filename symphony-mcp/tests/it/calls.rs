@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::issue::{CommentAuthor, IssueStatus};
 use symphony_core::run::RunTarget;
 use symphony_core::tools::Role;
-use symphony_store::NewIssue;
+use symphony_store::{LearningFilter, NewIssue};
 
 use crate::support::{Desk, done, human, identity, new_issue, person, project, refused};
 
@@ -138,7 +138,7 @@ async fn a_write_carries_its_run() {
         (&finding.author, finding.run.as_ref()),
         (&agent, Some(&run.id))
     );
-    let learning = &desk.store.learnings_for(None, None).unwrap()[0];
+    let learning = &desk.store.learnings(&LearningFilter::default()).unwrap()[0];
     assert_eq!(
         (&learning.issue, &learning.run),
         (&Some(issue.id), &Some(run.id))

@@ -94,6 +94,8 @@ async fn closed_sets_are_enums() {
     update_issue_status/properties/status: backlog todo in_progress review blocked done cancelled
     create_issue/properties/priority: urgent high medium low none
     create_issue/properties/size: small medium large
+    create_subtask/properties/priority: urgent high medium low none
+    create_subtask/properties/size: small medium large
     add_finding/properties/kind: note approach gap bug risk review
     add_learning/properties/learning_type: convention pattern gotcha
     ");
@@ -128,6 +130,7 @@ async fn arguments_and_the_required_ones() {
     list_issues [cursor] [label] [limit] [status] [text]
     update_issue_status [reason] status
     create_issue [description] [labels] [priority] [size] title
+    create_subtask [depends_on] description [priority] [size] title
     add_finding [files] kind text
     add_learning [applies_to] [learning_type] pattern
     add_comment content [issue]
@@ -135,5 +138,7 @@ async fn arguments_and_the_required_ones() {
     create_pr [approach] body [gate_results] title
     approve_pr [comment]
     reject_pr feedback
+    record_coverage concept file [notes]
+    record_test_health duration_ms [names] test_count
     ");
 }

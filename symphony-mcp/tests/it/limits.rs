@@ -15,6 +15,10 @@ fn paths(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("src/{i}.rs")).collect()
 }
 
+fn names(count: usize) -> Vec<String> {
+    (0..count).map(|i| format!("{i:0>300}")).collect()
+}
+
 fn labels(count: usize) -> Vec<String> {
     (0..count).map(|i| format!("label-{i}")).collect()
 }
@@ -116,6 +120,21 @@ async fn what_is_over_a_limit_is_refused_by_its_name() {
             "cursor is not a `next_cursor` of this tool".into(),
         ),
         (
+            "record_test_health",
+            json!({ "test_count": 1, "duration_ms": 1, "names": vec!["t"; 10_001] }),
+            "names has 10001 items; the limit is 10000".into(),
+        ),
+        (
+            "record_test_health",
+            json!({ "test_count": 1, "duration_ms": 1, "names": [text(301)] }),
+            "names is 301 characters long; the limit is 300".into(),
+        ),
+        (
+            "record_test_health",
+            json!({ "test_count": 10_000_001, "duration_ms": 1 }),
+            "test_count is 10000001; the limit is 10000000".into(),
+        ),
+        (
             "update_issue_status",
             json!({ "status": "todo", "reason": over }),
             too_long("reason"),
@@ -153,6 +172,10 @@ async fn what_is_at_its_limit_is_taken() {
             json!({ "pattern": most, "applies_to": paths(100) }),
         ),
         ("list_issues", json!({ "limit": 100 })),
+        (
+            "record_test_health",
+            json!({ "test_count": 10_000_000, "duration_ms": 604_800_000, "names": names(10_000) }),
+        ),
     ] {
         done(&client, tool, arguments).await;
     }

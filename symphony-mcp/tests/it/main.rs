@@ -5,10 +5,14 @@ mod calls;
 #[cfg(test)]
 mod catalogue;
 #[cfg(test)]
+mod health;
+#[cfg(test)]
 mod limits;
 #[cfg(test)]
 mod roles;
 #[cfg(test)]
 mod socket;
+#[cfg(test)]
+mod subtask;
 #[cfg(test)]
 mod support;

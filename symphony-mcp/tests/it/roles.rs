@@ -89,6 +89,14 @@ async fn every_implemented_tool_does_something() {
         ),
         ("add_comment", json!({ "content": "seen" })),
         ("create_issue", json!({ "title": "Another one" })),
+        (
+            "record_coverage",
+            json!({ "file": "src/a.rs", "concept": "locks" }),
+        ),
+        (
+            "record_test_health",
+            json!({ "test_count": 3, "duration_ms": 20 }),
+        ),
     ]);
     for (name, arguments) in &calls {
         done(&human, name, arguments.clone()).await;
@@ -107,7 +115,15 @@ async fn every_implemented_tool_does_something() {
         text,
         "DEM-1 has no worktree: there is nothing to open a pull request from"
     );
+    done(&human, "update_issue_status", json!({ "status": "todo" })).await;
+    done(
+        &human,
+        "create_subtask",
+        json!({ "title": "Part", "description": "do it" }),
+    )
+    .await;
     for name in [
+        "create_subtask",
         "approve_pr",
         "reject_pr",
         "update_issue_status",
