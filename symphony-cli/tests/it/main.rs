@@ -35,6 +35,8 @@ mod records;
 #[cfg(test)]
 mod review;
 #[cfg(test)]
+mod run_loop;
+#[cfg(test)]
 mod run_records;
 #[cfg(test)]
 mod support;

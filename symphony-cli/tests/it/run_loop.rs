@@ -1,0 +1,130 @@
+//! `symphony run`: it ends when nothing is left to do, leaves agents at work on one Ctrl-C, and ends them on two.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, ChildStderr, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::support::{
+    Project, WORKER, agents_of, call, hang, scenario, scenarios, text, turn, until,
+};
+
+fn project(turns: [Value; 1]) -> Project {
+    let when = json!({ "match_system": WORKER });
+    let project = Project::new(
+        "a project",
+        &scenarios([scenario("worker", &when, turns)]),
+        &json!({}),
+    );
+    project.add_issue("One");
+    project
+}
+
+/// A loop under way: the process, what it says, and the run at work.
+struct Loop {
+    child: Child,
+    said: BufReader<ChildStderr>,
+    run: String,
+}
+
+impl Loop {
+    /// Starts `run` on an agent that hangs, and waits until it is at work.
+    fn start(project: &Project) -> Self {
+        let mut child = project
+            .command(&["run", "--interval", "1"])
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let said = BufReader::new(child.stderr.take().unwrap());
+        let mut started = Self {
+            child,
+            said,
+            run: String::new(),
+        };
+        // from its first line on Ctrl-C is listened to
+        started.hear("started run");
+        started.run = until("the agent to be at work", || {
+            let runs = project.json(&["runs", "list", "--live"]);
+            let run = &runs["items"][0];
+            (run["status"] == "running").then(|| text(&run["id"]))
+        });
+        started
+    }
+
+    /// Reads until something is said.
+    fn hear(&mut self, words: &str) {
+        let mut line = String::new();
+        while !line.contains(words) {
+            line.clear();
+            assert!(
+                self.said.read_line(&mut line).unwrap() > 0,
+                "`{words}` was not said"
+            );
+        }
+    }
+
+    fn press(&self) {
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        kill_process(pid, Signal::INT).unwrap();
+    }
+
+    /// Waits for its end; returns the run's id.
+    fn end(mut self) -> String {
+        std::io::copy(&mut self.said, &mut std::io::sink()).unwrap();
+        assert_eq!(self.child.wait().unwrap().code(), Some(0));
+        self.run
+    }
+}
+
+#[test]
+fn it_ends_when_only_a_human_can_go_on() {
+    let block = call(
+        "mcp__symphony__update_issue_status",
+        json!({ "status": "blocked", "reason": "needs a key" }),
+    );
+    let project = project([turn(block)]);
+    let answer = project.symphony(&["run", "--until-idle", "--json"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let events: Vec<Value> = answer
+        .stdout
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert!(
+        events.iter().all(|event| event["version"] == 1),
+        "{events:#?}"
+    );
+    let ended = events
+        .iter()
+        .find(|event| event["event"] == "run_ended")
+        .unwrap();
+    assert_eq!(ended["run"]["status"], "succeeded");
+    assert_eq!(events.last().unwrap()["event"], "tick");
+    assert_eq!(project.issue("SYM-1")["status"], "blocked");
+}
+
+#[test]
+fn one_interrupt_leaves_the_agents_at_work() {
+    let project = project([hang()]);
+    let watched = Loop::start(&project);
+    watched.press();
+    let run = watched.end();
+    assert_eq!(project.run(&run)["status"], "running");
+    project.ok(&["runs", "cancel", &run]);
+    assert_eq!(agents_of(&run), [""; 0]);
+}
+
+#[test]
+fn two_interrupts_end_them() {
+    let project = project([hang()]);
+    let mut watched = Loop::start(&project);
+    watched.press();
+    watched.hear("Ctrl-C again ends them");
+    watched.press();
+    let run = watched.end();
+    assert_eq!(project.run(&run)["status"], "cancelled");
+    assert_eq!(agents_of(&run), [""; 0]);
+    assert_eq!(project.issue("SYM-1")["status"], "todo");
+}
