@@ -202,8 +202,9 @@ mod tests {
 
     #[test]
     fn growth_is_measured_by_the_change_or_by_the_suite() {
-        // tests before, changed lines, tests now: how many more would be in proportion, when that is passed
-        let table: &[(Option<u64>, Option<u64>, u64, Option<u64>)] = &[
+        /// Tests before, changed lines, tests now; how many more would be in proportion, when that is passed.
+        type Row = (Option<u64>, Option<u64>, u64, Option<u64>);
+        let table: &[Row] = &[
             (None, Some(0), 5_000, None),
             (Some(100), Some(0), 110, None),
             (Some(100), Some(0), 111, Some(10)),

@@ -28,4 +28,30 @@ mod tests {
             .unwrap();
         assert_eq!(version, SCHEMA_VERSION);
     }
+
+    #[test]
+    fn sub_tasks_of_an_older_database_are_counted() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 2).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6)
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, parent, created_at, updated_at)
+             SELECT 'P-' || i, 'p', i, 't', 't', '',
+                    CASE i WHEN 3 THEN 'done' WHEN 4 THEN 'cancelled' WHEN 5 THEN 'review' ELSE 'todo' END, 4,
+                    CASE WHEN i BETWEEN 2 AND 5 THEN 'P-1' END, 0, 0
+             FROM n",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare("SELECT open_subtasks, done_subtasks FROM issue ORDER BY number")
+            .unwrap();
+        let counts: Vec<(i64, i64)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(counts, [(2, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]);
+    }
 }

@@ -61,6 +61,7 @@ fn explain(
         .collect();
     if running.is_none()
         && next.is_none()
+        && !reasons.contains(&Reason::SubtasksCancelled)
         && let Some(wait) = wait_for_a_person(issue, store.open_pr(&issue.id)?.is_some())
     {
         waits.push(wait);
