@@ -126,8 +126,14 @@ fn background_agents_have_the_sizes_to_expect() {
         let mut dispatch = BackgroundDispatch::new(agent.clone(), place());
         dispatch.profile = profile(text);
         let system = tokens(&dispatch.build().unwrap().system);
+        // the spec names no size for a scanner: it has no method to be taught, only where to look
+        let least = if agent == AgentType::Scanner {
+            1_000
+        } else {
+            1_500
+        };
         assert!(
-            (1_500..=5_500).contains(&system),
+            (least..=5_500).contains(&system),
             "{agent}: {system} tokens"
         );
         let user = tokens(instruction);
