@@ -10,8 +10,9 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::command::{
     CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InitArgs, IssueCommand,
-    LearningsCommand, ManArgs, McpArgs, PauseArgs, PrCommand, PromptCommand, ResumeArgs, RunArgs,
-    RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, scripted_agent,
+    LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PrCommand, ProfileCommand,
+    PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs,
+    SuperviseArgs, TickArgs, scripted_agent,
 };
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
@@ -66,6 +67,12 @@ enum Command {
     /// Show the prompts of an issue, build prompts from documents
     #[command(subcommand)]
     Prompt(PromptCommand),
+    /// Show the agents' profiles
+    #[command(subcommand)]
+    Profile(ProfileCommand),
+    /// Show and check the contracts of phases
+    #[command(subcommand)]
+    Phase(PhaseCommand),
     /// Manage what agents and people learned
     #[command(subcommand)]
     Learnings(LearningsCommand),
@@ -99,6 +106,8 @@ impl Command {
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,
             Self::Prompt(command) => command.run(app)?,
+            Self::Profile(command) => command.run(app)?,
+            Self::Phase(command) => command.run(app)?,
             Self::Learnings(command) => command.run(app)?,
             Self::Pause(args) => args.run(app)?,
             Self::Resume(args) => args.run(app)?,

@@ -17,6 +17,8 @@ mod issues;
 #[cfg(test)]
 mod learnings;
 #[cfg(test)]
+mod library;
+#[cfg(test)]
 mod main_job;
 #[cfg(test)]
 mod mcp_stdio;

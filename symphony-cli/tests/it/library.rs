@@ -1,0 +1,99 @@
+//! Profiles and contracts as they hold for a project: shipped ones, and the project's own over them.
+
+use serde_json::json;
+
+use crate::support::{Project, text};
+
+fn set_up() -> Project {
+    let project = Project::repository("library");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project
+}
+
+fn write(project: &Project, file: &str, content: &str) {
+    let path = project.root.join(file);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, content).unwrap();
+}
+
+#[test]
+fn a_profile_shows_the_tools_of_its_roles() {
+    let project = set_up();
+    let judge = project.json(&["profile", "show", "judge"]);
+    let tools = &judge["tools"][0];
+    assert_eq!(tools["role"], "judge_pr");
+    let mut named: Vec<String> = tools["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(text)
+        .collect();
+    let mut expected = "get_issue list_issues update_issue_status add_finding add_learning add_comment search_learnings approve_pr reject_pr"
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect::<Vec<_>>();
+    named.sort();
+    expected.sort();
+    assert_eq!(named, expected);
+    assert!(
+        project
+            .ok(&["profile", "show", "worker"])
+            .contains("Step 0: Verify Workspace")
+    );
+    let missing = project.symphony(&["profile", "show", "doc-writer"]);
+    assert_eq!(missing.code, 3, "{missing:?}");
+}
+
+#[test]
+fn a_projects_own_profile_stands_over_the_shipped_one() {
+    let project = set_up();
+    let own = "---\nname: Ours\ntype: worker\ndescription: Our own.\nmaxTurns: 7\n---\n## Step 0: Verify Workspace\n";
+    write(&project, ".symphony/prompts/profiles/worker.md", own);
+    let worker = project.json(&["profile", "show", "implementer"]);
+    assert_eq!(
+        (&worker["name"], &worker["max_turns"]),
+        (&json!("Ours"), &json!(7))
+    );
+    let list = project.ok(&["profile", "list"]);
+    assert!(list.contains("Our own."), "{list}");
+}
+
+#[test]
+fn phases_are_listed_and_a_broken_contract_names_its_line() {
+    let project = set_up();
+    let list = project.json(&["phase", "list"]);
+    let phases: Vec<String> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| text(&item["phase"]))
+        .collect();
+    assert_eq!(phases, ["architecture", "grooming", "ready", "research"]);
+    assert_eq!(
+        project.json(&["phase", "show", "research"])["next_phase"],
+        "architecture"
+    );
+
+    write(
+        &project,
+        "research.md",
+        "---\nphase: research\ncontract_version: 1\ndispatch_profil: researcher\n---\nbody\n",
+    );
+    let answer = project.symphony(&["phase", "check", "research.md", "--json"]);
+    assert_eq!(answer.code, 1, "{answer:?}");
+    let problems = answer.json();
+    let unknown = problems["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|problem| text(&problem["message"]).contains("dispatch_profil`"))
+        .unwrap_or_else(|| panic!("{problems}"));
+    assert_eq!(
+        (&unknown["line"], &unknown["column"]),
+        (&json!(4), &json!(1))
+    );
+    assert!(
+        text(&unknown["message"]).contains("`dispatch_profile`"),
+        "{unknown}"
+    );
+}
