@@ -63,7 +63,9 @@ pub enum StoreError {
         reason: String,
     },
     /// A row does not hold what its column promises.
-    #[error("the database holds an invalid {what} (`{found}`): restore a backup, or ask for help with it")]
+    #[error(
+        "the database holds an invalid {what} (`{found}`): restore a backup, or ask for help with it"
+    )]
     InvalidRow {
         /// The column.
         what: &'static str,
