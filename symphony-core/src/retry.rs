@@ -1,7 +1,6 @@
 //! Retry policy: when a failed or unfinished run is tried again (spec: orchestrator, "Failure").
 
 use jiff::{SignedDuration, Timestamp};
-use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
@@ -82,8 +81,8 @@ pub fn after(now: Timestamp, ms: u64) -> Timestamp {
         .unwrap_or(Timestamp::MAX)
 }
 
-/// A retry's record as it stands in `status` and in JSON.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The appointment that the end of a run asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPlan {
     /// Why.
     pub kind: RetryKind,

@@ -122,7 +122,7 @@ pub fn merge_pr(
     if let Some(gates) = &gates {
         refuse_red(&pr, gates, options)?;
     }
-    refuse_secrets(&project, &config, &repository, &pr, &expected, &head)?;
+    refuse_secrets(&config, &repository, &pr, &expected, &head)?;
     let context = Context::human(Timestamp::now());
     store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
     repository.move_base(&base, &expected, &target, &identity)?;
@@ -189,14 +189,13 @@ fn refuse_red(
 /// Refuses a head that brings values of the project's configuration files into the base. It is looked at again here, since
 /// these files may have changed since the pull request was opened.
 fn refuse_secrets(
-    project: &Project,
     config: &ProjectConfig,
     repository: &Repository,
     pr: &PullRequest,
     base: &CommitId,
     head: &CommitId,
 ) -> Result<(), RunnerError> {
-    let place = issue_workspace(project, config, &pr.issue)?;
+    let place = issue_workspace(repository, config, &pr.issue)?;
     let worktree = repository.worktree(&place.key, Some(&place.branch)).ok();
     let scan = repository.scan_secrets(worktree.as_ref(), base, head)?;
     if scan.leaks.is_empty() {

@@ -33,13 +33,13 @@ pub fn open_repository(
 /// # Errors
 /// When the base branch can not be told.
 pub fn issue_workspace(
-    project: &Project,
+    repository: &Repository,
     config: &ProjectConfig,
     issue: &IssueId,
 ) -> Result<IssueWorkspace, WorkspaceError> {
-    let base = open_repository(project, config)?.base()?;
+    let base = repository.base()?;
     Ok(IssueWorkspace {
-        project_root: project.root.clone(),
+        project_root: repository.root().to_owned(),
         options: options(config),
         key: WorktreeKey::of(issue.as_str()),
         branch: BranchName::of_issue(issue),

@@ -13,7 +13,7 @@ use symphony_mcp::{
     Identity, IssueWorkspace, ReviewTarget, Service, StoreThread, Verdicts, pipe_stdio, serve_stdio,
 };
 use symphony_runner::installation::Installation;
-use symphony_runner::repository::issue_workspace;
+use symphony_runner::repository::{issue_workspace, open_repository};
 use symphony_store::{Actor, Project, Store};
 
 use crate::app::App;
@@ -208,7 +208,8 @@ fn workspace(
             .join(&workspace.options.workspaces_dir)
             .join(workspace.key.as_str())
     };
-    issue_workspace(project, &config, issue)
+    let repository = open_repository(project, &config).ok()?;
+    issue_workspace(&repository, &config, issue)
         .ok()
         .filter(|workspace| folder(workspace).is_dir())
 }

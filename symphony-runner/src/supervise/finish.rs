@@ -82,7 +82,7 @@ async fn settle_work(
         return Ok(None);
     };
     let repository = open_repository(&job.project, &job.config)?;
-    let place = issue_workspace(&job.project, &job.config, &issue.id)?;
+    let place = issue_workspace(&repository, &job.config, &issue.id)?;
     let Some(worktree) = find_worktree(&repository, &place)? else {
         return Ok(None);
     };

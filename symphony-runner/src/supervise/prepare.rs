@@ -9,8 +9,7 @@ use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
-use symphony_core::id::PhaseName;
-use symphony_core::issue::Issue;
+use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::profile::{ModelChoice, ModelLayers, ResolvedModel};
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::RunTarget;
@@ -87,10 +86,17 @@ pub(crate) async fn prepare(
     let library = job.installation.library(&job.config)?;
     let mut environment = environment(job, &provider);
     refuse_root(&provider, &environment)?;
-    let place = issue_workspace(&job.project, &job.config, &issue.id)?;
     let repository = open_repository(&job.project, &job.config)?;
-    let review = under_review(job, store, &issue).await?;
-    let made = make_worktree(job, store, &repository, &place, &issue).await?;
+    let place = issue_workspace(&repository, &job.config, &issue.id)?;
+    let id = issue.id.clone();
+    let open = store.call(move |store| store.open_pr(&id)).await??;
+    let merge = if open.is_some() || job.run.agent == AgentType::Judge {
+        BaseMerge::Leave
+    } else {
+        BaseMerge::Merge
+    };
+    let review = under_review(job, open)?;
+    let made = make_worktree(job, store, &repository, &place, (&issue.id, merge)).await?;
     if made.created {
         set_up(job, supervision, &made.worktree).await?;
     }
@@ -174,16 +180,13 @@ fn refuse_root(
 }
 
 /// The pull request that this run judges.
-async fn under_review(
+fn under_review(
     job: &Job<'_>,
-    store: &StoreThread,
-    issue: &Issue,
+    open: Option<PullRequest>,
 ) -> Result<Option<PullRequest>, RunnerError> {
     let RunTarget::PullRequest(_, id) = &job.run.target else {
         return Ok(None);
     };
-    let issue = issue.id.clone();
-    let open = store.call(move |store| store.open_pr(&issue)).await??;
     match open {
         Some(pr) if pr.id == *id => Ok(Some(pr)),
         _ => Err(RunnerError::refused(format!(
@@ -199,17 +202,10 @@ async fn make_worktree(
     store: &StoreThread,
     repository: &Repository,
     place: &IssueWorkspace,
-    issue: &Issue,
+    (issue, merge): (&IssueId, BaseMerge),
 ) -> Result<PreparedWorktree, RunnerError> {
-    let id = issue.id.clone();
-    let open = store.call(move |store| store.open_pr(&id)).await??;
-    let merge = if open.is_some() || job.run.agent == AgentType::Judge {
-        BaseMerge::Leave
-    } else {
-        BaseMerge::Merge
-    };
     // recorded before it is made: whatever happens, clean-up will look for it
-    let (context, id) = (job.as_run(), issue.id.clone());
+    let (context, id) = (job.as_run(), issue.clone());
     store
         .call(move |store| store.record_worktree(&context, &id, true))
         .await??;
