@@ -37,7 +37,7 @@ impl ProcessIdentity {
     /// # Errors
     /// When the table of processes cannot be read.
     pub fn own() -> Result<Self, ProcessError> {
-        let (pid, _) = system::own_place()?;
+        let pid = system::own_pid();
         Self::of(pid)?.ok_or(ProcessError::System {
             action: "find this process in the table of processes",
             source: std::io::ErrorKind::NotFound.into(),

@@ -75,10 +75,9 @@ impl Supervision {
         trampoline::handle_ignored_signals(|signal| {
             signal == rustix::process::Signal::CHILD.as_raw()
         })?;
-        let (pid, session) = system::own_place()?;
         Ok(Self {
-            pid,
-            session,
+            pid: system::own_pid(),
+            session: system::own_session()?,
             spawned: Spawned::default(),
             bound_to_thread: PhantomData,
         })

@@ -141,7 +141,7 @@ fn newborn(pid: i32, marker: &str) -> Result<Option<ProcessRecord>, ProcessError
 }
 
 fn is_below_this(record: &ProcessRecord) -> Result<bool, ProcessError> {
-    let (own, _) = system::own_place()?;
+    let own = system::own_pid();
     let mut seen = BTreeSet::new();
     let mut pid = record.pid;
     while seen.insert(pid) {
@@ -204,7 +204,7 @@ pub(super) fn descendants_within(records: &[ProcessRecord], roots: &[i32]) -> Ve
 }
 
 fn marked(marker: &str) -> Result<Vec<ProcessRecord>, ProcessError> {
-    let (own, _) = system::own_place()?;
+    let own = system::own_pid();
     let records = system::read_records()?;
     let roots: Vec<i32> = records
         .iter()

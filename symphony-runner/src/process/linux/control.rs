@@ -123,7 +123,7 @@ pub(in crate::process) fn become_subreaper() -> Result<(), ProcessError> {
 pub(in crate::process) fn lead_session() -> Result<(), ProcessError> {
     match process::setsid() {
         Ok(_) => Ok(()),
-        Err(Errno::PERM) if process::getsid(None) == Ok(process::getpid()) => Ok(()),
+        Err(Errno::PERM) if own_session()? == own_pid() => Ok(()),
         Err(error) => Err(failed("make a session of its own", error)),
     }
 }
@@ -139,11 +139,17 @@ pub(in crate::process) fn parent_pid() -> i32 {
     Pid::as_raw(process::getppid())
 }
 
-/// Returns this process's number and that of its session.
-pub(in crate::process) fn own_place() -> Result<(i32, i32), ProcessError> {
-    let session =
-        process::getsid(None).map_err(|error| failed("read the number of the session", error))?;
-    Ok((process::getpid().as_raw_pid(), session.as_raw_pid()))
+/// Returns this process's number.
+pub(in crate::process) fn own_pid() -> i32 {
+    process::getpid().as_raw_pid()
+}
+
+/// Returns the number of this process's session, 0 when its leader is outside of this PID
+/// namespace (`getsid` says 0 as well, which `rustix` takes for impossible).
+pub(in crate::process) fn own_session() -> Result<i32, ProcessError> {
+    read_record(own_pid())?
+        .map(|record| record.session)
+        .ok_or_else(|| failed("read the number of the session", Errno::SRCH))
 }
 
 /// Says whether the calling thread is the process's first, which lives as long as the process.

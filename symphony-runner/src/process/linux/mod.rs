@@ -11,7 +11,7 @@ mod table;
 pub(super) use control::{ProcessHandle, Signal};
 pub(super) use control::{
     become_subreaper, die_with_parent, is_main_thread, kill_group, lead_session, move_stdin,
-    own_place, parent_pid, reap, wait_for_an_end,
+    own_pid, own_session, parent_pid, reap, wait_for_an_end,
 };
 pub(super) use table::{
     belongs_to_user, boot_id, children, has_environment_entry, ignored_signals, last_pid,
