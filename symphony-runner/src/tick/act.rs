@@ -1,0 +1,187 @@
+//! Carrying a plan out: claims are one transaction, everything else an action each.
+
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::issue::IssueEvent;
+use symphony_core::run::{ProtectionLevel, Run};
+use symphony_core::tick::{Action, StartRun};
+use symphony_store::{ClaimRequest, Context, Store};
+
+use super::hands::Hands;
+use super::observe::World;
+use crate::error::RunnerError;
+use crate::supervise::SuperviseMode;
+
+/// What was done of a plan.
+#[derive(Debug, Default)]
+pub struct ActReport {
+    /// The runs that were started.
+    pub started: Vec<Run>,
+    /// What was done, a line each.
+    pub lines: Vec<String>,
+    /// What could not be done, a line each; the next tick tries again.
+    pub problems: Vec<String>,
+}
+
+impl ActReport {
+    fn note(&mut self, what: impl std::fmt::Display, done: Result<String, RunnerError>) {
+        match done {
+            Ok(line) => self.lines.push(line),
+            Err(error) => self.problems.push(format!("{what}: {error}")),
+        }
+    }
+}
+
+/// Carries a plan out. What fails is said and left to the next tick.
+///
+/// # Errors
+/// When the claims can not be written: nothing is claimed then.
+pub fn act(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    world: &World,
+    actions: &[Action],
+) -> Result<ActReport, RunnerError> {
+    let mut report = ActReport::default();
+    let mut starts = Vec::new();
+    let mut last = Vec::new();
+    for action in actions {
+        match action {
+            Action::FinishCrashed { run, .. } => {
+                let done = finish_crashed(store, hands, world, run);
+                report.note(format_args!("run {run}"), done);
+            }
+            Action::Unblock { issue } => report.note(issue, unblock(store, hands, issue)),
+            Action::OpenBreaker { issue } => {
+                report.note(issue, open_breaker(store, hands, world, issue));
+            }
+            Action::StartRun(start) => starts.push(start),
+            Action::CleanUp { issue, project } => last.push((issue, project)),
+        }
+    }
+    start_runs(store, hands, world, &starts, &mut report)?;
+    // removing a large worktree takes a while: it comes when everything else has been started
+    for (issue, project) in last {
+        let Some((project, Some(config))) = world.projects.get(project) else {
+            continue;
+        };
+        match hands.remove_worktree(store, project, config, issue) {
+            Ok(line) => report.lines.push(line),
+            Err(error) => report
+                .problems
+                .push(format!("{issue}: its worktree stays for now: {error}")),
+        }
+    }
+    Ok(report)
+}
+
+/// Ends what a dead supervisor left, and starts another one for the exit handling. The lock is held throughout.
+fn finish_crashed(
+    store: &Store,
+    hands: &mut impl Hands,
+    world: &World,
+    id: &RunId,
+) -> Result<String, RunnerError> {
+    let run = store.run(id)?;
+    let Some((project, Some(_))) = world.projects.get(&run.project) else {
+        return Err(RunnerError::refused(format!(
+            "its exit handling waits: the configuration of project {} is broken",
+            run.project
+        )));
+    };
+    let lock = hands.lock(project, id)?;
+    let ended = hands.end_strays(id)?;
+    hands.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
+    Ok(format!(
+        "run {id} crashed: ended {ended} processes it left, exit handling started"
+    ))
+}
+
+fn unblock(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    issue: &IssueId,
+) -> Result<String, RunnerError> {
+    store.close_subtasks(&Context::system(hands.now()), issue)?;
+    Ok(format!("{issue}: its sub-tasks have ended, it goes on"))
+}
+
+fn open_breaker(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    world: &World,
+    issue: &IssueId,
+) -> Result<String, RunnerError> {
+    let context = Context::system(hands.now());
+    let found = store.issue(issue)?;
+    let view = world.snapshot.projects.get(&found.project);
+    let Some(view) = view else {
+        return Err(RunnerError::refused("its project is gone"));
+    };
+    let comment = format!(
+        "Circuit breaker: {} runs since the last progress (limit {}). `symphony issue retry {issue}` starts again.",
+        found.counts.total_runs, view.max_retries
+    );
+    let event = IssueEvent::BreakerOpened {
+        to: view.breaker_target,
+    };
+    store.move_issue_with_comment(&context, issue, &event, &comment)?;
+    Ok(format!("{issue}: the circuit breaker opened"))
+}
+
+/// Claims runs, all in one transaction, and starts their supervisors.
+fn start_runs(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    world: &World,
+    starts: &[&StartRun],
+    report: &mut ActReport,
+) -> Result<(), RunnerError> {
+    let mut requests = Vec::new();
+    let mut locks = Vec::new();
+    for start in starts {
+        let Some((project, _)) = world.projects.get(&start.project) else {
+            continue;
+        };
+        let run = hands.run_id();
+        // locked before it is claimed: there is no moment in which a live run has no holder
+        match hands.lock(project, &run) {
+            Ok(lock) => {
+                locks.push((project, lock));
+                let start = (*start).clone();
+                requests.push(ClaimRequest {
+                    run,
+                    start,
+                    protection: ProtectionLevel::None,
+                });
+            }
+            Err(error) => report.problems.push(format!("{}: {error}", project.id)),
+        }
+    }
+    let context = Context::system(hands.now());
+    let claims = store.claim(&context, &requests, world.snapshot.slots.total)?;
+    for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
+        let what = describe(&request.start);
+        match claim {
+            Err(refusal) => {
+                hands.give_up(project, &request.run, lock);
+                report.lines.push(format!("{what}: not started: {refusal}"));
+            }
+            // a supervisor that can not be started is a crash: the next tick does the exit handling
+            Ok(run) => match hands.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
+                Ok(()) => {
+                    report.lines.push(format!("{what}: started run {}", run.id));
+                    report.started.push(run);
+                }
+                Err(error) => report.problems.push(format!("{what}: {error}")),
+            },
+        }
+    }
+    Ok(())
+}
+
+fn describe(start: &StartRun) -> String {
+    match start.target.issue() {
+        Some(issue) => format!("{issue}: {}", start.agent),
+        None => format!("{}: {}", start.project, start.agent),
+    }
+}

@@ -1,0 +1,163 @@
+//! What a tick does to the machine: locks, supervisors, strays, worktrees; the time and the ids come from here too.
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::tick::LockState;
+use symphony_store::{Project, Store};
+
+use crate::clean_up::clean_up;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::RunPaths;
+use crate::process::{
+    DetachedLaunch, DetachedSupervisor, LockState as FileLock, RunLock, lock_state, sweep_marked,
+};
+use crate::supervise::SuperviseMode;
+
+/// The hands of a tick. Everything else that it does is reading and writing the database.
+pub trait Hands {
+    /// What says that a run is alive for as long as somebody has it.
+    type Lock;
+
+    /// Returns the time.
+    fn now(&mut self) -> Timestamp;
+
+    /// Makes the id of a new run.
+    fn run_id(&mut self) -> RunId;
+
+    /// Tells whether somebody has the lock of a run; one that is not there is free.
+    ///
+    /// # Errors
+    /// When it can not be asked for.
+    fn lock_state(&mut self, project: &Project, run: &RunId) -> Result<LockState, RunnerError>;
+
+    /// Takes the lock of a run, making what it needs.
+    ///
+    /// # Errors
+    /// When somebody has it, or it can not be made.
+    fn lock(&mut self, project: &Project, run: &RunId) -> Result<Self::Lock, RunnerError>;
+
+    /// Gives up the lock of a run that was not claimed, and removes what was made for it.
+    fn give_up(&mut self, project: &Project, run: &RunId, lock: Self::Lock);
+
+    /// Ends every process that a dead supervisor left; returns how many. The caller has the lock.
+    ///
+    /// # Errors
+    /// When some could not be ended.
+    fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError>;
+
+    /// Starts a supervisor and hands it the lock.
+    ///
+    /// # Errors
+    /// When it can not be started; the lock is free then.
+    fn start_supervisor(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        lock: Self::Lock,
+        mode: SuperviseMode,
+    ) -> Result<(), RunnerError>;
+
+    /// Removes the worktree of an issue that has ended; returns what was done, in words.
+    ///
+    /// # Errors
+    /// When something keeps it from being removed safely.
+    fn remove_worktree(
+        &mut self,
+        store: &mut Store,
+        project: &Project,
+        config: &ProjectConfig,
+        issue: &IssueId,
+    ) -> Result<String, RunnerError>;
+}
+
+/// The hands of a tick on this machine.
+#[derive(Debug)]
+pub struct LocalHands<'a> {
+    installation: &'a Installation,
+    supervisors: Vec<DetachedSupervisor>,
+}
+
+impl<'a> LocalHands<'a> {
+    /// The hands of an installation.
+    pub fn new(installation: &'a Installation) -> Self {
+        Self {
+            installation,
+            supervisors: Vec::new(),
+        }
+    }
+
+    /// Returns the supervisors that were started.
+    pub fn into_supervisors(self) -> Vec<DetachedSupervisor> {
+        self.supervisors
+    }
+}
+
+impl Hands for LocalHands<'_> {
+    type Lock = RunLock;
+
+    fn now(&mut self) -> Timestamp {
+        Timestamp::now()
+    }
+
+    fn run_id(&mut self) -> RunId {
+        RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id")
+    }
+
+    fn lock_state(&mut self, project: &Project, run: &RunId) -> Result<LockState, RunnerError> {
+        let path = RunPaths::new(&project.root, run).lock();
+        Ok(match lock_state(&path)? {
+            FileLock::Held => LockState::Held,
+            FileLock::Free | FileLock::Missing => LockState::Free,
+        })
+    }
+
+    fn lock(&mut self, project: &Project, run: &RunId) -> Result<RunLock, RunnerError> {
+        let paths = RunPaths::new(&project.root, run);
+        paths.create()?;
+        Ok(RunLock::acquire(paths.lock())?)
+    }
+
+    fn give_up(&mut self, project: &Project, run: &RunId, lock: RunLock) {
+        drop(lock);
+        let _left = std::fs::remove_dir_all(RunPaths::new(&project.root, run).dir);
+    }
+
+    fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError> {
+        Ok(sweep_marked(run)?.count())
+    }
+
+    fn start_supervisor(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        lock: RunLock,
+        mode: SuperviseMode,
+    ) -> Result<(), RunnerError> {
+        let mut arguments = self.installation.arguments();
+        arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
+        if mode == SuperviseMode::Finish {
+            arguments.push("--finish".into());
+        }
+        let launch = DetachedLaunch {
+            executable: self.installation.executable.clone(),
+            arguments,
+            directory: project.root.clone(),
+            log: RunPaths::new(&project.root, run).supervisor_log(),
+            lock,
+        };
+        self.supervisors.push(launch.spawn()?);
+        Ok(())
+    }
+
+    fn remove_worktree(
+        &mut self,
+        store: &mut Store,
+        project: &Project,
+        config: &ProjectConfig,
+        issue: &IssueId,
+    ) -> Result<String, RunnerError> {
+        clean_up(store, project, config, issue)
+    }
+}

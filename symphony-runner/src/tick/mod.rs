@@ -1,0 +1,16 @@
+//! One tick: observe, decide (in `symphony-core`), commit, act, record (spec: orchestrator).
+//!
+//! What a tick does to the machine (locks, processes, worktrees) it does through [`Hands`]: [`LocalHands`] are real, a
+//! simulation has others and drives everything else as it is.
+
+mod act;
+mod hands;
+mod observe;
+mod once;
+mod wait;
+
+pub use act::{ActReport, act};
+pub use hands::{Hands, LocalHands};
+pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
+pub use once::{TickOptions, TickOutcome, TickReport, tick};
+pub use wait::wait_for;

@@ -1,0 +1,153 @@
+//! What a tick sees: projects as configured, runs and whether somebody holds their locks, candidates.
+
+use std::collections::BTreeMap;
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::ProjectId;
+use symphony_core::tick::{ProjectView, SlotLimits, Snapshot};
+use symphony_store::{Project, SnapshotRequest, Store};
+
+use super::hands::{Hands, LocalHands};
+use crate::error::RunnerError;
+use crate::installation::Installation;
+
+/// A project, as it is configured now.
+#[derive(Debug, Clone)]
+pub struct KnownProject {
+    /// The project.
+    pub project: Project,
+    /// Its configuration; none when it is broken.
+    pub config: Option<ProjectConfig>,
+    /// What dispatch needs to know of it.
+    pub view: ProjectView,
+}
+
+/// What a tick saw.
+#[derive(Debug)]
+pub struct World {
+    /// What the plan is made from.
+    pub snapshot: Snapshot,
+    /// The projects, with what acting on them needs.
+    pub projects: BTreeMap<ProjectId, (Project, Option<ProjectConfig>)>,
+}
+
+/// Reads everything that the plan depends on.
+///
+/// # Errors
+/// When the database can not be read.
+pub fn observe_snapshot(
+    installation: &Installation,
+    store: &mut Store,
+    now: Timestamp,
+) -> Result<Snapshot, RunnerError> {
+    let mut hands = LocalHands::new(installation);
+    Ok(observe(installation, store, &mut hands, now)?.0.snapshot)
+}
+
+/// As [`observe_snapshot`], with what acting needs, and what is wrong with projects.
+pub(super) fn observe(
+    installation: &Installation,
+    store: &mut Store,
+    hands: &mut LocalHands<'_>,
+    now: Timestamp,
+) -> Result<(World, Vec<String>), RunnerError> {
+    let mut known = Vec::new();
+    let mut problems = Vec::new();
+    for project in store.projects()? {
+        // one project with a broken configuration does not stop the others
+        let (view, config) = match view(installation, &project) {
+            Ok((view, config)) => (view, Some(config)),
+            Err(error) => {
+                problems.push(format!("project {}: {error}", project.id));
+                (ProjectView::broken(error.to_string()), None)
+            }
+        };
+        known.push(KnownProject {
+            project,
+            config,
+            view,
+        });
+    }
+    let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+    let slots = SlotLimits {
+        total: u32::try_from(installation.config.slots(cpus)).unwrap_or(u32::MAX),
+        by_agent: installation
+            .config
+            .profiles
+            .iter()
+            .filter_map(|(agent, limits)| Some((agent.clone(), limits.max_concurrency?)))
+            .collect(),
+    };
+    Ok((look(store, hands, known, slots, now)?, problems))
+}
+
+/// Looks at the runs' locks and at the database, with the projects as they are known.
+///
+/// # Errors
+/// When the database can not be read, or a lock not be asked for.
+pub fn look(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    known: Vec<KnownProject>,
+    slots: SlotLimits,
+    now: Timestamp,
+) -> Result<World, RunnerError> {
+    let mut projects = BTreeMap::new();
+    let mut views = BTreeMap::new();
+    for known in known {
+        let id = known.project.id.clone();
+        views.insert(id.clone(), known.view);
+        projects.insert(id, (known.project, known.config));
+    }
+    let mut locks = BTreeMap::new();
+    for run in store.live_runs()? {
+        if let Some((project, _)) = projects.get(&run.project) {
+            locks.insert(run.id.clone(), hands.lock_state(project, &run.id)?);
+        }
+    }
+    let request = SnapshotRequest {
+        projects: views,
+        slots,
+        locks,
+    };
+    Ok(World {
+        snapshot: store.load_snapshot(request, now)?,
+        projects,
+    })
+}
+
+fn view(
+    installation: &Installation,
+    project: &Project,
+) -> Result<(ProjectView, ProjectConfig), RunnerError> {
+    let config = installation.project_config(project)?;
+    // a project whose prompts can not be read is not dispatched: every run of it would fail
+    installation.library(&config)?;
+    let provider = installation
+        .provider(&config)
+        .map(|call| call.name().to_string())
+        .map_err(|error| error.to_string());
+    Ok((project_view(&config, provider), config))
+}
+
+/// Returns what dispatch needs to know of a project with this configuration and provider.
+pub fn project_view(config: &ProjectConfig, provider: Result<String, String>) -> ProjectView {
+    ProjectView {
+        max_concurrency: config.max_concurrency,
+        max_retries: config.max_retries,
+        max_backoff_ms: config.max_retry_backoff_ms.get(),
+        breaker_target: config.circuit_breaker_status,
+        provider,
+        judge_enabled: config.judge_enabled,
+        judge_cooldown_ms: config.judge_cooldown_ms.get(),
+        planner_enabled: config.planner_enabled,
+        researcher_enabled: config.researcher_enabled,
+        migration_mode: config.migration_mode,
+        max_open_reviews: config.max_open_reviews,
+        open_reviews: 0,
+        // only what `supervise` can carry out is dispatched: of the pipeline, that is the phase `ready`
+        phases: BTreeMap::new(),
+        broken: None,
+    }
+}
