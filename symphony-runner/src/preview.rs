@@ -66,7 +66,7 @@ pub fn preview_prompt(
             .join(WorktreeKey::of(id.as_str()).as_str())
             .display()
             .to_string(),
-        branch: BranchName::of_issue(id).as_str().to_owned(),
+        branch: Some(BranchName::of_issue(id).as_str().to_owned()),
         claude_md: claude_md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         workflow_md: read_own(&project.root.join("WORKFLOW.md"))?,
         notes: Vec::new(),

@@ -154,7 +154,7 @@ async fn watch_agent(
     let mut pulse = tokio::time::interval(PULSE);
     pulse.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
     let mut pulses = 0_u32;
-    let mut mark = prepared.change_mark();
+    let mut mark = prepared.site.change_mark();
     loop {
         tokio::select! {
             // lines first: what was said before the exit belongs to the run
@@ -212,7 +212,7 @@ async fn on_pulse(
         return Ok(Some(stop));
     }
     if let Some(stop) = watch.suspected_loop() {
-        let now = prepared.change_mark();
+        let now = prepared.site.change_mark();
         if now == *mark {
             return Ok(Some(stop));
         }

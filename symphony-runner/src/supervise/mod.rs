@@ -10,7 +10,7 @@ mod finish;
 mod gates;
 mod prepare;
 mod prompts;
-mod review_input;
+mod settle;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -35,8 +35,7 @@ pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use gates::{GatePlace, run_gates};
 pub(crate) use prepare::{PROMPT_FILE_BYTES_MAX, read_own};
-pub(crate) use prompts::{PromptRequest, build};
-pub(crate) use review_input::review_input;
+pub(crate) use prompts::{PromptRequest, build, review_input};
 
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

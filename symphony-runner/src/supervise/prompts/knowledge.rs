@@ -1,105 +1,24 @@
-//! The prompts of a dispatch: what the store, the project and the library hold becomes plain data for `symphony-prompt`.
+//! What stands in a prompt of what the store and the configuration hold, as the input types of `symphony-prompt`.
 
 use symphony_core::Timestamp;
-use symphony_core::agent::AgentType;
-use symphony_core::config::{Budget, ProjectConfig, ProviderName, Shares as ConfigShares};
-use symphony_core::id::{LearningId, PhaseName, RunId};
+use symphony_core::config::{Budget, ProjectConfig, Shares as ConfigShares};
+use symphony_core::id::{LearningId, RunId};
 use symphony_core::issue::Issue;
 use symphony_core::run::Run;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
-    ATTEMPTS_MAX, AttemptInput, Budgets, BuiltPrompt, CommentInput, DependencyInput, FINDINGS_MAX,
-    FindingInput, GateCommand, IssueInput, Outcome, PartReport, ProfileDispatch, PromptError,
-    Report, Review, Shares, SharesRow, Workspace,
+    ATTEMPTS_MAX, AttemptInput, Budgets, CommentInput, DependencyInput, FINDINGS_MAX, FindingInput,
+    GateCommand, IssueInput, Outcome, PartReport, PromptError, Report, Shares, SharesRow,
 };
 use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
 use crate::error::RunnerError;
-use crate::library::PromptLibrary;
 
 /// Comments read for a prompt: more than its budget ever holds.
 const COMMENTS_READ_MAX: u32 = 50;
 
-/// What the prompts of a dispatch need besides the store.
-#[derive(Debug)]
-pub(crate) struct PromptRequest {
-    /// Who will read them.
-    pub(crate) agent: AgentType,
-    /// The run they are for.
-    pub(crate) run: RunId,
-    /// The issue.
-    pub(crate) issue: Issue,
-    /// Profiles and contracts.
-    pub(crate) library: PromptLibrary,
-    /// What holds for the project.
-    pub(crate) config: ProjectConfig,
-    /// The agent's working directory.
-    pub(crate) path: String,
-    /// The branch checked out there.
-    pub(crate) branch: String,
-    /// CLAUDE.md, as the agent is to be given it.
-    pub(crate) claude_md: Option<String>,
-    /// WORKFLOW.md of the project's root.
-    pub(crate) workflow_md: Option<String>,
-    /// Remarks of the dispatcher.
-    pub(crate) notes: Vec<String>,
-    /// What a judge reviews.
-    pub(crate) review: Option<Review>,
-    /// Whose CLI it is.
-    pub(crate) provider: ProviderName,
-}
-
-/// Both prompts of a run.
-#[derive(Debug)]
-pub(crate) struct Prompts {
-    /// The prompts, with the report.
-    pub(crate) built: BuiltPrompt,
-    /// The learnings that stand in them.
-    pub(crate) learnings: Vec<LearningId>,
-}
-
-/// Assembles both prompts of a run on an issue.
-pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts, RunnerError> {
-    let (agent, issue, library) = (&request.agent, &request.issue, &request.library);
-    let workspace = Workspace {
-        identifier: issue.id.to_string(),
-        path: request.path.clone(),
-        branch: Some(request.branch.clone()),
-    };
-    let mut dispatch =
-        ProfileDispatch::new(agent.clone(), workspace, issue_input(issue), fence_marker());
-    dispatch.profile = library
-        .profile(agent)
-        .map(|profile| profile.body.clone())
-        .unwrap_or_default();
-    if *agent == AgentType::Worker {
-        dispatch.contract = library
-            .pipeline
-            .get(&ready())
-            .map(|contract| contract.body.clone());
-    }
-    // given to every profile: the report says for whom it counts
-    dispatch.workflow_md.clone_from(&request.workflow_md);
-    let best = learnings(issue, store)?;
-    dispatch.convention_learnings = texts(&best.conventions);
-    dispatch.learnings = texts(&best.tactical);
-    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
-    dispatch.claude_md.clone_from(&request.claude_md);
-    dispatch.dependencies = dependencies(issue, store)?;
-    dispatch.attempts = attempts(&request.run, issue, store)?;
-    dispatch.findings = findings(issue, store)?;
-    dispatch.comments = comments(issue, store)?;
-    dispatch.gates = gates(&request.config);
-    dispatch.budgets = budgets(&request.config.budget)?;
-    dispatch.notes = request.notes;
-    dispatch.review = request.review;
-    let built = dispatch.build()?;
-    let learnings = standing(&best, &built.report);
-    Ok(Prompts { built, learnings })
-}
-
 /// Returns the learnings that stand in the prompts: of each list the best, as many as profile and budget left.
-fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
+pub(super) fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
     let conventions = kept(&report.system, "convention_learnings");
     let tactical = kept(&report.user, "related_learnings");
     let conventions = best.conventions.iter().take(conventions);
@@ -120,16 +39,12 @@ fn kept(parts: &[PartReport], name: &str) -> usize {
     }
 }
 
-fn ready() -> PhaseName {
-    PhaseName::parse("ready").expect("`ready` is kebab-case")
-}
-
 /// A marker that no text of the prompt can know before: random, made anew for each prompt.
-fn fence_marker() -> String {
+pub(super) fn fence_marker() -> String {
     uuid::Uuid::new_v4().simple().to_string()
 }
 
-fn issue_input(issue: &Issue) -> IssueInput {
+pub(super) fn issue_input(issue: &Issue) -> IssueInput {
     let mut input = IssueInput::new(
         issue.id.clone(),
         issue.title.clone(),
@@ -141,7 +56,10 @@ fn issue_input(issue: &Issue) -> IssueInput {
     input
 }
 
-fn dependencies(issue: &Issue, store: &Store) -> Result<Vec<DependencyInput>, RunnerError> {
+pub(super) fn dependencies(
+    issue: &Issue,
+    store: &Store,
+) -> Result<Vec<DependencyInput>, RunnerError> {
     let mut inputs = Vec::new();
     for id in &issue.depends_on {
         let dependency = store.issue(id)?;
@@ -154,7 +72,11 @@ fn dependencies(issue: &Issue, store: &Store) -> Result<Vec<DependencyInput>, Ru
     Ok(inputs)
 }
 
-fn attempts(own: &RunId, issue: &Issue, store: &Store) -> Result<Vec<AttemptInput>, RunnerError> {
+pub(super) fn attempts(
+    own: &RunId,
+    issue: &Issue,
+    store: &Store,
+) -> Result<Vec<AttemptInput>, RunnerError> {
     let limit = u32::try_from(ATTEMPTS_MAX).unwrap_or(u32::MAX);
     // one more: this run is among them
     let filter = RunFilter {
@@ -185,7 +107,7 @@ fn attempt_input(run: &Run) -> AttemptInput {
     }
 }
 
-fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerError> {
+pub(super) fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerError> {
     let limit = u32::try_from(FINDINGS_MAX).unwrap_or(u32::MAX);
     Ok(store
         .findings(&issue.id, limit)?
@@ -199,7 +121,7 @@ fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerErr
         .collect())
 }
 
-fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerError> {
+pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerError> {
     Ok(store
         .comments(&issue.id, COMMENTS_READ_MAX)?
         .into_iter()
@@ -212,7 +134,7 @@ fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerErr
 }
 
 /// What sibling issues taught, best first.
-fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearnings, RunnerError> {
+pub(super) fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearnings, RunnerError> {
     let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
     let options = Options::default();
     Ok(store.best_learnings(
@@ -224,14 +146,14 @@ fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearnings, RunnerEr
     )?)
 }
 
-fn texts(learnings: &[RankedLearning]) -> Vec<String> {
+pub(super) fn texts(learnings: &[RankedLearning]) -> Vec<String> {
     learnings
         .iter()
         .map(|ranked| ranked.shown().to_owned())
         .collect()
 }
 
-fn gates(config: &ProjectConfig) -> Vec<GateCommand> {
+pub(super) fn gates(config: &ProjectConfig) -> Vec<GateCommand> {
     config
         .gates
         .iter()
@@ -243,7 +165,7 @@ fn gates(config: &ProjectConfig) -> Vec<GateCommand> {
         .collect()
 }
 
-fn budgets(budget: &Budget) -> Result<Budgets, PromptError> {
+pub(super) fn budgets(budget: &Budget) -> Result<Budgets, PromptError> {
     Ok(Budgets {
         user_tokens: budget.user_tokens,
         system_tokens: budget.system_tokens,

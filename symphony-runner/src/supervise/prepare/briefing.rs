@@ -1,0 +1,44 @@
+//! What a run is told, and what it judges.
+
+use symphony_core::config::ProviderName;
+use symphony_mcp::{ReviewTarget, StoreThread};
+
+use super::issue_briefing::issue_briefing;
+use super::site::Site;
+use super::subject::Subject;
+use crate::error::RunnerError;
+use crate::library::PromptLibrary;
+use crate::supervise::Job;
+use crate::supervise::prompts::Prompts;
+
+/// What a run is told, and what it judges.
+#[derive(Debug)]
+pub(crate) struct Briefing {
+    /// Its prompts.
+    pub(crate) prompts: Prompts,
+    /// What its verdict is on; none for a run that gives none.
+    pub(crate) review: Option<ReviewTarget>,
+}
+
+impl Briefing {
+    /// Assembles the prompts for a subject at its site.
+    ///
+    /// # Errors
+    /// When something that belongs into them can not be read.
+    pub(crate) async fn write(
+        job: &Job<'_>,
+        store: &StoreThread,
+        (library, provider): (&PromptLibrary, ProviderName),
+        subject: Subject,
+        site: &Site,
+    ) -> Result<Self, RunnerError> {
+        match subject {
+            Subject::Issue { issue, .. } => {
+                issue_briefing(job, store, (library, provider), (issue, None), site).await
+            }
+            Subject::PullRequest { issue, pr } => {
+                issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Who the agent is to the MCP service.
+
+use symphony_core::run::RunTarget;
+use symphony_core::tools::{Assignment, role_for};
+use symphony_mcp::{Identity, ReviewTarget, Verdicts};
+use symphony_store::{Actor, RunKey};
+
+use super::site::Site;
+use crate::library::PromptLibrary;
+use crate::supervise::Job;
+
+/// Makes the identity that the run's socket has.
+pub(super) fn identity(
+    job: &Job<'_>,
+    library: &PromptLibrary,
+    site: &Site,
+    review: Option<ReviewTarget>,
+) -> Identity {
+    let agent = &job.run.agent;
+    let assignment = match (&job.run.target, &job.run.phase) {
+        (RunTarget::PullRequest(..), _) => Assignment::PrReview,
+        (RunTarget::Claim(..), _) => Assignment::PhaseReview,
+        (RunTarget::PlanPhase(_), _) => Assignment::PlanPhase,
+        (RunTarget::Project, _) => Assignment::Background,
+        (RunTarget::Issue(_), phase) => Assignment::Issue(phase.clone()),
+    };
+    let role = role_for(agent, &assignment);
+    let tools = library
+        .profile(agent)
+        .map_or_else(|| role.allowed(), |profile| profile.allowed(role));
+    let key = RunKey {
+        run: job.run.id.clone(),
+        fence: job.run.fence,
+        agent: agent.clone(),
+    };
+    Identity {
+        actor: Actor::Run(key),
+        role,
+        tools,
+        project: job.project.id.clone(),
+        issue: job.run.target.issue().cloned(),
+        review,
+        workspace: site.workspace.clone(),
+        verdicts: Verdicts::ByRole,
+    }
+}

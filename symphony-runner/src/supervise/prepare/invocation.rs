@@ -1,0 +1,62 @@
+//! How the agent's CLI is called.
+
+use symphony_core::agent::AgentType;
+use symphony_core::profile::ResolvedModel;
+use symphony_prompt::BuiltPrompt;
+
+use super::site::Site;
+use crate::library::PromptLibrary;
+use crate::provider::{
+    AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, WebAccess,
+};
+use crate::supervise::Job;
+
+/// Puts the call of the provider together.
+pub(super) fn invocation(
+    job: &Job<'_>,
+    provider: ProviderCall,
+    library: &PromptLibrary,
+    site: &Site,
+    built: &BuiltPrompt,
+    model: Option<&ResolvedModel>,
+) -> AgentInvocation {
+    let agent = &job.run.agent;
+    let judge = *agent == AgentType::Judge;
+    let settings = job.config.providers.settings(provider.name());
+    let no_web = judge || *agent == AgentType::Worker;
+    AgentInvocation {
+        extra_args: settings.args.clone(),
+        extra_env: settings.env.clone(),
+        call: provider,
+        run: job.run.id.clone(),
+        role: if judge {
+            AgentRole::Judge
+        } else {
+            AgentRole::Author
+        },
+        web: if no_web {
+            WebAccess::Denied
+        } else {
+            WebAccess::Allowed
+        },
+        model: model.map(|model| model.model.as_str().to_owned()),
+        turns_max: library.profile(agent).and_then(|profile| profile.turns_max),
+        worktree: site.path().to_owned(),
+        files: RunFiles {
+            system_prompt: job.paths.system_prompt(),
+            user_prompt: job.paths.user_prompt(),
+            mcp_config: job.paths.mcp_config(),
+        },
+        system_prompt: built.system.clone(),
+        readable_dirs: if judge {
+            vec![job.paths.dir.clone()]
+        } else {
+            Vec::new()
+        },
+        mcp_server: McpServerCommand {
+            program: job.installation.executable.clone(),
+            socket: job.paths.socket(),
+        },
+        protection: job.run.protection,
+    }
+}

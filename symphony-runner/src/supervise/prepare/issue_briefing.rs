@@ -1,0 +1,95 @@
+//! The briefing of a run on an issue, and of the review of its pull request.
+
+use symphony_core::config::ProviderName;
+use symphony_core::issue::Issue;
+use symphony_core::pull_request::PullRequest;
+use symphony_mcp::{ReviewTarget, StoreThread};
+use symphony_prompt::Review;
+use symphony_workspace::CommitId;
+
+use super::briefing::Briefing;
+use super::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
+use super::site::Site;
+use crate::error::RunnerError;
+use crate::library::PromptLibrary;
+use crate::paths::write_private;
+use crate::supervise::Job;
+use crate::supervise::prompts::{PromptRequest, build, review_input};
+
+/// Bytes of the diff that a judge may read as a file.
+const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+/// Assembles the prompts of an issue's run; with a pull request, of its review.
+pub(super) async fn issue_briefing(
+    job: &Job<'_>,
+    store: &StoreThread,
+    (library, provider): (&PromptLibrary, ProviderName),
+    (issue, pr): (Issue, Option<PullRequest>),
+    site: &Site,
+) -> Result<Briefing, RunnerError> {
+    let request = PromptRequest {
+        agent: job.run.agent.clone(),
+        run: job.run.id.clone(),
+        path: site.path().display().to_string(),
+        branch: site
+            .branch
+            .as_ref()
+            .map(|branch| branch.as_str().to_owned()),
+        claude_md: claude_md(site, pr.as_ref())?,
+        workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
+        notes: site.notes.clone(),
+        review: match &pr {
+            Some(pr) => Some(show_review(job, site, pr)?),
+            None => None,
+        },
+        provider,
+        issue,
+        library: library.clone(),
+        config: job.config.clone(),
+    };
+    let prompts = store.call(move |store| build(request, store)).await??;
+    Ok(Briefing {
+        prompts,
+        review: pr.map(|pr| ReviewTarget {
+            pr: pr.id,
+            commit: pr.head_commit,
+        }),
+    })
+}
+
+/// CLAUDE.md: a judge gets the one of the base commit, so that nothing planted in the branch steers it.
+fn claude_md(site: &Site, review: Option<&PullRequest>) -> Result<Option<String>, RunnerError> {
+    let Some(pr) = review else {
+        return read_own(&site.path().join("CLAUDE.md"));
+    };
+    let Ok(base) = CommitId::parse(&pr.base_commit) else {
+        return Ok(None);
+    };
+    let bytes = site
+        .repository
+        .file_at(&base, "CLAUDE.md", PROMPT_FILE_BYTES_MAX)?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+/// What the judge is shown; the whole diff lies as a file beside the prompts.
+fn show_review(job: &Job<'_>, site: &Site, pr: &PullRequest) -> Result<Review, RunnerError> {
+    let path = job.paths.diff();
+    let whole = match (
+        CommitId::parse(&pr.base_commit),
+        CommitId::parse(&pr.head_commit),
+    ) {
+        (Ok(base), Ok(head)) => {
+            site.repository
+                .diff(&base, &head, DIFF_FILE_BYTES_MAX)?
+                .patch
+        }
+        _ => pr.diff.clone(),
+    };
+    write_private(&path, &whole)?;
+    Ok(review_input(
+        pr,
+        &path,
+        &job.config.sensitive_paths,
+        &job.config.risk,
+    ))
+}

@@ -1,0 +1,21 @@
+//! Everything before the agent: what the run works on, where, what it is told, and the command.
+//!
+//! [`prepare`] is the same for every run. What differs by the run's target stands in three places, each a `match` with one
+//! file an arm: `Subject` (what it works on, read from the store), `Site` (where: the worktree, ready), `Briefing`
+//! (what it is told and may do). A new kind of target is a variant of `Subject` and a file for each of the three.
+
+mod briefing;
+mod identity;
+mod invocation;
+mod issue_briefing;
+mod issue_site;
+mod model;
+mod project_file;
+mod run;
+mod set_up;
+mod site;
+mod subject;
+
+pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
+pub(crate) use run::{Prepared, prepare};
+pub(crate) use site::FINGERPRINT_FILE;

@@ -1,0 +1,132 @@
+//! The preparation itself: the same steps for every run.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use serde_json::json;
+use symphony_core::config::ProviderName;
+use symphony_core::profile::ResolvedModel;
+use symphony_mcp::{Identity, StoreThread};
+use symphony_prompt::BuiltPrompt;
+use symphony_store::RunStart;
+
+use super::briefing::Briefing;
+use super::identity::identity;
+use super::invocation::invocation;
+use super::model::model;
+use super::site::Site;
+use super::subject::Subject;
+use crate::environment::agent_environment;
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::process::Supervision;
+use crate::provider::{
+    AgentCommand, ProviderCall, ProviderError, agent_command, mcp_config, prompt_for_stdin,
+    root_hint,
+};
+use crate::supervise::Job;
+
+/// A run that is ready to start.
+#[derive(Debug)]
+pub(crate) struct Prepared {
+    pub(crate) command: AgentCommand,
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    pub(crate) identity: Identity,
+    pub(crate) site: Site,
+}
+
+/// Prepares a run.
+pub(crate) async fn prepare(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+) -> Result<Prepared, RunnerError> {
+    let provider = job.installation.provider(&job.config)?;
+    let library = job.installation.library(&job.config)?;
+    let mut environment = environment(job, &provider);
+    refuse_root(&provider, &environment)?;
+    let subject = Subject::load(job, store).await?;
+    let site = Site::make(job, store, supervision, &subject).await?;
+    site.record_fingerprint(job)?;
+    let Briefing { prompts, review } =
+        Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
+    let built = prompts.built;
+    let model = model(job, &library);
+    let invocation = invocation(job, provider, &library, &site, &built, model.as_ref());
+    write_private(&job.paths.system_prompt(), &built.system)?;
+    write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
+    write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
+    record_start(job, store, &site, &built, model.as_ref()).await?;
+    let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
+    store
+        .call(move |store| store.record_given(&context, &run, &given))
+        .await??;
+    let command = agent_command(&invocation);
+    environment.extend(
+        command
+            .env
+            .iter()
+            .map(|(name, value)| (name.into(), value.into())),
+    );
+    Ok(Prepared {
+        command,
+        environment,
+        identity: identity(job, &library, &site, review),
+        site,
+    })
+}
+
+fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {
+    let settings = job.config.providers.settings(provider.name());
+    agent_environment(
+        &job.installation.environment,
+        &job.config.env,
+        &settings.env,
+        &job.run.id,
+    )
+}
+
+/// The Claude CLI refuses to run unattended as root: said before it is started, with what to do.
+fn refuse_root(
+    provider: &ProviderCall,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<(), RunnerError> {
+    if provider.name() == ProviderName::ClaudeCli
+        && let Some(hint) = root_hint(rustix::process::geteuid().as_raw(), environment)
+    {
+        return Err(ProviderError::Refuses {
+            provider: provider.name().name(),
+            hint,
+        }
+        .into());
+    }
+    Ok(())
+}
+
+async fn record_start(
+    job: &Job<'_>,
+    store: &StoreThread,
+    site: &Site,
+    built: &BuiltPrompt,
+    model: Option<&ResolvedModel>,
+) -> Result<(), RunnerError> {
+    let path = site.path();
+    let relative = path.strip_prefix(&job.project.root).unwrap_or(path);
+    let start = RunStart {
+        model: model.map(|model| model.model.as_str().to_owned()),
+        worktree: Some(relative.display().to_string()),
+        branch: site
+            .branch
+            .as_ref()
+            .map(|branch| branch.as_str().to_owned()),
+        metadata: json!({
+            "model_source": model.map(|model| model.source),
+            "prompt": built.report,
+        }),
+    };
+    let (context, run) = (job.as_run(), job.run.id.clone());
+    store
+        .call(move |store| store.record_start(&context, &run, &start))
+        .await??;
+    Ok(())
+}

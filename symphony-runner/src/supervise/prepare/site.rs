@@ -1,0 +1,87 @@
+//! Where a run works: a checkout that is ready for its agent.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::Path;
+
+use symphony_mcp::{IssueWorkspace, StoreThread};
+use symphony_workspace::{BranchName, Fingerprint, Repository, Worktree};
+
+use super::issue_site::issue_site;
+use super::subject::Subject;
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::process::Supervision;
+use crate::repository::open_repository;
+use crate::supervise::Job;
+
+/// File that holds the fingerprint of the worktree's program-running configuration, as it was at dispatch.
+pub(crate) const FINGERPRINT_FILE: &str = "fingerprint.json";
+
+/// Where a run works.
+#[derive(Debug)]
+pub(crate) struct Site {
+    /// The project's repository.
+    pub(crate) repository: Repository,
+    /// The checkout that the agent is started in.
+    pub(crate) worktree: Worktree,
+    /// The branch checked out there; none when it is detached.
+    pub(crate) branch: Option<BranchName>,
+    /// Where the work of the run's issue lies, for the MCP service; none for a run without an issue.
+    pub(crate) workspace: Option<IssueWorkspace>,
+    /// What the agent has to be told of the preparation (a merge conflict with the base).
+    pub(crate) notes: Vec<String>,
+}
+
+impl Site {
+    /// Makes the place that the subject is worked on in, or takes the one that is there.
+    ///
+    /// # Errors
+    /// When it can not be made, or its set-up command fails.
+    pub(crate) async fn make(
+        job: &Job<'_>,
+        store: &StoreThread,
+        supervision: &Supervision,
+        subject: &Subject,
+    ) -> Result<Self, RunnerError> {
+        let repository = open_repository(&job.project, &job.config)?;
+        match subject {
+            Subject::Issue { .. } | Subject::PullRequest { .. } => {
+                issue_site(job, store, supervision, repository, subject).await
+            }
+        }
+    }
+
+    /// The agent's working directory.
+    pub(crate) fn path(&self) -> &Path {
+        self.worktree.path()
+    }
+
+    /// Records which configuration runs programs here, so that exit handling sees what the agent changed of it.
+    pub(crate) fn record_fingerprint(&self, job: &Job<'_>) -> Result<(), RunnerError> {
+        let fingerprint = self.repository.fingerprint(&self.worktree)?;
+        write_private(
+            &job.paths.dir.join(FINGERPRINT_FILE),
+            &fingerprint_text(&fingerprint),
+        )
+    }
+
+    /// A value that differs when anything in the worktree differs: head, changed files, their sizes and times.
+    pub(crate) fn change_mark(&self) -> Option<u64> {
+        use std::os::unix::fs::MetadataExt;
+        let status = self.repository.status(&self.worktree).ok()?;
+        let head = self.repository.head(&self.worktree).ok()?;
+        let mut hasher = DefaultHasher::new();
+        head.as_str().hash(&mut hasher);
+        for path in status.tracked.iter().chain(&status.untracked) {
+            path.hash(&mut hasher);
+            if let Ok(metadata) = self.path().join(path).symlink_metadata() {
+                (metadata.len(), metadata.mtime(), metadata.mtime_nsec()).hash(&mut hasher);
+            }
+        }
+        Some(hasher.finish())
+    }
+}
+
+fn fingerprint_text(fingerprint: &Fingerprint) -> String {
+    serde_json::to_string(fingerprint).expect("a fingerprint has string keys only")
+}

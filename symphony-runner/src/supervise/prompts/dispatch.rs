@@ -1,0 +1,97 @@
+//! The prompts of a profile dispatch (path A): a run on an issue, the review of its pull request.
+
+use symphony_core::agent::AgentType;
+use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::id::{LearningId, PhaseName, RunId};
+use symphony_core::issue::Issue;
+use symphony_prompt::{BuiltPrompt, ProfileDispatch, Review, Workspace};
+use symphony_store::Store;
+
+use super::knowledge::{
+    attempts, budgets, comments, dependencies, fence_marker, findings, gates, issue_input,
+    learnings, standing, texts,
+};
+use crate::error::RunnerError;
+use crate::library::PromptLibrary;
+
+/// What the prompts of a dispatch need besides the store.
+#[derive(Debug)]
+pub(crate) struct PromptRequest {
+    /// Who will read them.
+    pub(crate) agent: AgentType,
+    /// The run they are for.
+    pub(crate) run: RunId,
+    /// The issue.
+    pub(crate) issue: Issue,
+    /// Profiles and contracts.
+    pub(crate) library: PromptLibrary,
+    /// What holds for the project.
+    pub(crate) config: ProjectConfig,
+    /// The agent's working directory.
+    pub(crate) path: String,
+    /// The branch checked out there, if one is.
+    pub(crate) branch: Option<String>,
+    /// CLAUDE.md, as the agent is to be given it.
+    pub(crate) claude_md: Option<String>,
+    /// WORKFLOW.md of the project's root.
+    pub(crate) workflow_md: Option<String>,
+    /// Remarks of the dispatcher.
+    pub(crate) notes: Vec<String>,
+    /// What a judge reviews.
+    pub(crate) review: Option<Review>,
+    /// Whose CLI it is.
+    pub(crate) provider: ProviderName,
+}
+
+/// Both prompts of a run.
+#[derive(Debug)]
+pub(crate) struct Prompts {
+    /// The prompts, with the report.
+    pub(crate) built: BuiltPrompt,
+    /// The learnings that stand in them.
+    pub(crate) learnings: Vec<LearningId>,
+}
+
+/// Assembles both prompts of a run on an issue.
+pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts, RunnerError> {
+    let (agent, issue, library) = (&request.agent, &request.issue, &request.library);
+    let workspace = Workspace {
+        identifier: issue.id.to_string(),
+        path: request.path.clone(),
+        branch: request.branch.clone(),
+    };
+    let mut dispatch =
+        ProfileDispatch::new(agent.clone(), workspace, issue_input(issue), fence_marker());
+    dispatch.profile = library
+        .profile(agent)
+        .map(|profile| profile.body.clone())
+        .unwrap_or_default();
+    if *agent == AgentType::Worker {
+        dispatch.contract = library
+            .pipeline
+            .get(&ready())
+            .map(|contract| contract.body.clone());
+    }
+    // given to every profile: the report says for whom it counts
+    dispatch.workflow_md.clone_from(&request.workflow_md);
+    let best = learnings(issue, store)?;
+    dispatch.convention_learnings = texts(&best.conventions);
+    dispatch.learnings = texts(&best.tactical);
+    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.claude_md.clone_from(&request.claude_md);
+    dispatch.dependencies = dependencies(issue, store)?;
+    dispatch.attempts = attempts(&request.run, issue, store)?;
+    dispatch.findings = findings(issue, store)?;
+    dispatch.comments = comments(issue, store)?;
+    dispatch.gates = gates(&request.config);
+    dispatch.budgets = budgets(&request.config.budget)?;
+    dispatch.notes = request.notes;
+    dispatch.review = request.review;
+    let built = dispatch.build()?;
+    let learnings = standing(&best, &built.report);
+    Ok(Prompts { built, learnings })
+}
+
+fn ready() -> PhaseName {
+    PhaseName::parse("ready").expect("`ready` is kebab-case")
+}

@@ -1,0 +1,8 @@
+//! The prompts of a run: what the store, the project and the library hold becomes plain data for `symphony-prompt`.
+
+mod dispatch;
+mod knowledge;
+mod review_input;
+
+pub(crate) use dispatch::{PromptRequest, Prompts, build};
+pub(crate) use review_input::review_input;

@@ -1,0 +1,106 @@
+//! The work on an issue: committed, or put aside after a pull request, whose gates are run.
+
+use symphony_core::Timestamp;
+use symphony_core::id::IssueId;
+use symphony_core::pull_request::{PullRequest, VerifiedGates};
+use symphony_mcp::{IssueWorkspace, StoreThread};
+use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
+
+use super::tampered::end_if_tampered;
+use crate::error::RunnerError;
+use crate::process::Supervision;
+use crate::repository::{issue_workspace, open_repository};
+use crate::supervise::Job;
+use crate::supervise::agent::AgentOutcome;
+use crate::supervise::gates::{GatePlace, run_gates};
+
+/// Settles the worktree of an issue. A judge's run leaves nothing: it only reads.
+pub(super) async fn settle_issue(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    issue: &IssueId,
+    outcome: &mut AgentOutcome,
+) -> Result<Option<VerifiedGates>, RunnerError> {
+    let repository = open_repository(&job.project, &job.config)?;
+    let place = issue_workspace(&repository, &job.config, issue)?;
+    let Some(worktree) = find_worktree(&repository, &place)? else {
+        return Ok(None);
+    };
+    if end_if_tampered(job, &repository, &worktree, outcome)? || job.run.target.is_review() {
+        return Ok(None);
+    }
+    let id = issue.clone();
+    let open = store.call(move |store| store.open_pr(&id)).await??;
+    let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&job.run.id)) else {
+        auto_commit(&repository, &worktree, issue)?;
+        return Ok(None);
+    };
+    return_to_head(&repository, &worktree, &pr)?;
+    if pr.gates_of_head().is_some() {
+        return Ok(None);
+    }
+    let gates = run_gates(
+        supervision,
+        &gate_place(job, &worktree),
+        &job.config.gates,
+        &pr.head_commit,
+    )
+    .await?;
+    Ok(Some(gates))
+}
+
+/// Where the gates of this run are run: in the agent's environment, without the socket.
+fn gate_place(job: &Job<'_>, worktree: &Worktree) -> GatePlace {
+    GatePlace {
+        executable: job.installation.executable.clone(),
+        environment: job.command_environment(),
+        checkout: worktree.path().to_owned(),
+        logs: job.paths.dir.clone(),
+    }
+}
+
+/// The worktree of an issue, when it was made.
+fn find_worktree(
+    repository: &Repository,
+    place: &IssueWorkspace,
+) -> Result<Option<Worktree>, RunnerError> {
+    use symphony_workspace::WorkspaceError;
+    match repository.worktree(&place.key, Some(&place.branch)) {
+        Ok(worktree) => Ok(Some(worktree)),
+        Err(WorkspaceError::WorktreeMissing { .. }) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn auto_commit(
+    repository: &Repository,
+    worktree: &Worktree,
+    issue: &IssueId,
+) -> Result<(), RunnerError> {
+    let done = repository.auto_commit(
+        worktree,
+        &work_in_progress(issue.as_str()),
+        Timestamp::now(),
+    )?;
+    if let Some(commit) = done.commit {
+        tracing::info!(%commit, "committed what the agent left");
+    }
+    Ok(())
+}
+
+/// What came after the pull request is not part of it: it goes to a rescue ref, the branch back to the recorded head.
+fn return_to_head(
+    repository: &Repository,
+    worktree: &Worktree,
+    pr: &PullRequest,
+) -> Result<(), RunnerError> {
+    let head = CommitId::parse(&pr.head_commit).map_err(|error| {
+        RunnerError::refused(format!("the head of pull request {}: {error}", pr.id))
+    })?;
+    let reset = repository.reset_to(worktree, &head, Timestamp::now())?;
+    if let Some(rescue) = reset.rescue {
+        tracing::info!(%rescue, "work after the pull request was put aside");
+    }
+    Ok(())
+}
