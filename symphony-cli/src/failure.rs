@@ -3,6 +3,8 @@
 //! Libraries state facts; this is the one place that turns their typed errors into an exit code and a hint. An error is
 //! one sentence, `failed to …: cause`, and a hint says what to type next.
 
+mod plan;
+
 use std::error::Error;
 use std::fmt;
 use std::io::{self, Write as _};
@@ -17,6 +19,8 @@ use symphony_runner::output::neutralised;
 use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
+
+pub(crate) use plan::plan_hint;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -184,7 +188,8 @@ fn judge_cause(cause: &(dyn Error + 'static)) -> Option<Verdict> {
     let store = cause.downcast_ref::<StoreError>().map(of_store);
     let workspace = || cause.downcast_ref::<WorkspaceError>().map(of_workspace);
     let config = || cause.downcast_ref::<ConfigFileError>().map(of_config);
-    store.or_else(workspace).or_else(config)
+    let plan = || plan::judge_cause(cause);
+    store.or_else(workspace).or_else(config).or_else(plan)
 }
 
 fn of_runner(error: &RunnerError) -> Verdict {
@@ -301,6 +306,7 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         WorkspaceError::Unrelated { .. } | WorkspaceError::Tampered { .. } => {
             Verdict::plain(Exit::Refused)
         }
+        WorkspaceError::FileMissing { .. } => Verdict::plain(Exit::NotFound),
         WorkspaceError::LockTimeout { .. } => Verdict::new(
             Exit::Busy,
             "type the command again; `symphony status` shows what is at work",

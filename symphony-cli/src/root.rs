@@ -10,9 +10,9 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::command::{
     CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InitArgs, IssueCommand,
-    LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PrCommand, ProfileCommand,
-    PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs,
-    SuperviseArgs, TickArgs, scripted_agent,
+    LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PrCommand,
+    ProfileCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND,
+    StatusArgs, SuperviseArgs, TickArgs, scripted_agent,
 };
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
@@ -73,6 +73,9 @@ enum Command {
     /// Show and check the contracts of phases
     #[command(subcommand)]
     Phase(PhaseCommand),
+    /// Check plan files and follow plans: phases that run in parallel
+    #[command(subcommand, visible_alias = "plans")]
+    Plan(PlanCommand),
     /// Manage what agents and people learned
     #[command(subcommand)]
     Learnings(LearningsCommand),
@@ -108,6 +111,7 @@ impl Command {
             Self::Prompt(command) => command.run(app)?,
             Self::Profile(command) => command.run(app)?,
             Self::Phase(command) => command.run(app)?,
+            Self::Plan(command) => command.run(app)?,
             Self::Learnings(command) => command.run(app)?,
             Self::Pause(args) => args.run(app)?,
             Self::Resume(args) => args.run(app)?,

@@ -154,6 +154,14 @@ pub enum WorkspaceError {
         /// The limit.
         bytes_max: u64,
     },
+    /// A file with bytes that are no text.
+    #[error("read {}: line {line} is not UTF-8", path.display())]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The first line that is wrong, from 1.
+        line: usize,
+    },
     /// A file that is in none of the places.
     #[error("find `{path}`: looked in {}", list(&places.iter().map(|place| place.display().to_string()).collect::<Vec<_>>()))]
     FileMissing {

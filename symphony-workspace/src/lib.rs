@@ -16,6 +16,7 @@ mod git;
 mod hex;
 mod linux;
 mod merge;
+pub mod plan_file;
 mod repository;
 mod secrets;
 mod worktree;

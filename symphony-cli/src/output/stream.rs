@@ -47,8 +47,7 @@ impl Output {
     /// When standard output can not be written.
     pub(crate) fn answer<T: View>(self, view: &T) -> anyhow::Result<()> {
         if self.json {
-            let text = serde_json::to_string_pretty(&Document::of(view))?;
-            return self.write(&format!("{text}\n"));
+            return self.json(view);
         }
         let mut page = Page::new(terminal_width(), Timestamp::now());
         view.write(&mut page);
@@ -61,14 +60,21 @@ impl Output {
     /// When standard output can not be written.
     pub(crate) fn done<T: Serialize>(self, view: &T, sentence: &str) -> anyhow::Result<()> {
         if self.json {
-            let text = serde_json::to_string_pretty(&Document::of(view))?;
-            return self.write(&format!("{text}\n"));
+            return self.json(view);
         }
         if self.quiet {
             Ok(())
         } else {
             self.write(&format!("{}\n", one_line(sentence)))
         }
+    }
+
+    /// Answers with a JSON document, asked for or not: for commands that programs read.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    pub(crate) fn json<T: Serialize>(self, view: &T) -> anyhow::Result<()> {
+        self.document(&Document::of(view))
     }
 
     /// Writes one object of a stream as one line.

@@ -23,6 +23,8 @@ mod main_job;
 #[cfg(test)]
 mod mcp_stdio;
 #[cfg(test)]
+mod plan_files;
+#[cfg(test)]
 mod prompt_sizes;
 #[cfg(test)]
 mod pull_requests;

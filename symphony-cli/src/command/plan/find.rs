@@ -1,0 +1,37 @@
+//! `symphony plan find`.
+
+use clap::Args;
+use serde::Serialize;
+
+use super::source::find_plan;
+use crate::app::App;
+use crate::output::{Page, View};
+
+/// What `plan find` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The most recently changed .md file with a ```symphony-phases block below ~/.claude/plans, else plan.md here. Exit code 3 when there is none.\n\nExample:\n  symphony plan check \"$(symphony plan find)\""
+)]
+pub(crate) struct FindArgs {}
+
+/// In JSON `{"version", "path"}`.
+#[derive(Debug, Serialize)]
+struct Found {
+    path: String,
+}
+
+impl View for Found {
+    fn write(&self, page: &mut Page) {
+        page.line(&self.path);
+    }
+}
+
+impl FindArgs {
+    #[expect(clippy::unused_self, reason = "every command is run in one form")]
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let path = find_plan(app)?;
+        app.out.answer(&Found {
+            path: path.display().to_string(),
+        })
+    }
+}

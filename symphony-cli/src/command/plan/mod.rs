@@ -1,0 +1,9 @@
+//! Plan files: `symphony plan`, a file each.
+
+mod check;
+mod find;
+mod parse;
+mod source;
+mod tree;
+
+pub(crate) use tree::PlanCommand;

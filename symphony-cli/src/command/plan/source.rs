@@ -1,0 +1,76 @@
+//! The plan file that a command is about.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use symphony_core::plan::{Dag, Plan, PlanWarning, parse_plan};
+use symphony_workspace::plan_file::{find_plan_file, read_plan_file};
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+
+/// A plan file that is right.
+#[derive(Debug)]
+pub(super) struct PlanSource {
+    /// Its path, as it was named or found.
+    pub(super) path: PathBuf,
+    /// What it says.
+    pub(super) plan: Plan,
+    /// What is odd about it.
+    pub(super) warnings: Vec<PlanWarning>,
+    /// Who waits for whom.
+    pub(super) dag: Dag,
+}
+
+/// Finds the plan file that is meant when none is named.
+///
+/// # Errors
+/// When there is none.
+pub(super) fn find_plan(app: &App) -> anyhow::Result<PathBuf> {
+    let home = app.surroundings.variable("HOME").map(Path::new);
+    find_plan_file(home, &app.surroundings.current).ok_or_else(|| {
+        Stop::new(
+            Exit::NotFound,
+            "find a plan: neither ~/.claude/plans nor plan.md here has a ```symphony-phases block",
+        )
+        .hint("name the file, or write one: docs/plans.md shows how")
+        .into()
+    })
+}
+
+/// Reads the text of a plan file.
+///
+/// # Errors
+/// When it can not be read.
+pub(super) fn read_plan(app: &App, file: &Path) -> anyhow::Result<String> {
+    Ok(read_plan_file(&app.surroundings.current.join(file))?)
+}
+
+/// Loads a plan file, the one that is named or the one that is found; its warnings are told on standard error.
+///
+/// # Errors
+/// When there is none, or it is not right.
+pub(super) fn load_plan(app: &App, file: Option<&Path>) -> anyhow::Result<PlanSource> {
+    let path = match file {
+        Some(file) => file.to_owned(),
+        None => find_plan(app)?,
+    };
+    let text = read_plan(app, &path)?;
+    let what = || format!("use the plan {}", path.display());
+    let (plan, warnings) = parse_plan(&text).with_context(what)?;
+    let dag = Dag::new(&plan.phases).with_context(what)?;
+    for warning in &warnings {
+        app.out.warn(&located(&path, warning));
+    }
+    Ok(PlanSource {
+        path,
+        plan,
+        warnings,
+        dag,
+    })
+}
+
+/// A warning with its place.
+pub(super) fn located(path: &Path, warning: &PlanWarning) -> String {
+    format!("{}:{}: {warning}", path.display(), warning.line())
+}
