@@ -1,6 +1,6 @@
 //! The event log: what happened, in order.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
@@ -117,28 +117,36 @@ fn from_value<T: serde::de::DeserializeOwned>(
     serde_json::from_value(value).map_err(|_shape| invalid(what, &payload.to_string()))
 }
 
+/// Reads an issue's log, oldest first.
+pub(crate) fn load_events(
+    conn: &Connection,
+    issue: &IssueId,
+) -> Result<Vec<EventRecord>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id, at, issue, run, actor, kind, payload FROM event WHERE issue = ?1 ORDER BY id",
+    )?;
+    let mut rows = statement.query([issue.as_str()])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        events.push(EventRecord {
+            id: row.get("id")?,
+            at: time(row.get("at")?)?,
+            issue: parsed_opt("issue", row.get("issue")?)?,
+            run: parsed_opt("run", row.get("run")?)?,
+            actor: row.get("actor")?,
+            kind: row.get("kind")?,
+            payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
+        });
+    }
+    Ok(events)
+}
+
 impl Store {
     /// Returns an issue's log, oldest first.
     ///
     /// # Errors
     /// When the database can not be read.
     pub fn events_of_issue(&self, issue: &IssueId) -> Result<Vec<EventRecord>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT id, at, issue, run, actor, kind, payload FROM event WHERE issue = ?1 ORDER BY id",
-        )?;
-        let mut rows = statement.query([issue.as_str()])?;
-        let mut events = Vec::new();
-        while let Some(row) = rows.next()? {
-            events.push(EventRecord {
-                id: row.get("id")?,
-                at: time(row.get("at")?)?,
-                issue: parsed_opt("issue", row.get("issue")?)?,
-                run: parsed_opt("run", row.get("run")?)?,
-                actor: row.get("actor")?,
-                kind: row.get("kind")?,
-                payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
-            });
-        }
-        Ok(events)
+        load_events(&self.conn, issue)
     }
 }

@@ -147,10 +147,11 @@ fn end_run(
         .map_or((finish.status, finish.error.clone()), |(_, r)| {
             (r.status, r.error.clone())
         });
+    // the log tells what ended before it tells what came of it
+    write_end(tx, context, run, finish, status, error.as_ref())?;
     if let Some((id, routing)) = &routing {
         carry_out(tx, context, run, id, routing)?;
     }
-    write_end(tx, context, run, finish, status, error.as_ref())?;
     settle_holds(tx, context, run, finish, error.as_ref())
 }
 

@@ -4,6 +4,7 @@
 //! an issue's status goes through [`symphony_core::issue::apply`], whoever asks. A write in the name of a run carries
 //! the run's fencing number and is refused once the run is over.
 
+mod audit;
 mod claim;
 mod context;
 mod coverage;
@@ -33,6 +34,7 @@ mod setting;
 mod snapshot;
 mod subtask;
 
+pub use audit::{AuditRequest, TextPlace};
 pub use claim::{ClaimRefusal, ClaimRequest};
 pub use context::{Actor, Context, RunKey};
 pub use coverage::{CoverageRecord, NewCoverage};

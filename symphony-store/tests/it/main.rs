@@ -1,6 +1,8 @@
 //! Integration tests of the store, on real SQLite.
 
 #[cfg(test)]
+mod audit;
+#[cfg(test)]
 mod claims;
 #[cfg(test)]
 mod finish;

@@ -1,0 +1,42 @@
+//! The file itself: whole, with all references, of a known schema (I18).
+
+use rusqlite::Connection;
+use symphony_core::invariant::{Invariant, Violation};
+
+use crate::error::StoreError;
+use crate::migration::SCHEMA_VERSION;
+
+/// Complaints of SQLite that are told; more of a damaged file help nobody.
+const COMPLAINTS_MAX: u32 = 20;
+
+pub(super) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
+    let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+    if version != SCHEMA_VERSION {
+        let detail =
+            format!("its schema version is {version}, this symphony knows {SCHEMA_VERSION}");
+        found.push(Violation::new(Invariant::I18, "database", detail));
+    }
+    let mut statement = conn.prepare(&format!("PRAGMA integrity_check({COMPLAINTS_MAX})"))?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let complaint: String = row.get(0)?;
+        if complaint != "ok" {
+            found.push(Violation::new(Invariant::I18, "database", complaint));
+        }
+    }
+    let mut statement =
+        conn.prepare("SELECT \"table\", rowid, parent FROM pragma_foreign_key_check")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (table, id, parent): (String, Option<i64>, String) =
+            (row.get(0)?, row.get(1)?, row.get(2)?);
+        let id = id.map_or_else(String::new, |id| format!(" {id}"));
+        let detail = format!("names a row of {parent} that is not there");
+        found.push(Violation::new(
+            Invariant::I18,
+            format!("{table}{id}"),
+            detail,
+        ));
+    }
+    Ok(())
+}

@@ -1,0 +1,147 @@
+//! Replaying the log of issues: status and counts as they must be, against the rows (I4, I5, I11, I12).
+
+use rusqlite::Connection;
+use serde_json::Value;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::IssueId;
+use symphony_core::invariant::{Invariant, Violation};
+use symphony_core::issue::AttemptCounts;
+
+use crate::error::StoreError;
+use crate::event::{EventRecord, fold_issue, load_events};
+use crate::issue_query::load_issue;
+use crate::row::parsed;
+
+pub(super) fn check_all(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
+    check_each(
+        conn,
+        "SELECT id FROM issue WHERE ?1 = 0 ORDER BY project, number",
+        0,
+        found,
+    )
+}
+
+/// Checks the issues that have an entry after `event`.
+pub(super) fn check_since(
+    conn: &Connection,
+    event: i64,
+    found: &mut Vec<Violation>,
+) -> Result<(), StoreError> {
+    let touched =
+        "SELECT DISTINCT issue FROM event WHERE id > ?1 AND issue IS NOT NULL ORDER BY issue";
+    check_each(conn, touched, event, found)
+}
+
+fn check_each(
+    conn: &Connection,
+    sql: &str,
+    parameter: i64,
+    found: &mut Vec<Violation>,
+) -> Result<(), StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let ids: Vec<String> = statement
+        .query_map([parameter], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    for id in ids {
+        check_issue(conn, &parsed("issue id", id)?, found)?;
+    }
+    Ok(())
+}
+
+fn check_issue(
+    conn: &Connection,
+    id: &IssueId,
+    found: &mut Vec<Violation>,
+) -> Result<(), StoreError> {
+    let issue = match load_issue(conn, id) {
+        Ok(issue) => issue,
+        Err(error @ (StoreError::InvalidRow { .. } | StoreError::NotFound { .. })) => {
+            found.push(Violation::new(
+                Invariant::I12,
+                id.as_str(),
+                error.to_string(),
+            ));
+            return Ok(());
+        }
+        Err(error) => return Err(error),
+    };
+    let log = load_events(conn, id)?;
+    match fold_issue(&log) {
+        Err(error) => found.push(Violation::new(
+            Invariant::I11,
+            id.as_str(),
+            error.to_string(),
+        )),
+        Ok(state) if state != issue.state => {
+            let detail = format!(
+                "its row says {}, its log {}",
+                issue.state.status(),
+                state.status()
+            );
+            found.push(Violation::new(Invariant::I12, id.as_str(), detail));
+        }
+        Ok(_) => {}
+    }
+    let folded = fold_counts(&log, Waits::AreFree);
+    if folded != issue.counts {
+        // told apart, because they point at different mistakes
+        let invariant = if fold_counts(&log, Waits::Count) == issue.counts {
+            Invariant::I5
+        } else {
+            Invariant::I4
+        };
+        let detail = format!(
+            "its row counts {}, its log {}",
+            in_words(issue.counts),
+            in_words(folded)
+        );
+        found.push(Violation::new(invariant, id.as_str(), detail));
+    }
+    Ok(())
+}
+
+fn in_words(counts: AttemptCounts) -> String {
+    format!(
+        "{} failures in a row and {} runs",
+        counts.consecutive_failures, counts.total_runs
+    )
+}
+
+/// Whether runs that met a global condition, or were cancelled, count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waits {
+    AreFree,
+    Count,
+}
+
+/// Replays what counts towards the circuit breaker.
+fn fold_counts(log: &[EventRecord], waits: Waits) -> AttemptCounts {
+    let mut counts = AttemptCounts::default();
+    for event in log {
+        let text = |pointer: &str| event.payload.pointer(pointer).and_then(Value::as_str);
+        match event.kind.as_str() {
+            "counts_cleared" => counts = AttemptCounts::default(),
+            "issue_moved" => {
+                if let Some("queued" | "reopened" | "phase_accepted") = text("/event/event") {
+                    counts = AttemptCounts::default();
+                }
+            }
+            "run_ended" => {
+                let class = text("/error").and_then(|name| ErrorClass::parse(name).ok());
+                let status = text("/status");
+                let waited = class.is_some_and(ErrorClass::is_hold) || status == Some("cancelled");
+                if waited && waits == Waits::AreFree {
+                    continue;
+                }
+                counts.total_runs = counts.total_runs.saturating_add(1);
+                counts.consecutive_failures = if status == Some("succeeded") {
+                    0
+                } else {
+                    counts.consecutive_failures.saturating_add(1)
+                };
+            }
+            _ => {}
+        }
+    }
+    counts
+}

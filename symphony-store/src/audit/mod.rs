@@ -1,0 +1,76 @@
+//! The audit: every invariant of [`Invariant`](symphony_core::invariant::Invariant) that can be stated on the database.
+//!
+//! It only reads, on one state of the database. Each finding names the row and what is wrong with it. `rows` holds the
+//! checks that are one query each, `log` those that replay the log, `limits` those that depend on the configuration,
+//! `file` those on the file itself. [`Store::for_each_text`] shows every text to a search for secrets.
+
+mod file;
+mod limits;
+mod log;
+mod rows;
+mod text;
+
+use rusqlite::Connection;
+use std::collections::BTreeMap;
+
+use symphony_core::id::ProjectId;
+use symphony_core::invariant::Violation;
+use symphony_core::tick::{ProjectView, SlotLimits};
+
+pub use text::TextPlace;
+
+use crate::error::StoreError;
+use crate::open::Store;
+
+/// What the configuration says and the audit holds the rows against.
+#[derive(Debug, Clone, Default)]
+pub struct AuditRequest {
+    /// The projects, as configured. Limits of a project that is missing here are not checked.
+    pub projects: BTreeMap<ProjectId, ProjectView>,
+    /// The installation's limits.
+    pub slots: SlotLimits,
+}
+
+impl Store {
+    /// Checks everything. No finding: all invariants that can be stated on the database hold.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn audit(&mut self, request: &AuditRequest) -> Result<Vec<Violation>, StoreError> {
+        self.read(|tx| {
+            let mut found = Vec::new();
+            file::check(tx, &mut found)?;
+            rows::check(tx, rows::Extent::All, &mut found)?;
+            limits::check(tx, request, &mut found)?;
+            log::check_all(tx, &mut found)?;
+            Ok(found)
+        })
+    }
+
+    /// Checks what is cheap: the live runs, and the issues that something happened to after an entry of the log.
+    /// Returns the findings and the last entry seen, to go on from.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn audit_since(
+        &mut self,
+        request: &AuditRequest,
+        event: i64,
+    ) -> Result<(Vec<Violation>, i64), StoreError> {
+        self.read(|tx| {
+            let mut found = Vec::new();
+            rows::check(tx, rows::Extent::LiveOnly, &mut found)?;
+            limits::check(tx, request, &mut found)?;
+            log::check_since(tx, event, &mut found)?;
+            Ok((found, last_event(tx)?))
+        })
+    }
+}
+
+fn last_event(conn: &Connection) -> Result<i64, StoreError> {
+    Ok(
+        conn.query_row("SELECT coalesce(max(id), 0) FROM event", [], |row| {
+            row.get(0)
+        })?,
+    )
+}

@@ -1,0 +1,60 @@
+//! Every text of the database, one after the other: for a search that must miss none (I15).
+
+use rusqlite::types::ValueRef;
+
+use crate::error::StoreError;
+use crate::open::Store;
+
+/// Where a text stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextPlace<'a> {
+    /// The table.
+    pub table: &'a str,
+    /// The column.
+    pub column: &'a str,
+    /// The row: the first column's value, which is or begins its key.
+    pub row: String,
+}
+
+impl Store {
+    /// Shows every text of the database to `look`.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn for_each_text(
+        &mut self,
+        look: &mut dyn FnMut(&TextPlace<'_>, &[u8]),
+    ) -> Result<(), StoreError> {
+        self.read(|tx| {
+            let mut statement = tx.prepare(
+                "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name",
+            )?;
+            let tables: Vec<String> = statement
+                .query_map([], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for table in &tables {
+                let mut statement = tx.prepare(&format!("SELECT * FROM \"{table}\""))?;
+                let columns: Vec<String> = statement
+                    .column_names()
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect();
+                let mut rows = statement.query([])?;
+                while let Some(row) = rows.next()? {
+                    let key = match row.get_ref(0)? {
+                        ValueRef::Integer(number) => number.to_string(),
+                        ValueRef::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                        ValueRef::Null | ValueRef::Real(_) | ValueRef::Blob(_) => String::new(),
+                    };
+                    for (index, column) in columns.iter().enumerate() {
+                        if let ValueRef::Text(bytes) | ValueRef::Blob(bytes) = row.get_ref(index)? {
+                            let row = key.clone();
+                            look(&TextPlace { table, column, row }, bytes);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,365 @@
+//! The audit: nothing is found where everything is in order, and each planted violation is found, by its name.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::invariant::{CheckedOn, Invariant};
+use symphony_core::issue::IssueEvent;
+use symphony_core::pull_request::{VerdictKind, VerifiedGates};
+use symphony_core::run::{RunStatus, RunTarget};
+use symphony_store::{AuditRequest, IssueEdit, NewIssue, NewSubtask, Store};
+
+use crate::queries::snapshot_request;
+use crate::support::{
+    add, add_project, by, finish, human, new_issue, new_pr, system, try_claim, worker,
+};
+
+fn request() -> AuditRequest {
+    let snapshot = snapshot_request();
+    AuditRequest {
+        projects: snapshot.projects,
+        slots: snapshot.slots,
+    }
+}
+
+/// A database in which something of every kind has happened:
+/// DEM-1 merged, DEM-2 in review with a judge at work, DEM-3 waits for a retry, DEM-4 in progress, DEM-5 split into
+/// DEM-6 (waits for DEM-4), DEM-7 given up by the breaker, DEM-8 returned by a hold.
+fn sample(path: &Path) {
+    let store = &mut Store::open(path).unwrap();
+    add_project(store);
+    for title in ["one", "two", "three", "four", "five"] {
+        add(store, title);
+    }
+    merge_first(store);
+    review_second(store);
+    let id = |number| symphony_core::id::IssueId::new("DEM", number).unwrap();
+    let third = worker(store, "r3", &id(3));
+    let end = finish(&third, RunStatus::Failed, Some(ErrorClass::AgentFailed));
+    store.finish_run(&system(20), &end).unwrap();
+    worker(store, "r4", &id(4));
+    let planner = try_claim(store, "r5", RunTarget::Issue(id(5)), AgentType::Planner).unwrap();
+    let part = NewSubtask {
+        parent: id(5),
+        title: "part".into(),
+        description: "of five".into(),
+        priority: symphony_core::issue::Priority::None,
+        size: None,
+        depends_on: vec![],
+    };
+    store.add_subtask(&by(&planner, 22), &part).unwrap();
+    let end = finish(&planner, RunStatus::Succeeded, None);
+    store.finish_run(&system(23), &end).unwrap();
+    let edit = IssueEdit {
+        depends_on: Some(vec![id(4)]),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(24), &id(6), &edit).unwrap();
+    let labelled = NewIssue {
+        labels: vec!["b".into(), "a".into()],
+        ..new_issue("seven")
+    };
+    store.add_issue(&human(25), &labelled).unwrap();
+    let spent = worker(store, "r7", &id(7));
+    let mut end = finish(&spent, RunStatus::Failed, Some(ErrorClass::AgentFailed));
+    end.limits.max_retries = 1;
+    store.finish_run(&system(26), &end).unwrap();
+    add(store, "eight");
+    let held = worker(store, "r8", &id(8));
+    let end = finish(&held, RunStatus::Failed, Some(ErrorClass::Overloaded));
+    store.finish_run(&system(27), &end).unwrap();
+}
+
+fn open_pr(store: &mut Store, run: &str, number: u64, head: &str) -> symphony_core::id::PrId {
+    let issue = symphony_core::id::IssueId::new("DEM", number).unwrap();
+    let author = worker(store, run, &issue);
+    let pr = store
+        .create_pr(&by(&author, 3), &new_pr(&issue, head))
+        .unwrap();
+    let mut end = finish(&author, RunStatus::Succeeded, None);
+    end.gates = Some(VerifiedGates {
+        commit: head.into(),
+        results: vec![],
+    });
+    store.finish_run(&system(4), &end).unwrap();
+    pr.id
+}
+
+fn merge_first(store: &mut Store) {
+    let pr = open_pr(store, "r1", 1, "c1");
+    let issue = symphony_core::id::IssueId::new("DEM", 1).unwrap();
+    let target = RunTarget::PullRequest(issue, pr);
+    let judge = try_claim(store, "j1", target, AgentType::Judge).unwrap();
+    store
+        .record_verdict(&by(&judge, 5), pr, VerdictKind::Approved, "c1", "good")
+        .unwrap();
+    let end = finish(&judge, RunStatus::Succeeded, None);
+    store.finish_run(&system(6), &end).unwrap();
+    store
+        .record_merge_intent(&human(7), pr, "base", "m1")
+        .unwrap();
+    store.record_merge(&human(7), pr, "m1").unwrap();
+}
+
+fn review_second(store: &mut Store) {
+    let pr = open_pr(store, "r2", 2, "c2");
+    let issue = symphony_core::id::IssueId::new("DEM", 2).unwrap();
+    let target = RunTarget::PullRequest(issue, pr);
+    let judge = try_claim(store, "j2", target, AgentType::Judge).unwrap();
+    store
+        .record_verdict(&by(&judge, 8), pr, VerdictKind::Approved, "c2", "good")
+        .unwrap();
+}
+
+fn findings(path: &Path) -> Vec<String> {
+    let mut store = Store::open_existing(path).unwrap();
+    let found = store.audit(&request()).unwrap();
+    found.iter().map(ToString::to_string).collect()
+}
+
+/// Each violation: what it breaks, the statements that plant it, what is found.
+const PLANTED: &[(Invariant, &str, &[&str])] = &[
+    (
+        Invariant::I1,
+        "DROP INDEX run_live_issue; UPDATE run SET issue = 'DEM-4' WHERE id = 'j2'",
+        &["I1 DEM-4: 2 live runs: j2, r4"],
+    ),
+    (
+        Invariant::I4,
+        "UPDATE issue SET consecutive_failures = 0, total_runs = 0 WHERE id = 'DEM-3'",
+        &["I4 DEM-3: its row counts 0 failures in a row and 0 runs, its log 1 failures in a row and 1 runs"],
+    ),
+    (
+        Invariant::I5,
+        "UPDATE issue SET consecutive_failures = 1, total_runs = 1 WHERE id = 'DEM-8'",
+        &["I5 DEM-8: its row counts 1 failures in a row and 1 runs, its log 0 failures in a row and 0 runs"],
+    ),
+    (
+        Invariant::I6,
+        "UPDATE retry SET due_at = 1000420001 WHERE issue = 'DEM-3'",
+        &["I6 DEM-3: its appointment is 400001 ms after the end of its last run, the longest wait is 300000 ms"],
+    ),
+    (
+        Invariant::I6,
+        "INSERT INTO retry VALUES ('DEM-1', 'worker', 'backoff', 1, 1, 'r')",
+        &["I6 DEM-1: it has an appointment (backoff) while it is done"],
+    ),
+    (
+        Invariant::I7,
+        "DELETE FROM comment WHERE issue = 'DEM-7'",
+        &["I7 DEM-7: the circuit breaker opened 1 times, with 0 notices"],
+    ),
+    (
+        Invariant::I7,
+        "UPDATE run SET attempt = 16 WHERE id = 'r4'",
+        &["I7 r4: it is attempt 16, the limit is 15"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE pull_request SET verdict = json_set(verdict, '$.commit', 'c0') WHERE id = 2",
+        &["I9 pull request 2: its verdict names commit c0, its head is c2"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE pull_request SET verdict = json_set(verdict, '$.run', run) WHERE id = 2",
+        &["I9 pull request 2: its verdict comes from run r2, which is its author's"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE pull_request SET verdict = json_set(verdict, '$.run', 'j1') WHERE id = 2",
+        &["I9 pull request 2: its verdict comes from run j1, which was not on it"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE pull_request SET verdict = json_set(verdict, '$.run', 'r4') WHERE id = 2",
+        &["I9 pull request 2: its verdict comes from run r4 of a worker"],
+    ),
+    (
+        Invariant::I10,
+        "UPDATE pull_request SET verdict = json_set(verdict, '$.kind', 'rejected') WHERE id = 1",
+        &["I10 pull request 1: it is merged without an approval"],
+    ),
+    (
+        Invariant::I10,
+        "UPDATE pull_request SET merged_commit = NULL WHERE id = 1",
+        &["I10 pull request 1: it is merged, but no merged commit is recorded"],
+    ),
+    (
+        Invariant::I10,
+        "UPDATE pull_request SET merged_commit = 'm2' WHERE id = 1",
+        &["I10 pull request 1: commit m2 is recorded as merged, but nobody intended that merge"],
+    ),
+    (
+        Invariant::I11,
+        "UPDATE run SET issue = 'DEM-1' WHERE id = 'j2'",
+        &["I11 DEM-1: it is done, but run j2 is live on it"],
+    ),
+    (
+        Invariant::I11,
+        "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"dispatched\"}}')",
+        &["I11 DEM-1: the database holds an invalid event log (``dispatched` does not apply to an issue in `done`; from `done` a human can move it to `todo``): restore a backup, or ask for help with it"],
+    ),
+    (
+        Invariant::I12,
+        "UPDATE issue SET status = 'backlog' WHERE id = 'DEM-2'",
+        &["I12 DEM-2: its row says backlog, its log review"],
+    ),
+    (
+        Invariant::I12,
+        "UPDATE run SET status = 'running', ended_at = NULL, issue = NULL WHERE id = 'r7'",
+        &["I12 r7: it is running, but its log has 1 ends"],
+    ),
+    (
+        Invariant::I12,
+        "UPDATE issue SET open_dependencies = 0 WHERE id = 'DEM-6'",
+        &["I12 DEM-6: open_dependencies is 0, open are 1"],
+    ),
+    (
+        Invariant::I12,
+        "UPDATE issue SET done_subtasks = 1 WHERE id = 'DEM-5'",
+        &["I12 DEM-5: it counts 1 open and 1 done sub-tasks; there are 1 and 0"],
+    ),
+    (
+        Invariant::I12,
+        "DELETE FROM issue_label WHERE label = 'a'",
+        &["I12 DEM-7: its labels are [\"a\",\"b\"], the index has [\"b\"]"],
+    ),
+    (
+        Invariant::I13,
+        "UPDATE run SET worktree = '.symphony-workspaces/DEM-3' WHERE id IN ('r3', 'r4')",
+        &["I13 demo: .symphony-workspaces/DEM-3: 2 issues worked in it: DEM-3,DEM-4"],
+    ),
+    (
+        Invariant::I16,
+        "INSERT INTO run (id, fence, project, agent, attempt, provider, status, protection, started_at)
+         SELECT 's' || value, 100 + value, 'demo', 'scanner', 1, 'scripted', 'running', 'none', 1 FROM json_each('[1,2,3]')",
+        &["I16 installation: 5 runs live, the limit is 4"],
+    ),
+    (
+        Invariant::I17,
+        "INSERT INTO event (at, run, actor, kind) VALUES (1, 'r1', 'system', 'run_ended')",
+        &["I17 r1: it ended 2 times"],
+    ),
+    (
+        Invariant::I17,
+        "INSERT INTO event (at, actor, kind, payload) VALUES (1, 'human', 'pr_state', '{\"pr\":1,\"state\":\"merged\"}')",
+        &["I17 pull request 1: it was merged 2 times"],
+    ),
+    (
+        Invariant::I18,
+        "PRAGMA foreign_keys = OFF; DELETE FROM comment; UPDATE finding SET issue = issue; INSERT INTO comment VALUES (7, 'DEM-99', 'human', NULL, 'c', 1)",
+        &[
+            "I18 comment 7: names a row of issue that is not there",
+            "I7 DEM-7: the circuit breaker opened 1 times, with 0 notices",
+        ],
+    ),
+    (
+        Invariant::F1,
+        "INSERT INTO event (id, at, issue, run, actor, kind) VALUES (9000, 1, 'DEM-1', 'r1', 'worker', 'comment_added')",
+        &["F1 r1: entry 9000 (comment_added) was written in its name after its end"],
+    ),
+    (
+        Invariant::L1,
+        "UPDATE run SET issue = NULL WHERE id = 'r4'",
+        &["L1 DEM-4: it is in_progress, but no run is live on it"],
+    ),
+    (
+        Invariant::L1,
+        "UPDATE issue SET parent = NULL WHERE id = 'DEM-6'; UPDATE issue SET open_subtasks = 0 WHERE id = 'DEM-5'",
+        &["L1 DEM-5: it waits for sub-tasks, but has none"],
+    ),
+];
+
+#[test]
+fn where_everything_is_in_order_nothing_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    sample(&path);
+    assert_eq!(findings(&path), Vec::<String>::new());
+}
+
+#[test]
+fn each_planted_violation_is_found_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let original = folder.path().join("s.db");
+    sample(&original);
+    let mut wrong = Vec::new();
+    for (number, (invariant, statements, expected)) in PLANTED.iter().enumerate() {
+        let path: PathBuf = folder.path().join(format!("{number}.db"));
+        std::fs::copy(&original, &path).unwrap();
+        let conn = Connection::open(&path).unwrap();
+        conn.pragma_update(None, "foreign_keys", false).unwrap();
+        conn.execute_batch(statements).unwrap();
+        drop(conn);
+        let found = findings(&path);
+        if found != *expected {
+            wrong.push((invariant, statements, found));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_invariant_about_the_database_has_a_planted_violation() {
+    for invariant in Invariant::ALL {
+        // texts of the database are searched by those who know the secrets
+        let here =
+            invariant.checked_on().contains(&CheckedOn::Database) && *invariant != Invariant::I15;
+        let planted = PLANTED.iter().any(|(planted, ..)| planted == invariant);
+        assert_eq!(planted, here, "{invariant}");
+    }
+}
+
+#[test]
+fn the_cheap_audit_sees_what_happened_since() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    sample(&path);
+    let mut store = Store::open_existing(&path).unwrap();
+    let (found, last) = store.audit_since(&request(), 0).unwrap();
+    assert_eq!(found, []);
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch("UPDATE issue SET total_runs = 9 WHERE id IN ('DEM-3', 'DEM-7')")
+        .unwrap();
+    assert_eq!(store.audit_since(&request(), last).unwrap(), (vec![], last));
+    let id = symphony_core::id::IssueId::new("DEM", 3).unwrap();
+    store
+        .move_issue(&human(40), &id, &IssueEvent::Shelved)
+        .unwrap();
+    let (found, after) = store.audit_since(&request(), last).unwrap();
+    let found: Vec<String> = found.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        found,
+        [
+            "I4 DEM-3: its row counts 1 failures in a row and 9 runs, its log 1 failures in a row and 1 runs"
+        ]
+    );
+    assert!(after > last);
+}
+
+#[test]
+fn every_text_is_shown_to_a_search() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    sample(&path);
+    let mut store = Store::open_existing(&path).unwrap();
+    store
+        .add_comment(
+            &human(50),
+            &symphony_core::id::IssueId::new("DEM", 4).unwrap(),
+            "the needle",
+        )
+        .unwrap();
+    let mut places = Vec::new();
+    store
+        .for_each_text(&mut |place, text| {
+            if text.windows(6).any(|piece| piece == b"needle") {
+                places.push(format!("{} {} {}", place.table, place.row, place.column));
+            }
+        })
+        .unwrap();
+    assert_eq!(places.len(), 1, "{places:?}");
+    assert!(places[0].starts_with("comment "), "{places:?}");
+}
