@@ -21,6 +21,7 @@ pub mod pull_request;
 pub mod retry;
 pub mod risk;
 pub mod run;
+pub mod spending;
 pub mod test_health;
 pub mod tick;
 pub mod tools;

@@ -7,6 +7,7 @@ use crate::failure::ErrorClass;
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus};
+use crate::spending::{CapReached, CapScope};
 
 /// The limits that decide between another attempt and the circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +44,8 @@ pub struct RunEnd<'a> {
     pub evidence: Evidence,
     /// Whether a required gate is red on the pull request it opened.
     pub gate_is_red: bool,
+    /// The spending cap that ended the run; or the issue's, when it is reached however the run ended.
+    pub cap: Option<CapReached>,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -79,7 +82,14 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     // red gates end the review whatever became of the run; an issue that a human has moved on stays where it is
     let review_ends = end.gate_is_red && status == IssueStatus::Review;
     let class = end.error.as_ref().map(|error| error.class);
-    if class.is_some_and(ErrorClass::is_hold) || end.status == RunStatus::Cancelled {
+    let cap = end.cap.map(|cap| cap.scope);
+    // a full cap of the project holds it: waiting is not failing
+    let project_is_held = matches!(cap, Some(CapScope::Project | CapScope::Day))
+        && class == Some(ErrorClass::BudgetExhausted);
+    if class.is_some_and(ErrorClass::is_hold)
+        || end.status == RunStatus::Cancelled
+        || project_is_held
+    {
         routing.event = match (in_progress, review_ends) {
             (true, _) => Some(IssueEvent::RunReturned),
             (false, true) => Some(IssueEvent::ReviewRejected),
@@ -87,8 +97,8 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         };
         return routing;
     }
-    routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Tampered {
+        routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
         routing.counts.consecutive_failures = routing.counts.consecutive_failures.saturating_add(1);
         let reason = end
             .error
@@ -97,6 +107,13 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         routing.event = waits_or_works(status).then_some(IssueEvent::Tampered { reason });
         return routing;
     }
+    if let Some(cap) = end.cap.filter(|cap| cap.scope == CapScope::Issue)
+        && waits_or_works(status)
+    {
+        block_for_cap(&mut routing, end, &cap);
+        return routing;
+    }
+    routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
         && !end.run.moved_issue
         && end.evidence == Evidence::None
@@ -149,6 +166,17 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         }
     });
     routing
+}
+
+/// Blocks an issue whose spending cap is reached. A cap is no failure: no attempt is counted.
+fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
+    let reason = cap.to_string();
+    let id = &end.issue.id;
+    routing.comment = Some(format!(
+        "Blocked: {reason}. Raise the cap in the configuration, then `symphony issue move {id} todo` goes on (or \
+         `review`, when its pull request is open)."
+    ));
+    routing.event = Some(IssueEvent::CapReached { reason });
 }
 
 /// Says whether the circuit breaker opens at these counts.

@@ -10,6 +10,7 @@ use symphony_core::outcome::{Evidence, FailureLimits, Routing, RunEnd, route_run
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::retry::RetryPlan;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
+use symphony_core::spending::CapReached;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -48,6 +49,8 @@ pub struct RunFinish {
     pub gates: Option<VerifiedGates>,
     /// A global condition that it met.
     pub hold: Option<NewHold>,
+    /// The spending cap that ended it; or its issue's, when that is reached however it ended.
+    pub cap: Option<CapReached>,
     /// The limits that decide about another attempt.
     pub limits: FailureLimits,
 }
@@ -134,6 +137,7 @@ fn end_run(
                 error: finish.error.clone(),
                 evidence: evidence(tx, run)?,
                 gate_is_red: red.is_some(),
+                cap: finish.cap,
                 limits: finish.limits,
             };
             Some((id, route_run_end(&end, context.now)))
@@ -263,7 +267,7 @@ fn write_end(
     };
     metadata.extend(finish.metadata.clone());
     if let Some(usage) = &finish.usage {
-        write_usage(tx, &run.id, usage)?;
+        write_usage(tx, &run.id, usage, context.now)?;
     }
     tx.execute(
         "UPDATE run SET status = ?2, ended_at = ?3, exit_code = ?4, error_class = ?5, error_message = ?6, output_tail = ?7, metadata = ?8 WHERE id = ?1",

@@ -32,6 +32,7 @@ mod row;
 mod run;
 mod setting;
 mod snapshot;
+mod spending;
 mod subtask;
 
 pub use audit::{AuditRequest, TextPlace};

@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 3;
+pub const SCHEMA_VERSION: i64 = 4;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -11,6 +11,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0001_base.sql")),
         M::up(include_str!("schema/0002_learnings.sql")),
         M::up(include_str!("schema/0003_subtasks_health_coverage.sql")),
+        M::up(include_str!("schema/0004_spending.sql")),
     ])
 }
 

@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::open::Store;
 use crate::row::{count, count32, int, json, parsed, parsed_opt, time, to_json};
+use crate::spending::add_growth;
 
 /// Which runs to list, newest first.
 #[derive(Debug, Clone, Default)]
@@ -115,8 +116,14 @@ pub(crate) fn load_run(conn: &Connection, id: &RunId) -> Result<Run, StoreError>
         .ok_or_else(|| StoreError::not_found("run", id))?
 }
 
-/// Writes what a run used.
-pub(crate) fn write_usage(conn: &Connection, run: &RunId, usage: &Usage) -> Result<(), StoreError> {
+/// Writes what a run used, and adds it to what its project spent.
+pub(crate) fn write_usage(
+    conn: &Connection,
+    run: &RunId,
+    usage: &Usage,
+    now: Timestamp,
+) -> Result<(), StoreError> {
+    add_growth(conn, run, usage, now)?;
     conn.prepare_cached(
         "UPDATE run SET input_tokens = ?2, output_tokens = ?3, cache_read_tokens = ?4, cache_write_tokens = ?5, cost_micros = ?6, turns = ?7 WHERE id = ?1",
     )?
@@ -252,7 +259,7 @@ impl Store {
         progress: &RunProgress,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
-            write_usage(tx, run, &progress.usage)?;
+            write_usage(tx, run, &progress.usage, context.now)?;
             tx.prepare_cached("UPDATE run SET last_event = ?2, last_event_at = ?3 WHERE id = ?1")?
                 .execute(params![
                     run.as_str(),

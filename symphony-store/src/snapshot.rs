@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
+use symphony_core::config::Spending;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
 use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
+use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
     Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate, SlotLimits,
     Snapshot, SplitIssue, SubtasksOutcome, wanted_agent,
@@ -20,6 +22,7 @@ use crate::issue_query::{counts_from, priority_from};
 use crate::open::Store;
 use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
+use crate::spending::of_project;
 
 /// Candidates read per project: many times the slots of a machine, so that a long backlog costs no more than a short one.
 const CANDIDATES_MAX: i64 = 500;
@@ -39,6 +42,8 @@ pub struct SnapshotRequest {
     pub slots: SlotLimits,
     /// What the lock of each live run tells; a run that is missing here counts as held.
     pub locks: BTreeMap<RunId, LockState>,
+    /// The spending caps of the projects that have some.
+    pub caps: BTreeMap<ProjectId, Spending>,
 }
 
 const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs,
@@ -65,6 +70,10 @@ impl Store {
                 projects: request.projects,
                 ..Snapshot::default()
             };
+            for (id, caps) in &request.caps {
+                let spent = of_project(tx, id, now)?;
+                snapshot.holds.extend(cap_hold(id, caps, spent, now));
+            }
             for (id, view) in &mut snapshot.projects {
                 snapshot
                     .candidates

@@ -123,6 +123,7 @@ pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
         metadata: serde_json::Map::new(),
         gates: None,
         hold: None,
+        cap: None,
         limits: FailureLimits {
             max_retries: 15,
             max_backoff_ms: 300_000,

@@ -7,6 +7,8 @@ use super::*;
 use crate::id::{IssueId, PrId, ProjectId, RunId};
 use crate::issue::{Block, BlockedBy, IssueState, Priority, apply};
 use crate::run::{Fence, ProtectionLevel, RunTarget, Usage};
+use crate::spending::CapAmount;
+use crate::unit::Tokens;
 
 fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
     Issue {
@@ -66,6 +68,14 @@ const LIMITS: FailureLimits = FailureLimits {
     breaker_target: BreakerTarget::Backlog,
 };
 
+fn cap(scope: CapScope) -> CapReached {
+    let (limit, spent) = (Tokens::new(10), Tokens::new(12));
+    CapReached {
+        scope,
+        amount: CapAmount::Tokens { limit, spent },
+    }
+}
+
 struct Row {
     agent: AgentType,
     state: IssueState,
@@ -75,6 +85,7 @@ struct Row {
     evidence: Evidence,
     gate_is_red: bool,
     counts: (u32, u32),
+    cap: Option<CapScope>,
 }
 
 fn route(row: Row) -> String {
@@ -94,6 +105,7 @@ fn route(row: Row) -> String {
         error,
         evidence: row.evidence,
         gate_is_red: row.gate_is_red,
+        cap: row.cap.map(cap),
         limits: LIMITS,
     };
     let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -129,6 +141,7 @@ fn row(agent: AgentType, state: IssueState, status: RunStatus, class: Option<Err
         evidence,
         gate_is_red: false,
         counts: (1, 1),
+        cap: None,
     }
 }
 
@@ -155,7 +168,53 @@ fn every_end_has_its_route() {
         row.counts = (2, 2);
         row
     };
+    let capped = |scope, mut row: Row| {
+        row.cap = Some(scope);
+        row
+    };
+    let budget = Some(ErrorClass::BudgetExhausted);
     let table = [
+        (
+            "worker reached the run's cap",
+            capped(CapScope::Run, r(Worker, InProgress, Failed, budget)),
+            "failed:budget_exhausted | run_returned | 2/2 | backoff 20s",
+        ),
+        (
+            "worker reached the issue's cap",
+            capped(CapScope::Issue, r(Worker, InProgress, Failed, budget)),
+            "failed:budget_exhausted | cap_reached | 1/1 | - | comment",
+        ),
+        (
+            "worker opened a pr, its issue's cap is reached",
+            capped(CapScope::Issue, moved(r(Worker, Review, Succeeded, None))),
+            "succeeded | cap_reached | 1/1 | - | comment",
+        ),
+        (
+            "worker blocked its issue, whose cap is reached",
+            capped(
+                CapScope::Issue,
+                moved(r(Worker, IssueState::Backlog, Succeeded, None)),
+            ),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "worker tampered, its issue's cap is reached",
+            capped(
+                CapScope::Issue,
+                r(Worker, InProgress, Tampered, Some(ErrorClass::Tampered)),
+            ),
+            "tampered:tampered | tampered | 2/2 | -",
+        ),
+        (
+            "worker reached the project's cap",
+            capped(CapScope::Project, r(Worker, InProgress, Failed, budget)),
+            "failed:budget_exhausted | run_returned | 1/1 | -",
+        ),
+        (
+            "judge reached the day's cap",
+            capped(CapScope::Day, r(Judge, Review, Failed, budget)),
+            "failed:budget_exhausted | - | 1/1 | -",
+        ),
         (
             "worker ends clean, still in progress",
             r(Worker, InProgress, Succeeded, None),
@@ -336,6 +395,7 @@ proptest! {
         status in select(RunStatus::ALL.iter().copied().filter(|s| !s.is_live()).collect::<Vec<_>>()),
         class in proptest::option::of(select(ErrorClass::ALL.to_vec())),
         flags in any::<[bool; 4]>(),
+        scope in proptest::option::of(select(CapScope::ALL.to_vec())),
         failures in 0_u32..4,
         more_runs in 0_u32..4,
     ) {
@@ -356,6 +416,7 @@ proptest! {
             error: class.map(|class| RunError { class, message: "m".into() }),
             evidence: if found { Evidence::Found } else { Evidence::None },
             gate_is_red,
+            cap: scope.map(cap),
             limits,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -365,7 +426,14 @@ proptest! {
         };
         prop_assert_ne!(after.status(), IssueStatus::InProgress, "a run has ended, nobody is at work");
         // I4 and I5
-        let waited = class.is_some_and(ErrorClass::is_hold) || status == RunStatus::Cancelled;
+        let blocked_for_cap = matches!(routing.event, Some(IssueEvent::CapReached { .. }));
+        let project_held = class == Some(ErrorClass::BudgetExhausted)
+            && matches!(scope, Some(CapScope::Project | CapScope::Day));
+        let waited = class.is_some_and(ErrorClass::is_hold)
+            || status == RunStatus::Cancelled
+            || project_held
+            || blocked_for_cap;
+        prop_assert!(!blocked_for_cap || scope == Some(CapScope::Issue));
         let runs = routing.counts.total_runs - counts.total_runs;
         prop_assert_eq!(runs, u32::from(!waited));
         prop_assert!(routing.counts.consecutive_failures <= counts.consecutive_failures + 1);
@@ -378,7 +446,7 @@ proptest! {
             prop_assert_eq!(after.status(), IssueStatus::Todo);
         }
         let opened = matches!(routing.event, Some(IssueEvent::BreakerOpened { .. }));
-        prop_assert_eq!(opened, routing.comment.is_some());
+        prop_assert_eq!(opened || blocked_for_cap, routing.comment.is_some());
         if after.status() == IssueStatus::Todo && !waited && issue.state.status() != IssueStatus::Todo {
             prop_assert!(opened || !breaker_opens(routing.counts, limits.max_retries));
         }

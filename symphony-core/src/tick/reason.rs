@@ -120,13 +120,18 @@ impl fmt::Display for Reason {
                 write!(f, "the project's configuration is broken: {problem}")
             }
             Self::NoProvider { problem } => write!(f, "no provider can be used: {problem}"),
-            Self::Held { scope, until, why } => match scope {
-                HoldScope::Provider(name) => {
-                    write!(f, "provider {name} is on hold until {until}: {why}")
+            Self::Held { scope, until, why } => {
+                match scope {
+                    HoldScope::Provider(name) => write!(f, "provider {name} is on hold")?,
+                    HoldScope::Project(id) => write!(f, "project {id} is on hold")?,
+                    HoldScope::Everything => f.write_str("everything is on hold")?,
                 }
-                HoldScope::Project(id) => write!(f, "project {id} is on hold until {until}: {why}"),
-                HoldScope::Everything => write!(f, "everything is on hold until {until}: {why}"),
-            },
+                // one without an end waits for a human
+                if *until != Timestamp::MAX {
+                    write!(f, " until {until}")?;
+                }
+                write!(f, ": {why}")
+            }
             Self::WaitingOn { issues } => {
                 f.write_str("waits for ")?;
                 for (i, issue) in issues.iter().enumerate() {

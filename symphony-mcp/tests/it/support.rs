@@ -143,6 +143,7 @@ impl Desk {
             metadata: serde_json::Map::new(),
             gates: None,
             hold: None,
+            cap: None,
             limits: FailureLimits {
                 max_retries: 15,
                 max_backoff_ms: 300_000,

@@ -149,6 +149,7 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
         metadata: serde_json::Map::new(),
         gates: None,
         hold: None,
+        cap: None,
         limits: LIMITS,
     }
 }
