@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use symphony_core::id::RunId;
+use symphony_core::spending::CapReached;
 use symphony_mcp::McpError;
 use symphony_prompt::PromptError;
 use symphony_store::StoreError;
@@ -50,6 +51,12 @@ pub enum RunnerError {
         command: String,
         /// How it ended, and the end of its output.
         what: String,
+    },
+    /// A spending cap is reached before the run could spend anything.
+    #[error("{cap}")]
+    OverBudget {
+        /// Which.
+        cap: CapReached,
     },
     /// A rule forbids it.
     #[error("{reason}")]

@@ -99,7 +99,8 @@ pub(crate) struct HoldView {
     pub(crate) name: Option<String>,
     pub(crate) class: ErrorClass,
     pub(crate) reason: String,
-    pub(crate) until: Timestamp,
+    /// When it ends; none when a person has to end it.
+    pub(crate) until: Option<Timestamp>,
 }
 
 impl From<&Hold> for HoldView {
@@ -114,7 +115,7 @@ impl From<&Hold> for HoldView {
             name,
             class: hold.class,
             reason: hold.reason.clone(),
-            until: hold.until,
+            until: Some(hold.until).filter(|until| *until != Timestamp::MAX),
         }
     }
 }
@@ -218,9 +219,12 @@ impl StatusView {
                 || hold.scope.to_owned(),
                 |name| format!("{} {name}", hold.scope),
             );
-            let until = in_future(hold.until, page.now());
+            let until = hold.until.map_or_else(
+                || "until a person ends it".to_owned(),
+                |until| format!("tried again {}", in_future(until, page.now())),
+            );
             page.line(&format!(
-                "On hold: {what}, tried again {until}: {} ({})",
+                "On hold: {what}, {until}: {} ({})",
                 hold.reason, hold.class
             ));
         }

@@ -43,6 +43,8 @@ mod run_loop;
 #[cfg(test)]
 mod run_records;
 #[cfg(test)]
+mod spending;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod terminal;

@@ -48,6 +48,9 @@ pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentComm
     if let Some(turns) = invocation.turns_max {
         args.flag("--max-turns", turns.to_string());
     }
+    if let Some(usd) = invocation.usd_max {
+        args.flag("--max-budget-usd", format!("{:.6}", usd.usd()));
+    }
     args.flag("--settings", SETTINGS);
     args.add(&invocation.extra_args);
 

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use symphony_core::config::{CommandLine, CommandOutput, ProviderName};
 use symphony_core::id::RunId;
 use symphony_core::run::ProtectionLevel;
+use symphony_core::unit::UsdMicros;
 
 use super::{claude, codex, command, scripted};
 use crate::stream::StreamFormat;
@@ -26,6 +27,8 @@ pub struct AgentInvocation {
     pub model: Option<String>,
     /// The CLI's own limit of turns, for those that have one (Codex has none).
     pub turns_max: Option<u32>,
+    /// The money it may spend, for CLIs that keep a budget (Claude's does); most tell the cost only at the end.
+    pub usd_max: Option<UsdMicros>,
     /// The folder it works in.
     pub worktree: PathBuf,
     /// The run's files.

@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::Job;
 use super::prepare::Prepared;
+use super::spending::spent_so_far;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
@@ -109,6 +110,7 @@ async fn listen(
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     let mut ear = Ear::open(job, &prepared.command, &mut agent)?;
     let mut watch = Watch::new(limits(job));
+    take_in_spending(job, store, &mut watch).await;
     let watched = watch_agent(
         job,
         store,
@@ -167,9 +169,22 @@ async fn watch_agent(
                 ear.flush();
                 let stop = on_pulse(job, store, prepared, watch, &mut mark, ear).await?;
                 if stop.is_some() { return Ok(stop) }
-                if pulses.is_multiple_of(PULSES_A_RECORD) { record(job, store, ear).await }
+                if pulses.is_multiple_of(PULSES_A_RECORD) {
+                    record(job, store, ear).await;
+                    // others may have spent from the same caps meanwhile
+                    take_in_spending(job, store, watch).await;
+                }
             }
         }
+    }
+}
+
+/// Tells the watch what is recorded as spent; what can not be read now is read a second later.
+async fn take_in_spending(job: &Job<'_>, store: &StoreThread, watch: &mut Watch) {
+    match spent_so_far(job, store).await {
+        Ok(Some(spent)) => watch.recorded(spent),
+        Ok(None) => {}
+        Err(error) => tracing::warn!(%error, "can not read what was spent"),
     }
 }
 
@@ -178,6 +193,7 @@ fn limits(job: &Job<'_>) -> Limits {
         turn: job.config.turn_timeout_ms.duration(),
         stall: job.config.stall_timeout_ms.duration(),
         loop_repeats: NonZeroU32::new(job.config.loop_repeats).unwrap_or(LOOP_REPEATS_DEFAULT),
+        caps: job.config.spending,
     }
 }
 
@@ -388,7 +404,7 @@ impl Ear {
             }
             stop = stop.or_else(|| watch.observe(event, now));
         }
-        stop
+        stop.or_else(|| watch.over_budget(&self.state.usage()))
     }
 
     fn flush(&mut self) {

@@ -11,6 +11,7 @@ use symphony_store::{NewHold, RunFinish};
 use super::Job;
 use super::agent::AgentOutcome;
 use super::settle::settle_work;
+use super::spending::cap_at_end;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -36,6 +37,7 @@ pub(crate) async fn finish(
         }
     };
     let hold = hold(job, &outcome);
+    let cap = cap_at_end(job, store, &outcome).await?;
     let finish = RunFinish {
         run: job.run.id.clone(),
         status: outcome.status,
@@ -46,6 +48,7 @@ pub(crate) async fn finish(
         metadata: outcome.metadata,
         gates,
         hold,
+        cap,
         limits: FailureLimits {
             max_retries: job.config.max_retries,
             max_backoff_ms: job.config.max_retry_backoff_ms.get(),

@@ -11,6 +11,7 @@ mod gates;
 mod prepare;
 mod prompts;
 mod settle;
+mod spending;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -175,6 +176,7 @@ impl AgentOutcome {
             RunnerError::Provider(_) => ErrorClass::ProviderMissing,
             RunnerError::Workspace(_) => ErrorClass::WorktreeFailed,
             RunnerError::Setup { .. } => ErrorClass::SetupFailed,
+            RunnerError::OverBudget { .. } => ErrorClass::BudgetExhausted,
             RunnerError::Store(StoreError::Superseded { .. }) => ErrorClass::Cancelled,
             _ => ErrorClass::SpawnFailed,
         };

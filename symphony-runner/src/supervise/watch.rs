@@ -4,8 +4,10 @@
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use symphony_core::config::Spending;
 use symphony_core::failure::ErrorClass;
-use symphony_core::run::RunStatus;
+use symphony_core::run::{RunStatus, Usage};
+use symphony_core::spending::{CapReached, SpentSoFar, cap_reached};
 
 use crate::stream::{AgentEvent, LoopDetector, must_end};
 
@@ -25,6 +27,8 @@ pub(crate) enum Stop {
     MustEnd(ErrorClass),
     /// Done, but its process stays.
     AfterResult,
+    /// A spending cap is reached.
+    OverBudget(CapReached),
     /// A human asked for it.
     Cancelled,
 }
@@ -38,6 +42,7 @@ impl Stop {
             Self::Looping { .. } => Some(ErrorClass::Looping),
             Self::MustEnd(class) => Some(*class),
             Self::AfterResult => None,
+            Self::OverBudget(_) => Some(ErrorClass::BudgetExhausted),
             Self::Cancelled => Some(ErrorClass::Cancelled),
         }
     }
@@ -61,6 +66,7 @@ impl Stop {
                 )
             }
             Self::MustEnd(_) | Self::AfterResult => String::new(),
+            Self::OverBudget(cap) => format!("ended: {cap}"),
             Self::Cancelled => "ended by a human".to_owned(),
         }
     }
@@ -85,6 +91,7 @@ pub(crate) struct Limits {
     pub(crate) turn: Duration,
     pub(crate) stall: Duration,
     pub(crate) loop_repeats: NonZeroU32,
+    pub(crate) caps: Spending,
 }
 
 /// What the watch knows; all times are since the agent's start.
@@ -95,6 +102,7 @@ pub(crate) struct Watch {
     last_result: Option<Duration>,
     detector: LoopDetector,
     suspected: Option<(String, u32)>,
+    spent: Option<SpentSoFar>,
 }
 
 impl Watch {
@@ -106,6 +114,7 @@ impl Watch {
             last_result: None,
             detector: LoopDetector::new(limits.loop_repeats),
             suspected: None,
+            spent: None,
         }
     }
 
@@ -130,6 +139,19 @@ impl Watch {
             self.suspected = None;
         }
         must_end(event).map(Stop::MustEnd)
+    }
+
+    /// Takes in what is recorded as spent, by this run and by all that shares a cap with it.
+    pub(crate) fn recorded(&mut self, spent: SpentSoFar) {
+        self.spent = Some(spent);
+    }
+
+    /// Says which spending cap is reached when the run has used so much.
+    ///
+    /// After a result nothing is asked: its money is spent and its work done, exit handling weighs both.
+    pub(crate) fn over_budget(&self, usage: &Usage) -> Option<Stop> {
+        let spent = self.spent.filter(|_| self.last_result.is_none())?;
+        cap_reached(&self.limits.caps, &spent.with(usage)).map(Stop::OverBudget)
     }
 
     /// Returns the repetition that is a loop unless the worktree changes meanwhile.
@@ -163,6 +185,10 @@ impl Watch {
 
 #[cfg(test)]
 mod tests {
+    use symphony_core::config::SpendingCap;
+    use symphony_core::spending::{CapScope, Spent};
+    use symphony_core::unit::Tokens;
+
     use super::*;
     use crate::stream::ToolUse;
 
@@ -171,6 +197,13 @@ mod tests {
             turn: Duration::from_mins(10),
             stall: Duration::from_mins(7),
             loop_repeats: NonZeroU32::new(3).unwrap(),
+            caps: Spending {
+                issue: SpendingCap {
+                    tokens: Some(Tokens::new(100)),
+                    usd: None,
+                },
+                ..Spending::default()
+            },
         })
     }
 
@@ -206,6 +239,32 @@ mod tests {
         assert_eq!(watch.due(at(40)).map(|stop| stop.class()), Some(None));
         watch.observe(&call(1), at(41));
         assert_eq!(watch.due(at(90)), None);
+    }
+
+    #[test]
+    fn a_cap_ends_the_run_as_its_usage_comes_in() {
+        let used = |tokens| Usage {
+            input_tokens: Tokens::new(tokens),
+            ..Usage::default()
+        };
+        let spent = |tokens| Spent {
+            tokens: Tokens::new(tokens),
+            ..Spent::default()
+        };
+        let mut watch = watch();
+        assert_eq!(watch.over_budget(&used(1000)), None, "nothing is known yet");
+        watch.recorded(SpentSoFar {
+            run: spent(10),
+            issue: Some(spent(70)),
+            ..SpentSoFar::default()
+        });
+        assert_eq!(watch.over_budget(&used(39)), None);
+        let Some(Stop::OverBudget(cap)) = watch.over_budget(&used(40)) else {
+            panic!("60 of other runs and 40 of this one are 100");
+        };
+        assert_eq!(cap.scope, CapScope::Issue);
+        watch.observe(&AgentEvent::Result(Box::default()), at(1));
+        assert_eq!(watch.over_budget(&used(400)), None, "its work is done");
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::ProjectId;
+use symphony_core::spending::is_capped;
 use symphony_core::tick::{ProjectView, SlotLimits, Snapshot};
 use symphony_store::{Project, SnapshotRequest, Store};
 
@@ -95,9 +96,13 @@ pub fn look(
 ) -> Result<World, RunnerError> {
     let mut projects = BTreeMap::new();
     let mut views = BTreeMap::new();
+    let mut caps = BTreeMap::new();
     for known in known {
         let id = known.project.id.clone();
         views.insert(id.clone(), known.view);
+        if let Some(config) = known.config.as_ref().filter(|c| is_capped(&c.spending)) {
+            caps.insert(id.clone(), config.spending);
+        }
         projects.insert(id, (known.project, known.config));
     }
     let mut locks = BTreeMap::new();
@@ -110,6 +115,7 @@ pub fn look(
         projects: views,
         slots,
         locks,
+        caps,
     };
     Ok(World {
         snapshot: store.load_snapshot(request, now)?,

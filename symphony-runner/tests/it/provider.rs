@@ -13,6 +13,7 @@ use symphony_core::config::{
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::run::ProtectionLevel;
+use symphony_core::unit::UsdMicros;
 use symphony_runner::provider::detect::{Installation, find_provider, native_codex};
 use symphony_runner::provider::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, ProviderError,
@@ -29,6 +30,7 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
         web: WebAccess::Allowed,
         model: None,
         turns_max: None,
+        usd_max: None,
         worktree: "/p/.symphony-workspaces/SYM-1".into(),
         files: RunFiles {
             system_prompt: run.join("system-prompt.md"),
@@ -53,6 +55,7 @@ fn full(call: ProviderCall) -> AgentInvocation {
         web: WebAccess::Denied,
         model: Some("opus".to_owned()),
         turns_max: Some(40),
+        usd_max: Some(UsdMicros::new(1_250_000)),
         protection: ProtectionLevel::Sandbox,
         extra_args: vec!["--more".to_owned(), "x y".to_owned()],
         extra_env: BTreeMap::from([("A".to_owned(), "b".to_owned())]),

@@ -19,6 +19,8 @@ mod queries;
 #[cfg(test)]
 mod reviews;
 #[cfg(test)]
+mod spending;
+#[cfg(test)]
 mod subtasks;
 #[cfg(test)]
 mod support;

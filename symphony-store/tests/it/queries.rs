@@ -32,6 +32,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
             by_agent: BTreeMap::new(),
         },
         locks: BTreeMap::new(),
+        caps: BTreeMap::new(),
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn invocation(
             WebAccess::Allowed
         },
         model: model.map(|model| model.model.as_str().to_owned()),
+        usd_max: None,
         turns_max: library.profile(agent).and_then(|profile| profile.turns_max),
         worktree: site.path().to_owned(),
         files: RunFiles {

@@ -21,10 +21,11 @@ use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::provider::{
-    AgentCommand, ProviderCall, ProviderError, agent_command, mcp_config, prompt_for_stdin,
-    root_hint,
+    AgentCommand, AgentInvocation, ProviderCall, ProviderError, agent_command, mcp_config,
+    prompt_for_stdin, root_hint,
 };
 use crate::supervise::Job;
+use crate::supervise::spending::budget;
 
 /// A run that is ready to start.
 #[derive(Debug)]
@@ -41,6 +42,8 @@ pub(crate) async fn prepare(
     store: &StoreThread,
     supervision: &Supervision,
 ) -> Result<Prepared, RunnerError> {
+    // before anything is made: a run that may not spend does nothing
+    let budget = budget(job, store).await?;
     let provider = job.installation.provider(&job.config)?;
     let library = job.installation.library(&job.config)?;
     let mut environment = environment(job, &provider);
@@ -52,7 +55,10 @@ pub(crate) async fn prepare(
         Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
     let built = prompts.built;
     let model = model(job, &library);
-    let invocation = invocation(job, provider, &library, &site, &built, model.as_ref());
+    let invocation = AgentInvocation {
+        usd_max: budget,
+        ..invocation(job, provider, &library, &site, &built, model.as_ref())
+    };
     write_private(&job.paths.system_prompt(), &built.system)?;
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
