@@ -100,7 +100,7 @@ fn the_cap_of_a_day_holds_the_project_and_uses_no_attempt() {
 
 #[test]
 fn the_cap_of_a_project_holds_it_until_a_human_raises_the_cap() {
-    let project = project(&json!({ "project": { "usd": 0.000001 } }));
+    let project = project(&json!({ "project": { "usd": 0.000_001 } }));
     // this provider tells its cost with its result only
     let scenario = scenario(
         "cheap",
