@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
-use crate::id::{ClaimId, IssueId, PhaseName, PlanPhaseId, PrId, ProjectId, RunId};
+use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::unit::{Tokens, UsdMicros};
 
 closed_set!(
@@ -100,7 +100,7 @@ pub enum RunTarget {
     /// A phase claim of an issue: a judge.
     Claim(IssueId, ClaimId),
     /// A phase of a plan.
-    PlanPhase(PlanPhaseId),
+    PlanPhase(PlanId, PlanPhaseId),
     /// The project itself: scanner, wizard, background research.
     Project,
 }
@@ -110,7 +110,7 @@ impl RunTarget {
     pub const fn issue(&self) -> Option<&IssueId> {
         match self {
             Self::Issue(issue) | Self::PullRequest(issue, _) | Self::Claim(issue, _) => Some(issue),
-            Self::PlanPhase(_) | Self::Project => None,
+            Self::PlanPhase(..) | Self::Project => None,
         }
     }
 

@@ -7,6 +7,7 @@ use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
+use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::StartRun;
 
@@ -17,6 +18,7 @@ use crate::hold::set_canary;
 use crate::issue::move_in;
 use crate::issue_query::load_issue;
 use crate::open::Store;
+use crate::plan_run::{phase_refusal, start_phase};
 use crate::run::load_run;
 
 /// A run to be claimed.
@@ -41,6 +43,10 @@ pub enum ClaimRefusal {
     ReviewEnded,
     /// All slots were taken meanwhile.
     NoSlot,
+    /// The plan starts nothing.
+    PlanStands(PlanStatus),
+    /// The phase is not where the plan's loop saw it.
+    PhaseMoved(PhaseStatus),
 }
 
 impl fmt::Display for ClaimRefusal {
@@ -50,6 +56,8 @@ impl fmt::Display for ClaimRefusal {
             Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
             Self::ReviewEnded => f.write_str("its review has ended"),
             Self::NoSlot => f.write_str("all slots were taken meanwhile"),
+            Self::PlanStands(status) => write!(f, "the plan is `{status}` now"),
+            Self::PhaseMoved(status) => write!(f, "the phase is `{status}` now"),
         }
     }
 }
@@ -107,6 +115,9 @@ fn claim_one(
         }
         tx.execute("DELETE FROM retry WHERE issue = ?1", [issue.as_str()])?;
     }
+    if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
+        start_phase(tx, context, plan, phase, &request.run)?;
+    }
     Ok(Ok(load_run(tx, &request.run)?))
 }
 
@@ -122,6 +133,9 @@ fn refusal(
     )?;
     if live >= slots_total {
         return Ok(Some(ClaimRefusal::NoSlot));
+    }
+    if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
+        return phase_refusal(tx, plan, phase);
     }
     let Some(issue) = request.start.target.issue() else {
         return Ok(None);
@@ -166,22 +180,23 @@ fn insert_run(
     request: &ClaimRequest,
 ) -> Result<(), StoreError> {
     let start = &request.start;
-    let (pr, claim, plan_phase) = match &start.target {
+    let (pr, claim, phase) = match &start.target {
         RunTarget::PullRequest(_, pr) => (Some(PrId::get(*pr)), None, None),
         RunTarget::Claim(_, claim) => (None, Some(ClaimId::get(*claim)), None),
-        RunTarget::PlanPhase(phase) => (None, None, Some(phase.as_str())),
+        RunTarget::PlanPhase(plan, phase) => (None, None, Some((plan, phase))),
         RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
     };
     tx.execute(
-        "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
-         VALUES (?1, (SELECT coalesce(max(fence), 0) + 1 FROM run), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 'starting', ?11, ?12)",
+        "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
+         VALUES (?1, (SELECT coalesce(max(fence), 0) + 1 FROM run), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",
         params![
             request.run.as_str(),
             start.project.as_str(),
             start.target.issue().map(IssueId::as_str),
             pr,
             claim,
-            plan_phase,
+            phase.map(|(plan, _)| plan.as_str()),
+            phase.map(|(_, phase)| phase.as_str()),
             start.agent.name(),
             start.phase.as_ref().map(PhaseName::as_str),
             start.attempt,

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use symphony_core::id::RunId;
+use symphony_core::id::{PlanId, RunId};
 use symphony_core::issue::{FieldError, TransitionError};
+use symphony_core::plan::state::PlanTransitionError;
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,15 @@ pub enum StoreError {
         /// What is allowed instead.
         #[source]
         source: TransitionError,
+    },
+    /// An event does not fit where a plan or one of its phases stands.
+    #[error("plan {plan}: {source}")]
+    PlanTransition {
+        /// The plan.
+        plan: PlanId,
+        /// What is allowed instead.
+        #[source]
+        source: PlanTransitionError,
     },
     /// A field is over a limit or malformed.
     #[error(transparent)]

@@ -20,6 +20,7 @@ use crate::issue::{move_in, set_counts};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
+use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::pull_request::{set_state, write_gates, write_verdict};
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::row::to_json;
@@ -45,6 +46,8 @@ pub struct RunFinish {
     pub output_tail: String,
     /// Details to be added to the run's metadata.
     pub metadata: serde_json::Map<String, Value>,
+    /// What became of a plan's phase; none for other runs, and when exit handling did not get as far.
+    pub phase: Option<PhaseFinish>,
     /// The gates, when a pull request of this run waited for them.
     pub gates: Option<VerifiedGates>,
     /// A global condition that it met.
@@ -146,13 +149,16 @@ fn end_run(
     if let Some((pr, gates)) = red {
         reject_for_gates(tx, context, pr, gates)?;
     }
-    let (status, error) = routing
-        .as_ref()
-        .map_or((finish.status, finish.error.clone()), |(_, r)| {
-            (r.status, r.error.clone())
-        });
+    let (status, error) = match (&routing, &run.target) {
+        (Some((_, routing)), _) => (routing.status, routing.error.clone()),
+        (None, RunTarget::PlanPhase(..)) => phase_run_status(tx, run, finish)?,
+        (None, _) => (finish.status, finish.error.clone()),
+    };
     // the log tells what ended before it tells what came of it
     write_end(tx, context, run, finish, status, error.as_ref())?;
+    if let RunTarget::PlanPhase(plan, phase) = &run.target {
+        end_phase(tx, context, run, (plan, phase), finish)?;
+    }
     if let Some((id, routing)) = &routing {
         carry_out(tx, context, run, id, routing)?;
     }

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::Value;
 use symphony_core::Timestamp;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::run::{Fence, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 
@@ -20,6 +20,8 @@ pub struct RunFilter {
     pub project: Option<ProjectId>,
     /// On this issue.
     pub issue: Option<IssueId>,
+    /// On a phase of this plan.
+    pub plan: Option<PlanId>,
     /// Only those that are not over.
     pub live_only: bool,
     /// At most so many.
@@ -54,11 +56,12 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
     let pr: Option<i64> = row.get("pull_request")?;
     let claim: Option<i64> = row.get("claim")?;
     let plan_phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
-    let target = match (issue, pr, claim, plan_phase) {
+    let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+    let target = match (issue, pr, claim, plan.zip(plan_phase)) {
         (Some(issue), Some(pr), _, _) => RunTarget::PullRequest(issue, PrId::new(pr)),
         (Some(issue), None, Some(claim), _) => RunTarget::Claim(issue, ClaimId::new(claim)),
         (Some(issue), None, None, _) => RunTarget::Issue(issue),
-        (None, _, _, Some(phase)) => RunTarget::PlanPhase(phase),
+        (None, _, _, Some((plan, phase))) => RunTarget::PlanPhase(plan, phase),
         (None, _, _, None) => RunTarget::Project,
     };
     let class: Option<String> = row.get("error_class")?;
@@ -181,7 +184,7 @@ impl Store {
     /// When the database can not be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM run WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR issue = ?2)
+            "SELECT * FROM run WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR issue = ?2) AND (?5 IS NULL OR plan = ?5)
              AND (?3 = 0 OR status IN ('starting', 'running')) ORDER BY fence DESC LIMIT ?4",
         )?;
         let mut rows = statement.query(params![
@@ -189,6 +192,7 @@ impl Store {
             filter.issue.as_ref().map(IssueId::as_str),
             filter.live_only,
             filter.limit.map_or(-1, i64::from),
+            filter.plan.as_ref().map(PlanId::as_str),
         ])?;
         let mut runs = Vec::new();
         while let Some(row) = rows.next()? {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, PhaseName, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 
 use crate::output::{List, Page, Table, View, ago, compact_duration};
@@ -17,6 +17,7 @@ pub(crate) struct RunView {
     pub(crate) project: ProjectId,
     pub(crate) issue: Option<IssueId>,
     pub(crate) pull_request: Option<PrId>,
+    pub(crate) plan: Option<PlanId>,
     pub(crate) plan_phase: Option<PlanPhaseId>,
     pub(crate) profile: AgentType,
     pub(crate) phase: Option<PhaseName>,
@@ -95,13 +96,14 @@ impl From<Run> for RunView {
             RunTarget::PullRequest(_, pr) => Some(*pr),
             _ => None,
         };
-        let plan_phase = match &run.target {
-            RunTarget::PlanPhase(phase) => Some(phase.clone()),
-            _ => None,
+        let (plan, plan_phase) = match &run.target {
+            RunTarget::PlanPhase(plan, phase) => (Some(plan.clone()), Some(phase.clone())),
+            _ => (None, None),
         };
         Self {
             issue: run.target.issue().cloned(),
             pull_request,
+            plan,
             plan_phase,
             duration_ms,
             id: run.id,

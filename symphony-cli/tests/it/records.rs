@@ -122,6 +122,7 @@ pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
         output_tail: "the last words\n".to_owned(),
         metadata: serde_json::Map::new(),
         gates: None,
+        phase: None,
         hold: None,
         cap: None,
         limits: FailureLimits {

@@ -5,6 +5,7 @@ pub mod artifacts;
 mod document;
 pub mod failure;
 mod graph;
+mod options;
 mod path;
 mod phase;
 pub mod state;
@@ -17,5 +18,6 @@ pub use document::{
     find_block, parse_plan, render_problems,
 };
 pub use graph::{CYCLE_IDS_MAX, Dag, DependencyGraph, GraphError};
+pub use options::{Isolation, PlanOptions};
 pub use path::{PATH_BYTES_MAX, PathRefusal, check_pattern, normalise_path};
 pub use phase::{Complexity, Phase, RequiredContext, TIMEOUT_MS_MAX};

@@ -137,7 +137,7 @@ pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
 }
 
 /// Says whether a probe of a hold is under way.
-fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
+pub(super) fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
     hold.canary
         .as_ref()
         .is_some_and(|canary| snapshot.live.iter().any(|run| run.run == *canary))

@@ -142,6 +142,7 @@ impl Desk {
             output_tail: String::new(),
             metadata: serde_json::Map::new(),
             gates: None,
+            phase: None,
             hold: None,
             cap: None,
             limits: FailureLimits {

@@ -46,6 +46,7 @@ pub(crate) async fn finish(
         usage: outcome.usage,
         output_tail: outcome.output_tail,
         metadata: outcome.metadata,
+        phase: None,
         gates,
         hold,
         cap,

@@ -147,6 +147,7 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
         usage: None,
         output_tail: "tail".into(),
         metadata: serde_json::Map::new(),
+        phase: None,
         gates: None,
         hold: None,
         cap: None,

@@ -13,6 +13,7 @@ mod outcome;
 mod passing;
 mod phase_state;
 mod plan_state;
+mod run_end;
 mod step;
 
 pub use apply::{apply, apply_all};
@@ -29,6 +30,7 @@ pub use phase_state::{
     ERROR_BYTES_MAX, FAILURES_KEPT_MAX, PhaseFailure, PhaseProgress, PhaseState, PhaseStatus,
 };
 pub use plan_state::{PlanCounts, PlanState, PlanStatus};
+pub use run_end::{PhaseOutcome, PhaseRunEnd, PhaseWork, is_phase_complete, route_phase_run_end};
 pub use step::{
     MAX_PARALLEL_DEFAULT, NotStarted, OnFailure, PhaseDecision, PlanAction, PlanLimits,
     PlanSnapshot, PlanStep, plan_step,

@@ -1,6 +1,7 @@
 //! What a failed or lost attempt leads to.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 use super::event::{PhaseEvent, ReleaseCause};
 use super::phase_state::{PhaseFailure, PhaseProgress};
@@ -13,7 +14,8 @@ use crate::retry::after;
 pub const CRASHES_MAX: u32 = 3;
 
 /// Whether failed phases are tried again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum RetryMode {
     /// As the policy says; then somebody decides.
     #[default]

@@ -20,7 +20,7 @@ pub(super) fn identity(
     let assignment = match (&job.run.target, &job.run.phase) {
         (RunTarget::PullRequest(..), _) => Assignment::PrReview,
         (RunTarget::Claim(..), _) => Assignment::PhaseReview,
-        (RunTarget::PlanPhase(_), _) => Assignment::PlanPhase,
+        (RunTarget::PlanPhase(..), _) => Assignment::PlanPhase,
         (RunTarget::Project, _) => Assignment::Background,
         (RunTarget::Issue(_), phase) => Assignment::Issue(phase.clone()),
     };

@@ -47,7 +47,7 @@ impl Subject {
                     ))),
                 }
             }
-            RunTarget::Claim(..) | RunTarget::PlanPhase(_) | RunTarget::Project => {
+            RunTarget::Claim(..) | RunTarget::PlanPhase(..) | RunTarget::Project => {
                 Err(RunnerError::refused(format!(
                     "a {} run on {:?} can not be prepared",
                     job.run.agent, job.run.target

@@ -25,6 +25,6 @@ pub(crate) async fn settle_work(
             settle_issue(job, store, supervision, id, outcome).await
         }
         // nothing of theirs is made in a worktree that has to be settled
-        RunTarget::PlanPhase(_) | RunTarget::Project => Ok(None),
+        RunTarget::PlanPhase(..) | RunTarget::Project => Ok(None),
     }
 }

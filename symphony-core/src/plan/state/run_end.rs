@@ -1,0 +1,145 @@
+//! What the end of a phase's run leads to.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use super::event::{PhaseEvent, ReleaseCause};
+use super::outcome::{FailurePolicy, FailureReport, plan_crash, plan_failure};
+use super::phase_state::PhaseProgress;
+use crate::failure::ErrorClass;
+use crate::id::RunId;
+use crate::plan::artifact::Artifact;
+use crate::plan::failure::{FailureClass, FailureEvidence, classify_failure};
+use crate::run::{RunError, RunStatus};
+
+/// What is recorded of a phase's outcome while its run lives: the call of `complete_phase`, or a clean exit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum PhaseOutcome {
+    /// All success criteria are met.
+    Complete,
+    /// They are not.
+    Failed {
+        /// What is missing, and why.
+        error: String,
+    },
+}
+
+/// What became of the work of a phase that is complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PhaseWork {
+    /// It lies where it belongs: merged, or made there.
+    InPlace,
+    /// It conflicts with what was merged before, in these files.
+    Conflict(Vec<String>),
+    /// It could not be merged, for another reason.
+    Unmerged(String),
+}
+
+/// The end of a phase's run.
+#[derive(Debug, Clone, Copy)]
+pub struct PhaseRunEnd<'a> {
+    /// The run.
+    pub run: &'a RunId,
+    /// How it ended.
+    pub status: RunStatus,
+    /// Why it did not succeed.
+    pub error: Option<&'a RunError>,
+    /// What was recorded of the outcome.
+    pub outcome: Option<&'a PhaseOutcome>,
+    /// What became of the work, when the phase is complete.
+    pub work: &'a PhaseWork,
+    /// What it produced.
+    pub artifacts: &'a [Artifact],
+    /// The plan and the phase: the seed of the delay's jitter.
+    pub seed: (&'a str, &'a str),
+}
+
+/// Says whether a phase is complete with the end of its run, apart from what merging its work gives.
+///
+/// A recorded outcome is honoured whatever came after it, but for tampering and a person's order to end the run: an
+/// agent that is slow to leave has done its work all the same. Without one a success by the provider's test counts.
+pub const fn is_phase_complete(status: RunStatus, outcome: Option<&PhaseOutcome>) -> bool {
+    match (status, outcome) {
+        (RunStatus::Tampered | RunStatus::Cancelled, _)
+        | (_, Some(PhaseOutcome::Failed { .. })) => false,
+        (_, Some(PhaseOutcome::Complete)) => true,
+        (status, None) => matches!(status, RunStatus::Succeeded),
+    }
+}
+
+/// Decides what the end of a phase's run leads to.
+pub fn route_phase_run_end(
+    progress: &PhaseProgress,
+    end: &PhaseRunEnd<'_>,
+    policy: &FailurePolicy,
+    now: Timestamp,
+) -> PhaseEvent {
+    let fail = |error: &str, class| {
+        let report = report(end, error, class);
+        plan_failure(progress, &report, policy, now)
+    };
+    if is_phase_complete(end.status, end.outcome) {
+        return match end.work {
+            PhaseWork::InPlace => PhaseEvent::Completed {
+                run: Some(end.run.clone()),
+                artifacts: end.artifacts.to_vec(),
+                at: now,
+            },
+            PhaseWork::Conflict(files) => fail(
+                &format!("merge conflict in {}", files.join(", ")),
+                FailureClass::Logic,
+            ),
+            PhaseWork::Unmerged(reason) => {
+                let error = format!("the phase's work could not be merged: {reason}");
+                fail(&error, class_of_text(reason))
+            }
+        };
+    }
+    if let (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) = (end.outcome, end.status)
+    {
+        return fail(error, class_of_text(error));
+    }
+    let class = end.error.map(|error| error.class);
+    let message = end.error.map_or("", |error| error.message.as_str());
+    match class {
+        Some(class) if class.is_hold() => PhaseEvent::Released {
+            run: Some(end.run.clone()),
+            cause: ReleaseCause::Held,
+        },
+        Some(ErrorClass::Crashed) => {
+            let report = report(end, message, FailureClass::Unknown);
+            plan_crash(progress, &report, policy, now)
+        }
+        _ => {
+            // what the agent said before it failed tells more than how its process ended
+            let said = match end.outcome {
+                Some(PhaseOutcome::Failed { error }) => format!("{error}\n{message}"),
+                _ => message.to_owned(),
+            };
+            let evidence = FailureEvidence {
+                error_class: class,
+                http_status: None,
+                text: &said,
+            };
+            fail(&said, classify_failure(&evidence).class)
+        }
+    }
+}
+
+fn report<'a>(end: &PhaseRunEnd<'a>, error: &'a str, class: FailureClass) -> FailureReport<'a> {
+    FailureReport {
+        run: Some(end.run),
+        error,
+        class,
+        seed: end.seed,
+    }
+}
+
+fn class_of_text(text: &str) -> FailureClass {
+    let evidence = FailureEvidence {
+        text,
+        ..FailureEvidence::default()
+    };
+    classify_failure(&evidence).class
+}

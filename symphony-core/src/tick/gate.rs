@@ -1,0 +1,70 @@
+//! What stands in the way of runs that do not come from the backlog: phases of plans. They share slots and holds with
+//! issues.
+
+use jiff::Timestamp;
+
+use super::predicate::{covers, is_probed, review_obstacles};
+use super::reason::Reason;
+use super::snapshot::{Hold, HoldScope, Snapshot};
+use crate::agent::AgentType;
+use crate::id::ProjectId;
+
+/// Returns how many workers of a project may start now, holds apart: none while dispatch is paused.
+///
+/// The slot that is kept for judges while a review waits is not given away.
+pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestamp) -> u32 {
+    if snapshot.paused {
+        return 0;
+    }
+    let count = |fits: &dyn Fn(&super::LiveRun) -> bool| {
+        let live = snapshot.live.iter().filter(|run| fits(run)).count();
+        u32::try_from(live).unwrap_or(u32::MAX)
+    };
+    let total = snapshot.slots.total;
+    let all = count(&|_| true);
+    let judges = count(&|run| run.agent == AgentType::Judge);
+    let review_waits = snapshot.reviews.iter().any(|review| {
+        let reasons = review_obstacles(review, snapshot, now);
+        reasons
+            .iter()
+            .all(|reason| matches!(reason, Reason::CoolingDown { .. }))
+    });
+    let kept = u32::from(review_waits && total >= 2);
+    let mut free = total.saturating_sub(all);
+    free = free.min((total - kept).saturating_sub(all - judges));
+    if let Some(max) = snapshot
+        .projects
+        .get(project)
+        .and_then(|view| view.max_concurrency)
+    {
+        free = free.min(max.saturating_sub(count(&|run| run.project == *project)));
+    }
+    if let Some(max) = snapshot.slots.by_agent.get(&AgentType::Worker) {
+        free = free.min(max.saturating_sub(count(&|run| run.agent == AgentType::Worker)));
+    }
+    free
+}
+
+/// Returns the holds for which a run would be the probe.
+///
+/// # Errors
+/// The hold that keeps it from starting.
+pub fn pass_holds<'a>(
+    snapshot: &'a Snapshot,
+    project: &ProjectId,
+    provider: &str,
+    now: Timestamp,
+) -> Result<Vec<HoldScope>, &'a Hold> {
+    let covering = snapshot
+        .holds
+        .iter()
+        .filter(|hold| covers(hold, project, provider));
+    let mut probes = Vec::new();
+    for hold in covering {
+        if hold.until > now || is_probed(hold, snapshot) {
+            return Err(hold);
+        }
+        probes.push(hold.scope.clone());
+    }
+    Ok(probes)
+}

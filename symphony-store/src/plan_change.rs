@@ -1,0 +1,263 @@
+//! Changes of a plan: each through [`symphony_core::plan::state::apply`], whoever asks, with what follows for other
+//! phases, in one transaction.
+
+use rusqlite::{Transaction, params};
+use serde_json::json;
+use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::plan::state::{
+    PhaseProgress, PhaseState, PlanEvent, PlanState, PlanTransitionError, apply, settle,
+};
+use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::open::Store;
+use crate::plan::{PlanRecord, dag_of, load_plan};
+use crate::plan_log::append_plan;
+use crate::row::to_json;
+
+/// Applies events and logs them.
+pub(crate) fn apply_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+    state: &mut PlanState,
+    events: &[PlanEvent],
+) -> Result<(), StoreError> {
+    for event in events {
+        apply(state, event).map_err(|source| refused(plan, source))?;
+        let payload = serde_json::to_value(event).map_err(|error| StoreError::InvalidRow {
+            what: "plan event",
+            found: error.to_string(),
+        })?;
+        append_plan(tx, context, plan, "plan_event", &payload)?;
+    }
+    Ok(())
+}
+
+fn refused(plan: &PlanId, source: PlanTransitionError) -> StoreError {
+    StoreError::PlanTransition {
+        plan: plan.clone(),
+        source,
+    }
+}
+
+/// Lets what follows from the graph happen.
+pub(crate) fn settle_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    record: &mut PlanRecord,
+    dag: &Dag,
+) -> Result<(), StoreError> {
+    let events = settle(dag, &record.state, context.now);
+    apply_in(tx, context, &record.id, &mut record.state, &events)
+}
+
+/// Writes what differs between two states of a plan; nothing when nothing does.
+pub(crate) fn write_changes(
+    tx: &Transaction<'_>,
+    before: &PlanRecord,
+    after: &PlanRecord,
+) -> Result<(), StoreError> {
+    if before == after {
+        return Ok(());
+    }
+    let state = &after.state;
+    tx.prepare_cached(
+        "UPDATE plan SET document = ?2, options = ?3, status = ?4, is_abort_requested = ?5, completed_at = ?6,
+                merged_commit = ?7, revision = revision + 1 WHERE id = ?1",
+    )?
+    .execute(params![
+        after.id.as_str(),
+        to_json(&after.document),
+        to_json(&after.options),
+        state.status.name(),
+        state.is_abort_requested,
+        state.completed_at.map(symphony_core::Timestamp::as_millisecond),
+        after.merged_commit,
+    ])?;
+    for phase in before.state.phases.keys() {
+        if !state.phases.contains_key(phase) {
+            remove_phase(tx, &after.id, phase)?;
+        }
+    }
+    for (phase, progress) in &state.phases {
+        let old = before.state.phases.get(phase);
+        if old != Some(progress) {
+            write_phase(tx, &after.id, phase, progress)?;
+            let artifacts = old.map_or(&[][..], |old| &old.artifacts);
+            if artifacts != progress.artifacts {
+                write_artifacts(tx, &after.id, phase, &progress.artifacts)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Writes where a phase stands; its artifacts are rows of their own.
+pub(crate) fn write_phase(
+    tx: &Transaction<'_>,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+    progress: &PhaseProgress,
+) -> Result<(), StoreError> {
+    let run = match &progress.state {
+        PhaseState::Running { run, .. } => run.as_ref(),
+        _ => None,
+    };
+    let without_artifacts = PhaseProgress {
+        artifacts: Vec::new(),
+        ..progress.clone()
+    };
+    tx.prepare_cached(
+        "INSERT INTO plan_phase (plan, phase, status, run, progress) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (plan, phase) DO UPDATE SET status = ?3, run = ?4, progress = ?5",
+    )?
+    .execute(params![
+        plan.as_str(),
+        phase.as_str(),
+        progress.status().name(),
+        run.map(RunId::as_str),
+        to_json(&without_artifacts),
+    ])?;
+    Ok(())
+}
+
+fn write_artifacts(
+    tx: &Transaction<'_>,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+    artifacts: &[Artifact],
+) -> Result<(), StoreError> {
+    tx.execute(
+        "DELETE FROM plan_artifact WHERE plan = ?1 AND phase = ?2",
+        [plan.as_str(), phase.as_str()],
+    )?;
+    let mut insert = tx.prepare_cached(
+        "INSERT INTO plan_artifact (plan, phase, number, type, path, name, content, metadata)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    )?;
+    for (number, artifact) in (1_i64..).zip(artifacts) {
+        insert.execute(params![
+            plan.as_str(),
+            phase.as_str(),
+            number,
+            artifact.kind.name(),
+            artifact.path,
+            artifact.name,
+            artifact.content,
+            artifact.metadata.as_ref().map(to_json),
+        ])?;
+    }
+    Ok(())
+}
+
+fn remove_phase(
+    tx: &Transaction<'_>,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+) -> Result<(), StoreError> {
+    for table in ["plan_artifact", "plan_phase"] {
+        tx.execute(
+            &format!("DELETE FROM {table} WHERE plan = ?1 AND phase = ?2"),
+            [plan.as_str(), phase.as_str()],
+        )?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// Decides on a plan as it stands now, applies the events and what follows from them, all in one transaction.
+    /// Returns the plan as it stands then, and what else the decision gave.
+    ///
+    /// # Errors
+    /// When there is no such plan, the decision refuses, or an event does not fit; nothing is changed then.
+    pub fn change_plan<T>(
+        &mut self,
+        context: &Context,
+        id: &PlanId,
+        decide: impl FnOnce(&PlanRecord, &Dag) -> Result<(Vec<PlanEvent>, T), PlanTransitionError>,
+    ) -> Result<(PlanRecord, T), StoreError> {
+        self.write(context, |tx| {
+            let before = load_plan(tx, id)?;
+            let dag = before.dag()?;
+            let (events, value) = decide(&before, &dag).map_err(|source| refused(id, source))?;
+            let mut record = before.clone();
+            apply_in(tx, context, id, &mut record.state, &events)?;
+            settle_in(tx, context, &mut record, &dag)?;
+            write_changes(tx, &before, &record)?;
+            record.revision += u64::from(record != before);
+            Ok((record, value))
+        })
+    }
+
+    /// Puts a changed plan file in the place of the one that a plan began with: complete and running phases stay, the
+    /// others begin anew.
+    ///
+    /// # Errors
+    /// When there is no such plan.
+    pub fn accept_plan_changes(
+        &mut self,
+        context: &Context,
+        id: &PlanId,
+        document: &Plan,
+    ) -> Result<PlanRecord, StoreError> {
+        self.write(context, |tx| {
+            let before = load_plan(tx, id)?;
+            let dag = dag_of(document)?;
+            let mut record = PlanRecord {
+                document: document.clone(),
+                ..before.clone()
+            };
+            let event = PlanEvent::ChangesAccepted {
+                phases: dag.ids().to_vec(),
+            };
+            apply_in(tx, context, id, &mut record.state, &[event])?;
+            settle_in(tx, context, &mut record, &dag)?;
+            write_changes(tx, &before, &record)?;
+            load_plan(tx, id)
+        })
+    }
+
+    /// Changes how a plan is carried out from now on.
+    ///
+    /// # Errors
+    /// When there is no such plan.
+    pub fn set_plan_options(
+        &mut self,
+        context: &Context,
+        id: &PlanId,
+        options: &PlanOptions,
+    ) -> Result<PlanRecord, StoreError> {
+        self.write(context, |tx| {
+            let before = load_plan(tx, id)?;
+            let record = PlanRecord {
+                options: options.clone(),
+                ..before.clone()
+            };
+            write_changes(tx, &before, &record)?;
+            load_plan(tx, id)
+        })
+    }
+
+    /// Records that the user's branch has the work of a completed plan.
+    ///
+    /// # Errors
+    /// When there is no such plan.
+    pub fn record_plan_merged(
+        &mut self,
+        context: &Context,
+        id: &PlanId,
+        commit: &str,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let before = load_plan(tx, id)?;
+            let record = PlanRecord {
+                merged_commit: Some(commit.to_owned()),
+                ..before.clone()
+            };
+            write_changes(tx, &before, &record)?;
+            append_plan(tx, context, id, "plan_merged", &json!({ "commit": commit }))
+        })
+    }
+}

@@ -1,0 +1,224 @@
+//! Runs of a plan's phases: claimed, reporting, ended.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use serde_json::json;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::plan::Artifact;
+use symphony_core::plan::state::{
+    PhaseEvent, PhaseOutcome, PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent,
+    PlanStatus, route_phase_run_end,
+};
+use symphony_core::run::{Run, RunError, RunStatus};
+
+use crate::claim::ClaimRefusal;
+use crate::context::{Actor, Context};
+use crate::error::StoreError;
+use crate::finish::RunFinish;
+use crate::open::Store;
+use crate::plan::{load_head, load_phase, load_plan};
+use crate::plan_change::{apply_in, settle_in, write_changes, write_phase};
+use crate::plan_log::append_plan;
+use crate::row::{json as from_json, to_json};
+use crate::run::load_run;
+
+/// What exit handling found out about the run of a plan's phase.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PhaseFinish {
+    /// What became of the work, when the phase is complete.
+    pub work: PhaseWork,
+    /// What it produced.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// What is recorded of a phase's outcome.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RecordedOutcome {
+    /// The outcome.
+    pub outcome: PhaseOutcome,
+    /// What the agent said that it produced.
+    pub artifacts: Vec<Artifact>,
+}
+
+/// Says why a phase can not be claimed now.
+pub(crate) fn phase_refusal(
+    tx: &Transaction<'_>,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    let other: Option<String> = tx
+        .query_row(
+            "SELECT id FROM run WHERE plan = ?1 AND plan_phase = ?2 AND status IN ('starting', 'running')",
+            [plan.as_str(), phase.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(other) = other {
+        let run = crate::row::parsed("run id", other)?;
+        return Ok(Some(ClaimRefusal::AlreadyRunning(run)));
+    }
+    let status = load_head(tx, plan)?.state.status;
+    if !matches!(
+        status,
+        PlanStatus::Running | PlanStatus::AwaitingUserDecision
+    ) {
+        return Ok(Some(ClaimRefusal::PlanStands(status)));
+    }
+    let status = load_phase(tx, plan, phase)?.status();
+    Ok((status != PhaseStatus::Ready).then_some(ClaimRefusal::PhaseMoved(status)))
+}
+
+/// Records that a run has begun on a phase.
+pub(crate) fn start_phase(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+    phase: &PlanPhaseId,
+    run: &RunId,
+) -> Result<(), StoreError> {
+    // one phase is enough to start it: a large plan is not read whole for each claim
+    let mut state = load_head(tx, plan)?.state;
+    state.phases = BTreeMap::from([(phase.clone(), load_phase(tx, plan, phase)?)]);
+    let started = PhaseEvent::Started {
+        run: Some(run.clone()),
+        at: context.now,
+    };
+    let events = [PlanEvent::of(phase.clone(), started)];
+    apply_in(tx, context, plan, &mut state, &events)?;
+    if let Some(progress) = state.phases.get(phase) {
+        write_phase(tx, plan, phase, progress)?;
+    }
+    tx.execute(
+        "UPDATE plan SET revision = revision + 1 WHERE id = ?1",
+        [plan.as_str()],
+    )?;
+    Ok(())
+}
+
+/// Ends a phase's attempt; returns what the run itself is recorded as.
+pub(crate) fn end_phase(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    (plan, phase): (&PlanId, &PlanPhaseId),
+    finish: &RunFinish,
+) -> Result<(RunStatus, Option<RunError>), StoreError> {
+    let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
+    let (status, error) = as_recorded(finish, outcome.as_ref());
+    let before = load_plan(tx, plan)?;
+    let Some(progress) = before.state.phases.get(phase) else {
+        return Ok((status, error));
+    };
+    // blocked, aborted or taken out of the plan meanwhile: the run ends, the phase stays where it is
+    let is_owner = matches!(&progress.state, PhaseState::Running { run: owner, .. } if owner.as_ref() == Some(&run.id));
+    if !is_owner || before.state.status.is_ended() {
+        return Ok((status, error));
+    }
+    let nothing = PhaseFinish {
+        work: PhaseWork::Unmerged("its exit handling did not get as far".to_owned()),
+        artifacts: Vec::new(),
+    };
+    let found = finish.phase.as_ref().unwrap_or(&nothing);
+    let end = PhaseRunEnd {
+        run: &run.id,
+        status: finish.status,
+        error: finish.error.as_ref(),
+        outcome: outcome.as_ref(),
+        work: &found.work,
+        artifacts: &found.artifacts,
+        seed: (plan.as_str(), phase.as_str()),
+    };
+    let policy = before.options.failure_policy();
+    let event = route_phase_run_end(progress, &end, &policy, context.now);
+    let dag = before.dag()?;
+    let mut record = before.clone();
+    let events = [PlanEvent::of(phase.clone(), event)];
+    apply_in(tx, context, plan, &mut record.state, &events)?;
+    settle_in(tx, context, &mut record, &dag)?;
+    write_changes(tx, &before, &record)?;
+    Ok((status, error))
+}
+
+/// An agent that says it failed has failed, however cleanly it left.
+fn as_recorded(
+    finish: &RunFinish,
+    outcome: Option<&PhaseOutcome>,
+) -> (RunStatus, Option<RunError>) {
+    match (outcome, finish.status) {
+        (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) => (
+            RunStatus::Failed,
+            Some(RunError {
+                class: ErrorClass::AgentFailed,
+                message: error.clone(),
+            }),
+        ),
+        _ => (finish.status, finish.error.clone()),
+    }
+}
+
+fn load_outcome(
+    conn: &rusqlite::Connection,
+    run: &RunId,
+) -> Result<Option<RecordedOutcome>, StoreError> {
+    let found: Option<(String, String)> = conn
+        .prepare_cached("SELECT outcome, artifacts FROM plan_outcome WHERE run = ?1")?
+        .query_row([run.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()?;
+    let Some((outcome, artifacts)) = found else {
+        return Ok(None);
+    };
+    Ok(Some(RecordedOutcome {
+        outcome: from_json("outcome of a phase", &outcome)?,
+        artifacts: from_json("artifacts of a phase", &artifacts)?,
+    }))
+}
+
+impl Store {
+    /// Records the outcome of a run's phase: what its agent says, or that it left cleanly. The last word of an agent
+    /// counts; a clean exit adds nothing to it.
+    ///
+    /// # Errors
+    /// When the run is over or works on no plan's phase.
+    pub fn record_phase_outcome(
+        &mut self,
+        context: &Context,
+        run: &RunId,
+        recorded: &RecordedOutcome,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let target = load_run(tx, run)?.target;
+            let symphony_core::run::RunTarget::PlanPhase(plan, phase) = target else {
+                return Err(StoreError::refused(format!(
+                    "run {run} works on no phase of a plan"
+                )));
+            };
+            let sql = match context.actor {
+                Actor::Run(_) => "INSERT OR REPLACE",
+                Actor::Human | Actor::System => "INSERT OR IGNORE",
+            };
+            tx.execute(
+                &format!(
+                    "{sql} INTO plan_outcome (run, outcome, artifacts, at) VALUES (?1, ?2, ?3, ?4)"
+                ),
+                params![
+                    run.as_str(),
+                    to_json(&recorded.outcome),
+                    to_json(&recorded.artifacts),
+                    context.now.as_millisecond()
+                ],
+            )?;
+            let payload = json!({ "phase": phase, "run": run, "outcome": recorded.outcome });
+            append_plan(tx, context, &plan, "phase_outcome", &payload)
+        })
+    }
+
+    /// Returns what is recorded of the outcome of a run's phase.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn phase_outcome(&self, run: &RunId) -> Result<Option<RecordedOutcome>, StoreError> {
+        load_outcome(&self.conn, run)
+    }
+}
