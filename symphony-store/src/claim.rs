@@ -45,6 +45,8 @@ pub enum ClaimRefusal {
     NoSlot,
     /// The plan starts nothing.
     PlanStands(PlanStatus),
+    /// The plan has no such phase any more.
+    PhaseGone,
     /// The phase is not where the plan's loop saw it.
     PhaseMoved(PhaseStatus),
 }
@@ -57,6 +59,7 @@ impl fmt::Display for ClaimRefusal {
             Self::ReviewEnded => f.write_str("its review has ended"),
             Self::NoSlot => f.write_str("all slots were taken meanwhile"),
             Self::PlanStands(status) => write!(f, "the plan is `{status}` now"),
+            Self::PhaseGone => f.write_str("the plan has no such phase any more"),
             Self::PhaseMoved(status) => write!(f, "the phase is `{status}` now"),
         }
     }

@@ -66,7 +66,11 @@ pub(crate) fn phase_refusal(
     ) {
         return Ok(Some(ClaimRefusal::PlanStands(status)));
     }
-    let status = load_phase(tx, plan, phase)?.status();
+    let status = match load_phase(tx, plan, phase) {
+        Ok(progress) => progress.status(),
+        Err(StoreError::NotFound { .. }) => return Ok(Some(ClaimRefusal::PhaseGone)),
+        Err(error) => return Err(error),
+    };
     Ok((status != PhaseStatus::Ready).then_some(ClaimRefusal::PhaseMoved(status)))
 }
 

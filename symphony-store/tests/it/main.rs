@@ -13,7 +13,11 @@ mod issues;
 #[cfg(test)]
 mod learnings;
 #[cfg(test)]
+mod plans;
+#[cfg(test)]
 mod prop_log;
+#[cfg(test)]
+mod prop_plans;
 #[cfg(test)]
 mod queries;
 #[cfg(test)]
