@@ -101,30 +101,48 @@ pub(crate) fn start_phase(
     Ok(())
 }
 
-/// Ends a phase's attempt; returns what the run itself is recorded as.
+/// Says what the run of a phase is recorded as: an agent that says it failed has failed, however cleanly it left.
+pub(crate) fn phase_run_status(
+    tx: &Transaction<'_>,
+    run: &Run,
+    finish: &RunFinish,
+) -> Result<(RunStatus, Option<RunError>), StoreError> {
+    let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
+    Ok(match (outcome, finish.status) {
+        (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) => (
+            RunStatus::Failed,
+            Some(RunError {
+                class: ErrorClass::AgentFailed,
+                message: error,
+            }),
+        ),
+        _ => (finish.status, finish.error.clone()),
+    })
+}
+
+/// Ends a phase's attempt.
 pub(crate) fn end_phase(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
     (plan, phase): (&PlanId, &PlanPhaseId),
     finish: &RunFinish,
-) -> Result<(RunStatus, Option<RunError>), StoreError> {
-    let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
-    let (status, error) = as_recorded(finish, outcome.as_ref());
+) -> Result<(), StoreError> {
     let before = load_plan(tx, plan)?;
     let Some(progress) = before.state.phases.get(phase) else {
-        return Ok((status, error));
+        return Ok(());
     };
     // blocked, aborted or taken out of the plan meanwhile: the run ends, the phase stays where it is
     let is_owner = matches!(&progress.state, PhaseState::Running { run: owner, .. } if owner.as_ref() == Some(&run.id));
     if !is_owner || before.state.status.is_ended() {
-        return Ok((status, error));
+        return Ok(());
     }
     let nothing = PhaseFinish {
         work: PhaseWork::Unmerged("its exit handling did not get as far".to_owned()),
         artifacts: Vec::new(),
     };
     let found = finish.phase.as_ref().unwrap_or(&nothing);
+    let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
     let end = PhaseRunEnd {
         run: &run.id,
         status: finish.status,
@@ -141,25 +159,7 @@ pub(crate) fn end_phase(
     let events = [PlanEvent::of(phase.clone(), event)];
     apply_in(tx, context, plan, &mut record.state, &events)?;
     settle_in(tx, context, &mut record, &dag)?;
-    write_changes(tx, &before, &record)?;
-    Ok((status, error))
-}
-
-/// An agent that says it failed has failed, however cleanly it left.
-fn as_recorded(
-    finish: &RunFinish,
-    outcome: Option<&PhaseOutcome>,
-) -> (RunStatus, Option<RunError>) {
-    match (outcome, finish.status) {
-        (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) => (
-            RunStatus::Failed,
-            Some(RunError {
-                class: ErrorClass::AgentFailed,
-                message: error.clone(),
-            }),
-        ),
-        _ => (finish.status, finish.error.clone()),
-    }
+    write_changes(tx, &before, &record)
 }
 
 fn load_outcome(

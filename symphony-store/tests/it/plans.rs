@@ -168,7 +168,7 @@ fn the_end_of_a_run_decides_on_its_phase() {
         })
     };
     let conflict = || PhaseWork::Conflict(vec!["a.rs".into()]);
-    let table: Vec<(Option<PhaseOutcome>, R, Option<E>, PhaseWork, &str, &str)> = vec![
+    let table = [
         (
             None,
             R::Succeeded,
