@@ -87,6 +87,27 @@ impl Repository {
         }
     }
 
+    /// Returns the branch that the user has checked out, with its head; none when the head is detached.
+    ///
+    /// # Errors
+    /// When git fails, or the branch has no commit yet.
+    pub fn checked_out(&self) -> Result<Option<Base>, WorkspaceError> {
+        let Some(target) = self.symbolic("HEAD")? else {
+            return Ok(None);
+        };
+        let Some(name) = target.strip_prefix("refs/heads/") else {
+            return Ok(None);
+        };
+        let branch = BranchName::parse(name)?;
+        let commit = self
+            .branch_head(&branch)?
+            .ok_or_else(|| WorkspaceError::BranchMissing {
+                branch: branch.to_string(),
+                root: self.root.clone(),
+            })?;
+        Ok(Some(Base { branch, commit }))
+    }
+
     fn symbolic(&self, name: &str) -> Result<Option<String>, WorkspaceError> {
         let answer = self
             .git

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PlanId, PlanPhaseId};
 
 use crate::error::WorkspaceError;
 
@@ -34,6 +34,20 @@ impl BranchName {
     /// Returns the branch of an issue: `symphony/<identifier>`.
     pub fn of_issue(issue: &IssueId) -> Self {
         Self(format!("symphony/{issue}"))
+    }
+
+    /// Returns the branch that the phases of a plan start from and are merged into: `symphony/plan-<plan>/base`.
+    pub fn of_plan_base(plan: &PlanId) -> Self {
+        Self(format!("symphony/plan-{plan}/base"))
+    }
+
+    /// Returns the branch of a plan's phase: `symphony/plan-<plan>/<phase>`; a phase that is called `base` gets one that
+    /// no other phase can have.
+    pub fn of_plan_phase(plan: &PlanId, phase: &PlanPhaseId) -> Self {
+        match phase.as_str() {
+            "base" => Self(format!("symphony/plan-{plan}/base.phase")),
+            name => Self(format!("symphony/plan-{plan}/{name}")),
+        }
     }
 
     /// Returns the short name.
@@ -94,6 +108,18 @@ impl From<BranchName> for String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn phases_of_plans_have_branches_of_their_own() {
+        let plan = PlanId::parse("ship").unwrap();
+        let phase = |id: &str| BranchName::of_plan_phase(&plan, &PlanPhaseId::parse(id).unwrap());
+        assert_eq!(phase("set-up").as_str(), "symphony/plan-ship/set-up");
+        assert_ne!(phase("base"), BranchName::of_plan_base(&plan));
+        assert_ne!(phase("base"), phase("base-phase"));
+        for id in ["base", "set-up", "lock"] {
+            assert!(BranchName::parse(phase(id).as_str()).is_ok(), "{id}");
+        }
+    }
 
     #[test]
     fn names_follow_gits_rules() {

@@ -105,6 +105,15 @@ impl Repository {
         })
     }
 
+    /// Returns the user's own checkout as a place where agents work: Symphony itself neither commits nor resets there.
+    pub fn user_checkout(&self) -> Worktree {
+        Worktree {
+            key: WorktreeKey::of("."),
+            branch: None,
+            git: self.git.clone(),
+        }
+    }
+
     /// Opens a worktree that exists, without changing anything.
     ///
     /// # Errors

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use symphony_core::id::{PlanId, PlanPhaseId};
 
 use crate::hex::hex;
 
@@ -40,6 +41,11 @@ impl WorktreeKey {
             head
         };
         Self(format!("{head}-{}", digest(identifier)))
+    }
+
+    /// Makes the key of a plan's phase. Neither id has a dot, so that the two stay apart.
+    pub fn of_plan_phase(plan: &PlanId, phase: &PlanPhaseId) -> Self {
+        Self::of(&format!("plan-{plan}.{phase}"))
     }
 
     /// Takes the name of a folder that was made from a key before; another name is made one.

@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PlanId};
 use symphony_store::RunFilter;
 
 use crate::app::App;
@@ -17,6 +17,9 @@ pub(crate) struct ListArgs {
     /// Only runs on this issue
     #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
     issue: Option<IssueId>,
+    /// Only runs on phases of this plan
+    #[arg(long, value_name = "PLAN", conflicts_with = "issue")]
+    plan: Option<PlanId>,
     /// Only runs that are not over
     #[arg(long)]
     live: bool,
@@ -31,6 +34,7 @@ impl ListArgs {
         let filter = RunFilter {
             project: Some(session.project.id.clone()),
             issue: self.issue.clone(),
+            plan: self.plan.clone(),
             live_only: self.live,
             limit: (self.limit > 0).then_some(self.limit),
         };
