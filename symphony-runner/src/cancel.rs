@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
 use symphony_store::{Context, RunFilter, Store};
+use symphony_workspace::Failpoint;
 
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
@@ -37,6 +38,7 @@ pub fn end_run_of(store: &mut Store, issue: &IssueId) -> Result<Option<Run>, Run
 /// When the run is over already, or does not end within a minute.
 pub fn end_run(store: &mut Store, id: &RunId) -> Result<Run, RunnerError> {
     let run = store.request_cancel(&Context::human(Timestamp::now()), id)?;
+    Failpoint::CancelRequested.reach();
     let project = store.project(&run.project)?;
     let lock = RunPaths::new(&project.root, id).lock();
     let begun = Instant::now();

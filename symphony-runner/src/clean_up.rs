@@ -6,10 +6,11 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
-    BranchFate, BranchName, BranchOutcome, RemoveRequest, Removed, WorktreeKey,
+    BranchFate, BranchName, BranchOutcome, Failpoint, RemoveRequest, Removed, WorktreeKey,
 };
 
 use crate::error::RunnerError;
+use crate::merge_gates::{merge_worktree_is_left, remove_merge_worktree};
 use crate::repository::open_repository;
 
 /// Removes an issue's worktree, and its branch when nothing is lost with it; returns what was done, in words.
@@ -34,6 +35,9 @@ pub fn clean_up(
     let give_up =
         issue.state.status() == IssueStatus::Cancelled && store.branch_deletion_requested(id)?;
     let branch = BranchName::of_issue(id);
+    if merge_worktree_is_left(&repository, id)? {
+        remove_merge_worktree(&repository, id, &base.branch)?;
+    }
     let removed = repository.remove_worktree(&RemoveRequest {
         key: &WorktreeKey::of(id.as_str()),
         branch: Some(&branch),
@@ -45,6 +49,7 @@ pub fn clean_up(
         },
         now: Timestamp::now(),
     })?;
+    Failpoint::CleanUnrecorded.reach();
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
     Ok(describe(id, &branch, &base.branch, &removed))
 }

@@ -10,6 +10,7 @@ pub mod error;
 pub mod installation;
 pub mod library;
 pub mod merge;
+mod merge_gates;
 pub mod output;
 pub mod paths;
 pub mod preview;

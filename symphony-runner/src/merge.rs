@@ -4,28 +4,22 @@
 //! base moves by compare-and-swap; the intent is recorded before, and a merge that was interrupted after its effect is
 //! only recorded when it is asked for again.
 
-use std::path::Path;
-
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
-use symphony_core::id::{PrId, RunId};
+use symphony_core::id::PrId;
 use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
-use symphony_store::{Context, Project, Store};
+use symphony_store::{Context, Store};
 use symphony_workspace::{
-    BranchFate, BranchName, CommitId, Identity, MergePlan, MergeStyle, RemoveRequest, Repository,
-    WorkspaceError, WorktreeKey,
+    BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
 };
 
 use crate::cancel::end_run_of;
 use crate::clean_up::clean_up;
-use crate::environment::agent_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::paths::STATE_DIR;
-use crate::process::Supervision;
+use crate::merge_gates::MergeGates;
 use crate::repository::{issue_workspace, open_repository};
-use crate::supervise::{GatePlace, run_gates};
 
 /// How a merge is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -85,22 +79,27 @@ pub fn merge_pr(
         &message,
         &identity,
     )?;
+    Failpoint::MergePlanned.reach();
+    let gates = MergeGates {
+        installation,
+        project: &project,
+        config: &config,
+        repository: &repository,
+        issue: &pr.issue,
+        base: &base,
+    };
     let (target, gates) = match plan {
         MergePlan::AlreadyMerged => (expected.clone(), None),
         MergePlan::FastForward(commit) => {
-            let gates = missing_gates(
-                installation,
-                &project,
-                &config,
-                &repository,
-                &pr,
-                &commit,
-                &base,
-            )?;
+            // after a crash of the exit handling they may never have run
+            let gates = match pr.gates_of_head() {
+                Some(_) => None,
+                None => gates.run(&commit)?,
+            };
             (commit, gates)
         }
         MergePlan::Merge(commit) => {
-            let gates = verify(installation, &project, &config, &repository, &commit, &base)?;
+            let gates = gates.run(&commit)?;
             (commit, gates)
         }
         MergePlan::Conflict(files) => {
@@ -125,8 +124,11 @@ pub fn merge_pr(
     refuse_secrets(&config, &repository, &pr, &expected, &head)?;
     let context = Context::human(Timestamp::now());
     store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
+    Failpoint::MergeIntended.reach();
     repository.move_base(&base, &expected, &target, &identity)?;
+    Failpoint::MergeMoved.reach();
     let pr = store.record_merge(&context, id, target.as_str())?;
+    Failpoint::MergeRecorded.reach();
     // best effort: the next tick tries again
     let clean_up = clean_up(store, &project, &config, &pr.issue)
         .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.issue));
@@ -211,94 +213,4 @@ fn refuse_secrets(
 
 fn commit_id(text: &str) -> Result<CommitId, RunnerError> {
     CommitId::parse(text).map_err(|error| RunnerError::refused(error.to_string()))
-}
-
-/// Runs the gates on a head that they never ran on, as after a crash of the exit handling.
-fn missing_gates(
-    installation: &Installation,
-    project: &Project,
-    config: &ProjectConfig,
-    repository: &Repository,
-    pr: &PullRequest,
-    commit: &CommitId,
-    base: &BranchName,
-) -> Result<Option<VerifiedGates>, RunnerError> {
-    if pr.gates_of_head().is_some() {
-        return Ok(None);
-    }
-    verify(installation, project, config, repository, commit, base)
-}
-
-/// Runs the gates on a commit, in a temporary worktree.
-fn verify(
-    installation: &Installation,
-    project: &Project,
-    config: &ProjectConfig,
-    repository: &Repository,
-    commit: &CommitId,
-    base: &BranchName,
-) -> Result<Option<VerifiedGates>, RunnerError> {
-    if config.gates.is_empty() {
-        return Ok(None);
-    }
-    let marker = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
-    let key = WorktreeKey::of(&format!("_merge-{marker}"));
-    let logs = project
-        .root
-        .join(STATE_DIR)
-        .join("merges")
-        .join(marker.as_str());
-    std::fs::create_dir_all(&logs)
-        .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
-    let worktree = repository.create_temporary(&key, commit, Timestamp::now())?;
-    let result = gates_in(
-        installation,
-        config,
-        &marker,
-        worktree.path(),
-        &logs,
-        commit,
-    );
-    repository.remove_worktree(&RemoveRequest {
-        key: &key,
-        branch: None,
-        base,
-        fate: BranchFate::Keep,
-        now: Timestamp::now(),
-    })?;
-    result.map(Some)
-}
-
-fn gates_in(
-    installation: &Installation,
-    config: &ProjectConfig,
-    marker: &RunId,
-    checkout: &Path,
-    logs: &Path,
-    commit: &CommitId,
-) -> Result<VerifiedGates, RunnerError> {
-    let supervision = Supervision::begin()?;
-    let place = GatePlace {
-        executable: installation.executable.clone(),
-        environment: agent_environment(
-            &installation.environment,
-            &config.env,
-            &std::collections::BTreeMap::new(),
-            marker,
-        ),
-        checkout: checkout.to_owned(),
-        logs: logs.to_owned(),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunnerError::io("start the runtime for", checkout, error))?;
-    let gates = runtime.block_on(run_gates(
-        &supervision,
-        &place,
-        &config.gates,
-        commit.as_str(),
-    ));
-    runtime.shutdown_background();
-    gates
 }

@@ -10,6 +10,7 @@ mod commit_id;
 pub mod config_file;
 mod copy;
 mod error;
+mod failpoint;
 pub mod file_system;
 mod fingerprint;
 mod git;
@@ -27,6 +28,9 @@ pub use change::{
 pub use commit_id::{CommitId, CommitIdError};
 pub use copy::{CopyProblem, CopyReport};
 pub use error::WorkspaceError;
+#[cfg(feature = "failpoints")]
+pub use failpoint::FAILPOINTS_VARIABLE;
+pub use failpoint::Failpoint;
 pub use fingerprint::Fingerprint;
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};

@@ -1,7 +1,5 @@
 //! Runs that do not end by themselves: no process of them stays, their work is kept, and they are tried again.
 
-use std::fs::File;
-
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -81,14 +79,7 @@ fn assert_ended(project: &Project, run: &Value, class: &str) {
         [Value::Null; 0],
         "the retry is not due"
     );
-    assert!(lock_is_free(project, &id));
-}
-
-fn lock_is_free(project: &Project, run: &str) -> bool {
-    let lock = File::options()
-        .write(true)
-        .open(project.run_folder(run).join("lock"));
-    lock.is_ok_and(|file| file.try_lock().is_ok())
+    assert!(project.lock_is_free(&id));
 }
 
 #[test]
@@ -108,11 +99,11 @@ fn the_tick_after_a_killed_supervisor_sweeps_keeps_the_work_and_tries_again() {
     let written =
         pids(&std::fs::read_to_string(project.worktree("SYM-1").join("pids.txt")).unwrap());
     assert!(written.iter().all(|pid| is_there(*pid, &id)), "{written:?}");
-    assert!(!lock_is_free(&project, &id));
+    assert!(!project.lock_is_free(&id));
 
     kill(supervisor_of(&id).expect("the run has a supervisor"));
     until("the lock's release", || {
-        lock_is_free(&project, &id).then_some(())
+        project.lock_is_free(&id).then_some(())
     });
     let status = text(&project.run(&id)["status"]);
     assert_eq!(status, "running", "nobody has noticed yet");
@@ -129,7 +120,7 @@ fn the_tick_after_a_killed_supervisor_sweeps_keeps_the_work_and_tries_again() {
     );
     let run = until("the end of the crashed run", || {
         let run = project.run(&id);
-        (run["status"] != "running" && lock_is_free(&project, &id)).then_some(run)
+        (run["status"] != "running" && project.lock_is_free(&id)).then_some(run)
     });
     assert_ended(&project, &run, "crashed");
 }

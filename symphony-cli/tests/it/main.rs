@@ -7,6 +7,9 @@ mod demo;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod failpoints;
+#[cfg(test)]
 mod failure;
 #[cfg(test)]
 mod help;

@@ -11,6 +11,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus, Usage};
 use symphony_mcp::{RunSocket, Service, StoreThread};
 use symphony_store::RunProgress;
+use symphony_workspace::Failpoint;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::JoinHandle;
 
@@ -84,6 +85,7 @@ pub(crate) async fn run_agent(
     let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?;
     let serving =
         tokio::spawn(socket.serve(Service::new(prepared.identity.clone(), store.clone())));
+    Failpoint::AgentListening.reach();
     let outcome = listen(job, store, supervision, prepared).await;
     // the agent is gone: whatever still holds the socket is a stray, and must not write any more
     serving.abort();
@@ -108,6 +110,7 @@ async fn listen(
     prepared: &Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
+    Failpoint::AgentSpawned.reach();
     let mut ear = Ear::open(job, &prepared.command, &mut agent)?;
     let mut watch = Watch::new(limits(job));
     take_in_spending(job, store, &mut watch).await;
@@ -130,6 +133,7 @@ async fn listen(
             }
         }
     };
+    Failpoint::AgentEnded.reach();
     ear.drain(&mut watch).await;
     let stop = watched?;
     let stderr = ear.stderr_text().await;

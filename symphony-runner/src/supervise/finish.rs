@@ -7,6 +7,7 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::tick::HoldScope;
 use symphony_mcp::StoreThread;
 use symphony_store::{NewHold, RunFinish};
+use symphony_workspace::Failpoint;
 
 use super::Job;
 use super::agent::AgentOutcome;
@@ -36,6 +37,7 @@ pub(crate) async fn finish(
             None
         }
     };
+    Failpoint::FinishSettled.reach();
     let hold = hold(job, &outcome);
     let cap = cap_at_end(job, store, &outcome).await?;
     let finish = RunFinish {
@@ -60,6 +62,7 @@ pub(crate) async fn finish(
     let ended = store
         .call(move |store| store.finish_run(&context, &finish))
         .await??;
+    Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     // last: until the end is recorded they may be needed to do it again
     if !job.config.keep_run_files {

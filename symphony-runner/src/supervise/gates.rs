@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use symphony_core::config::Gate;
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
+use symphony_workspace::Failpoint;
 
 use super::command::{CommandCall, run_command};
 use crate::error::RunnerError;
@@ -93,6 +94,7 @@ pub(crate) async fn run_gates(
         };
         tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
         results.push(result);
+        Failpoint::GateRan.reach();
     }
     Ok(VerifiedGates {
         commit: commit.to_owned(),

@@ -25,6 +25,7 @@ use symphony_core::issue::Issue;
 use symphony_core::run::{Run, RunError, RunStatus};
 use symphony_mcp::StoreThread;
 use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
+use symphony_workspace::Failpoint;
 
 use crate::environment::agent_environment;
 use crate::error::RunnerError;
@@ -61,6 +62,7 @@ pub fn supervise(
     let job = Job::load(installation, &mut store, run)?;
     // held until the very end: it says that the run is alive
     let _lock = RunLock::adopt_stdin(job.paths.lock())?;
+    Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?;
     let store = StoreThread::start(store)?;
     let runtime = tokio::runtime::Builder::new_current_thread()

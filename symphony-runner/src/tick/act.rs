@@ -5,6 +5,7 @@ use symphony_core::issue::IssueEvent;
 use symphony_core::run::{ProtectionLevel, Run};
 use symphony_core::tick::{Action, StartRun};
 use symphony_store::{ClaimRequest, Context, Store};
+use symphony_workspace::Failpoint;
 
 use super::hands::Hands;
 use super::observe::World;
@@ -90,7 +91,9 @@ fn finish_crashed(
     };
     let lock = hands.lock(project, id)?;
     let ended = hands.end_strays(id)?;
+    Failpoint::TickSwept.reach();
     hands.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
+    Failpoint::TickFinishing.reach();
     Ok(format!(
         "run {id} crashed: ended {ended} processes it left, exit handling started"
     ))
@@ -146,6 +149,7 @@ fn start_runs(
         // locked before it is claimed: there is no moment in which a live run has no holder
         match hands.lock(project, &run) {
             Ok(lock) => {
+                Failpoint::TickLocked.reach();
                 locks.push((project, lock));
                 let start = (*start).clone();
                 requests.push(ClaimRequest {
@@ -159,6 +163,7 @@ fn start_runs(
     }
     let context = Context::system(hands.now());
     let claims = store.claim(&context, &requests, world.snapshot.slots.total)?;
+    Failpoint::TickClaimed.reach();
     for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
         let what = describe(&request.start);
         match claim {
@@ -169,6 +174,7 @@ fn start_runs(
             // a supervisor that can not be started is a crash: the next tick does the exit handling
             Ok(run) => match hands.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
                 Ok(()) => {
+                    Failpoint::TickLaunched.reach();
                     report.lines.push(format!("{what}: started run {}", run.id));
                     report.started.push(run);
                 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
 use symphony_core::tick::{Plan, plan_tick};
+use symphony_workspace::Failpoint;
 
 use super::act::act;
 use super::hands::LocalHands;
@@ -73,6 +74,7 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
     };
     if !options.dry_run {
         store.record_tick(now)?;
+        Failpoint::TickRecorded.reach();
         let done = act(&mut store, &mut hands, &world, &report.plan.actions)?;
         report.started = done.started;
         report.lines = done.lines;

@@ -10,6 +10,7 @@ use super::stage::{stage, unstage};
 use super::status::{Status, repo_path_text, status_of};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity};
 use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
 use crate::worktree::{Recovery, Worktree, clear_index_lock};
@@ -82,6 +83,7 @@ impl Repository {
     ) -> Result<Option<CommitId>, WorkspaceError> {
         let git = &worktree.git;
         let tree = stage(git, None, status, protected)?;
+        Failpoint::CommitStaged.reach();
         let merged = operation::merge_heads(git);
         if merged.is_empty() && tree == tree_of(git, head)? {
             return Ok(None);
@@ -92,11 +94,13 @@ impl Repository {
         }
         let parents: Vec<&CommitId> = std::iter::once(head).chain(&merged).collect();
         let commit = commit_tree(git, &tree, &parents, message, &Identity::symphony())?;
+        Failpoint::CommitMade.reach();
         let reference = worktree.branch().map_or_else(
             || "HEAD".to_owned(),
             crate::repository::BranchName::reference,
         );
         move_ref(git, &reference, Expect::At(head), &commit, message)?;
+        Failpoint::CommitMoved.reach();
         // Only now: a crash before leaves the merge to be joined by the repetition.
         operation::forget(git)?;
         Ok(Some(commit))

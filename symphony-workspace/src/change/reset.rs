@@ -10,6 +10,7 @@ use super::rescue::RescueRef;
 use super::status::status_of;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::git::Git;
 use crate::repository::{Expect, Repository, move_ref};
 use crate::worktree::{Worktree, clear_index_lock, is_start};
@@ -57,9 +58,12 @@ impl Repository {
             let kept = self.keep(worktree.key(), tip, now)?;
             rescue.get_or_insert(kept);
         }
+        Failpoint::ResetSaved.reach();
         move_branch(worktree, branch_head.as_ref(), recorded)?;
+        Failpoint::ResetMoved.reach();
         operation::forget(git)?;
         overwrite(git, recorded)?;
+        Failpoint::ResetOverwritten.reach();
         self.remove_saved_untracked(worktree)?;
         Ok(Reset { rescue })
     }

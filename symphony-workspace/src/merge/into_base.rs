@@ -7,6 +7,7 @@ use super::plan::{MergePlan, MergeStyle, plan};
 use crate::change::tracked_changes;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity, Place};
 use crate::repository::{BranchName, Expect, Repository, move_ref};
 
@@ -146,6 +147,7 @@ impl Repository {
         }
         // The note comes first, so that a crash between folder and ref is found and mended.
         let note = self.note_move(base, from, to, checkout.work_tree())?;
+        Failpoint::MergeNoted.reach();
         if let Some(files) = move_checkout(&checkout, from, to)? {
             note.remove()?;
             return Err(WorkspaceError::CheckoutDirty {
@@ -153,11 +155,13 @@ impl Repository {
                 files,
             });
         }
+        Failpoint::MergeCheckoutMoved.reach();
         let moved = move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
         if moved.is_err() {
             // Somebody committed to the base at this very moment: the folder goes back.
             move_checkout(&checkout, to, from)?;
         }
+        Failpoint::MergeBaseMoved.reach();
         note.remove()?;
         moved
     }

@@ -6,6 +6,7 @@
 use super::plan::{MergePlan, MergeStyle, plan};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity};
 use crate::repository::{BranchName, Expect, Repository, move_ref};
 use crate::worktree::{MergeOfBase, Worktree};
@@ -39,6 +40,7 @@ impl Repository {
         if let Some(files) = move_checkout(git, &head, &commit)? {
             return Ok(MergeOfBase::BlockedByChanges(files));
         }
+        Failpoint::WorktreeBaseMoved.reach();
         let reference = worktree
             .branch()
             .map_or_else(|| "HEAD".to_owned(), BranchName::reference);

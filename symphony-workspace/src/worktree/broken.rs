@@ -58,7 +58,17 @@ pub(super) fn is_unfinished(registration: &Registration) -> bool {
     registration
         .locked
         .as_ref()
-        .is_some_and(|reason| reason == BEING_MADE || reason == "initializing")
+        .is_some_and(|reason| is_unfinished_reason(reason))
+}
+
+/// Says whether the git folder of a worktree has the lock of an interrupted creation.
+pub(super) fn has_unfinished_lock(git_dir: &Path) -> bool {
+    fs::read_to_string(git_dir.join("locked"))
+        .is_ok_and(|text| is_unfinished_reason(text.trim_end()))
+}
+
+fn is_unfinished_reason(reason: &str) -> bool {
+    reason == BEING_MADE || reason == "initializing"
 }
 
 impl Repository {

@@ -3,12 +3,14 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use super::broken::{has_unfinished_lock, refuse_link};
 use super::head::mark_start;
 use super::key::WorktreeKey;
 use super::model::Worktree;
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::git::Place;
 use crate::repository::{BranchName, Repository};
 
@@ -51,6 +53,7 @@ impl Repository {
             .arg(at.as_str())
             .slow()
             .run()?;
+        Failpoint::WorktreeRegistered.reach();
         let worktree = self.worktree_at(key, path, branch)?;
         self.complete(&worktree, at)?;
         Ok(worktree)
@@ -69,16 +72,19 @@ impl Repository {
                 .args(["-m", "symphony: worktree made", "HEAD", &branch.reference()])
                 .run()?;
         }
+        Failpoint::WorktreeOnBranch.reach();
         if worktree.branch().is_none() {
             mark_start(worktree, at)?;
         }
         overwrite(&worktree.git, at)?;
+        Failpoint::WorktreeFilled.reach();
         // Last: while the lock is there, nobody has been let into the worktree.
         self.git
             .command("worktree")
             .args(["unlock", "--"])
             .arg(worktree.path())
             .run()?;
+        Failpoint::WorktreeUnlocked.reach();
         Ok(())
     }
 
@@ -117,7 +123,7 @@ impl Repository {
     /// Opens a worktree that exists, without changing anything.
     ///
     /// # Errors
-    /// [`WorkspaceError::WorktreeMissing`] when it is not registered or its folder is gone,
+    /// [`WorkspaceError::WorktreeMissing`] when it is not registered, its folder is gone or its creation was interrupted,
     /// [`WorkspaceError::Link`] when a link stands in its place.
     pub fn worktree(
         &self,
@@ -125,11 +131,16 @@ impl Repository {
         branch: Option<&BranchName>,
     ) -> Result<Worktree, WorkspaceError> {
         let path = self.worktree_path(key)?;
-        super::broken::refuse_link(&path)?;
+        refuse_link(&path)?;
         if !path.is_dir() {
             return Err(WorkspaceError::WorktreeMissing { path });
         }
-        self.worktree_at(key, &path, branch)
+        let worktree = self.worktree_at(key, &path, branch)?;
+        // Nobody was let into one whose creation was interrupted: what is missing there was never written.
+        if has_unfinished_lock(&worktree.place().git_dir) {
+            return Err(WorkspaceError::WorktreeMissing { path });
+        }
+        Ok(worktree)
     }
 }
 

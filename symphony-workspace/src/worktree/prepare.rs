@@ -6,6 +6,7 @@ use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
 use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::repository::{BranchName, Repository};
 
 impl Repository {
@@ -34,6 +35,7 @@ impl Repository {
         match self.find_or_clear(request.key, &path, request.now, &mut recovered)? {
             Found::Nothing => {
                 let head = self.create_branch(request.branch, &base)?;
+                Failpoint::WorktreeBranched.reach();
                 let worktree = self.create_at(request.key, &path, Some(request.branch), &head)?;
                 self.made(worktree, &head, &base, request, recovered)
             }

@@ -13,6 +13,7 @@ use super::model::Worktree;
 use crate::change::RescueRef;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::failpoint::Failpoint;
 use crate::repository::{BranchName, Repository, delete_ref};
 
 /// What shall become of the branch.
@@ -82,6 +83,7 @@ impl Repository {
         refuse_link(&path)?;
         let mut rescues = Vec::new();
         let worktree = self.remove_folder(request, &path, &mut rescues)?;
+        Failpoint::CleanRemoved.reach();
         let branch = self.settle_branch(request, &mut rescues)?;
         self.forget_copied(request.key)?;
         Ok(Removed {
@@ -129,6 +131,7 @@ impl Repository {
                 },
             })?);
         }
+        Failpoint::CleanSaved.reach();
         self.git
             .command("worktree")
             .args(["remove", "--force", "--force", "--"])

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use symphony_workspace::{
     BaseMerge, BranchFate, ListedWorktree, MergeOfBase, Recovery, RemoveRequest, WorkspaceError,
-    WorktreeState,
+    WorktreeKey, WorktreeState,
 };
 
 use crate::project::{
@@ -107,6 +107,12 @@ fn an_interrupted_creation_is_completed() {
         );
         write(project.root.join(".git/worktrees/SYM-1/index.lock"), "");
         write(path.join("src/a.txt"), "half writ");
+        // the exit handling of the run that was killed finds nothing to commit: what is missing was never written
+        let opened = repository.worktree(&WorktreeKey::of("SYM-1"), None);
+        assert!(
+            matches!(opened, Err(WorkspaceError::WorktreeMissing { .. })),
+            "{opened:?}"
+        );
         let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
         assert!(prepared.created);
         assert_eq!(

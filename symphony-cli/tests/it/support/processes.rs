@@ -59,6 +59,15 @@ pub(crate) fn kill(pid: i32) {
     let _gone = kill_process(pid, Signal::KILL);
 }
 
+/// Returns the processes with a home folder: pid and command line.
+pub(super) fn all_at_home(home: &Path) -> Vec<String> {
+    let home = home.to_str().expect("test folders have plain names");
+    with_variable("HOME", home)
+        .into_iter()
+        .map(|pid| format!("{pid} {}", command_line(pid)))
+        .collect()
+}
+
 /// Kills whatever still runs with a home folder: all that a test's project has started, and nothing else.
 pub(super) fn kill_all_at_home(home: &Path) {
     let home = home.to_str().expect("test folders have plain names");

@@ -1,5 +1,6 @@
 //! A project in a repository of its own, with a home folder of its own.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::processes::kill_all_at_home;
+use super::processes::{all_at_home, kill_all_at_home};
 
 /// How long anything is waited for that has to happen: far longer than it takes on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -269,6 +270,19 @@ impl Project {
                     .map_or_else(|| block["content"].to_string(), str::to_owned)
             })
             .collect()
+    }
+
+    /// Returns the processes that this project has started and that are alive: pid and command line.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        all_at_home(&self.home)
+    }
+
+    /// Says whether a run's lock is free: nobody is at work on it.
+    pub(crate) fn lock_is_free(&self, run: &str) -> bool {
+        let lock = File::options()
+            .write(true)
+            .open(self.run_folder(run).join("lock"));
+        lock.is_ok_and(|file| file.try_lock().is_ok())
     }
 
     /// What a run and its supervisor said, for the message of an assertion.

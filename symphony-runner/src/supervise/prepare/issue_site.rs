@@ -4,7 +4,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{
-    BaseMerge, MergeOfBase, Prepared as PreparedWorktree, Repository, WorktreeRequest,
+    BaseMerge, Failpoint, MergeOfBase, Prepared as PreparedWorktree, Repository, WorktreeRequest,
 };
 
 use super::set_up::set_up;
@@ -31,9 +31,8 @@ pub(super) async fn issue_site(
     };
     let place = issue_workspace(&repository, &job.config, &issue.id)?;
     let made = make_worktree(job, store, &repository, &place, (&issue.id, merge)).await?;
-    if made.created {
-        set_up(job, supervision, &made.worktree).await?;
-    }
+    Failpoint::PrepareCopied.reach();
+    set_up(job, supervision, &made.worktree).await?;
     Ok(Site {
         repository,
         worktree: made.worktree,
@@ -57,6 +56,7 @@ async fn make_worktree(
     store
         .call(move |store| store.record_worktree(&context, &id, true))
         .await??;
+    Failpoint::WorktreeIntended.reach();
     let made = repository.prepare_worktree(&WorktreeRequest {
         key: &place.key,
         branch: &place.branch,

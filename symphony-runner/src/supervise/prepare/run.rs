@@ -9,6 +9,7 @@ use symphony_core::profile::ResolvedModel;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
 use symphony_store::RunStart;
+use symphony_workspace::Failpoint;
 
 use super::briefing::Briefing;
 use super::identity::identity;
@@ -62,7 +63,9 @@ pub(crate) async fn prepare(
     write_private(&job.paths.system_prompt(), &built.system)?;
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
+    Failpoint::PreparePrompts.reach();
     record_start(job, store, &site, &built, model.as_ref()).await?;
+    Failpoint::PrepareStarted.reach();
     let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
     store
         .call(move |store| store.record_given(&context, &run, &given))

@@ -1,8 +1,9 @@
-//! The project's set-up command, in a new worktree.
+//! The set-up command of a worktree (`npm ci`): once, before the first agent works there (spec: lifecycle, "Worktree").
 
-use symphony_workspace::Worktree;
+use symphony_workspace::{Failpoint, Worktree};
 
 use crate::error::RunnerError;
+use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::supervise::Job;
 use crate::supervise::command::{CommandCall, run_command};
@@ -10,7 +11,10 @@ use crate::supervise::command::{CommandCall, run_command};
 /// Lines of a failed set-up's output that its error quotes.
 const SETUP_LINES_MAX: usize = 10;
 
-/// Runs the project's set-up command in a new worktree. When it fails the worktree is made anew next time.
+/// A file in the worktree's own git folder that says that its set-up command has passed: it goes with the worktree.
+const SET_UP_FILE: &str = "symphony-set-up";
+
+/// Runs the project's set-up command in a worktree, once: again only when it failed, or was cut off.
 pub(super) async fn set_up(
     job: &Job<'_>,
     supervision: &Supervision,
@@ -20,6 +24,10 @@ pub(super) async fn set_up(
     let Some(line) = &settings.setup else {
         return Ok(());
     };
+    let passed = worktree.place().git_dir.join(SET_UP_FILE);
+    if passed.exists() {
+        return Ok(());
+    }
     let limit = settings.setup_timeout_ms;
     let call = CommandCall {
         executable: &job.installation.executable,
@@ -30,8 +38,9 @@ pub(super) async fn set_up(
         log: job.paths.setup_log(),
     };
     let outcome = run_command(supervision, call).await?;
+    Failpoint::PrepareSetUp.reach();
     if outcome.passed() {
-        return Ok(());
+        return write_private(&passed, &line.to_string());
     }
     let last = outcome
         .output

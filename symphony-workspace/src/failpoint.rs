@@ -1,0 +1,144 @@
+//! Named moments between an intent, its effect and its outcome, at which a test may kill the process.
+//!
+//! A test builds with the feature `failpoints` and sets `SYMPHONY_FAILPOINTS` to `NAME=FILE` pairs, separated by `;`, which
+//! are due one after the other. The first process that comes to the point makes the file, writes its command line into it
+//! and kills itself as `kill -9` would; everybody after it passes. Without the feature [`Failpoint::reach`] is empty and no variable is read.
+
+/// The variable that names the points at which a process dies.
+#[cfg(feature = "failpoints")]
+pub const FAILPOINTS_VARIABLE: &str = "SYMPHONY_FAILPOINTS";
+
+macro_rules! failpoints {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
+        /// A moment between an intent, its effect and its outcome, in the order in which an issue's life passes them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Failpoint { $($(#[$doc])* $variant),+ }
+
+        impl Failpoint {
+            /// All points, in their order.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// Returns the point's name.
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name),+ }
+            }
+        }
+    };
+}
+
+failpoints! {
+    /// The tick has its turn and has recorded that it began.
+    TickRecorded = "tick.recorded",
+    /// A run's lock file is made and held; the run is not claimed yet.
+    TickLocked = "tick.locked",
+    /// Runs are claimed; no supervisor was started.
+    TickClaimed = "tick.claimed",
+    /// A supervisor was started.
+    TickLaunched = "tick.launched",
+    /// What a dead supervisor left is ended; its exit handling was not started.
+    TickSwept = "tick.swept",
+    /// The supervisor that does the exit handling was started.
+    TickFinishing = "tick.finishing",
+    /// A supervisor has its run's lock, and has done nothing.
+    SuperviseStarted = "supervise.started",
+    /// It is recorded that the issue has a worktree; there is none.
+    WorktreeIntended = "worktree.intended",
+    /// The branch is made.
+    WorktreeBranched = "worktree.branched",
+    /// The worktree is registered, detached, empty and locked.
+    WorktreeRegistered = "worktree.registered",
+    /// It is on its branch, still empty.
+    WorktreeOnBranch = "worktree.on_branch",
+    /// Its files are there; it is still locked.
+    WorktreeFilled = "worktree.filled",
+    /// It is complete.
+    WorktreeUnlocked = "worktree.unlocked",
+    /// The latest base lies in the folder; the branch has not moved.
+    WorktreeBaseMoved = "worktree.base_moved",
+    /// Configuration files are copied; the set-up command did not run.
+    PrepareCopied = "prepare.copied",
+    /// The set-up command ran; that it did is not recorded.
+    PrepareSetUp = "prepare.set_up",
+    /// The prompt files are written.
+    PreparePrompts = "prepare.prompts",
+    /// The start of the agent is recorded; it was not started.
+    PrepareStarted = "prepare.started",
+    /// The run's socket is served; the agent was not started.
+    AgentListening = "agent.listening",
+    /// The agent was started.
+    AgentSpawned = "agent.spawned",
+    /// The agent and all its processes have ended.
+    AgentEnded = "agent.ended",
+    /// What the agent left is staged.
+    CommitStaged = "commit.staged",
+    /// The commit is made; no branch has it.
+    CommitMade = "commit.made",
+    /// The branch has the commit; an interrupted merge of the agent is not yet forgotten.
+    CommitMoved = "commit.moved",
+    /// Work after a pull request is saved; the branch still has it.
+    ResetSaved = "reset.saved",
+    /// The branch is back at the pull request's head; the folder is not.
+    ResetMoved = "reset.moved",
+    /// The folder is back too; untracked files are still there.
+    ResetOverwritten = "reset.overwritten",
+    /// A gate ran; its result is in memory only.
+    GateRan = "gate.ran",
+    /// The work is settled; the end of the run is not recorded.
+    FinishSettled = "finish.settled",
+    /// The end of the run is recorded; its prompts are still there.
+    FinishRecorded = "finish.recorded",
+    /// A human's request to end a run is recorded.
+    CancelRequested = "cancel.requested",
+    /// The merge result is made in the object database.
+    MergePlanned = "merge.planned",
+    /// The gates ran on the merge result; its temporary worktree is still there.
+    MergeGated = "merge.gated",
+    /// It is recorded that the merge is about to happen.
+    MergeIntended = "merge.intended",
+    /// The note of the move lies in the repository; nothing has moved.
+    MergeNoted = "merge.noted",
+    /// The base's checkout has moved; the base has not.
+    MergeCheckoutMoved = "merge.checkout_moved",
+    /// The base has moved; the note is still there.
+    MergeBaseMoved = "merge.base_moved",
+    /// The base has moved; the merge is not recorded.
+    MergeMoved = "merge.moved",
+    /// The merge is recorded; the worktree is still there.
+    MergeRecorded = "merge.recorded",
+    /// What only the worktree has is saved; it is still there.
+    CleanSaved = "clean.saved",
+    /// The worktree is removed; its branch is still there.
+    CleanRemoved = "clean.removed",
+    /// The branch is deleted too; that there is no worktree is not recorded.
+    CleanUnrecorded = "clean.unrecorded",
+}
+
+impl Failpoint {
+    /// Dies here when a test asked for it.
+    #[cfg(not(feature = "failpoints"))]
+    #[inline]
+    pub const fn reach(self) {}
+
+    /// Dies here when a test asked for it.
+    #[cfg(feature = "failpoints")]
+    pub fn reach(self) {
+        let Ok(armed) = std::env::var(FAILPOINTS_VARIABLE) else {
+            return;
+        };
+        let mut pairs = armed.split(';').filter_map(|pair| pair.split_once('='));
+        // one after the other: the next is due when somebody has died at the one before
+        let due = pairs.find(|(_, file)| !std::path::Path::new(file).exists());
+        let Some((_, file)) = due.filter(|(name, _)| *name == self.name()) else {
+            return;
+        };
+        // made new by the first, so that nobody dies here twice
+        if let Ok(mut made) = std::fs::File::create_new(file) {
+            let line: Vec<String> = std::env::args().collect();
+            let told = std::io::Write::write_all(&mut made, line.join(" ").as_bytes());
+            debug_assert!(told.is_ok(), "the test's folder takes a file");
+            let own = rustix::process::getpid();
+            let killed = rustix::process::kill_process(own, rustix::process::Signal::KILL);
+            debug_assert!(killed.is_ok(), "a process may kill itself");
+        }
+    }
+}
