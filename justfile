@@ -20,6 +20,10 @@ test:
 test-real:
     bash .ci/run real
 
+# Symphony killed between every intent, its effect and its outcome; prints what repaired it.
+failpoints:
+    bash .ci/run failpoints
+
 # The documentation, without warnings.
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
