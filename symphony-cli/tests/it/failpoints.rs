@@ -418,7 +418,11 @@ impl Life {
             .filter(|name| left.contains(&name.as_str()))
             .collect();
         expect("locks and notes", &in_git.join(" "), "")?;
-        expect("processes", &project.processes().join("; "), "")
+        // a supervisor gives up its lock an instant before it ends
+        until("the end of all processes", || {
+            project.processes().is_empty().then_some(())
+        });
+        Ok(())
     }
 
     /// Every run has ended, no two of them were live at the same time, no prompt is left.

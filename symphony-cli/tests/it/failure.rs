@@ -80,6 +80,9 @@ fn assert_ended(project: &Project, run: &Value, class: &str) {
         "the retry is not due"
     );
     assert!(project.lock_is_free(&id));
+    until("the end of the supervisor, too", || {
+        project.processes().is_empty().then_some(())
+    });
 }
 
 #[test]
