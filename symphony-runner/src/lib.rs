@@ -21,5 +21,6 @@ pub mod scripted;
 pub mod stream;
 pub mod supervise;
 pub mod tick;
+pub mod worker_prompt;
 
 pub use error::RunnerError;

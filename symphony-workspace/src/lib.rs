@@ -8,6 +8,7 @@ pub mod artifact;
 mod change;
 mod commit_id;
 pub mod config_file;
+mod context_file;
 mod copy;
 mod error;
 mod failpoint;
@@ -18,6 +19,7 @@ mod hex;
 mod linux;
 mod merge;
 pub mod plan_file;
+mod project;
 mod repository;
 mod secrets;
 mod worktree;
@@ -26,6 +28,10 @@ pub use change::{
     AutoCommit, ChangeKind, DiffSnapshot, FileChange, RescueRef, Reset, Status, work_in_progress,
 };
 pub use commit_id::{CommitId, CommitIdError};
+pub use context_file::{
+    CONTEXT_FILE_BYTES_MAX, CONTEXT_FILES_MAX, CONTEXT_TOTAL_BYTES_MAX, ContextFile,
+    ContextFileProblem, load_context_files,
+};
 pub use copy::{CopyProblem, CopyReport};
 pub use error::WorkspaceError;
 #[cfg(feature = "failpoints")]
@@ -34,6 +40,7 @@ pub use failpoint::Failpoint;
 pub use fingerprint::Fingerprint;
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
+pub use project::{DetectedProject, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Repository, RepositoryLock, RepositoryOptions, discover,
 };

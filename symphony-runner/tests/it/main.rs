@@ -11,3 +11,5 @@ mod provider;
 mod scripted;
 mod stream;
 mod stream_prop;
+#[cfg(test)]
+mod worker_prompt;

@@ -3,7 +3,9 @@
 mod attacks;
 mod broken;
 mod config_file;
+mod context_files;
 mod copying;
+mod detection;
 mod main_job;
 mod merges;
 mod project;

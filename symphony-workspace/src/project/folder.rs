@@ -1,0 +1,89 @@
+//! Reading the manifests of a project.
+
+use std::fs;
+use std::path::Path;
+
+use crate::artifact::read_beneath;
+
+/// Largest manifest that is read: generated ones are smaller too.
+const MANIFEST_BYTES_MAX: u64 = 1024 * 1024;
+/// Entries of a folder that are looked at for manifests with names of their own.
+const ENTRIES_MAX: usize = 2_000;
+
+/// The folder of a project.
+#[derive(Debug)]
+pub(super) struct Manifests<'a> {
+    root: &'a Path,
+}
+
+impl<'a> Manifests<'a> {
+    pub(super) const fn new(root: &'a Path) -> Self {
+        Self { root }
+    }
+
+    /// Says whether there is a regular file of that name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.root.join(name)).is_ok_and(|meta| meta.is_file())
+    }
+
+    /// Says whether there is a folder of that name.
+    pub(super) fn has_folder(&self, name: &str) -> bool {
+        fs::symlink_metadata(self.root.join(name)).is_ok_and(|meta| meta.is_dir())
+    }
+
+    /// Reads a file; none when it is not there or can not be read. What is not UTF-8 is replaced.
+    pub(super) fn text(&self, name: &str) -> Option<String> {
+        let bytes = read_beneath(self.root, name, MANIFEST_BYTES_MAX).ok()??;
+        let text = String::from_utf8_lossy(&bytes);
+        Some(text.strip_prefix('\u{feff}').unwrap_or(&text).to_owned())
+    }
+
+    /// Returns the first file, in order of the alphabet, whose name has an extension: in the root, then in the folders
+    /// of the root, then in those of `src`.
+    pub(super) fn first_with_extension(&self, extension: &str) -> Option<String> {
+        let is_meant = |name: &&String| {
+            let path = Path::new(name.as_str());
+            path.extension().is_some_and(|found| found == extension)
+        };
+        for folder in ["", "src"] {
+            let names = self.entries(folder);
+            if let Some(name) = names.iter().find(is_meant) {
+                return Some(name.clone());
+            }
+            let folders = names.iter().filter(|name| self.has_folder(name));
+            let mut below = folders.flat_map(|folder| self.entries(folder));
+            if let Some(name) = below.find(|name| is_meant(&name)) {
+                return Some(name);
+            }
+        }
+        None
+    }
+
+    /// The entries of a folder, as paths from the root, in order of the alphabet.
+    fn entries(&self, folder: &str) -> Vec<String> {
+        let Ok(entries) = fs::read_dir(self.root.join(folder)) else {
+            return Vec::new();
+        };
+        let lead = if folder.is_empty() {
+            String::new()
+        } else {
+            format!("{folder}/")
+        };
+        let names = entries.flatten().take(ENTRIES_MAX);
+        let mut names: Vec<String> = names
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .filter(|name| !name.starts_with('.') && name != "node_modules")
+            .map(|name| format!("{lead}{name}"))
+            .collect();
+        names.sort_unstable();
+        names
+    }
+}
+
+/// Returns a folder's name.
+pub(super) fn name_of(root: &Path) -> String {
+    let real = root.canonicalize();
+    let path = real.as_deref().unwrap_or(root);
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    super::model::shortened(&name)
+}

@@ -1,0 +1,193 @@
+//! `package.json`: Node.js, Bun and Deno.
+
+use serde_json::Value;
+
+use super::ecosystem::{Ecosystem, Meanings, Packages, Stack, all, first, one_of};
+use super::folder::Manifests;
+
+const FRAMEWORKS: &Meanings = &[
+    ("next", "Next.js"),
+    ("nuxt", "Nuxt"),
+    ("@remix-run/react", "Remix"),
+    ("@react-router/dev", "React Router"),
+    ("@sveltejs/kit", "SvelteKit"),
+    ("astro", "Astro"),
+    ("gatsby", "Gatsby"),
+    ("@nestjs/core", "NestJS"),
+    ("electron", "Electron"),
+    ("expo", "Expo"),
+    ("express", "Express"),
+    ("fastify", "Fastify"),
+    ("hono", "Hono"),
+    ("elysia", "Elysia"),
+    ("koa", "Koa"),
+    ("@hapi/hapi", "hapi"),
+    ("@angular/core", "Angular"),
+];
+
+const UIS: &Meanings = &[
+    ("ink", "Ink (Terminal UI)"),
+    ("@opentui/core", "OpenTUI (Terminal UI)"),
+    ("react-native", "React Native"),
+    ("@angular/core", "Angular"),
+    ("vue", "Vue"),
+    ("svelte", "Svelte"),
+    ("solid-js", "Solid"),
+    ("preact", "Preact"),
+    ("lit", "Lit"),
+    ("react", "React"),
+];
+
+const TESTS: &Meanings = &[
+    ("vitest", "Vitest"),
+    ("jest", "Jest"),
+    ("mocha", "Mocha"),
+    ("ava", "AVA"),
+    ("@playwright/test", "Playwright"),
+    ("cypress", "Cypress"),
+];
+
+const DATABASES: &Meanings = &[
+    ("prisma", "Prisma"),
+    ("@prisma/client", "Prisma"),
+    ("drizzle-orm", "Drizzle"),
+    ("typeorm", "TypeORM"),
+    ("sequelize", "Sequelize"),
+    ("knex", "Knex"),
+    ("pg", "PostgreSQL"),
+    ("postgres", "PostgreSQL"),
+    ("mysql2", "MySQL"),
+    ("better-sqlite3", "SQLite"),
+    ("sqlite3", "SQLite"),
+    ("sqlite", "SQLite"),
+    ("mongodb", "MongoDB"),
+    ("mongoose", "MongoDB"),
+    ("redis", "Redis"),
+    ("ioredis", "Redis"),
+];
+
+const BUILDS: &Meanings = &[
+    ("turbo", "Turborepo"),
+    ("nx", "Nx"),
+    ("vite", "Vite"),
+    ("webpack", "webpack"),
+    ("parcel", "Parcel"),
+    ("tsup", "tsup"),
+    ("rollup", "Rollup"),
+    ("esbuild", "esbuild"),
+];
+
+struct Package {
+    manifest: Value,
+    packages: Packages,
+}
+
+impl Package {
+    fn parse(text: &str) -> Self {
+        let manifest: Value = serde_json::from_str(text).unwrap_or_default();
+        let kinds = [
+            "dependencies",
+            "devDependencies",
+            "peerDependencies",
+            "optionalDependencies",
+        ];
+        let packages = kinds
+            .into_iter()
+            .filter_map(|kind| manifest.get(kind)?.as_object())
+            .flat_map(|packages| packages.keys().cloned())
+            .collect();
+        Self { manifest, packages }
+    }
+
+    fn text(&self, key: &str) -> Option<String> {
+        let text = self.manifest.get(key)?.as_str()?.trim();
+        (!text.is_empty()).then(|| text.to_owned())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.packages.contains(name)
+    }
+
+    /// Says whether a script has a word in it.
+    fn runs(&self, script: &str, word: &str) -> bool {
+        let script = self
+            .manifest
+            .get("scripts")
+            .and_then(|scripts| scripts.get(script))
+            .and_then(Value::as_str);
+        script.is_some_and(|script| script.contains(word))
+    }
+
+    fn is_managed_by(&self, name: &str) -> bool {
+        self.text("packageManager")
+            .is_some_and(|manager| manager.split('@').next() == Some(name))
+    }
+}
+
+/// Reads `package.json`.
+pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
+    let package = Package::parse(&folder.text("package.json")?);
+    let is_bun = package.is_managed_by("bun")
+        || ["bun.lock", "bun.lockb", "bunfig.toml"]
+            .iter()
+            .any(|file| folder.has(file))
+        || ["@types/bun", "bun-types"]
+            .iter()
+            .any(|name| package.has(name));
+    let is_deno = folder.has("deno.json") || folder.has("deno.jsonc");
+    let is_typescript = folder.has("tsconfig.json") || package.has("typescript");
+    let stack = Stack {
+        runtime: one_of([(is_bun, "bun"), (is_deno, "deno"), (true, "node")]),
+        language: one_of([(is_typescript, "typescript"), (true, "javascript")]),
+        framework: first(&package.packages, FRAMEWORKS),
+        ui: first(&package.packages, UIS),
+        testing: testing(&package, is_bun),
+        database: all(&package.packages, DATABASES),
+        build: build(&package),
+        package_manager: package_manager(folder, &package, is_bun),
+    };
+    Some(Ecosystem {
+        name: package.text("name"),
+        description: package.text("description"),
+        stack,
+    })
+}
+
+fn testing(package: &Package, is_bun: bool) -> Vec<&'static str> {
+    let named = all(&package.packages, TESTS);
+    if !named.is_empty() {
+        return named;
+    }
+    one_of([
+        (is_bun, "Bun Test"),
+        (package.runs("test", "node --test"), "Node Test Runner"),
+    ])
+}
+
+fn build(package: &Package) -> Vec<&'static str> {
+    if package.runs("build", "bun build") {
+        return vec!["Bun Bundler"];
+    }
+    let named = first(&package.packages, BUILDS);
+    if named.is_empty() && package.runs("build", "tsc") {
+        return vec!["tsc"];
+    }
+    named
+}
+
+fn package_manager(folder: &Manifests<'_>, package: &Package, is_bun: bool) -> Vec<&'static str> {
+    const NAMES: [&str; 4] = ["bun", "pnpm", "yarn", "npm"];
+    // what the manifest says counts before what a lock file shows
+    let stated = NAMES.into_iter().find(|name| package.is_managed_by(name));
+    if let Some(name) = stated {
+        return vec![name];
+    }
+    one_of([
+        (folder.has("bun.lock") || folder.has("bun.lockb"), "bun"),
+        (folder.has("pnpm-lock.yaml"), "pnpm"),
+        (folder.has("yarn.lock"), "yarn"),
+        (folder.has("package-lock.json"), "npm"),
+        (is_bun, "bun"),
+        (true, "npm"),
+    ])
+}
