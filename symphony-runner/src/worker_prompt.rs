@@ -60,7 +60,7 @@ pub async fn load_worker_input(request: WorkerPromptRequest) -> Result<WorkerInp
     let patterns = request.phase.required_context.files.clone();
     let name = request.project_name.clone();
     // files are read on a thread of their own: a large project must not hold up whoever waits beside
-    let read = tokio::task::spawn_blocking(move || read(&root, name, &patterns));
+    let read = tokio::task::spawn_blocking(move || read(&root, name.as_deref(), &patterns));
     let (project_context, files) = match read.await {
         Ok(read) => read?,
         Err(ended) => match ended.try_into_panic() {
@@ -82,11 +82,11 @@ pub async fn load_worker_input(request: WorkerPromptRequest) -> Result<WorkerInp
 
 fn read(
     root: &Path,
-    project_name: Option<String>,
+    project_name: Option<&str>,
     patterns: &[String],
 ) -> Result<(ProjectContext, Vec<FileEntry>), RunnerError> {
     std::fs::metadata(root).map_err(|error| RunnerError::io("look at", root, error))?;
-    let found = detect_project(root, project_name.as_deref());
+    let found = detect_project(root, project_name);
     let context = ProjectContext {
         name: found.name,
         description: found.description,

@@ -22,6 +22,7 @@ pub mod plan_file;
 mod project;
 mod repository;
 mod secrets;
+mod whole_file;
 mod worktree;
 
 pub use change::{

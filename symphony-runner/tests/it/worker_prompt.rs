@@ -45,7 +45,6 @@ fn project() -> (TempDir, WorkerPromptRequest) {
     (folder, request)
 }
 
-#[expect(clippy::result_large_err, reason = "a test")]
 fn build(request: WorkerPromptRequest) -> Result<LoadedWorkerPrompt, RunnerError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .build()

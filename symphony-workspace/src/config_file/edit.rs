@@ -14,8 +14,8 @@ use symphony_core::config::{ConfigProblem, FileRole, KeyPath, ProblemKind, Segme
 
 use super::error::ConfigFileError;
 use super::load::{check_text, read_text};
-use super::save::{Existing, write_whole};
 use super::text::options;
+use crate::whole_file::{Existing, write_whole};
 
 /// What [`set`] changed.
 #[derive(Debug, Clone, PartialEq, Eq)]

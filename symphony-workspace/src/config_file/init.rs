@@ -7,7 +7,7 @@ use symphony_core::config::InitFile;
 
 use super::error::ConfigFileError;
 use super::lookup::CONFIG_FILE_NAME;
-use super::save::{Existing, write_whole};
+use crate::whole_file::{Existing, write_whole};
 
 /// Writes the commented file into a project's root, and returns its path.
 ///

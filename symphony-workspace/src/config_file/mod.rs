@@ -20,7 +20,6 @@ mod error;
 mod init;
 mod load;
 mod lookup;
-mod save;
 mod text;
 
 pub use detect::detect_gates;

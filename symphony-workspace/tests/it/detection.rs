@@ -5,7 +5,14 @@ use std::path::Path;
 
 use symphony_workspace::{DetectedProject, detect_project};
 
-/// Makes a folder `app` with files; one whose name ends in `/` is a folder.
+/// Files with their texts, and the name and the stack that are told from them.
+type Row = (
+    &'static [(&'static str, &'static str)],
+    &'static str,
+    &'static str,
+);
+
+/// Makes a folder `app` with files.
 fn folder(files: &[(&str, &str)]) -> tempfile::TempDir {
     let place = tempfile::tempdir().unwrap();
     let root = place.path().join("app");
@@ -70,7 +77,7 @@ fn a_bun_project_has_the_stack_and_the_patterns_of_the_specification() {
 
 #[test]
 fn every_ecosystem_is_told_by_its_manifests() {
-    let table: &[(&[(&str, &str)], &str, &str)] = &[
+    let table: &[Row] = &[
         (
             &[
                 (

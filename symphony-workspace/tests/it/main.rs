@@ -3,8 +3,10 @@
 mod attacks;
 mod broken;
 mod config_file;
+#[cfg(test)]
 mod context_files;
 mod copying;
+#[cfg(test)]
 mod detection;
 mod main_job;
 mod merges;

@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Whether a file that is there may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Existing {
+pub(crate) enum Existing {
     /// It is, with its owner and permissions kept.
     Replace,
     /// It is an error.
@@ -15,7 +15,7 @@ pub(super) enum Existing {
 }
 
 /// Writes a text to a file beside it and renames that: a crash leaves the old file or the new one.
-pub(super) fn write_whole(path: &Path, text: &str, existing: Existing) -> std::io::Result<()> {
+pub(crate) fn write_whole(path: &Path, text: &str, existing: Existing) -> std::io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     // As for any new file: readable by all that the user's mask allows.
     let new = Permissions::from_mode(0o666);
