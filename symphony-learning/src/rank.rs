@@ -20,7 +20,7 @@ use crate::text::{lowercase_into, normalise_lower};
 use crate::texts::{NONE, Texts, small, wide};
 
 /// Learnings that are asked about at once by [`Ranker::best`], round by round; after the last round all are decided.
-const BATCHES: [usize; 2] = [64, 1_024];
+const BATCHES: [usize; 2] = [128, 1_024];
 
 /// Bytes of an id that room is made for: a UUID.
 const ID_BYTES: usize = 36;

@@ -57,7 +57,9 @@ pub(crate) fn covered(
     prefer: impl Fn(u32, u32) -> Ordering,
 ) -> Vec<u32> {
     let mut search = Search::new(texts, numbers, limits, prefer);
-    search.by_strides::<8>(15..usize::MAX);
+
+    search.by_strides::<16>(31..usize::MAX);
+    search.by_strides::<8>(15..31);
     search.by_strides::<4>(7..15);
     search.by_automaton();
     let mut covered: Vec<u32> = search
@@ -293,10 +295,14 @@ impl GramFilter {
     }
 }
 
+/// Makes a number of a stretch: the stretch itself up to 8 bytes, else a hash.
 fn load<const Q: usize>(stretch: &[u8; Q]) -> u64 {
-    let mut word = [0; 8];
-    for (to, from) in word.iter_mut().zip(stretch) {
-        *to = *from;
-    }
-    u64::from_le_bytes(word)
+    stretch.chunks(8).fold(0, |hash, bytes| {
+        let mut word = [0; 8];
+        for (to, from) in word.iter_mut().zip(bytes) {
+            *to = *from;
+        }
+        let mixed = hash.wrapping_mul(0xD6E8_FEB8_6659_FD93_u64);
+        (mixed ^ (mixed >> 32)) ^ u64::from_le_bytes(word)
+    })
 }

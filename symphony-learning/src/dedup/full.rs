@@ -2,10 +2,10 @@
 
 use std::cmp::Ordering;
 
-use super::Limits;
-use super::gram::{EVERY, LONG, SPARSE};
+use super::gram::{EVERY, SPARSE};
 use super::order::{Distinct, distinct_in_order};
-use super::sampled::{self, Common, Rest};
+use super::sampled::{self, Rest};
+use super::{Limits, classes};
 use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};
 
@@ -57,11 +57,12 @@ pub(crate) fn cover(texts: &Texts, limits: Limits, prefer: impl Fn(u32, u32) -> 
     let long = in_order.first_shorter_than(SPARSE.shortest());
     let middle = in_order.first_shorter_than(EVERY.shortest());
     let places = |range: std::ops::Range<usize>| -> Vec<u32> { range.map(small).collect() };
-    let rest = sampled::resolve(&mut state, &places(0..long), SPARSE, Common::Leave, limits);
-    let rest = sampled::resolve(&mut state, &rest.places, LONG, Common::Find, limits);
+    let rest = sampled::resolve(&mut state, &places(0..long), SPARSE, limits);
+    let rest = by_classes_if_many(&mut state, rest, limits);
     resolve_by_automaton(&mut state, rest);
     let middle_places = places(long..middle);
-    let rest = sampled::resolve(&mut state, &middle_places, EVERY, Common::Leave, limits);
+    let rest = sampled::resolve(&mut state, &middle_places, EVERY, limits);
+    let rest = by_classes_if_many(&mut state, rest, limits);
     resolve_by_automaton(&mut state, rest);
     let shortest = places(middle..in_order.first_shorter_than(1));
     resolve_by_automaton(
@@ -112,6 +113,18 @@ impl<'a> State<'a> {
     pub(crate) fn bytes(&self, places: std::ops::Range<usize>) -> usize {
         self.texts.start(places.end) - self.texts.start(places.start)
     }
+}
+
+/// Most bytes of undecided texts whose automaton stays in a core's own cache (20 bytes a node): reading all texts with
+/// it costs less than reading them for each class of length.
+const AUTOMATON_IN_CACHE_MAX: usize = 32 * 1024;
+
+fn by_classes_if_many(state: &mut State<'_>, rest: Rest, limits: Limits) -> Rest {
+    let length = |place: &u32| state.text(wide(*place)).len();
+    if rest.places.iter().map(length).sum::<usize>() <= AUTOMATON_IN_CACHE_MAX {
+        return rest;
+    }
+    classes::resolve(state, rest, limits)
 }
 
 /// After which part of all bytes (one in so many) the automaton is built anew over what is still undecided: of many

@@ -13,7 +13,6 @@ pub(crate) struct Sampling {
 enum Gram {
     Eight,
     Twelve,
-    TwentyFour,
 }
 
 /// Every stretch of 8 bytes.
@@ -27,12 +26,6 @@ pub(crate) const EVERY: Sampling = Sampling {
 pub(crate) const SPARSE: Sampling = Sampling {
     gram: Gram::Twelve,
     window: 13,
-};
-
-/// Every stretch of 24 bytes: where the short ones are too common to tell texts apart.
-pub(crate) const LONG: Sampling = Sampling {
-    gram: Gram::TwentyFour,
-    window: 1,
 };
 
 const A: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -62,15 +55,6 @@ fn hash12(bytes: &[u8; 12]) -> u32 {
     upper((front ^ back ^ (front >> 31)).wrapping_mul(A))
 }
 
-fn hash24(bytes: &[u8; 24]) -> u32 {
-    let (words, _) = bytes.as_chunks::<8>();
-    let mix = |hash: u64, bytes: &[u8; 8]| {
-        let product = (hash ^ u64::from_le_bytes(*bytes)).wrapping_mul(A);
-        product ^ (product >> 32)
-    };
-    upper(words.iter().fold(B, mix).wrapping_mul(B))
-}
-
 impl Sampling {
     /// Length of the shortest text that has a sample.
     pub(crate) fn shortest(self) -> usize {
@@ -93,7 +77,6 @@ impl Sampling {
             match self.gram {
                 Gram::Eight => every(text, |gram| hash8(*gram), each),
                 Gram::Twelve => every(text, hash12, each),
-                Gram::TwentyFour => every(text, hash24, each),
             }
             return;
         }
@@ -101,7 +84,6 @@ impl Sampling {
         match self.gram {
             Gram::Eight => hashes.extend(windows::<8>(text).map(|gram| hash8(*gram))),
             Gram::Twelve => hashes.extend(windows::<12>(text).map(hash12)),
-            Gram::TwentyFour => hashes.extend(windows::<24>(text).map(hash24)),
         }
         let mut least = (u32::MAX, 0_usize);
         let mut reported = usize::MAX;
@@ -125,7 +107,6 @@ impl Gram {
         match self {
             Self::Eight => 8,
             Self::Twelve => 12,
-            Self::TwentyFour => 24,
         }
     }
 }
@@ -167,12 +148,12 @@ mod tests {
 
     #[test]
     fn texts_from_the_shortest_on_have_samples() {
-        for sampling in [EVERY, SPARSE, LONG] {
+        for sampling in [EVERY, SPARSE] {
             let text = vec![b'a'; sampling.shortest()];
             assert_eq!(samples(sampling, &text).len(), 1);
             assert_eq!(samples(sampling, &text[1..]).len(), 0);
         }
-        assert_eq!([EVERY, SPARSE, LONG].map(Sampling::shortest), [8, 24, 24]);
+        assert_eq!([EVERY, SPARSE].map(Sampling::shortest), [8, 24]);
     }
 
     proptest! {
@@ -182,7 +163,7 @@ mod tests {
         ) {
             let from = from.min(text.len() - 24);
             let part = &text[from..text.len().min(from + length)];
-            for sampling in [EVERY, SPARSE, LONG] {
+            for sampling in [EVERY, SPARSE] {
                 let all = samples(sampling, &text);
                 for (hash, place) in samples(sampling, part) {
                     prop_assert!(all.contains(&(hash, place + from)));

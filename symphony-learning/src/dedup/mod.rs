@@ -3,10 +3,12 @@
 //! The relation depends on the texts alone (and, between equal ones, on their age and id), never on scores. So there
 //! are two ways to it that must agree: [`full`] decides every text, [`few`] a handful against all.
 
+mod classes;
 pub(crate) mod few;
 pub(crate) mod full;
 mod gram;
 mod order;
+mod rolling;
 mod sampled;
 mod sketch;
 

@@ -10,7 +10,8 @@ use super::gram::Sampling;
 use super::sketch::{Counts, Fate, Filter, Table};
 use crate::texts::{small, wide};
 
-/// What is left after [`resolve`].
+/// What is left for the next way.
+#[derive(Debug, Default)]
 pub(crate) struct Rest {
     /// The places that are not decided.
     pub(crate) places: Vec<u32>,
@@ -18,21 +19,24 @@ pub(crate) struct Rest {
     pub(crate) from: usize,
 }
 
-/// Whether to look for texts whose rarest sample is so common that its count overflowed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Common {
-    /// Look for them too.
-    Find,
-    /// Leave them to the next way.
-    Leave,
+impl Rest {
+    /// Adds places for which the texts before `from` have been read.
+    pub(crate) fn add(&mut self, places: Vec<u32>, from: usize) {
+        self.from = if self.places.is_empty() {
+            from
+        } else {
+            self.from.min(from)
+        };
+        self.places.extend(places);
+    }
 }
 
 /// An undecided text under its rarest sample.
 #[derive(Debug, Clone, Copy)]
-struct Anchor {
-    place: u32,
+pub(crate) struct Anchor {
+    pub(crate) place: u32,
     /// Where the sample lies in the text.
-    offset: u32,
+    pub(crate) offset: u32,
 }
 
 /// Decides the texts at `places` (sorted), none of them shorter than the sampling's shortest, as far as the steps go.
@@ -40,34 +44,30 @@ pub(crate) fn resolve(
     state: &mut State<'_>,
     places: &[u32],
     sampling: Sampling,
-    common: Common,
     limits: Limits,
 ) -> Rest {
     let Some(&last) = places.last() else {
-        return Rest {
-            places: Vec::new(),
-            from: 0,
-        };
+        return Rest::default();
     };
     let bytes = state.bytes(0..wide(last) + 1);
     let counts = count(state, places, sampling, bytes);
-    let Undecided { anchors, common } = undecided(state, places, sampling, common, &counts);
+    let Undecided { anchors, common } = undecided(state, places, sampling, &counts);
     drop(counts);
     let steps_max = state.work.steps + limits.steps_max(bytes);
     let open: Vec<u32> = anchors.iter().map(|(_, anchor)| anchor.place).collect();
-    match find(state, sampling, anchors, steps_max) {
-        None => Rest {
-            places: common,
-            from: 0,
-        },
-        // What is common was not looked for in the texts before.
-        Some(_) if !common.is_empty() => {
-            let mut places = [common, open].concat();
-            places.sort_unstable();
-            Rest { places, from: 0 }
-        }
-        Some(from) => Rest { places: open, from },
+    let mut hashes = Vec::new();
+    let visit = |text: &[u8], each: &mut dyn FnMut(u32, usize)| {
+        sampling.for_each(text, &mut hashes, each);
+    };
+    let mut rest = Rest::default();
+    if let Some(from) = find(state, visit, anchors, steps_max) {
+        rest.add(open, from);
     }
+    if !common.is_empty() {
+        // what is common was not looked for in any text
+        rest.add(common, 0);
+    }
+    rest
 }
 
 /// Counts the samples of all texts that may contain one of those at `places`, as far as these have them too.
@@ -101,7 +101,7 @@ fn count(state: &State<'_>, places: &[u32], sampling: Sampling, bytes: usize) ->
 struct Undecided {
     /// Texts whose samples all occur more than once, each under its rarest.
     anchors: Vec<(u32, Anchor)>,
-    /// Places of texts to leave.
+    /// Places of texts whose rarest sample is so common that its count overflowed.
     common: Vec<u32>,
 }
 
@@ -109,7 +109,6 @@ fn undecided(
     state: &State<'_>,
     places: &[u32],
     sampling: Sampling,
-    common: Common,
     counts: &Counts,
 ) -> Undecided {
     let mut undecided = Undecided {
@@ -130,7 +129,7 @@ fn undecided(
             }
         });
         let (count, hash, offset) = rarest;
-        if count >= Counts::MANY && common == Common::Leave {
+        if count >= Counts::MANY {
             undecided.common.push(place);
         } else if count > 1 {
             let offset = small(offset);
@@ -140,11 +139,11 @@ fn undecided(
     undecided
 }
 
-/// Reads the texts in order and compares where a sample is an anchor. Returns the place it stopped at when the steps
-/// were used up.
-fn find(
+/// Reads the texts in order, with the samples that `visit` gives of each, and compares where a sample is an anchor.
+/// Returns the place it stopped at when the steps were used up.
+pub(crate) fn find(
     state: &mut State<'_>,
-    sampling: Sampling,
+    mut visit: impl FnMut(&[u8], &mut dyn FnMut(u32, usize)),
     anchors: Vec<(u32, Anchor)>,
     steps_max: u64,
 ) -> Option<usize> {
@@ -154,14 +153,12 @@ fn find(
         filter.add(*hash);
     }
     let mut table = Table::new(anchors);
-    let mut hashes = Vec::new();
     for reader in 0..last {
         // What covered texts contain, their cover contains too, and it was read before.
         if state.is_covered(reader) {
             continue;
         }
-        let text = state.text(reader);
-        sampling.for_each(text, &mut hashes, |hash, place| {
+        visit(state.text(reader), &mut |hash, place| {
             if filter.may_hold(hash) && state.work.steps <= steps_max {
                 let steps = table.visit(hash, |anchor| compare(state, reader, place, *anchor));
                 state.work.steps += steps;

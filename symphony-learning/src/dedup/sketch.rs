@@ -50,6 +50,34 @@ impl Counts {
     }
 }
 
+/// Counts hashes up to 65,535. What it says is never too small.
+#[derive(Debug)]
+pub(crate) struct LargeCounts {
+    bits: u32,
+    counts: Vec<u16>,
+}
+
+impl LargeCounts {
+    pub(crate) fn for_entries(entries: usize) -> Self {
+        let bits = bits_for(entries);
+        Self {
+            bits,
+            counts: vec![0; 1 << bits],
+        }
+    }
+
+    pub(crate) fn add(&mut self, hash: u32) {
+        if let Some(count) = self.counts.get_mut(place(hash, self.bits)) {
+            *count = count.saturating_add(1);
+        }
+    }
+
+    pub(crate) fn get(&self, hash: u32) -> u16 {
+        let count = self.counts.get(place(hash, self.bits));
+        count.copied().unwrap_or(0)
+    }
+}
+
 /// A set of hashes that may also claim ones it does not hold (about one in eight).
 #[derive(Debug)]
 pub(crate) struct Filter {
