@@ -23,11 +23,6 @@ impl Rolling {
         self.length
     }
 
-    /// Returns the hash of one stretch of that length.
-    pub(crate) fn hash(self, stretch: &[u8]) -> u32 {
-        finish(stretch.iter().fold(0, |hash, &byte| enter(hash, byte)))
-    }
-
     /// Calls `each` with hash and place of every stretch of a text, in order.
     pub(crate) fn for_each(self, text: &[u8], mut each: impl FnMut(u32, usize)) {
         let Some((first, entering)) = text.split_at_checked(self.length) else {
@@ -41,6 +36,11 @@ impl Rolling {
             each(finish(hash), place);
         }
     }
+}
+
+/// Returns the hash of one stretch.
+pub(crate) fn hash(stretch: &[u8]) -> u32 {
+    finish(stretch.iter().fold(0, |hash, &byte| enter(hash, byte)))
 }
 
 const fn enter(hash: u64, byte: u8) -> u64 {
@@ -66,7 +66,7 @@ mod tests {
             let alone: Vec<(u32, usize)> = text
                 .windows(length)
                 .enumerate()
-                .map(|(place, stretch)| (rolling.hash(stretch), place))
+                .map(|(place, stretch)| (hash(stretch), place))
                 .collect();
             assert_eq!(all, alone, "{length}");
         }

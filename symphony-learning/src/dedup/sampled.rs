@@ -51,8 +51,14 @@ pub(crate) fn resolve(
     };
     let bytes = state.bytes(0..wide(last) + 1);
     let counts = count(state, places, sampling, bytes);
-    let Undecided { anchors, common } = undecided(state, places, sampling, &counts);
+    let Undecided {
+        mut anchors,
+        mut common,
+    } = undecided(state, places, sampling, &counts);
     drop(counts);
+    if common.len() <= places.len() / FEW_ONE_IN {
+        anchors.append(&mut common);
+    }
     let steps_max = state.work.steps + limits.steps_max(bytes);
     let open: Vec<u32> = anchors.iter().map(|(_, anchor)| anchor.place).collect();
     let mut hashes = Vec::new();
@@ -65,10 +71,15 @@ pub(crate) fn resolve(
     }
     if !common.is_empty() {
         // what is common was not looked for in any text
-        rest.add(common, 0);
+        let places = common.iter().map(|(_, anchor)| anchor.place).collect();
+        rest.add(places, 0);
     }
     rest
 }
+
+/// Up to this part of the texts (one in so many), those with common samples are looked for like the others: a text that
+/// occurs often is found soon. More of them would use up the steps of all.
+const FEW_ONE_IN: usize = 64;
 
 /// Counts the samples of all texts that may contain one of those at `places`, as far as these have them too.
 fn count(state: &State<'_>, places: &[u32], sampling: Sampling, bytes: usize) -> Counts {
@@ -101,16 +112,11 @@ fn count(state: &State<'_>, places: &[u32], sampling: Sampling, bytes: usize) ->
 struct Undecided {
     /// Texts whose samples all occur more than once, each under its rarest.
     anchors: Vec<(u32, Anchor)>,
-    /// Places of texts whose rarest sample is so common that its count overflowed.
-    common: Vec<u32>,
+    /// Texts whose rarest sample is so common that its count overflowed.
+    common: Vec<(u32, Anchor)>,
 }
 
-fn undecided(
-    state: &State<'_>,
-    places: &[u32],
-    sampling: Sampling,
-    counts: &Counts,
-) -> Undecided {
+fn undecided(state: &State<'_>, places: &[u32], sampling: Sampling, counts: &Counts) -> Undecided {
     let mut undecided = Undecided {
         anchors: Vec::new(),
         common: Vec::new(),
@@ -129,11 +135,12 @@ fn undecided(
             }
         });
         let (count, hash, offset) = rarest;
+        let offset = small(offset);
+        let anchor = (hash, Anchor { place, offset });
         if count >= Counts::MANY {
-            undecided.common.push(place);
+            undecided.common.push(anchor);
         } else if count > 1 {
-            let offset = small(offset);
-            undecided.anchors.push((hash, Anchor { place, offset }));
+            undecided.anchors.push(anchor);
         }
     }
     undecided
