@@ -17,6 +17,7 @@ pub mod nearest;
 pub mod outcome;
 pub mod plan;
 pub mod profile;
+pub mod project;
 pub mod pull_request;
 pub mod retry;
 pub mod risk;

@@ -9,6 +9,10 @@ use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus};
 use crate::spending::{CapReached, CapScope};
 
+mod project;
+
+pub use project::{ProjectRouting, ProjectRunEnd, route_project_run_end};
+
 /// The limits that decide between another attempt and the circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FailureLimits {
@@ -79,17 +83,14 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     };
     let status = end.issue.state.status();
     let in_progress = status == IssueStatus::InProgress;
+    if end.run.agent == AgentType::Intake {
+        // triage is no attempt at the issue: neither its status nor its counts change
+        routing.event = in_progress.then_some(IssueEvent::RunReturned);
+        return routing;
+    }
     // red gates end the review whatever became of the run; an issue that a human has moved on stays where it is
     let review_ends = end.gate_is_red && status == IssueStatus::Review;
-    let class = end.error.as_ref().map(|error| error.class);
-    let cap = end.cap.map(|cap| cap.scope);
-    // a full cap of the project holds it: waiting is not failing
-    let project_is_held = matches!(cap, Some(CapScope::Project | CapScope::Day))
-        && class == Some(ErrorClass::BudgetExhausted);
-    if class.is_some_and(ErrorClass::is_hold)
-        || end.status == RunStatus::Cancelled
-        || project_is_held
-    {
+    if met_global_condition(end.error.as_ref(), end.cap) || end.status == RunStatus::Cancelled {
         routing.event = match (in_progress, review_ends) {
             (true, _) => Some(IssueEvent::RunReturned),
             (false, true) => Some(IssueEvent::ReviewRejected),
@@ -177,6 +178,18 @@ fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
          `review`, when its pull request is open)."
     ));
     routing.event = Some(IssueEvent::CapReached { reason });
+}
+
+/// Says whether a run ended for a global condition: waiting is not failing. A full cap of the project, which holds it, is
+/// one too.
+pub fn met_global_condition(error: Option<&RunError>, cap: Option<CapReached>) -> bool {
+    let Some(class) = error.map(|error| error.class) else {
+        return false;
+    };
+    let project_is_held = cap
+        .is_some_and(|cap| matches!(cap.scope, CapScope::Project | CapScope::Day))
+        && class == ErrorClass::BudgetExhausted;
+    class.is_hold() || project_is_held
 }
 
 /// Says whether the circuit breaker opens at these counts.

@@ -37,7 +37,7 @@ pub struct ClaimRequest {
 pub enum ClaimRefusal {
     /// The issue is not where the plan saw it.
     IssueMoved(IssueStatus),
-    /// Another run is live on the issue.
+    /// Another run is live on the issue, or of the same agent on the project.
     AlreadyRunning(RunId),
     /// The pull request is no longer open.
     ReviewEnded,
@@ -141,7 +141,7 @@ fn refusal(
         return phase_refusal(tx, plan, phase);
     }
     let Some(issue) = request.start.target.issue() else {
-        return Ok(None);
+        return live_on_project(tx, request);
     };
     let other: Option<String> = tx
         .query_row(
@@ -175,6 +175,31 @@ fn refusal(
         }
     }
     Ok(None)
+}
+
+/// Refuses a second run of the same agent on a project itself.
+fn live_on_project(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    if request.start.target != RunTarget::Project {
+        return Ok(None);
+    }
+    let other: Option<String> = tx
+        .query_row(
+            "SELECT id FROM run WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan_phase IS NULL
+             AND status IN ('starting', 'running')",
+            [request.start.project.as_str(), request.start.agent.name()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    other
+        .map(|id| {
+            Ok(ClaimRefusal::AlreadyRunning(crate::row::parsed(
+                "run id", id,
+            )?))
+        })
+        .transpose()
 }
 
 fn insert_run(

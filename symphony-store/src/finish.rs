@@ -2,11 +2,12 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::{Value, json};
-use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{FindingKind, Issue};
-use symphony_core::outcome::{Evidence, FailureLimits, Routing, RunEnd, route_run_end};
+use symphony_core::outcome::{
+    Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, route_run_end,
+};
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::retry::RetryPlan;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
@@ -21,6 +22,7 @@ use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
+use crate::project_run::{end_intake, end_wizard, route_project};
 use crate::pull_request::{set_state, write_gates, write_verdict};
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::row::to_json;
@@ -149,10 +151,15 @@ fn end_run(
     if let Some((pr, gates)) = red {
         reject_for_gates(tx, context, pr, gates)?;
     }
-    let (status, error) = match (&routing, &run.target) {
-        (Some((_, routing)), _) => (routing.status, routing.error.clone()),
-        (None, RunTarget::PlanPhase(..)) => phase_run_status(tx, run, finish)?,
-        (None, _) => (finish.status, finish.error.clone()),
+    let project = match &run.target {
+        RunTarget::Project => Some(route_project(tx, run, finish)?),
+        _ => None,
+    };
+    let (status, error) = match (&routing, &run.target, &project) {
+        (Some((_, end)), ..) => (end.status, end.error.clone()),
+        (None, RunTarget::PlanPhase(..), _) => phase_run_status(tx, run, finish)?,
+        (None, _, Some(end)) => (end.status, end.error.clone()),
+        (None, _, None) => (finish.status, finish.error.clone()),
     };
     // the log tells what ended before it tells what came of it
     write_end(tx, context, run, finish, status, error.as_ref())?;
@@ -161,17 +168,24 @@ fn end_run(
     }
     if let Some((id, routing)) = &routing {
         carry_out(tx, context, run, id, routing)?;
+        end_intake(tx, context, run, id, finish)?;
+    }
+    if let Some(ProjectRouting {
+        wizard: Some(state),
+        ..
+    }) = &project
+    {
+        end_wizard(tx, context, run, *state)?;
     }
     settle_holds(tx, context, run, finish, error.as_ref())
 }
 
 /// What a run's agent is for, apart from moving its issue.
 fn evidence(tx: &Transaction<'_>, run: &Run) -> Result<Evidence, StoreError> {
-    let found = match (&run.target, &run.agent) {
-        (RunTarget::PullRequest(_, pr), _) => load_pr(tx, *pr)?
+    let found = match &run.target {
+        RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?
             .verdict
             .is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id)),
-        (RunTarget::Issue(_), AgentType::Intake) => true,
         _ => false,
     };
     Ok(if found {

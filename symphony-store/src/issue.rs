@@ -19,6 +19,7 @@ use crate::open::Store;
 use crate::pull_request::set_state;
 use crate::pull_request_query::load_open_pr;
 use crate::row::to_json;
+use crate::subtask::open_parent;
 
 /// Issues that one run may make (spec: mcp, "Limits").
 const RUN_ISSUES_MAX: i64 = 20;
@@ -90,12 +91,29 @@ fn rank(priority: Priority) -> i64 {
 }
 
 impl Store {
-    /// Makes an issue.
+    /// Makes an issue. A parent in `todo` or `in_progress` waits for it from then on, whoever makes it.
     ///
     /// # Errors
-    /// When a field breaks a limit, the project, parent or a dependency does not exist, or an agent repeats the title
-    /// of an open issue.
+    /// When a field breaks a limit, the project, parent or a dependency does not exist, parent and sub-task would wait for
+    /// each other, or an agent repeats the title of an open issue.
     pub fn add_issue(&mut self, context: &Context, new: &NewIssue) -> Result<Issue, StoreError> {
+        self.make_issue(context, new, |_tx| Ok(()))
+    }
+
+    /// Makes an issue, unless an open one of the project has its title, whoever asks.
+    ///
+    /// # Errors
+    /// As [`Store::add_issue`], and when an open issue has the same title.
+    pub fn file_issue(&mut self, context: &Context, new: &NewIssue) -> Result<Issue, StoreError> {
+        self.make_issue(context, new, |tx| refuse_duplicate_title(tx, new))
+    }
+
+    fn make_issue(
+        &mut self,
+        context: &Context,
+        new: &NewIssue,
+        check: impl FnOnce(&Transaction<'_>) -> Result<(), StoreError>,
+    ) -> Result<Issue, StoreError> {
         check_title(&new.title)?;
         check_text("description", &new.description)?;
         check_labels(&new.labels)?;
@@ -109,7 +127,12 @@ impl Store {
             }
         };
         self.write(context, |tx| {
+            check(tx)?;
+            let parent = open_parent(tx, new)?;
             let id = add_issue_in(tx, context, new, &state)?;
+            if let Some(parent) = parent {
+                move_in(tx, context, &parent, &IssueEvent::SubtasksOpened)?;
+            }
             load_issue(tx, &id)
         })
     }
@@ -155,6 +178,13 @@ impl Store {
             }
             if let Some(dependencies) = &edit.depends_on {
                 set_dependencies(tx, id, dependencies)?;
+            }
+            if context.actor == Actor::Human {
+                // a person has seen what intake left as it was
+                tx.execute(
+                    "UPDATE issue SET intake = 'changed' WHERE id = ?1 AND intake = 'unchanged'",
+                    [id.as_str()],
+                )?;
             }
             append(tx, context, About::issue(id), "issue_edited", &json!({}))?;
             load_issue(tx, id)

@@ -2,29 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{OptionalExtension, Row, params};
-use serde::Serialize;
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::id::{ProjectId, is_prefix};
+use symphony_core::project::WizardState;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
-use crate::row::{json as from_json, parsed, time, to_json};
-
-/// How far the setup wizard of a project came.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WizardState {
-    /// It has not run.
-    Pending,
-    /// It configured the project.
-    Completed,
-    /// It failed; a human starts it again.
-    Failed,
-}
+use crate::row::{json as from_json, parsed, time};
 
 /// A repository whose backlog Symphony works on.
 #[derive(Debug, Clone, PartialEq)]
@@ -59,20 +47,23 @@ pub struct NewProject {
 }
 
 fn from_row(row: &Row<'_>) -> Result<Project, StoreError> {
-    let wizard: String = row.get("wizard")?;
     Ok(Project {
         id: parsed("project id", row.get("id")?)?,
         name: row.get("name")?,
         root: PathBuf::from(row.get::<_, String>("root")?),
         prefix: row.get("prefix")?,
-        wizard: match wizard.as_str() {
-            "completed" => WizardState::Completed,
-            "failed" => WizardState::Failed,
-            _ => WizardState::Pending,
-        },
+        wizard: parsed("wizard state", row.get("wizard")?)?,
         settings: from_json("project settings", &row.get::<_, String>("settings")?)?,
         created_at: time(row.get("created_at")?)?,
     })
+}
+
+/// Reads one project, inside or outside a transaction.
+pub(crate) fn load_project(conn: &Connection, id: &ProjectId) -> Result<Project, StoreError> {
+    conn.prepare_cached("SELECT * FROM project WHERE id = ?1")?
+        .query_row([id.as_str()], |row| Ok(from_row(row)))
+        .optional()?
+        .ok_or_else(|| StoreError::not_found("project", id))?
 }
 
 impl Store {
@@ -123,11 +114,7 @@ impl Store {
     /// # Errors
     /// When there is none of this id.
     pub fn project(&self, id: &ProjectId) -> Result<Project, StoreError> {
-        self.conn
-            .prepare_cached("SELECT * FROM project WHERE id = ?1")?
-            .query_row([id.as_str()], |row| Ok(from_row(row)))
-            .optional()?
-            .ok_or_else(|| StoreError::not_found("project", id))?
+        load_project(&self.conn, id)
     }
 
     /// Returns all projects, by id.
@@ -159,32 +146,5 @@ impl Store {
             .query_row([root], |row| Ok(from_row(row)))
             .optional()?
             .transpose()
-    }
-
-    /// Writes what the setup wizard configured and marks it as completed.
-    ///
-    /// # Errors
-    /// When there is no such project.
-    pub fn configure_project(
-        &mut self,
-        context: &Context,
-        id: &ProjectId,
-        settings: &Value,
-    ) -> Result<Project, StoreError> {
-        self.write(context, |tx| {
-            let changed = tx.execute(
-                "UPDATE project SET settings = ?2, wizard = 'completed' WHERE id = ?1",
-                params![id.as_str(), to_json(settings)],
-            )?;
-            if changed == 0 {
-                return Err(StoreError::not_found("project", id));
-            }
-            let about = About {
-                project: Some(id),
-                ..About::default()
-            };
-            append(tx, context, about, "project_configured", settings)
-        })?;
-        self.project(id)
     }
 }

@@ -24,6 +24,10 @@ use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
 use crate::spending::of_project;
 
+mod project_agents;
+
+use self::project_agents::{load_agents, load_intake};
+
 /// Candidates read per project: many times the slots of a machine, so that a long backlog costs no more than a short one.
 const CANDIDATES_MAX: i64 = 500;
 /// SQLite's word for no limit.
@@ -84,6 +88,8 @@ impl Store {
                 view.open_reviews =
                     u32::try_from(reviews.iter().filter(waits).count()).unwrap_or(u32::MAX);
                 snapshot.reviews.extend(reviews);
+                load_agents(tx, id, &mut view.agents)?;
+                snapshot.intake.extend(load_intake(tx, id, &view.agents)?);
                 snapshot.split.extend(load_split(tx, id)?);
                 snapshot.clean_ups.extend(load_clean_ups(tx, id)?);
             }

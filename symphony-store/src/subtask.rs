@@ -117,6 +117,28 @@ fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
     }
 }
 
+/// Returns the parent of a new issue when it has to wait for it from now on: its first sub-task blocks it (spec: domain,
+/// "Issue status"). A parent that is not asked for yet, or waits for something else, stays where it is.
+pub(crate) fn open_parent(
+    tx: &Transaction<'_>,
+    new: &NewIssue,
+) -> Result<Option<IssueId>, StoreError> {
+    let Some(id) = &new.parent else {
+        return Ok(None);
+    };
+    let parent = load_issue(tx, id)?;
+    if parent.project != new.project {
+        return Err(StoreError::refused(format!(
+            "{id} belongs to another project: it can not be the parent"
+        )));
+    }
+    for dependency in &new.depends_on {
+        check_dependency(tx, &parent, dependency)?;
+    }
+    let opens = matches!(parent.state, IssueState::Todo | IssueState::InProgress);
+    Ok(opens.then_some(parent.id))
+}
+
 fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError> {
     let level: i64 = tx.query_row(
         "WITH RECURSIVE up (id, level) AS (

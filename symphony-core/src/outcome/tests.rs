@@ -147,7 +147,7 @@ fn row(agent: AgentType, state: IssueState, status: RunStatus, class: Option<Err
 
 #[test]
 fn every_end_has_its_route() {
-    use AgentType::{Judge, Planner, Worker};
+    use AgentType::{Intake, Judge, Planner, Worker};
     use IssueState::{InProgress, Review};
     use RunStatus::{Cancelled, Crashed, Failed, Stalled, Succeeded, Tampered, TimedOut};
     let r = row;
@@ -296,6 +296,31 @@ fn every_end_has_its_route() {
             "failed:no_outcome | - | 2/2 | -",
         ),
         (
+            "intake ended: its issue stays as it is",
+            r(Intake, IssueState::Backlog, Succeeded, None),
+            "succeeded | - | 1/1 | -",
+        ),
+        (
+            "intake failed for the last time, a human had moved its issue on",
+            last(r(
+                Intake,
+                IssueState::Todo,
+                Failed,
+                Some(ErrorClass::AgentFailed),
+            )),
+            "failed:agent_failed | - | 2/2 | -",
+        ),
+        (
+            "intake crashed",
+            r(
+                Intake,
+                IssueState::Backlog,
+                Crashed,
+                Some(ErrorClass::Crashed),
+            ),
+            "crashed:crashed | - | 1/1 | -",
+        ),
+        (
             "judge failed",
             r(Judge, Review, Failed, Some(ErrorClass::AgentFailed)),
             "failed:agent_failed | - | 2/2 | -",
@@ -404,6 +429,7 @@ proptest! {
             consecutive_failures: failures,
             total_runs: failures + more_runs,
         };
+        let intake = agent == AgentType::Intake;
         let (issue, run) = (issue(state, counts), run(agent, moved));
         let limits = FailureLimits {
             breaker_target: if to_todo { BreakerTarget::Todo } else { BreakerTarget::Backlog },
@@ -429,7 +455,8 @@ proptest! {
         let blocked_for_cap = matches!(routing.event, Some(IssueEvent::CapReached { .. }));
         let project_held = class == Some(ErrorClass::BudgetExhausted)
             && matches!(scope, Some(CapScope::Project | CapScope::Day));
-        let waited = class.is_some_and(ErrorClass::is_hold)
+        let waited = intake
+            || class.is_some_and(ErrorClass::is_hold)
             || status == RunStatus::Cancelled
             || project_held
             || blocked_for_cap;

@@ -4,16 +4,19 @@
 use jiff::Timestamp;
 
 use super::predicate::{covers, is_probed, review_obstacles};
+use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::snapshot::{Hold, HoldScope, Snapshot};
 use crate::agent::AgentType;
 use crate::id::ProjectId;
 
-/// Returns how many workers of a project may start now, holds apart: none while dispatch is paused.
+/// Returns how many workers of a project may start now, holds apart: none while dispatch is paused, or before the
+/// project's setup wizard has ended.
 ///
 /// The slot that is kept for judges while a review waits is not given away.
 pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestamp) -> u32 {
-    if snapshot.paused {
+    let view = snapshot.projects.get(project);
+    if snapshot.paused || view.is_some_and(|view| wizard_comes_first(project, view, snapshot)) {
         return 0;
     }
     let count = |fits: &dyn Fn(&super::LiveRun) -> bool| {
@@ -32,11 +35,7 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
     let kept = u32::from(review_waits && total >= 2);
     let mut free = total.saturating_sub(all);
     free = free.min((total - kept).saturating_sub(all - judges));
-    if let Some(max) = snapshot
-        .projects
-        .get(project)
-        .and_then(|view| view.max_concurrency)
-    {
+    if let Some(max) = view.and_then(|view| view.max_concurrency) {
         free = free.min(max.saturating_sub(count(&|run| run.project == *project)));
     }
     if let Some(max) = snapshot.slots.by_agent.get(&AgentType::Worker) {

@@ -3,12 +3,16 @@
 mod gate;
 mod plan;
 mod predicate;
+mod project_agents;
 mod reason;
 mod snapshot;
 
 pub use gate::{free_worker_slots, pass_holds};
-pub use plan::{Action, Decision, Plan, StartRun, plan_tick};
+pub use plan::{Action, Decision, Plan, ProjectDecision, StartRun, plan_tick};
 pub use predicate::{obstacles, review_obstacles, wanted_agent};
+pub use project_agents::{
+    IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,
+};
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
     Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, ProjectView,

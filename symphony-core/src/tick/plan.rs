@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::predicate::{READY, covers, obstacles, review_obstacles, wanted_agent};
+use super::project_agents;
 use super::reason::{Reason, SlotLimit};
-use super::snapshot::{HoldScope, LockState, ProjectView, Snapshot, SubtasksOutcome};
+use super::snapshot::{HoldScope, LockState, Snapshot, SubtasksOutcome};
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
@@ -73,6 +74,17 @@ pub struct Decision {
     pub reasons: Vec<Reason>,
 }
 
+/// Why an agent that works on a project itself is not started.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProjectDecision {
+    /// The project.
+    pub project: ProjectId,
+    /// The agent.
+    pub agent: AgentType,
+    /// All reasons, the decisive ones first.
+    pub reasons: Vec<Reason>,
+}
+
 /// What one tick does, and does not do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
@@ -80,6 +92,37 @@ pub struct Plan {
     pub actions: Vec<Action>,
     /// Why everything else is not.
     pub decisions: Vec<Decision>,
+    /// Why agents that work on a project itself are not.
+    pub project_decisions: Vec<ProjectDecision>,
+}
+
+impl Plan {
+    /// Records why a run does not start.
+    pub(super) fn wait(&mut self, start: &StartRun, reasons: Vec<Reason>) {
+        match start.target.issue() {
+            Some(issue) => self.wait_issue(issue.clone(), reasons),
+            None => self.wait_project(start.project.clone(), start.agent.clone(), reasons),
+        }
+    }
+
+    /// Records why nobody starts on an issue.
+    pub(super) fn wait_issue(&mut self, issue: IssueId, reasons: Vec<Reason>) {
+        self.decisions.push(Decision { issue, reasons });
+    }
+
+    /// Records why an agent does not start on a project.
+    pub(super) fn wait_project(
+        &mut self,
+        project: ProjectId,
+        agent: AgentType,
+        reasons: Vec<Reason>,
+    ) {
+        self.project_decisions.push(ProjectDecision {
+            project,
+            agent,
+            reasons,
+        });
+    }
 }
 
 /// Decides what one tick does. Same snapshot, same time, same plan.
@@ -149,31 +192,40 @@ fn running(snapshot: &Snapshot, issue: &IssueId) -> Option<Reason> {
 
 /// Something that could start if a slot is free.
 #[derive(Debug)]
-struct Waiting {
-    tier: u8,
-    priority: Priority,
-    created_at: Timestamp,
-    issue: IssueId,
-    start: StartRun,
+pub(super) struct Waiting {
+    pub(super) tier: u8,
+    pub(super) priority: Priority,
+    pub(super) created_at: Timestamp,
+    pub(super) start: StartRun,
 }
 
 impl Waiting {
     /// Returns the order within a tier, a priority and a project: oldest first, then identifiers as a human counts.
-    fn turn(&self) -> (Timestamp, &str, u64, &IssueId) {
-        let id = &self.issue;
-        (self.created_at, id.prefix(), id.number(), id)
+    fn turn(&self) -> (Timestamp, Option<(&str, u64, &IssueId)>, &AgentType) {
+        let id = self.start.target.issue();
+        let id = id.map(|id| (id.prefix(), id.number(), id));
+        (self.created_at, id, &self.start.agent)
     }
 }
 
-/// Tiers of dispatch, first to last: judges, phase agents (whatever their profile), workers and planners.
-const TIER_REVIEW: u8 = 0;
-const TIER_PHASE: u8 = 1;
-const TIER_READY: u8 = 2;
+/// Tiers of dispatch, first to last.
+pub(super) mod tier {
+    /// The setup wizard.
+    pub(in crate::tick) const WIZARD: u8 = 0;
+    /// Judges.
+    pub(in crate::tick) const REVIEW: u8 = 1;
+    /// Phase agents, whatever their profile.
+    pub(in crate::tick) const PHASE: u8 = 2;
+    /// Workers, planners, intake.
+    pub(in crate::tick) const READY: u8 = 3;
+    /// What is done when there is nothing else to do.
+    pub(in crate::tick) const IDLE: u8 = 4;
+}
 
-fn tier(phase: Option<&PhaseName>) -> u8 {
+fn tier_of(phase: Option<&PhaseName>) -> u8 {
     match phase {
-        Some(phase) if phase.as_str() != READY => TIER_PHASE,
-        _ => TIER_READY,
+        Some(phase) if phase.as_str() != READY => tier::PHASE,
+        _ => tier::READY,
     }
 }
 
@@ -194,13 +246,11 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
         let target = RunTarget::PullRequest(review.issue.clone(), review.pr);
         let who = (&review.issue, &review.project, review.counts);
         if let Some(start) = admit(snapshot, plan, who, reasons, AgentType::Judge, target, None) {
-            let (priority, created_at, issue) =
-                (review.priority, review.created_at, review.issue.clone());
+            let (priority, created_at) = (review.priority, review.created_at);
             waiting.push(Waiting {
-                tier: TIER_REVIEW,
+                tier: tier::REVIEW,
                 priority,
                 created_at,
-                issue,
                 start,
             });
         }
@@ -216,7 +266,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             .and_then(|project| wanted_agent(candidate, project).ok())
             .unwrap_or(AgentType::Worker);
         let target = RunTarget::Issue(candidate.issue.clone());
-        let tier = tier(candidate.phase.as_ref());
+        let tier = tier_of(candidate.phase.as_ref());
         let who = (&candidate.issue, &candidate.project, candidate.counts);
         if let Some(start) = admit(
             snapshot,
@@ -232,11 +282,11 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
                 tier,
                 priority,
                 created_at,
-                issue: candidate.issue.clone(),
                 start,
             });
         }
     }
+    waiting.extend(project_agents::sort_out(snapshot, now, plan));
     (waiting, review_waits)
 }
 
@@ -251,41 +301,51 @@ fn admit(
     phase: Option<PhaseName>,
 ) -> Option<StartRun> {
     let view = snapshot.projects.get(project);
+    let is_review = target.is_review();
     if reasons.is_empty()
-        && let Some(ProjectView {
-            provider: Ok(provider),
-            ..
-        }) = view
+        && let Some(start) = start_run(snapshot, project, agent, target)
     {
-        let probes = snapshot
-            .holds
-            .iter()
-            .filter(|hold| covers(hold, project, provider))
-            .map(|hold| hold.scope.clone())
-            .collect();
         return Some(StartRun {
-            project: project.clone(),
-            target,
-            agent,
             phase,
             attempt: counts.total_runs.saturating_add(1),
-            provider: provider.clone(),
-            probes,
+            ..start
         });
     }
     // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
     let to_todo = view.is_some_and(|v| v.breaker_target == BreakerTarget::Todo);
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
-    if only_spent && (target.is_review() || !to_todo) {
+    if only_spent && (is_review || !to_todo) {
         plan.actions.push(Action::OpenBreaker {
             issue: issue.clone(),
         });
     }
-    plan.decisions.push(Decision {
-        issue: issue.clone(),
-        reasons,
-    });
+    plan.wait_issue(issue.clone(), reasons);
     None
+}
+
+/// Returns a first run outside of any phase, when the project has a provider for it.
+pub(super) fn start_run(
+    snapshot: &Snapshot,
+    project: &ProjectId,
+    agent: AgentType,
+    target: RunTarget,
+) -> Option<StartRun> {
+    let provider = snapshot.projects.get(project)?.provider.as_ref().ok()?;
+    let probes = snapshot
+        .holds
+        .iter()
+        .filter(|hold| covers(hold, project, provider))
+        .map(|hold| hold.scope.clone())
+        .collect();
+    Some(StartRun {
+        project: project.clone(),
+        target,
+        agent,
+        phase: None,
+        attempt: 1,
+        provider: provider.clone(),
+        probes,
+    })
 }
 
 /// Counts of live runs, kept up to date while runs are planned.
@@ -374,10 +434,7 @@ fn dispatch(snapshot: &Snapshot, waiting: Vec<Waiting>, review_waits: bool, plan
                     .map(|limit| Reason::NoSlot { limit })
             });
             if let Some(reason) = reason {
-                plan.decisions.push(Decision {
-                    issue: item.issue,
-                    reasons: vec![reason],
-                });
+                plan.wait(&item.start, vec![reason]);
                 continue;
             }
             probing.extend(item.start.probes.iter().cloned());

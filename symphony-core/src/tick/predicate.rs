@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 
+use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::snapshot::{
     Candidate, DueRetry, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot,
@@ -143,7 +144,8 @@ pub(super) fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
         .is_some_and(|canary| snapshot.live.iter().any(|run| run.run == *canary))
 }
 
-fn common(
+/// Returns the reasons that concern every agent on an issue.
+pub(super) fn common(
     issue: &IssueId,
     project_id: &ProjectId,
     counts: AttemptCounts,
@@ -160,6 +162,29 @@ fn common(
             run: live.run.clone(),
         });
     }
+    reasons.extend(project_obstacles(project_id, snapshot, now));
+    let Some(project) = snapshot.projects.get(project_id) else {
+        return reasons;
+    };
+    if wizard_comes_first(project_id, project, snapshot) {
+        reasons.push(Reason::WizardFirst);
+    }
+    if breaker_opens(counts, project.max_retries) {
+        reasons.push(Reason::AttemptsSpent {
+            runs: counts.total_runs,
+            limit: project.max_retries,
+        });
+    }
+    reasons
+}
+
+/// Returns the reasons that concern everything of a project.
+pub(super) fn project_obstacles(
+    project_id: &ProjectId,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
     if snapshot.paused {
         reasons.push(Reason::Paused);
     }
@@ -196,12 +221,6 @@ fn common(
                 why,
             });
         }
-    }
-    if breaker_opens(counts, project.max_retries) {
-        reasons.push(Reason::AttemptsSpent {
-            runs: counts.total_runs,
-            limit: project.max_retries,
-        });
     }
     reasons
 }

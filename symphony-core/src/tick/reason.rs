@@ -90,6 +90,20 @@ pub enum Reason {
         /// When the next may.
         until: Timestamp,
     },
+    /// The setup wizard of its project has not ended.
+    WizardFirst,
+    /// There is work: nobody looks for more.
+    WorkWaits,
+    /// The backlog is long enough.
+    BacklogFull {
+        /// From how many issues on it is.
+        limit: u32,
+    },
+    /// It ran a moment ago.
+    RanRecently {
+        /// When it may again.
+        until: Timestamp,
+    },
     /// No slot is free.
     NoSlot {
         /// Which limit is reached.
@@ -177,6 +191,13 @@ impl fmt::Display for Reason {
             Self::GatesPending => f.write_str("its gates have not run on the commit to be judged"),
             Self::Judged => f.write_str("a verdict stands: waits for a human to merge"),
             Self::CoolingDown { until } => write!(f, "was judged a moment ago; again at {until}"),
+            Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),
+            Self::WorkWaits => f.write_str("issues wait in `todo`: it works when there are none"),
+            Self::BacklogFull { limit } => write!(
+                f,
+                "the backlog has {limit} issues or more: it works when there are fewer"
+            ),
+            Self::RanRecently { until } => write!(f, "ran a moment ago; again at {until}"),
             Self::NoSlot { limit } => match limit {
                 SlotLimit::Total(n) => write!(f, "all {n} slots are taken (max_concurrent_agents)"),
                 SlotLimit::KeptForJudge(n) => {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::project_agents::{IntakeCandidate, ProjectAgents};
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
@@ -29,6 +30,8 @@ pub struct Snapshot {
     pub candidates: Vec<Candidate>,
     /// Issues in `review` with something open.
     pub reviews: Vec<ReviewCandidate>,
+    /// Issues in `backlog` that no intake has looked at, of projects with intake.
+    pub intake: Vec<IntakeCandidate>,
     /// Issues that wait for sub-tasks which have all ended.
     pub split: Vec<SplitIssue>,
     /// Worktrees of issues that have ended.
@@ -77,6 +80,8 @@ pub struct ProjectView {
     pub open_reviews: u32,
     /// The profile dispatched for each phase of its pipeline.
     pub phases: BTreeMap<PhaseName, AgentType>,
+    /// The agents that work on the project itself, and intake.
+    pub agents: ProjectAgents,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
 }
@@ -98,6 +103,7 @@ impl ProjectView {
             max_open_reviews: None,
             open_reviews: 0,
             phases: BTreeMap::new(),
+            agents: ProjectAgents::default(),
             broken: Some(problem),
         }
     }

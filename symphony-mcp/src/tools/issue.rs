@@ -270,7 +270,7 @@ pub(super) fn create(
         }
         labels.push(FIRST_PHASE_LABEL.to_owned());
     }
-    let issue = store.add_issue(
+    let issue = store.file_issue(
         &identity.context(),
         &NewIssue {
             project: identity.project.clone(),

@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::ProjectId;
 use symphony_core::spending::is_capped;
-use symphony_core::tick::{ProjectView, SlotLimits, Snapshot};
+use symphony_core::tick::{ProjectAgents, ProjectView, SlotLimits, Snapshot};
 use symphony_store::{Project, SnapshotRequest, Store};
 
 use super::hands::{Hands, LocalHands};
@@ -154,6 +154,8 @@ pub fn project_view(config: &ProjectConfig, provider: Result<String, String>) ->
         open_reviews: 0,
         // only what `supervise` can carry out is dispatched: of the pipeline, that is the phase `ready`
         phases: BTreeMap::new(),
+        // only what `supervise` can carry out is dispatched: none of them
+        agents: ProjectAgents::default(),
         broken: None,
     }
 }

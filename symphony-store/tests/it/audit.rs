@@ -234,7 +234,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I16,
         "INSERT INTO run (id, fence, project, agent, attempt, provider, status, protection, started_at)
-         SELECT 's' || value, 100 + value, 'demo', 'scanner', 1, 'scripted', 'running', 'none', 1 FROM json_each('[1,2,3]')",
+         SELECT 's' || value, 100 + value, 'demo', 'custom-' || value, 1, 'scripted', 'running', 'none', 1 FROM json_each('[1,2,3]')",
         &["I16 installation: 5 runs live, the limit is 4"],
     ),
     (

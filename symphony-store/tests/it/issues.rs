@@ -1,5 +1,6 @@
 //! Issues: identifiers, moves, dependencies, the log.
 
+use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_store::{IssueEdit, IssueFilter, StoreError, fold_issue};
 
@@ -146,4 +147,24 @@ fn lists_are_paged_and_filtered() {
         ..IssueFilter::default()
     };
     assert_eq!(numbers(&store.list_issues(&text).unwrap()), [12]);
+}
+
+#[test]
+fn an_issue_is_filed_once_whoever_asks() {
+    let mut store = store();
+    let first = store.file_issue(&human(1), &new_issue("Fix it")).unwrap();
+    let twin = new_issue(" fix  IT ".trim());
+    let error = store.file_issue(&human(2), &twin).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "DEM-1 is open and has the same title: add a comment or a finding there instead"
+    );
+    // a person who adds one by hand may repeat it, and what has ended does not count
+    store.add_issue(&human(3), &twin).unwrap();
+    for id in [&first.id, &IssueId::parse("DEM-2").unwrap()] {
+        store
+            .move_issue(&human(4), id, &IssueEvent::Cancelled)
+            .unwrap();
+    }
+    store.file_issue(&human(5), &twin).unwrap();
 }

@@ -15,6 +15,8 @@ mod learnings;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod project_agents;
+#[cfg(test)]
 mod prop_log;
 #[cfg(test)]
 mod prop_plans;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use symphony_core::issue::BreakerTarget;
-use symphony_core::tick::{ProjectView, SlotLimits, plan_tick};
+use symphony_core::tick::{ProjectAgents, ProjectView, SlotLimits, plan_tick};
 use symphony_store::{IssueEdit, SnapshotRequest, Store};
 
 use crate::support::{add, at, human, project, store};
@@ -23,6 +23,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         max_open_reviews: None,
         open_reviews: 0,
         phases: BTreeMap::new(),
+        agents: ProjectAgents::default(),
         broken: None,
     };
     SnapshotRequest {

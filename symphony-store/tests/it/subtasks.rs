@@ -367,3 +367,83 @@ fn sub_tasks_are_made_where_the_parent_can_wait_for_them() {
     // the run did not move the issue itself
     assert!(!store.run(&run.id).unwrap().moved_issue);
 }
+
+#[test]
+fn the_parent_of_a_persons_sub_task_waits_too() {
+    let mut store = store();
+    let child_of = |store: &mut Store, parent: &IssueId, status: IssueStatus| {
+        let new = NewIssue {
+            parent: Some(parent.clone()),
+            status,
+            ..new_issue("Child")
+        };
+        store.add_issue(&human(9), &new).unwrap().id
+    };
+    let parent = add(&mut store, "Large").id;
+    let first = child_of(&mut store, &parent, IssueStatus::Todo);
+    let second = child_of(&mut store, &parent, IssueStatus::Backlog);
+    let waits = store.issue(&parent).unwrap().state;
+    assert_eq!(waits.block().unwrap().by, BlockedBy::Subtasks);
+    end(&mut store, &first, &IssueEvent::Finished);
+    store
+        .move_issue(&human(20), &second, &IssueEvent::Cancelled)
+        .unwrap();
+    assert_eq!(split(&mut store)[0].outcome, SubtasksOutcome::SomeDone);
+    store.close_subtasks(&system(21), &parent).unwrap();
+    assert_eq!(status(&store, &parent), IssueStatus::Todo);
+    // at work it is blocked as well, and its run's end leaves it so
+    let run = worker(&mut store, "r1", &parent);
+    child_of(&mut store, &parent, IssueStatus::Todo);
+    store
+        .finish_run(&system(30), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    assert_eq!(status(&store, &parent), IssueStatus::Blocked);
+    // one that is not asked for yet stays where it is
+    let shelved = NewIssue {
+        status: IssueStatus::Backlog,
+        ..new_issue("Later")
+    };
+    let shelved = store.add_issue(&human(31), &shelved).unwrap().id;
+    child_of(&mut store, &shelved, IssueStatus::Todo);
+    assert_eq!(status(&store, &shelved), IssueStatus::Backlog);
+}
+
+#[test]
+fn a_persons_sub_task_that_could_never_start_is_refused() {
+    let mut store = store();
+    let other = symphony_core::id::ProjectId::parse("other").unwrap();
+    let new = NewProject {
+        id: other.clone(),
+        name: "Other".into(),
+        root: "/other".into(),
+        prefix: "OTH".into(),
+    };
+    store.add_project(&human(0), &new).unwrap();
+    let parent = add(&mut store, "Large").id;
+    let child = NewIssue {
+        parent: Some(parent.clone()),
+        ..new_issue("Child")
+    };
+    let waiting = NewIssue {
+        depends_on: vec![parent.clone()],
+        ..child.clone()
+    };
+    let abroad = NewIssue {
+        project: other,
+        ..child
+    };
+    for (new, expected) in [
+        (
+            waiting,
+            "a sub-task of DEM-1 can not depend on DEM-1: it would wait for itself",
+        ),
+        (
+            abroad,
+            "DEM-1 belongs to another project: it can not be the parent",
+        ),
+    ] {
+        let error = store.add_issue(&human(3), &new).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    assert_eq!(status(&store, &parent), IssueStatus::Todo);
+}

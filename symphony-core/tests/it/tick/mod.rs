@@ -2,6 +2,7 @@
 
 mod holds;
 mod order;
+mod project_agents;
 mod properties;
 mod reasons;
 mod repairs;

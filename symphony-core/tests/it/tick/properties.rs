@@ -9,10 +9,13 @@ use proptest::sample::{Index, select};
 use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::{BreakerTarget, Priority, Size};
+use symphony_core::project::WizardState;
 use symphony_core::retry::RetryKind;
+use symphony_core::run::RunTarget;
 use symphony_core::tick::{
-    Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, Plan, ProjectView,
-    Reason, ReviewCandidate, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
+    Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, IntakeCandidate, LiveRun, LockState,
+    Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate, SlotLimits, Snapshot, SplitIssue,
+    SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -43,13 +46,20 @@ fn views() -> impl Strategy<Value = ProjectView> {
     (
         option::of(0_u32..4),
         1_u32..6,
-        any::<[bool; 5]>(),
+        (any::<[bool; 5]>(), project_agents()),
         select(vec![Ok("claude-cli"), Ok("codex-cli"), Err("no provider")]),
         option::of(0_u32..3),
         option::weighted(0.05, Just("bad".to_owned())),
     )
         .prop_map(
-            |(max_concurrency, max_retries, switches, provider, max_open_reviews, broken)| {
+            |(
+                max_concurrency,
+                max_retries,
+                (switches, agents),
+                provider,
+                max_open_reviews,
+                broken,
+            )| {
                 let [judge, planner, researcher, migration, to_todo] = switches;
                 ProjectView {
                     max_concurrency,
@@ -66,11 +76,51 @@ fn views() -> impl Strategy<Value = ProjectView> {
                     migration_mode: migration,
                     max_open_reviews,
                     open_reviews: 1,
+                    agents,
                     broken,
                     ..view()
                 }
             },
         )
+}
+
+fn project_agents() -> impl Strategy<Value = ProjectAgents> {
+    (
+        any::<[bool; 4]>(),
+        select(WizardState::ALL.to_vec()),
+        prop::bool::weighted(0.1),
+        0_u32..12,
+        option::of(times()),
+        option::of(times()),
+    )
+        .prop_map(
+            |(switches, wizard, wizard_enabled, backlog, scan, research)| {
+                let [intake, scanner, researcher, has_todo] = switches;
+                ProjectAgents {
+                    wizard_enabled,
+                    intake_enabled: intake,
+                    scanner_enabled: scanner,
+                    background_research: researcher,
+                    idle_interval_ms: 200_000,
+                    wizard,
+                    has_todo,
+                    backlog,
+                    last_scan: scan.map(at),
+                    last_research: research.map(at),
+                }
+            },
+        )
+}
+
+fn intake() -> impl Strategy<Value = IntakeCandidate> {
+    (70_u64..90, projects(), select(Priority::ALL.to_vec())).prop_map(
+        |(number, project, priority)| IntakeCandidate {
+            issue: issue(number),
+            project,
+            priority,
+            created_at: at(0),
+        },
+    )
 }
 
 fn candidates() -> impl Strategy<Value = Candidate> {
@@ -175,6 +225,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
         vec(candidates(), 0..20),
         vec(reviews(), 0..6),
         (
+            vec(intake(), 0..6),
             vec(1_u64..60, 0..4),
             vec((60_u64..70, select(SubtasksOutcome::ALL.to_vec())), 0..4),
         ),
@@ -188,7 +239,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                 live,
                 candidates,
                 reviews,
-                (ended, split),
+                (intake, ended, split),
             )| {
                 holds.sort_by(|a, b| a.scope.cmp(&b.scope));
                 holds.dedup_by(|a, b| a.scope == b.scope);
@@ -203,6 +254,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                     live,
                     candidates,
                     reviews,
+                    intake,
                     split: split
                         .into_iter()
                         .map(|(number, outcome)| SplitIssue {
@@ -228,6 +280,7 @@ fn distinct(mut snapshot: Snapshot) -> Snapshot {
     let mut seen = BTreeSet::new();
     snapshot.candidates.retain(|c| seen.insert(c.issue.clone()));
     snapshot.reviews.retain(|r| seen.insert(r.issue.clone()));
+    snapshot.intake.retain(|c| seen.insert(c.issue.clone()));
     snapshot.split.retain(|s| seen.insert(s.issue.clone()));
     snapshot.clean_ups.retain(|c| seen.insert(c.issue.clone()));
     snapshot
@@ -307,8 +360,14 @@ proptest! {
     fn an_issue_has_one_run_at_most(snapshot in snapshots()) {
         let plan = plan_tick(&snapshot, at(NOW));
         let mut busy: BTreeSet<_> = snapshot.live.iter().filter_map(|run| run.issue.clone()).collect();
+        let mut own: BTreeSet<_> = snapshot.live.iter().filter(|run| run.issue.is_none())
+            .map(|run| (run.project.clone(), run.agent.clone())).collect();
         for start in starts(&plan) {
-            prop_assert!(busy.insert(start.target.issue().unwrap().clone()), "{start:?}");
+            let first = match start.target.issue() {
+                Some(issue) => busy.insert(issue.clone()),
+                None => own.insert((start.project.clone(), start.agent.clone())),
+            };
+            prop_assert!(first, "{start:?}");
         }
         for action in &plan.actions {
             if let Action::CleanUp { issue, .. } = action {
@@ -323,13 +382,27 @@ proptest! {
         let started: BTreeSet<_> = starts(&plan).filter_map(|start| start.target.issue()).collect();
         let told: BTreeSet<_> = plan.decisions.iter().map(|decision| &decision.issue).collect();
         prop_assert!(plan.decisions.iter().all(|decision| !decision.reasons.is_empty()));
-        for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().map(|r| &r.issue)) {
+        let intake = snapshot.intake.iter().map(|c| &c.issue);
+        for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().map(|r| &r.issue)).chain(intake) {
             prop_assert!(started.contains(issue) || told.contains(issue), "{issue}");
         }
         for split in &snapshot.split {
             let unblocked = plan.actions.contains(&Action::Unblock { issue: split.issue.clone() });
             prop_assert!(unblocked || told.contains(&split.issue), "{split:?}");
             prop_assert!(!unblocked || snapshot.live.iter().all(|run| run.issue.as_ref() != Some(&split.issue)));
+        }
+        for (id, project) in &snapshot.projects {
+            let told = |agent: AgentType| {
+                let starts = starts(&plan).any(|start| start.agent == agent && start.project == *id && start.target == RunTarget::Project);
+                let waits = plan.project_decisions.iter().filter(|d| d.agent == agent && d.project == *id && !d.reasons.is_empty()).count();
+                usize::from(starts) + waits
+            };
+            let wizard = project.agents.wizard_enabled && project.agents.wizard == WizardState::Pending;
+            prop_assert_eq!(told(AgentType::Wizard), usize::from(wizard));
+            prop_assert_eq!(told(AgentType::Scanner), usize::from(project.agents.scanner_enabled));
+            prop_assert_eq!(told(AgentType::Researcher), usize::from(project.agents.background_research));
+            let others = starts(&plan).any(|start| start.project == *id && start.agent != AgentType::Wizard);
+            prop_assert!(!(wizard && others), "something starts before the wizard of {}", id);
         }
         for run in snapshot.live.iter().filter(|run| run.lock == LockState::Free) {
             let finished = |action: &Action| matches!(action, Action::FinishCrashed { run: id, .. } if *id == run.run);
@@ -348,6 +421,7 @@ proptest! {
         shuffled(&mut other.candidates, &order);
         shuffled(&mut other.reviews, &order);
         shuffled(&mut other.live, &order);
+        shuffled(&mut other.intake, &order);
         shuffled(&mut other.split, &order);
         shuffled(&mut other.clean_ups, &order);
         prop_assert_eq!(sorted(&plan), sorted(&plan_tick(&other, at(NOW))));
@@ -378,7 +452,8 @@ proptest! {
             reason,
             Reason::NoSlot { limit: symphony_core::tick::SlotLimit::Total(_) }
         );
-        let refused = plan.decisions.iter().any(|decision| decision.reasons.iter().any(idle));
+        let of_projects = plan.project_decisions.iter().any(|decision| decision.reasons.iter().any(idle));
+        let refused = of_projects || plan.decisions.iter().any(|decision| decision.reasons.iter().any(idle));
         prop_assert!(!refused || used >= total);
     }
 

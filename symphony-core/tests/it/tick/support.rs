@@ -8,8 +8,8 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::tick::{
-    Action, Candidate, Hold, HoldScope, LiveRun, LockState, Plan, ProjectView, ReviewCandidate,
-    SlotLimits, Snapshot, plan_tick,
+    Action, Candidate, Hold, HoldScope, LiveRun, LockState, Plan, ProjectAgents, ProjectView,
+    Reason, ReviewCandidate, SlotLimits, Snapshot, plan_tick,
 };
 
 /// The time of every tick here, unless a test says otherwise.
@@ -62,6 +62,7 @@ pub(crate) fn view() -> ProjectView {
             (phase("grooming"), AgentType::Planner),
             (phase("spike"), AgentType::Worker),
         ]),
+        agents: ProjectAgents::default(),
         broken: None,
     }
 }
@@ -146,20 +147,39 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
         Action::CleanUp { issue, .. } => format!("clean up {issue}"),
         Action::StartRun(start) => {
-            let issue = start.target.issue().unwrap();
+            let on = start
+                .target
+                .issue()
+                .map_or_else(|| format!("project {}", start.project), ToString::to_string);
             let probe = if start.probes.is_empty() {
                 ""
             } else {
                 " as probe"
             };
-            format!("start {} {issue} #{}{probe}", start.agent, start.attempt)
+            format!("start {} {on} #{}{probe}", start.agent, start.attempt)
         }
     };
-    let decisions = plan.decisions.iter().map(|decision| {
-        let reasons: Vec<String> = decision.reasons.iter().map(ToString::to_string).collect();
-        format!("wait {}: {}", decision.issue, reasons.join("; "))
+    let texts = |reasons: &[Reason]| {
+        let texts: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+        texts.join("; ")
+    };
+    let decisions = plan
+        .decisions
+        .iter()
+        .map(|decision| format!("wait {}: {}", decision.issue, texts(&decision.reasons)));
+    let of_projects = plan.project_decisions.iter().map(|decision| {
+        let (agent, project) = (&decision.agent, &decision.project);
+        format!(
+            "wait {agent} project {project}: {}",
+            texts(&decision.reasons)
+        )
     });
-    plan.actions.iter().map(action).chain(decisions).collect()
+    plan.actions
+        .iter()
+        .map(action)
+        .chain(decisions)
+        .chain(of_projects)
+        .collect()
 }
 
 /// The issues started, in their order.

@@ -1,0 +1,226 @@
+//! Agents that work on a project itself (setup wizard, scanner, background research), and intake: when they are
+//! dispatched (spec: orchestrator, the table of agents). They have no retries: the wizard works once, intake once an
+//! issue, the others when their interval has passed.
+
+use jiff::Timestamp;
+
+use super::plan::{Plan, Waiting, start_run, tier};
+use super::predicate::{common, project_obstacles};
+use super::reason::Reason;
+use super::snapshot::{LiveRun, ProjectView, Snapshot, SubtasksOutcome};
+use crate::agent::AgentType;
+use crate::id::{IssueId, ProjectId};
+use crate::issue::{AttemptCounts, Priority};
+use crate::project::WizardState;
+use crate::retry::after;
+use crate::run::RunTarget;
+
+/// Issues in `backlog` from which on nobody looks for more work (spec: orchestrator, the row of the scanner).
+pub const IDLE_BACKLOG_MAX: u32 = 10;
+
+/// What dispatch knows about a project's own agents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "four switches of the configuration, and whether there is work"
+)]
+pub struct ProjectAgents {
+    /// Whether the setup wizard comes before everything else.
+    pub wizard_enabled: bool,
+    /// Whether issues of the backlog are triaged.
+    pub intake_enabled: bool,
+    /// Whether the scanner looks for work when there is none.
+    pub scanner_enabled: bool,
+    /// Whether the researcher works when there is nothing else to do.
+    pub background_research: bool,
+    /// Least time between two runs of the scanner, and of background research, in milliseconds.
+    pub idle_interval_ms: u64,
+    /// How far the wizard came.
+    pub wizard: WizardState,
+    /// Whether an issue is in `todo`.
+    pub has_todo: bool,
+    /// Issues in `backlog`; counted up to [`IDLE_BACKLOG_MAX`].
+    pub backlog: u32,
+    /// When the scanner's last run ended.
+    pub last_scan: Option<Timestamp>,
+    /// When the last run of background research ended.
+    pub last_research: Option<Timestamp>,
+}
+
+impl Default for ProjectAgents {
+    fn default() -> Self {
+        Self {
+            wizard_enabled: false,
+            intake_enabled: false,
+            scanner_enabled: false,
+            background_research: false,
+            idle_interval_ms: 0,
+            wizard: WizardState::Pending,
+            has_todo: false,
+            backlog: 0,
+            last_scan: None,
+            last_research: None,
+        }
+    }
+}
+
+/// An issue in `backlog` that no intake has looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IntakeCandidate {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
+    /// How urgent.
+    pub priority: Priority,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+/// Says whether a project's setup wizard is still to come, or at work: nothing else of the project starts before it has
+/// ended.
+pub(super) fn wizard_comes_first(
+    id: &ProjectId,
+    project: &ProjectView,
+    snapshot: &Snapshot,
+) -> bool {
+    let waits = project.agents.wizard_enabled && project.agents.wizard == WizardState::Pending;
+    waits || live_run(id, &AgentType::Wizard, snapshot).is_some()
+}
+
+/// Returns every reason, slots apart, why an issue in `backlog` is not given to intake now. Attempts at the issue do not
+/// matter: triage is none.
+pub fn intake_obstacles(
+    candidate: &IntakeCandidate,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let attempts = AttemptCounts::default();
+    common(
+        &candidate.issue,
+        &candidate.project,
+        attempts,
+        snapshot,
+        now,
+    )
+}
+
+/// Returns the agents that a project's configuration asks for, without intake, in their order of dispatch.
+fn wanted(project: &ProjectView) -> impl Iterator<Item = AgentType> {
+    let agents = &project.agents;
+    let wizard = agents.wizard_enabled && agents.wizard == WizardState::Pending;
+    [
+        (wizard, AgentType::Wizard),
+        (agents.scanner_enabled, AgentType::Scanner),
+        (agents.background_research, AgentType::Researcher),
+    ]
+    .into_iter()
+    .filter_map(|(wanted, agent)| wanted.then_some(agent))
+}
+
+/// Returns every reason, slots apart, why one of a project's own agents does not start now.
+pub fn project_agent_obstacles(
+    id: &ProjectId,
+    agent: &AgentType,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if let Some(live) = live_run(id, agent, snapshot) {
+        reasons.push(Reason::Running {
+            run: live.run.clone(),
+        });
+    }
+    reasons.extend(project_obstacles(id, snapshot, now));
+    let Some(project) = snapshot.projects.get(id) else {
+        return reasons;
+    };
+    if *agent == AgentType::Wizard {
+        return reasons;
+    }
+    if wizard_comes_first(id, project, snapshot) {
+        reasons.push(Reason::WizardFirst);
+    }
+    let agents = &project.agents;
+    if agents.has_todo || is_about_to_have_work(id, snapshot) {
+        reasons.push(Reason::WorkWaits);
+    }
+    if agents.backlog >= IDLE_BACKLOG_MAX {
+        reasons.push(Reason::BacklogFull {
+            limit: IDLE_BACKLOG_MAX,
+        });
+    }
+    if let Some(last) = last_run(project, agent) {
+        // a clock that was set back must not make the pause longer than it is meant to be
+        let until = after(last.min(now), agents.idle_interval_ms);
+        if until > now {
+            reasons.push(Reason::RanRecently { until });
+        }
+    }
+    reasons
+}
+
+fn last_run(project: &ProjectView, agent: &AgentType) -> Option<Timestamp> {
+    match agent {
+        AgentType::Scanner => project.agents.last_scan,
+        AgentType::Researcher => project.agents.last_research,
+        _ => None,
+    }
+}
+
+/// Says whether this tick puts an issue of the project to `todo`.
+fn is_about_to_have_work(id: &ProjectId, snapshot: &Snapshot) -> bool {
+    let goes_on = |split: &&super::snapshot::SplitIssue| {
+        split.project == *id && split.outcome == SubtasksOutcome::SomeDone
+    };
+    snapshot.split.iter().any(|split| goes_on(&split))
+}
+
+fn live_run<'a>(id: &ProjectId, agent: &AgentType, snapshot: &'a Snapshot) -> Option<&'a LiveRun> {
+    snapshot
+        .live
+        .iter()
+        .find(|run| run.project == *id && run.agent == *agent && run.issue.is_none())
+}
+
+/// Splits what these agents could do into what only lacks a slot, and what has a reason to wait.
+pub(super) fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
+    let mut waiting = Vec::new();
+    for candidate in &snapshot.intake {
+        let reasons = intake_obstacles(candidate, snapshot, now);
+        let target = RunTarget::Issue(candidate.issue.clone());
+        let Some(start) = start_run(snapshot, &candidate.project, AgentType::Intake, target) else {
+            plan.wait_issue(candidate.issue.clone(), reasons);
+            continue;
+        };
+        if reasons.is_empty() {
+            let (priority, created_at) = (candidate.priority, candidate.created_at);
+            waiting.push(Waiting {
+                tier: tier::READY,
+                priority,
+                created_at,
+                start,
+            });
+        } else {
+            plan.wait(&start, reasons);
+        }
+    }
+    for (id, project) in &snapshot.projects {
+        for agent in wanted(project) {
+            let reasons = project_agent_obstacles(id, &agent, snapshot, now);
+            let is_wizard = agent == AgentType::Wizard;
+            let created_at = last_run(project, &agent).unwrap_or(Timestamp::MIN);
+            let start = start_run(snapshot, id, agent.clone(), RunTarget::Project);
+            match start {
+                Some(start) if reasons.is_empty() => waiting.push(Waiting {
+                    tier: if is_wizard { tier::WIZARD } else { tier::IDLE },
+                    priority: Priority::None,
+                    created_at,
+                    start,
+                }),
+                _ => plan.wait_project(id.clone(), agent, reasons),
+            }
+        }
+    }
+    waiting
+}

@@ -1,0 +1,86 @@
+//! The end of runs that concern a project rather than the work on an issue: its own agents, and intake.
+
+use rusqlite::{Transaction, params};
+use serde_json::json;
+use symphony_core::agent::AgentType;
+use symphony_core::id::IssueId;
+use symphony_core::outcome::{
+    ProjectRouting, ProjectRunEnd, met_global_condition, route_project_run_end,
+};
+use symphony_core::project::WizardState;
+use symphony_core::run::Run;
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::finish::RunFinish;
+use crate::project::load_project;
+use crate::project_setup::set_wizard;
+
+/// Routes the end of a run on a project.
+pub(crate) fn route_project(
+    tx: &Transaction<'_>,
+    run: &Run,
+    finish: &RunFinish,
+) -> Result<ProjectRouting, StoreError> {
+    Ok(route_project_run_end(&ProjectRunEnd {
+        agent: &run.agent,
+        status: finish.status,
+        error: finish.error.clone(),
+        cap: finish.cap,
+        wizard: load_project(tx, &run.project)?.wizard,
+    }))
+}
+
+/// Writes what became of a project's wizard.
+pub(crate) fn end_wizard(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    state: WizardState,
+) -> Result<(), StoreError> {
+    set_wizard(tx, &run.project, state)?;
+    let about = About {
+        project: Some(&run.project),
+        issue: None,
+        run: Some(&run.id),
+    };
+    let payload = json!({ "wizard": state });
+    append(tx, context, about, "wizard_ended", &payload)
+}
+
+/// Records what intake made of an issue, so that it looks at it once. A run that met a global condition did not look.
+pub(crate) fn end_intake(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    issue: &IssueId,
+    finish: &RunFinish,
+) -> Result<(), StoreError> {
+    let held = met_global_condition(finish.error.as_ref(), finish.cap);
+    if run.agent != AgentType::Intake || held {
+        return Ok(());
+    }
+    let changed: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND issue = ?2 AND kind IN ('issue_edited', 'issue_moved'))",
+        [run.id.as_str(), issue.as_str()],
+        |row| row.get(0),
+    )?;
+    let intake = if changed { "changed" } else { "unchanged" };
+    tx.execute(
+        "UPDATE issue SET intake = ?2 WHERE id = ?1",
+        params![issue.as_str(), intake],
+    )?;
+    let about = About {
+        project: Some(&run.project),
+        issue: Some(issue),
+        run: Some(&run.id),
+    };
+    append(
+        tx,
+        context,
+        about,
+        "issue_triaged",
+        &json!({ "intake": intake }),
+    )
+}
