@@ -41,3 +41,7 @@ bench:
     cargo bench -p symphony-learning
     cargo bench -p symphony-prompt
     cargo bench -p symphony-runner
+
+# Much more of what the tests do in small: a million simulated ticks.
+soak:
+    SYMPHONY_SIMULATION_TICKS=1000000 cargo test -p symphony-runner --release --test it -- --nocapture simulation::whatever

@@ -97,7 +97,7 @@ impl Invariant {
             }
             Self::I10 => "the merged commit is the approved one, merged once",
             Self::I11 => {
-                "every transition is in the table, and an issue that has ended has no live run"
+                "every transition is in the table, and a live run of an issue that has ended was asked to end"
             }
             Self::I12 => {
                 "the log folds to the rows, and what is derived equals what it is derived from"

@@ -467,6 +467,14 @@ pub(crate) fn move_in(
     if human_restart || matches!(event, IssueEvent::PhaseAccepted { .. }) {
         set_counts(tx, id, AttemptCounts::default())?;
     }
+    // a run that was claimed since the caller looked is asked to end: nothing is left to be done on the issue
+    if state.status().is_terminal() {
+        tx.execute(
+            "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
+             WHERE issue = ?1 AND status IN ('starting', 'running')",
+            params![id.as_str(), context.now.as_millisecond()],
+        )?;
+    }
     // an issue that has ended leaves nothing to review; a merge settles its pull request itself
     if state.status().is_terminal()
         && *event != IssueEvent::Merged

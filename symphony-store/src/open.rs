@@ -150,4 +150,19 @@ impl Store {
             .query_row("PRAGMA synchronous", [], |row| row.get(0))?;
         Ok((mode, level))
     }
+
+    /// Lets the database grow by so many pages more and refuses what does not fit, as a full disk does; none lifts the
+    /// limit. For rehearsals of a full disk; it holds for this connection.
+    ///
+    /// # Errors
+    /// When the database can not be asked for its size.
+    pub fn limit_growth(&self, pages: Option<u32>) -> Result<(), StoreError> {
+        let size: i64 = self
+            .conn
+            .query_row("PRAGMA page_count", [], |row| row.get(0))?;
+        let limit = pages.map_or(i64::from(u32::MAX - 1), |pages| size + i64::from(pages));
+        self.conn
+            .query_row(&format!("PRAGMA max_page_count = {limit}"), [], |_| Ok(()))?;
+        Ok(())
+    }
 }

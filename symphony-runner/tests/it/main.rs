@@ -9,6 +9,8 @@ mod process_sweep;
 mod provider;
 #[cfg(test)]
 mod scripted;
+#[cfg(test)]
+mod simulation;
 mod stream;
 mod stream_prop;
 #[cfg(test)]

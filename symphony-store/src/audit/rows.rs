@@ -23,8 +23,9 @@ const LIVE: &[(Invariant, &str)] = &[
     ),
     (
         Invariant::I11,
-        "SELECT i.id, 'it is ' || i.status || ', but run ' || r.id || ' is live on it' FROM run r JOIN issue i ON i.id = r.issue
-         WHERE r.status IN ('starting', 'running') AND i.status IN ('done', 'cancelled')",
+        "SELECT i.id, 'it is ' || i.status || ', but run ' || r.id || ' is live on it and nobody asked for its end'
+         FROM run r JOIN issue i ON i.id = r.issue
+         WHERE r.status IN ('starting', 'running') AND r.cancel_requested_at IS NULL AND i.status IN ('done', 'cancelled')",
     ),
     (
         Invariant::L1,

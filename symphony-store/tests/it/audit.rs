@@ -194,7 +194,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I11,
         "UPDATE run SET issue = 'DEM-1' WHERE id = 'j2'",
-        &["I11 DEM-1: it is done, but run j2 is live on it"],
+        &["I11 DEM-1: it is done, but run j2 is live on it and nobody asked for its end"],
     ),
     (
         Invariant::I11,

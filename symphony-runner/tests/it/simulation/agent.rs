@@ -1,0 +1,158 @@
+//! What agents do: a script for each run, drawn from the seed.
+
+use std::collections::VecDeque;
+
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::pull_request::VerdictKind;
+use symphony_core::run::RunStatus;
+use symphony_runner::supervise::SuperviseMode;
+
+use super::random::Random;
+use super::stage::Trouble;
+
+/// Something that a supervisor or its agent does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Step {
+    /// The worktree is made, the agent starts.
+    Start,
+    /// The agent says something.
+    Comment,
+    /// A worker opens a pull request, or replaces its head.
+    OpenPr,
+    /// A judge speaks.
+    Verdict(VerdictKind),
+    /// Somebody speaks who may not, or about another commit.
+    FalseVerdict,
+    /// The agent says that it can not go on.
+    Block,
+    /// The agent gives its issue back.
+    HandBack,
+    /// A planner makes a sub-task.
+    Subtask,
+    /// The agent ends; the supervisor does the exit handling.
+    End(RunStatus, Option<ErrorClass>),
+    /// As above, and something of the run goes on calling.
+    EndAndCall,
+    /// The supervisor is killed.
+    Killed,
+}
+
+/// Milliseconds until a run that hangs is ended.
+const TIME_LIMIT_MS: i64 = 30 * 60_000;
+
+/// Draws what a run does, with times from `passed` on.
+pub(super) fn script(
+    agent: &AgentType,
+    mode: SuperviseMode,
+    trouble: Trouble,
+    random: &mut Random,
+    passed: i64,
+) -> VecDeque<(i64, Step)> {
+    let steps = match (mode, trouble) {
+        (SuperviseMode::Finish, Trouble::Wild) if random.chance(1, 10) => vec![Step::Killed],
+        (SuperviseMode::Finish, _) => {
+            vec![Step::End(RunStatus::Crashed, Some(ErrorClass::Crashed))]
+        }
+        (SuperviseMode::Run, Trouble::Wild) => wild(agent, random),
+        (SuperviseMode::Run, Trouble::Calm) => calm(agent),
+    };
+    let mut due = passed;
+    steps
+        .into_iter()
+        .map(|step| {
+            let silent = matches!(step, Step::End(RunStatus::TimedOut | RunStatus::Stalled, _));
+            let pause = if silent {
+                TIME_LIMIT_MS
+            } else {
+                i64::try_from(1_000 + random.below(240_000)).unwrap()
+            };
+            due += if step == Step::Start { 1_000 } else { pause };
+            (due, step)
+        })
+        .collect()
+}
+
+fn succeeded() -> Step {
+    Step::End(RunStatus::Succeeded, None)
+}
+
+fn failed(class: ErrorClass) -> Step {
+    let status = match class {
+        ErrorClass::TimedOut => RunStatus::TimedOut,
+        ErrorClass::Stalled => RunStatus::Stalled,
+        ErrorClass::Looping => RunStatus::Looping,
+        ErrorClass::Tampered => RunStatus::Tampered,
+        _ => RunStatus::Failed,
+    };
+    Step::End(status, Some(class))
+}
+
+fn calm(agent: &AgentType) -> Vec<Step> {
+    let work = match agent {
+        AgentType::Judge => vec![Step::Verdict(VerdictKind::Approved)],
+        AgentType::Planner => vec![Step::Subtask, Step::Subtask],
+        _ => vec![Step::OpenPr],
+    };
+    with_start([work, vec![succeeded()]].concat())
+}
+
+fn with_start(mut steps: Vec<Step>) -> Vec<Step> {
+    steps.insert(0, Step::Start);
+    steps
+}
+
+fn wild(agent: &AgentType, random: &mut Random) -> Vec<Step> {
+    use Step::{Block, Comment, EndAndCall, FalseVerdict, HandBack, Killed, OpenPr, Subtask};
+    let bad = [
+        ErrorClass::AgentFailed,
+        ErrorClass::TimedOut,
+        ErrorClass::Stalled,
+        ErrorClass::Looping,
+        ErrorClass::Tampered,
+        ErrorClass::InvalidRequest,
+        ErrorClass::PermissionDenied,
+    ];
+    let fail = failed(*random.pick(&bad));
+    let draw = random.below(100);
+    with_start(match agent {
+        AgentType::Judge => match draw {
+            0..45 => vec![Step::Verdict(VerdictKind::Approved), succeeded()],
+            45..62 => vec![Step::Verdict(VerdictKind::Rejected), succeeded()],
+            62..68 => vec![
+                FalseVerdict,
+                Step::Verdict(VerdictKind::Approved),
+                succeeded(),
+            ],
+            68..74 => vec![succeeded()],
+            74..80 => vec![fail],
+            80..86 => vec![Killed],
+            86..90 => vec![Step::Verdict(VerdictKind::Approved), Killed],
+            90..95 => vec![Step::Verdict(VerdictKind::Rejected), EndAndCall],
+            _ => vec![Block, succeeded()],
+        },
+        AgentType::Planner => match draw {
+            0..40 => vec![Subtask, Subtask, Subtask, succeeded()],
+            40..65 => vec![Subtask, succeeded()],
+            65..75 => vec![Subtask, Subtask, Killed],
+            75..85 => vec![succeeded()],
+            85..92 => vec![Subtask, fail],
+            _ => vec![fail],
+        },
+        _ => match draw {
+            0..42 => vec![Comment, OpenPr, succeeded()],
+            42..47 => vec![OpenPr, OpenPr, succeeded()],
+            47..56 => vec![Comment, fail],
+            56..62 => vec![Comment, succeeded()],
+            62..68 => vec![Comment, Killed],
+            68..73 => vec![OpenPr, Killed],
+            73..78 => vec![OpenPr, fail],
+            78..82 => vec![Block, succeeded()],
+            82..85 => vec![HandBack, succeeded()],
+            85..89 => vec![OpenPr, FalseVerdict, succeeded()],
+            89..93 => vec![OpenPr, EndAndCall],
+            93..96 => vec![HandBack, Killed],
+            _ => vec![Comment, EndAndCall],
+        },
+    })
+}

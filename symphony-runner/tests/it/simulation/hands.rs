@@ -1,0 +1,154 @@
+//! The hands of a simulated tick; each thing that they do may be the last one.
+
+use std::collections::BTreeSet;
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::tick::LockState;
+use symphony_runner::RunnerError;
+use symphony_runner::supervise::SuperviseMode;
+use symphony_runner::tick::Hands;
+use symphony_store::{Context, Project, Store};
+
+use super::machine::Machine;
+
+/// What ends a tick in the middle.
+#[derive(Debug)]
+pub(super) struct Crash;
+
+/// What goes wrong in one tick.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct TickFaults {
+    /// After how many looks, moves and writes its process dies.
+    pub(super) crash_after: Option<u32>,
+    /// How many supervisors can not be started.
+    pub(super) failing_starts: u32,
+    /// How many locks can not be made, since the disk is full.
+    pub(super) failing_locks: u32,
+    /// Whether removing worktrees fails.
+    pub(super) failing_removals: bool,
+}
+
+/// The hands.
+#[derive(Debug)]
+pub(super) struct SimulatedHands<'a> {
+    pub(super) machine: &'a mut Machine,
+    pub(super) faults: TickFaults,
+    /// Locks that this tick has.
+    pub(super) taken: BTreeSet<RunId>,
+}
+
+impl SimulatedHands<'_> {
+    /// A moment at which the process may die.
+    fn moment(&mut self) {
+        if let Some(left) = &mut self.faults.crash_after {
+            if *left == 0 {
+                std::panic::resume_unwind(Box::new(Crash));
+            }
+            *left -= 1;
+        }
+    }
+}
+
+fn disk_full(what: &'static str) -> RunnerError {
+    RunnerError::Io {
+        action: what,
+        path: "/simulated".into(),
+        source: std::io::ErrorKind::StorageFull.into(),
+    }
+}
+
+impl Hands for SimulatedHands<'_> {
+    type Lock = RunId;
+
+    fn now(&mut self) -> Timestamp {
+        self.moment();
+        self.machine.now()
+    }
+
+    fn run_id(&mut self) -> RunId {
+        RunId::parse(format!("r{}", self.machine.number())).unwrap()
+    }
+
+    fn lock_state(&mut self, _: &Project, run: &RunId) -> Result<LockState, RunnerError> {
+        self.moment();
+        Ok(if self.machine.locks.contains(run) {
+            LockState::Held
+        } else {
+            LockState::Free
+        })
+    }
+
+    fn lock(&mut self, _: &Project, run: &RunId) -> Result<RunId, RunnerError> {
+        self.moment();
+        if self.faults.failing_locks > 0 {
+            self.faults.failing_locks -= 1;
+            return Err(disk_full("make the run's folder"));
+        }
+        if !self.machine.locks.insert(run.clone()) {
+            return Err(RunnerError::Refused {
+                reason: format!("somebody has the lock of {run}"),
+            });
+        }
+        self.taken.insert(run.clone());
+        self.moment();
+        Ok(run.clone())
+    }
+
+    fn give_up(&mut self, _: &Project, run: &RunId, lock: RunId) {
+        self.moment();
+        self.machine.note(format_args!("{run} was not claimed"));
+        self.machine.count("claim refused");
+        self.taken.remove(&lock);
+        self.machine.locks.remove(&lock);
+    }
+
+    fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError> {
+        self.moment();
+        let ended = usize::from(self.machine.strays.remove(run));
+        self.moment();
+        Ok(ended)
+    }
+
+    fn start_supervisor(
+        &mut self,
+        _: &Project,
+        run: &RunId,
+        lock: RunId,
+        mode: SuperviseMode,
+    ) -> Result<(), RunnerError> {
+        self.moment();
+        if self.faults.failing_starts > 0 {
+            self.faults.failing_starts -= 1;
+            self.taken.remove(&lock);
+            self.machine.locks.remove(&lock);
+            return Err(disk_full("start the supervisor of"));
+        }
+        if mode == SuperviseMode::Finish {
+            self.machine.count("crash finished");
+        }
+        self.taken.remove(&lock);
+        self.machine.note(format_args!("started {run} ({mode:?})"));
+        self.machine.born.push((run.clone(), mode));
+        self.moment();
+        Ok(())
+    }
+
+    fn remove_worktree(
+        &mut self,
+        store: &mut Store,
+        _: &Project,
+        _: &ProjectConfig,
+        issue: &IssueId,
+    ) -> Result<String, RunnerError> {
+        self.moment();
+        if self.faults.failing_removals {
+            return Err(disk_full("remove"));
+        }
+        let context = Context::system(self.now());
+        store.record_worktree(&context, issue, false)?;
+        self.moment();
+        Ok(format!("{issue}: worktree removed"))
+    }
+}

@@ -1,0 +1,345 @@
+//! What supervisors do, on the real store: each step of their runs, and the exit handling.
+
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::RunId;
+use symphony_core::issue::{IssueEvent, Priority};
+use symphony_core::outcome::FailureLimits;
+use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
+use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
+use symphony_core::tick::HoldScope;
+use symphony_runner::supervise::SuperviseMode;
+use symphony_store::{
+    Actor, Context, NewHold, NewPullRequest, NewSubtask, RunFinish, RunKey, RunStart, StoreError,
+};
+
+use super::agent::{Step, script};
+use super::course::Course;
+use super::machine::Supervisor;
+use super::stage::Trouble;
+
+/// The first hold of a provider that tells no reset time.
+const HOLD_MS: u64 = 60_000;
+
+impl Course {
+    /// Lets every supervisor do what is due.
+    pub(super) fn run_supervisors(&mut self) {
+        self.welcome();
+        loop {
+            let next = self
+                .machine
+                .supervisors
+                .iter()
+                .filter_map(|(id, supervisor)| Some((supervisor.steps.front()?.0, id)))
+                .filter(|(due, _)| *due <= self.machine.passed)
+                .min()
+                .map(|(_, id)| id.clone());
+            let Some(id) = next else { return };
+            let supervisor = self.machine.supervisors.get_mut(&id).unwrap();
+            let (_, step) = supervisor.steps.pop_front().unwrap();
+            let (run, mode) = (supervisor.run.clone(), supervisor.mode);
+            if let Err(error) = self.do_step(&run, mode, &step) {
+                self.stop(&run.id, &error);
+            }
+        }
+    }
+
+    /// Supervisors that a tick started read their run and draw what will happen.
+    fn welcome(&mut self) {
+        for (id, mode) in std::mem::take(&mut self.machine.born) {
+            let run = self.store.run(&id).unwrap();
+            if !run.status.is_live() {
+                self.machine.locks.remove(&id);
+                continue;
+            }
+            let (trouble, passed) = (self.trouble, self.machine.passed);
+            let steps = script(&run.agent, mode, trouble, &mut self.machine.random, passed);
+            self.machine
+                .supervisors
+                .insert(id, Supervisor { run, mode, steps });
+        }
+    }
+
+    /// A supervisor that can not write ends; its run is left to the next tick.
+    fn stop(&mut self, run: &RunId, error: &StoreError) {
+        if !matches!(error, StoreError::DiskFull(_)) {
+            self.machine.fail(format_args!("{run}: {error}"));
+        }
+        self.machine.note(format_args!("{run} stops: {error}"));
+        self.machine.supervisors.remove(run);
+        self.machine.locks.remove(run);
+    }
+
+    fn do_step(&mut self, run: &Run, mode: SuperviseMode, step: &Step) -> Result<(), StoreError> {
+        self.machine
+            .note(format_args!("{} {}: {step:?}", run.id, run.agent));
+        if *step == Step::Killed {
+            self.machine.kill(&run.id);
+            return Ok(());
+        }
+        if mode == SuperviseMode::Run {
+            if self.store.cancel_requested(&run.id)? {
+                return self.end(run, RunStatus::Cancelled, Some(ErrorClass::Cancelled));
+            }
+            if self.down.contains(&run.provider) {
+                return self.end(run, RunStatus::Failed, Some(ErrorClass::Overloaded));
+            }
+            if self.disk_full && *step == Step::Start {
+                self.machine.count("disk full");
+                return self.end(run, RunStatus::Failed, Some(ErrorClass::DiskFull));
+            }
+        }
+        match step {
+            Step::Start => self.start(run),
+            Step::End(status, class) => self.end(run, *status, *class),
+            Step::EndAndCall => {
+                self.end(run, RunStatus::Succeeded, None)?;
+                self.call_late(run)
+            }
+            Step::Killed => Ok(()),
+            call => match self.call(run, call) {
+                // what an agent may not do is told to the agent
+                Err(
+                    StoreError::Transition { .. }
+                    | StoreError::Refused { .. }
+                    | StoreError::NotFound { .. },
+                ) => {
+                    self.machine.count("call refused");
+                    Ok(())
+                }
+                other => other,
+            },
+        }
+    }
+
+    fn as_run(&self, run: &Run) -> Context {
+        let key = RunKey {
+            run: run.id.clone(),
+            fence: run.fence,
+            agent: run.agent.clone(),
+        };
+        Context {
+            actor: Actor::Run(key),
+            now: self.machine.now(),
+        }
+    }
+
+    fn start(&mut self, run: &Run) -> Result<(), StoreError> {
+        let context = self.as_run(run);
+        let mut start = RunStart {
+            metadata: serde_json::json!({}),
+            ..RunStart::default()
+        };
+        if let Some(issue) = run.target.issue() {
+            start.worktree = Some(format!(".symphony-workspaces/{issue}"));
+            let system = Context::system(self.machine.now());
+            self.store.record_worktree(&system, issue, true)?;
+        }
+        self.store.record_start(&context, &run.id, &start)?;
+        Ok(())
+    }
+
+    fn call(&mut self, run: &Run, call: &Step) -> Result<(), StoreError> {
+        let context = self.as_run(run);
+        let Some(issue) = run.target.issue().cloned() else {
+            return Ok(());
+        };
+        match call {
+            Step::OpenPr => {
+                let new = NewPullRequest {
+                    branch: format!("symphony/{issue}"),
+                    issue,
+                    title: "A change".into(),
+                    body: "As asked.".into(),
+                    base: "main".into(),
+                    base_commit: "base".into(),
+                    head_commit: format!("h{}", self.machine.number()),
+                    diff: String::new(),
+                    files: vec![],
+                    reported_gates: vec![],
+                };
+                self.store.create_pr(&context, &new)?;
+            }
+            Step::Verdict(kind) => {
+                let RunTarget::PullRequest(_, id) = &run.target else {
+                    return Ok(());
+                };
+                let head = self.store.pr(*id)?.head_commit;
+                self.store
+                    .record_verdict(&context, *id, *kind, &head, "Looked at it.")?;
+            }
+            Step::FalseVerdict => return self.speak_falsely(run, &context),
+            Step::Block => {
+                let event = IssueEvent::AgentBlocked {
+                    reason: "it needs a word".into(),
+                };
+                self.store
+                    .move_issue_with_comment(&context, &issue, &event, "Why?")?;
+            }
+            Step::HandBack => {
+                self.store
+                    .move_issue(&context, &issue, &IssueEvent::HandedBack)?;
+            }
+            Step::Subtask => {
+                let new = NewSubtask {
+                    parent: issue,
+                    title: format!("part {}", self.machine.number()),
+                    description: "A part of it.".into(),
+                    priority: Priority::Medium,
+                    size: None,
+                    depends_on: vec![],
+                };
+                let made = self.store.add_subtask(&context, &new)?;
+                self.open.push(made.issue.id);
+            }
+            _ => {
+                self.store.add_comment(&context, &issue, "At work.")?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A judge that speaks about another commit, or a worker about its own work: never recorded.
+    fn speak_falsely(&mut self, run: &Run, context: &Context) -> Result<(), StoreError> {
+        let Some(pr) = run
+            .target
+            .issue()
+            .map(|id| self.store.open_pr(id))
+            .transpose()?
+            .flatten()
+        else {
+            return Ok(());
+        };
+        let commit = if run.target.is_review() {
+            "h0"
+        } else {
+            &pr.head_commit
+        };
+        let spoken = self
+            .store
+            .record_verdict(context, pr.id, VerdictKind::Approved, commit, "");
+        if spoken.is_ok() {
+            self.machine.fail(format_args!(
+                "I9: {} could judge {} on {commit}",
+                run.id, pr.id
+            ));
+        }
+        self.machine.count("verdict refused");
+        Ok(())
+    }
+
+    /// A call in the name of a run that is over: always refused.
+    fn call_late(&mut self, run: &Run) -> Result<(), StoreError> {
+        let Some(issue) = run.target.issue() else {
+            return Ok(());
+        };
+        match self
+            .store
+            .add_comment(&self.as_run(run), issue, "One more word.")
+        {
+            Err(StoreError::Superseded { .. }) => {
+                self.machine.count("late call refused");
+                Ok(())
+            }
+            Err(error) => Err(error),
+            Ok(_) => self
+                .machine
+                .fail(format_args!("F1: {} wrote after its end", run.id)),
+        }
+    }
+
+    /// Exit handling.
+    pub(super) fn end(
+        &mut self,
+        run: &Run,
+        status: RunStatus,
+        class: Option<ErrorClass>,
+    ) -> Result<(), StoreError> {
+        let own_pr = run
+            .target
+            .issue()
+            .map(|id| self.store.open_pr(id))
+            .transpose()?
+            .flatten()
+            .filter(|pr| pr.run.as_ref() == Some(&run.id));
+        // what was tampered with is not run
+        let own_pr = own_pr.filter(|_| status != RunStatus::Tampered);
+        let gates = own_pr.map(|pr| self.gates(pr.head_commit));
+        let stage = self.stage(&run.project);
+        let limits = FailureLimits {
+            max_retries: stage.config.max_retries,
+            max_backoff_ms: stage.config.max_retry_backoff_ms.get(),
+            breaker_target: stage.config.circuit_breaker_status,
+        };
+        let finish = RunFinish {
+            run: run.id.clone(),
+            status,
+            error: class.map(|class| RunError {
+                class,
+                message: "simulated".into(),
+            }),
+            exit_code: Some(0),
+            usage: None,
+            output_tail: "the last words".into(),
+            metadata: serde_json::Map::new(),
+            gates,
+            cap: None,
+            phase: None,
+            hold: class.and_then(|class| self.hold(run, class)),
+            limits,
+        };
+        let context = Context::system(self.machine.now());
+        let ended = self.store.finish_run(&context, &finish)?;
+        if let Some(issue) = &ended.issue {
+            self.machine.note(format_args!(
+                "{} is {}, {} is {} ({:?})",
+                run.id,
+                ended.run.status,
+                issue.id,
+                issue.state.status(),
+                issue.counts
+            ));
+        }
+        self.machine.supervisors.remove(&run.id);
+        self.machine.locks.remove(&run.id);
+        Ok(())
+    }
+
+    fn gates(&mut self, commit: String) -> VerifiedGates {
+        let passed = self.trouble == Trouble::Calm || !self.machine.random.chance(15, 100);
+        if !passed {
+            self.machine.count("gate red");
+        }
+        let gate = VerifiedGate {
+            name: "test".into(),
+            required: true,
+            passed,
+            exit_code: Some(i32::from(!passed)),
+            duration_ms: 1,
+            output: String::new(),
+        };
+        VerifiedGates {
+            commit,
+            results: vec![gate],
+        }
+    }
+
+    fn hold(&mut self, run: &Run, class: ErrorClass) -> Option<NewHold> {
+        if !class.is_hold() {
+            return None;
+        }
+        self.machine.count("held");
+        let now = self.machine.now();
+        let told = self.trouble == Trouble::Wild && self.machine.random.chance(1, 4);
+        Some(NewHold {
+            scope: if class == ErrorClass::DiskFull {
+                HoldScope::Everything
+            } else {
+                HoldScope::Provider(run.provider.clone())
+            },
+            class,
+            reason: "simulated".into(),
+            until: told.then(|| symphony_core::retry::after(now, 40 * 60_000)),
+            first_ms: HOLD_MS,
+        })
+    }
+}
