@@ -307,6 +307,10 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
             Verdict::plain(Exit::Refused)
         }
         WorkspaceError::FileMissing { .. } => Verdict::plain(Exit::NotFound),
+        WorkspaceError::StatuslineTaken { .. } => Verdict::new(
+            Exit::Refused,
+            "remove it from the file, or let your own script print what `symphony plan statusline` prints",
+        ),
         WorkspaceError::LockTimeout { .. } => Verdict::new(
             Exit::Busy,
             "type the command again; `symphony status` shows what is at work",

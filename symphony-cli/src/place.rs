@@ -124,6 +124,20 @@ impl Surroundings {
         })
     }
 
+    /// Returns the project as it is recorded; none when the repository is not set up or its database can not be told.
+    ///
+    /// # Errors
+    /// When there is a database and it can not be opened.
+    pub(crate) fn recorded_project(&self) -> anyhow::Result<Option<Project>> {
+        let Ok(installation) = self.installation() else {
+            return Ok(None);
+        };
+        match existing_store(&installation)? {
+            Some(store) => Ok(store.project_at(&installation.root)?),
+            None => Ok(None),
+        }
+    }
+
     /// Refuses what only a person, or a judge's own tools, may do, when an agent's run asks for it.
     ///
     /// # Errors

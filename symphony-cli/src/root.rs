@@ -12,7 +12,7 @@ use crate::command::{
     CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InitArgs, IssueCommand,
     LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PrCommand,
     ProfileCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND,
-    StatusArgs, SuperviseArgs, TickArgs, scripted_agent,
+    StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
 };
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
@@ -135,6 +135,11 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         if name == OsStr::new(SCRIPTED_AGENT_COMMAND) {
             return scripted_agent(rest.iter().cloned());
         }
+    }
+    // a status bar calls it several times a second: it does nothing that it need not
+    if arguments.get(1..) == Some(&["plan".into(), "statusline".into()]) {
+        print_statusline();
+        return Exit::Done.into();
     }
     let cli = match Cli::try_parse_from(arguments) {
         Ok(cli) => cli,

@@ -81,18 +81,26 @@ impl FromStr for RunReference {
 /// # Errors
 /// When standard input can not be read, is not UTF-8, or is longer than any text field.
 pub(crate) fn text_or_stdin(typed: &str) -> anyhow::Result<String> {
+    text_within(typed, TEXT_BYTES_MAX)
+}
+
+/// Returns a text that was typed; `-` reads it from standard input, at most so many bytes.
+///
+/// # Errors
+/// When standard input can not be read, is not UTF-8, or is longer.
+pub(crate) fn text_within(typed: &str, bytes_max: usize) -> anyhow::Result<String> {
     if typed != "-" {
         return Ok(typed.to_owned());
     }
     let mut bytes = Vec::new();
-    let limit = u64::try_from(TEXT_BYTES_MAX).unwrap_or(u64::MAX);
+    let limit = u64::try_from(bytes_max).unwrap_or(u64::MAX);
     std::io::stdin()
         .lock()
         .take(limit + 1)
         .read_to_end(&mut bytes)
         .context("read standard input")?;
-    if bytes.len() > TEXT_BYTES_MAX {
-        let message = format!("read standard input: it is longer than {TEXT_BYTES_MAX} bytes");
+    if bytes.len() > bytes_max {
+        let message = format!("read standard input: it is longer than {bytes_max} bytes");
         return Err(Stop::new(Exit::Refused, message)
             .hint("put the rest into a file of the repository and name it")
             .into());

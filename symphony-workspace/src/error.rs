@@ -154,6 +154,22 @@ pub enum WorkspaceError {
         /// The limit.
         bytes_max: u64,
     },
+    /// Another tool's settings are not what that tool reads: mend the file.
+    #[error("change {}: {reason}", path.display())]
+    Settings {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// Claude Code has another status line: remove it, or call Symphony's from it.
+    #[error("set the status line in {}: it is {found}", path.display())]
+    StatuslineTaken {
+        /// The file.
+        path: PathBuf,
+        /// What is set.
+        found: String,
+    },
     /// A file with bytes that are no text.
     #[error("read {}: line {line} is not UTF-8", path.display())]
     NotText {

@@ -6,6 +6,7 @@
 
 pub mod artifact;
 mod change;
+mod claude_settings;
 mod commit_id;
 pub mod config_file;
 mod context_file;
@@ -28,6 +29,7 @@ mod worktree;
 pub use change::{
     AutoCommit, ChangeKind, DiffSnapshot, FileChange, RescueRef, Reset, Status, work_in_progress,
 };
+pub use claude_settings::{CLAUDE_SETTINGS, StatuslineInstall, install_statusline};
 pub use commit_id::{CommitId, CommitIdError};
 pub use context_file::{
     CONTEXT_FILE_BYTES_MAX, CONTEXT_FILES_MAX, CONTEXT_TOTAL_BYTES_MAX, ContextFile,

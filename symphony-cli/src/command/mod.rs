@@ -35,7 +35,7 @@ pub(crate) use man::ManArgs;
 pub(crate) use mcp::McpArgs;
 pub(crate) use pause::{PauseArgs, ResumeArgs};
 pub(crate) use phase::PhaseCommand;
-pub(crate) use plan::PlanCommand;
+pub(crate) use plan::{PlanCommand, print_statusline};
 pub(crate) use pr::PrCommand;
 pub(crate) use profile::ProfileCommand;
 pub(crate) use prompt::PromptCommand;

@@ -28,6 +28,10 @@ mod mcp_stdio;
 #[cfg(test)]
 mod plan_files;
 #[cfg(test)]
+mod plan_state;
+#[cfg(test)]
+mod plan_views;
+#[cfg(test)]
 mod prompt_sizes;
 #[cfg(test)]
 mod pull_requests;
@@ -45,6 +49,8 @@ mod review;
 mod run_loop;
 #[cfg(test)]
 mod run_records;
+#[cfg(test)]
+mod skill;
 #[cfg(test)]
 mod spending;
 #[cfg(test)]

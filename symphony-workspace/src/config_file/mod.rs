@@ -28,4 +28,5 @@ pub use error::ConfigFileError;
 pub use init::write_init;
 pub use load::{ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, read_file};
 pub use lookup::{CONFIG_FILE_NAME, ConfigPaths, Found, find_upward, global_path};
+pub(crate) use text::options as json_options;
 pub use text::{ParsedText, parse_text};

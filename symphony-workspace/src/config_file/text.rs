@@ -22,7 +22,7 @@ pub struct ParsedText {
 }
 
 /// What of JSONC is taken: comments and trailing commas, nothing else beyond JSON.
-pub(super) const fn options() -> ParseOptions {
+pub(crate) const fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
         allow_loose_object_property_names: false,

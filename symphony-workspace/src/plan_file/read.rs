@@ -1,6 +1,6 @@
 //! Reading a plan file.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
@@ -21,8 +21,14 @@ pub fn read_plan_file(path: &Path) -> Result<String, WorkspaceError> {
     read_text_file(path, PLAN_BYTES_MAX)
 }
 
-/// Reads a regular file of UTF-8 text; never blocks, also not on a FIFO.
-pub(super) fn read_text_file(path: &Path, bytes_max: u64) -> Result<String, WorkspaceError> {
+/// Reads a regular file of UTF-8 text.
+pub(crate) fn read_text_file(path: &Path, bytes_max: u64) -> Result<String, WorkspaceError> {
+    let file = open_regular(path)?;
+    read_text(&file, path, bytes_max)
+}
+
+/// Opens a regular file; never blocks, also not on a FIFO.
+pub(super) fn open_regular(path: &Path) -> Result<File, WorkspaceError> {
     let nonblocking = OFlags::NONBLOCK | OFlags::NOCTTY;
     let flags = i32::try_from(nonblocking.bits()).unwrap_or(0);
     let mut options = OpenOptions::new();
@@ -34,22 +40,33 @@ pub(super) fn read_text_file(path: &Path, bytes_max: u64) -> Result<String, Work
         },
         _ => WorkspaceError::io("open", path, source),
     })?;
-    let io = |source| WorkspaceError::io("read", path, source);
-    let meta = file.metadata().map_err(io)?;
-    if !meta.is_file() {
-        return Err(WorkspaceError::NotAFile {
+    let meta = file
+        .metadata()
+        .map_err(|source| WorkspaceError::io("look at", path, source))?;
+    if meta.is_file() {
+        Ok(file)
+    } else {
+        Err(WorkspaceError::NotAFile {
             path: path.to_owned(),
-        });
+        })
     }
+}
+
+/// Reads an open file from its beginning.
+pub(super) fn read_text(
+    file: &File,
+    path: &Path,
+    bytes_max: u64,
+) -> Result<String, WorkspaceError> {
     let mut bytes = Vec::new();
     file.take(bytes_max.saturating_add(1))
         .read_to_end(&mut bytes)
-        .map_err(io)?;
+        .map_err(|source| WorkspaceError::io("read", path, source))?;
     let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
     if length > bytes_max {
         return Err(WorkspaceError::TooLarge {
             path: path.to_owned(),
-            bytes: meta.len().max(length),
+            bytes: length,
             bytes_max,
         });
     }

@@ -9,13 +9,11 @@ use serde_json::Value;
 use symphony_core::config::{
     Effective, Entry, FileRole, INSTALLATION_KEYS, KeyPath, Segment, Source,
 };
-use symphony_store::Project;
 use symphony_workspace::config_file::{LoadedConfig, load};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{List, Page, Table, View};
-use crate::place::existing_store;
 
 /// What `config show` takes.
 #[derive(Debug, Args)]
@@ -114,7 +112,7 @@ fn values(
     root: &Path,
 ) -> anyhow::Result<Vec<(KeyPath, ValueView)>> {
     let of_installation = loaded.inspect_installation().effective;
-    let project = project(app)?;
+    let project = app.surroundings.recorded_project()?;
     let (id, stored) = (
         project.as_ref().map(|p| &p.id),
         project.as_ref().map(|p| &p.settings),
@@ -126,17 +124,6 @@ fn values(
     values.extend(selected(&of_project.effective, false));
     values.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(values)
-}
-
-/// Returns the project as it is recorded; none when the repository is not set up or its database can not be told.
-fn project(app: &App) -> anyhow::Result<Option<Project>> {
-    let Ok(installation) = app.surroundings.installation() else {
-        return Ok(None);
-    };
-    match existing_store(&installation)? {
-        Some(store) => Ok(store.project_at(&installation.root)?),
-        None => Ok(None),
-    }
 }
 
 fn selected(effective: &Effective, installation: bool) -> Vec<(KeyPath, ValueView)> {

@@ -1,0 +1,97 @@
+//! `symphony plan mark-complete` and `symphony plan mark-failed`.
+
+use clap::Args;
+use symphony_core::id::PlanPhaseId;
+use symphony_core::plan::Artifact;
+use symphony_core::plan::state::RetryMode;
+use symphony_core::plan::state_file::{mark_complete, mark_failed};
+
+use super::state::{StateArg, change_state};
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::value::{text_or_stdin, text_within};
+
+/// Longest list of artifacts: as many as a phase may have, each with a long content.
+const ARTIFACTS_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+/// What `plan mark-complete` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  symphony plan mark-complete .symphony-state.json set-up-db '[{\"type\": \"file_created\", \"path\": \"src/db.ts\"}]'"
+)]
+pub(crate) struct MarkCompleteArgs {
+    #[command(flatten)]
+    file: StateArg,
+    /// The phase
+    #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
+    phase: PlanPhaseId,
+    /// What it produced, as a JSON array of `{"type", "path"?, "name"?, "content"?}`; `-` reads standard input
+    artifacts: Option<String>,
+}
+
+/// What `plan mark-failed` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The error's class decides: some are tried again by themselves, the others wait for a decision.\n\nExample:\n  symphony plan mark-failed .symphony-state.json build-api '3 tests failed'"
+)]
+pub(crate) struct MarkFailedArgs {
+    #[command(flatten)]
+    file: StateArg,
+    /// The phase
+    #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
+    phase: PlanPhaseId,
+    /// What went wrong; `-` reads standard input
+    #[arg(allow_hyphen_values = true)]
+    error: String,
+    /// Let it have failed for good
+    #[arg(long)]
+    no_retry: bool,
+}
+
+impl MarkCompleteArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let artifacts = self.artifacts.as_deref().map(parse_artifacts).transpose()?;
+        let artifacts = artifacts.unwrap_or_default();
+        let answer = change_state(app, &self.file.state, |state, now| {
+            mark_complete(state, &self.phase, artifacts, now)
+        })?;
+        app.out.document(&answer)
+    }
+}
+
+fn parse_artifacts(typed: &str) -> anyhow::Result<Vec<Artifact>> {
+    let text = text_within(typed, ARTIFACTS_BYTES_MAX)?;
+    let mut json = serde_json::Deserializer::from_str(&text);
+    let parsed = serde_path_to_error::deserialize(&mut json);
+    let wrong = |place: String, error: &serde_json::Error| {
+        Stop::new(Exit::Usage, format!("read the artifacts: {place}{error}")).hint(
+            "expected a JSON array such as [{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]",
+        )
+    };
+    let artifacts = parsed.map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." {
+            String::new()
+        } else {
+            format!("{path}: ")
+        };
+        wrong(place, error.inner())
+    })?;
+    json.end().map_err(|error| wrong(String::new(), &error))?;
+    Ok(artifacts)
+}
+
+impl MarkFailedArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let error = text_or_stdin(&self.error)?;
+        let mode = if self.no_retry {
+            RetryMode::Never
+        } else {
+            RetryMode::Again
+        };
+        let answer = change_state(app, &self.file.state, |state, now| {
+            mark_failed(state, &self.phase, &error, mode, now)
+        })?;
+        app.out.document(&answer)
+    }
+}

@@ -1,0 +1,48 @@
+//! The state file that a skill's command is about.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::Timestamp;
+use symphony_core::plan::state_file::{StateFile, StateFileError};
+use symphony_workspace::plan_file::{LockedStateFile, read_state_file};
+
+use crate::app::App;
+
+/// The state file of a command.
+#[derive(Debug, Clone, Args)]
+pub(super) struct StateArg {
+    /// The state file
+    pub(super) state: PathBuf,
+}
+
+/// Reads a state file.
+///
+/// # Errors
+/// When it is not there, or is no state file.
+pub(super) fn read_state(app: &App, file: &Path) -> anyhow::Result<StateFile> {
+    let text = read_state_file(&app.surroundings.current.join(file))?;
+    StateFile::parse(&text).with_context(|| what(file))
+}
+
+/// Changes a state file: one process at a time, the file replaced as a whole, or left as it is when the operation is
+/// refused.
+///
+/// # Errors
+/// When it is not there, is no state file, the operation is refused, or it can not be written.
+pub(super) fn change_state<T>(
+    app: &App,
+    file: &Path,
+    operation: impl FnOnce(&mut StateFile, Timestamp) -> Result<T, StateFileError>,
+) -> anyhow::Result<T> {
+    let locked = LockedStateFile::open(&app.surroundings.current.join(file))?;
+    let mut state = StateFile::parse(locked.text()).with_context(|| what(file))?;
+    let answer = operation(&mut state, Timestamp::now()).with_context(|| what(file))?;
+    locked.replace(&state.render()?)?;
+    Ok(answer)
+}
+
+fn what(file: &Path) -> String {
+    format!("use the state file {}", file.display())
+}

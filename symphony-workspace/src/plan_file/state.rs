@@ -1,0 +1,128 @@
+//! State files: changed by one process at a time, replaced as a whole.
+//!
+//! The lock is an `flock` on the file itself, so that nothing lies about beside it. A change renames a new file over
+//! the old one; who then gets the lock of the old one sees that the name leads elsewhere, and begins again. So the
+//! lock that counts is always that of the file the name leads to.
+
+use std::fs::{self, File, TryLockError};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::read::{PLAN_BYTES_MAX, open_regular, read_text, read_text_file};
+use crate::error::WorkspaceError;
+use crate::whole_file::{Existing, write_whole};
+
+/// How long a change waits for others; each takes milliseconds, so that a longer wait means one that was stopped.
+pub const STATE_LOCK_WAIT_MAX: Duration = Duration::from_secs(30);
+/// Between two tries.
+const RETRY: Duration = Duration::from_millis(2);
+/// A state file holds its plan.
+const STATE_BYTES_MAX: u64 = 2 * PLAN_BYTES_MAX;
+
+/// Reads a state file; it is replaced as a whole, so that it is never seen half written.
+///
+/// # Errors
+/// [`WorkspaceError::FileMissing`] when it is not there, [`WorkspaceError::NotAFile`], [`WorkspaceError::TooLarge`],
+/// [`WorkspaceError::NotText`].
+pub fn read_state_file(path: &Path) -> Result<String, WorkspaceError> {
+    read_text_file(path, STATE_BYTES_MAX)
+}
+
+/// Makes a state file; false when there is something of that name, which is then not touched.
+///
+/// # Errors
+/// When it can not be written.
+pub fn create_state_file(path: &Path, text: &str) -> Result<bool, WorkspaceError> {
+    match write_whole(path, text, Existing::Refuse) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
+        Err(source) => Err(WorkspaceError::io("write", path, source)),
+    }
+}
+
+/// Writes a state file, whatever it was before: for the one who owns it. A reader sees the old text or the new one,
+/// also after a power cut.
+///
+/// # Errors
+/// When it can not be written.
+pub fn write_state_file(path: &Path, text: &str) -> Result<(), WorkspaceError> {
+    write_whole(path, text, Existing::Replace)
+        .map_err(|source| WorkspaceError::io("write", path, source))
+}
+
+/// A state file that nobody else changes while this value lives.
+#[derive(Debug)]
+pub struct LockedStateFile {
+    /// Holds the lock.
+    _file: File,
+    path: PathBuf,
+    text: String,
+}
+
+impl LockedStateFile {
+    /// Waits for the others, takes the lock and reads the file. A link is followed: the file it leads to is changed.
+    ///
+    /// # Errors
+    /// As [`read_state_file`]; [`WorkspaceError::LockTimeout`] after [`STATE_LOCK_WAIT_MAX`].
+    pub fn open(path: &Path) -> Result<Self, WorkspaceError> {
+        Self::open_within(path, STATE_LOCK_WAIT_MAX)
+    }
+
+    /// Waits at most `limit` for the others, takes the lock and reads the file.
+    ///
+    /// # Errors
+    /// As [`Self::open`].
+    pub fn open_within(path: &Path, limit: Duration) -> Result<Self, WorkspaceError> {
+        let path = fs::canonicalize(path).unwrap_or_else(|_missing| path.to_owned());
+        let deadline = Instant::now() + limit;
+        loop {
+            let file = open_regular(&path)?;
+            match file.try_lock() {
+                Ok(()) if is_named(&file, &path) => {
+                    let text = read_text(&file, &path, STATE_BYTES_MAX)?;
+                    return Ok(Self {
+                        _file: file,
+                        path,
+                        text,
+                    });
+                }
+                // it was replaced between opening and locking
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(RETRY),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(WorkspaceError::LockTimeout {
+                        path,
+                        seconds: limit.as_secs(),
+                    });
+                }
+                Err(TryLockError::Error(source)) => {
+                    return Err(WorkspaceError::io("lock", &path, source));
+                }
+            }
+        }
+    }
+
+    /// Returns what the file says.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Replaces the file, then lets others at it.
+    ///
+    /// # Errors
+    /// When it can not be written; it is then as before.
+    pub fn replace(self, text: &str) -> Result<(), WorkspaceError> {
+        write_state_file(&self.path, text)
+    }
+}
+
+/// Says whether a path leads to an open file.
+fn is_named(file: &File, path: &Path) -> bool {
+    let (Ok(held), Ok(named)) = (file.metadata(), fs::metadata(path)) else {
+        return false;
+    };
+    (held.dev(), held.ino()) == (named.dev(), named.ino())
+}
