@@ -41,6 +41,7 @@ bench:
     cargo bench -p symphony-learning
     cargo bench -p symphony-prompt
     cargo bench -p symphony-runner
+    cargo bench -p symphony-cli
 
 # Much more of what the tests do in small: a million simulated ticks.
 soak:

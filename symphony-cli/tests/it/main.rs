@@ -26,6 +26,8 @@ mod main_job;
 #[cfg(test)]
 mod mcp_stdio;
 #[cfg(test)]
+mod plan_damage;
+#[cfg(test)]
 mod plan_files;
 #[cfg(test)]
 mod plan_state;

@@ -31,6 +31,25 @@ fn the_example_plans_are_right() {
     assert!(checked >= 1, "there is an example");
 }
 
+#[test]
+fn the_plan_in_the_guide_is_right() {
+    let project = Project::repository("plans");
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/plans.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    // what is indented is what one types, the plan first
+    let indented: Vec<&str> = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("    "))
+        .collect();
+    fs::write(project.root.join("plan.md"), indented.join("\n")).unwrap();
+    let plan = project.json(&["plan", "check", "plan.md"]);
+    assert_eq!(
+        (&plan["valid"], &plan["phases"], &plan["warnings"]),
+        (&json!(true), &json!(2), &json!([])),
+        "{plan:#}"
+    );
+}
+
 /// The commands that stand in a text, in order: the lines of its `bash` blocks.
 fn commands(text: &str) -> Vec<String> {
     let mut commands = Vec::new();

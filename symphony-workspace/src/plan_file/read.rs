@@ -58,7 +58,9 @@ pub(super) fn read_text(
     path: &Path,
     bytes_max: u64,
 ) -> Result<String, WorkspaceError> {
-    let mut bytes = Vec::new();
+    // one read for a file of usual size, one for its end
+    let expected = file.metadata().map_or(0, |meta| meta.len().min(1 << 20));
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or(0) + 1);
     file.take(bytes_max.saturating_add(1))
         .read_to_end(&mut bytes)
         .map_err(|source| WorkspaceError::io("read", path, source))?;
