@@ -31,6 +31,8 @@ pub enum Evidence {
     Found,
     /// Nothing of the kind.
     None,
+    /// Nothing of the kind, and tools were refused to the agent.
+    NoneAfterDenials,
 }
 
 /// Everything that decides what becomes of an issue.
@@ -117,8 +119,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
         && !end.run.moved_issue
-        && end.evidence == Evidence::None
-        && let Some(error) = missing_outcome(&end.run.agent)
+        && let Some(error) = missing_outcome(&end.run.agent, end.evidence)
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -204,8 +205,21 @@ fn waits_or_works(status: IssueStatus) -> bool {
     )
 }
 
-/// A clean end without what the agent's type is for; workers and phase agents are continued instead.
-fn missing_outcome(agent: &AgentType) -> Option<RunError> {
+/// A clean end without what the agent's type is for. Workers and phase agents are continued instead, unless tools were
+/// refused to them: they would meet the same refusal again at once.
+fn missing_outcome(agent: &AgentType, evidence: Evidence) -> Option<RunError> {
+    match evidence {
+        Evidence::Found => return None,
+        Evidence::NoneAfterDenials => {
+            return Some(RunError {
+                class: ErrorClass::PermissionDenied,
+                message: format!(
+                    "the {agent} ended without an outcome after tools were refused to it"
+                ),
+            });
+        }
+        Evidence::None => {}
+    }
     let message = match agent {
         AgentType::Judge => "the judge ended without a verdict (approve_pr or reject_pr)",
         AgentType::Planner => "planner-no-subtasks: the planner ended without a sub-task",

@@ -60,6 +60,17 @@ pub struct RunFinish {
     pub limits: FailureLimits,
 }
 
+/// The detail of a run's metadata that counts the calls of tools that were refused to its agent.
+pub const PERMISSION_DENIALS: &str = "permission_denials";
+
+impl RunFinish {
+    /// Returns how many calls of tools were refused to the agent.
+    fn denials(&self) -> u64 {
+        let denials = self.metadata.get(PERMISSION_DENIALS);
+        denials.and_then(Value::as_u64).unwrap_or(0)
+    }
+}
+
 /// What became of a run and its issue.
 #[derive(Debug, Clone)]
 pub struct FinishedRun {
@@ -140,7 +151,7 @@ fn end_run(
                 issue: &issue,
                 status: finish.status,
                 error: finish.error.clone(),
-                evidence: evidence(tx, run)?,
+                evidence: evidence(tx, run, finish)?,
                 gate_is_red: red.is_some(),
                 cap: finish.cap,
                 limits: finish.limits,
@@ -181,7 +192,7 @@ fn end_run(
 }
 
 /// What a run's agent is for, apart from moving its issue.
-fn evidence(tx: &Transaction<'_>, run: &Run) -> Result<Evidence, StoreError> {
+fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let found = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?
             .verdict
@@ -190,6 +201,8 @@ fn evidence(tx: &Transaction<'_>, run: &Run) -> Result<Evidence, StoreError> {
     };
     Ok(if found {
         Evidence::Found
+    } else if finish.denials() > 0 {
+        Evidence::NoneAfterDenials
     } else {
         Evidence::None
     })

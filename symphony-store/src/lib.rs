@@ -48,7 +48,7 @@ pub use context::{Actor, Context, RunKey};
 pub use coverage::{CoverageRecord, NewCoverage};
 pub use error::StoreError;
 pub use event::{EventRecord, fold_issue};
-pub use finish::{FinishedRun, RunFinish};
+pub use finish::{FinishedRun, PERMISSION_DENIALS, RunFinish};
 pub use health::{NewTestHealth, TestHealthRecord};
 pub use hold::NewHold;
 pub use issue::{IssueEdit, NewIssue};

@@ -44,6 +44,12 @@ mod python_mcp;
 #[cfg(feature = "real-cli")]
 mod real_claude;
 #[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod real_codex;
+#[cfg(test)]
+#[cfg(feature = "real-cli")]
+mod real_faults;
+#[cfg(test)]
 mod records;
 #[cfg(test)]
 mod review;

@@ -1,88 +1,19 @@
 //! The main job with the real Claude CLI, in front of a scripted model: the scenario file is the scripted agent's.
 
-use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::path::Path;
 
 use serde_json::{Value, json};
 
 use crate::main_job::MAIN_JOB;
 use crate::support::{
-    JUDGE_TOOLS, Project, WORKER, WORKER_TOOLS, agents_of, bash, is_there, row, scenario,
-    scenarios, text, until,
+    JUDGE_TOOLS, Model, Project, RealCli, WORKER, WORKER_TOOLS, agents_of, bash, is_there, row,
+    scenario, scenarios, text, until,
 };
 
 /// What the CLI puts before a tool's name.
 const MCP_PREFIX: &str = "mcp__symphony__";
 /// A name that the CLI itself reserves in its requests; there is no tool behind it.
 const RESERVED: &str = "DeferredToolPlaceholder";
-
-/// The scripted model, a server on loopback.
-struct Model {
-    process: Child,
-    log: PathBuf,
-    url: String,
-}
-
-impl Model {
-    fn start(project: &Project, scenarios: &str) -> Self {
-        let file = |name: &str| project.beside.join(name);
-        let (scenario, log, port) = (file("model.json"), file("model.log"), file("model.port"));
-        std::fs::write(&scenario, scenarios).unwrap();
-        let process = project
-            .program("python3")
-            .arg(concat!(
-                env!("CARGO_MANIFEST_DIR"),
-                "/tests/tools/scripted_model.py"
-            ))
-            .arg("--scenario")
-            .arg(scenario)
-            .arg("--log")
-            .arg(&log)
-            .args(["--port", "0", "--port-file"])
-            .arg(&port)
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("python3 is installed");
-        let port = until("the model's port", || {
-            std::fs::read_to_string(&port)
-                .ok()?
-                .trim()
-                .parse::<u16>()
-                .ok()
-        });
-        Self {
-            process,
-            log,
-            url: format!("http://127.0.0.1:{port}"),
-        }
-    }
-
-    /// The requests of conversations, as the model's log has them; no record may have an error.
-    fn requests(&self) -> Vec<Value> {
-        let text = std::fs::read_to_string(&self.log).unwrap();
-        let records: Vec<Value> = text
-            .lines()
-            .map(|line| serde_json::from_str(line).unwrap())
-            .collect();
-        for record in &records {
-            assert!(record["error"].is_null(), "{}", record["error"]);
-            if record["event"] == "end" {
-                assert_eq!(record["outcome"], "ok", "{record:#}");
-            }
-        }
-        records
-            .into_iter()
-            .filter(|record| record["event"] == "request" && record["scenario"].is_string())
-            .collect()
-    }
-}
-
-impl Drop for Model {
-    fn drop(&mut self) {
-        let _gone = self.process.kill();
-        let _reaped = self.process.wait();
-    }
-}
 
 /// What the first request of a scenario told the model.
 struct Given<'a> {
@@ -235,29 +166,8 @@ fn assert_usage(project: &Project, run: &Value, requests: &[Value], scenario: &s
     );
 }
 
-/// A project whose agent is the real Claude CLI, with a home of its own and no key of anybody, in front of the model.
 fn project(scenarios: &str) -> (Project, Model) {
-    let claude = std::env::var_os("SYMPHONY_TEST_CLAUDE").expect(
-        "the feature real-cli needs SYMPHONY_TEST_CLAUDE: the path of the Claude CLI's program",
-    );
-    let claude = PathBuf::from(claude)
-        .canonicalize()
-        .expect("SYMPHONY_TEST_CLAUDE names a program");
-    let mut project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
-    project.configure(&json!({
-        "provider": "claude-cli",
-        "providers": { "claude-cli": { "binary": claude } },
-        "judge_cooldown_ms": 0,
-        "keep_run_files": true,
-        "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
-    }));
-    let model = Model::start(&project, scenarios);
-    project.set_variable("ANTHROPIC_BASE_URL", &model.url);
-    project.set_variable("ANTHROPIC_API_KEY", "no-key-of-anybody");
-    project.set_variable("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
-    // the CLI wants it as root, and does not mind it otherwise
-    project.set_variable("IS_SANDBOX", "1");
-    (project, model)
+    RealCli::Claude.project(scenarios, &json!({}))
 }
 
 #[test]

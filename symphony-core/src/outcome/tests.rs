@@ -159,6 +159,10 @@ fn every_end_has_its_route() {
         row.evidence = Evidence::Found;
         row
     };
+    let denied = |mut row: Row| {
+        row.evidence = Evidence::NoneAfterDenials;
+        row
+    };
     let red = |mut row: Row| {
         row.moved = true;
         row.gate_is_red = true;
@@ -209,6 +213,21 @@ fn every_end_has_its_route() {
             "worker reached the project's cap",
             capped(CapScope::Project, r(Worker, InProgress, Failed, budget)),
             "failed:budget_exhausted | run_returned | 1/1 | -",
+        ),
+        (
+            "worker ended without an outcome after tools were refused to it",
+            denied(r(Worker, InProgress, Succeeded, None)),
+            "failed:permission_denied | run_returned | 2/2 | backoff 20s",
+        ),
+        (
+            "judge ended without a verdict after tools were refused to it",
+            denied(r(Judge, Review, Succeeded, None)),
+            "failed:permission_denied | - | 2/2 | -",
+        ),
+        (
+            "worker opened a pr although tools were refused to it",
+            denied(moved(r(Worker, Review, Succeeded, None))),
+            "succeeded | - | 0/2 | -",
         ),
         (
             "judge reached the day's cap",
@@ -419,12 +438,12 @@ proptest! {
         agent in agents(),
         status in select(RunStatus::ALL.iter().copied().filter(|s| !s.is_live()).collect::<Vec<_>>()),
         class in proptest::option::of(select(ErrorClass::ALL.to_vec())),
-        flags in any::<[bool; 4]>(),
+        flags in any::<[bool; 5]>(),
         scope in proptest::option::of(select(CapScope::ALL.to_vec())),
         failures in 0_u32..4,
         more_runs in 0_u32..4,
     ) {
-        let [moved, found, gate_is_red, to_todo] = flags;
+        let [moved, found, gate_is_red, to_todo, denied] = flags;
         let counts = AttemptCounts {
             consecutive_failures: failures,
             total_runs: failures + more_runs,
@@ -440,7 +459,11 @@ proptest! {
             issue: &issue,
             status,
             error: class.map(|class| RunError { class, message: "m".into() }),
-            evidence: if found { Evidence::Found } else { Evidence::None },
+            evidence: match (found, denied) {
+                (true, _) => Evidence::Found,
+                (false, true) => Evidence::NoneAfterDenials,
+                (false, false) => Evidence::None,
+            },
             gate_is_red,
             cap: scope.map(cap),
             limits,

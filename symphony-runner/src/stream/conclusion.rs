@@ -190,7 +190,11 @@ fn class_of_error(error: &ApiError) -> Option<ErrorClass> {
         .status
         .and_then(class_of_status)
         .or_else(|| error.kind.as_deref().and_then(class_of_word))
-        .or_else(|| error.error.as_deref().and_then(class_of_word))
+        .or_else(|| match error.error.as_deref() {
+            // A server that answered has a status. Without one the connection broke, or nobody answered in time.
+            Some("server_error") => Some(ErrorClass::Network),
+            word => word.and_then(class_of_word),
+        })
 }
 
 fn class_of_retry(retry: &ApiRetry) -> ErrorClass {

@@ -149,15 +149,6 @@ impl StreamState {
         self.must_end
     }
 
-    /// Returns the class of a run that succeeded by its provider's test, but brought neither status change nor evidence.
-    pub fn no_outcome_class(&self) -> ErrorClass {
-        if self.permission_denials() > 0 {
-            ErrorClass::PermissionDenied
-        } else {
-            ErrorClass::NoOutcome
-        }
-    }
-
     /// Returns the format.
     pub fn format(&self) -> StreamFormat {
         self.format

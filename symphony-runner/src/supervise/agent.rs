@@ -10,7 +10,7 @@ use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus, Usage};
 use symphony_mcp::{RunSocket, Service, StoreThread};
-use symphony_store::RunProgress;
+use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::JoinHandle;
@@ -304,7 +304,7 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
     metadata.insert("lines".to_owned(), json!(ear.state.lines()));
     metadata.insert("broken_lines".to_owned(), json!(ear.state.broken_lines()));
     metadata.insert(
-        "permission_denials".to_owned(),
+        PERMISSION_DENIALS.to_owned(),
         json!(ear.state.permission_denials()),
     );
     if let Some(session) = ear.state.session() {

@@ -19,6 +19,8 @@ const SAMPLES: &[(&str, ExitFact)] = &[
     ("claude-api-500-once-then-ok.ndjson", ExitFact::Code(0)),
     ("claude-api-529-default-retries.ndjson", ExitFact::Code(1)),
     ("claude-api-529-gives-up.ndjson", ExitFact::Code(1)),
+    ("claude-api-connection-reset.ndjson", ExitFact::Code(1)),
+    ("claude-api-no-answer.ndjson", ExitFact::Code(1)),
     ("claude-background-task.ndjson", ExitFact::Code(0)),
     ("claude-json-schema.ndjson", ExitFact::Code(0)),
     ("claude-killed-int-pid.ndjson", ExitFact::Code(0)),
@@ -338,13 +340,15 @@ fn a_result_counts_when_its_process_lingered() {
 }
 
 #[test]
-fn denials_make_an_empty_end_permission_denied() {
+fn denials_are_counted() {
     let denied =
         r#"{"type":"system","subtype":"permission_denied","tool_name":"Bash","message":"no"}"#;
     let (without, _) = feed(StreamFormat::Claude, INIT.as_bytes());
     let (with, _) = feed(StreamFormat::Claude, [INIT, denied].join("\n").as_bytes());
-    assert_eq!(without.no_outcome_class(), ErrorClass::NoOutcome);
-    assert_eq!(with.no_outcome_class(), ErrorClass::PermissionDenied);
+    assert_eq!(
+        (without.permission_denials(), with.permission_denials()),
+        (0, 1)
+    );
 }
 
 #[test]

@@ -1,13 +1,21 @@
 //! What the end-to-end tests stand on: a project of its own for each, its processes, scenario files.
 
+#[cfg(feature = "real-cli")]
+mod model;
 mod processes;
 mod project;
+#[cfg(feature = "real-cli")]
+mod real_cli;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]
 mod roles;
 mod script;
 
+#[cfg(feature = "real-cli")]
+pub(crate) use model::Model;
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 pub(crate) use project::{Answer, Project, text, until};
+#[cfg(feature = "real-cli")]
+pub(crate) use real_cli::RealCli;
 #[cfg(feature = "python-mcp")]
 pub(crate) use roles::every_tool;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]

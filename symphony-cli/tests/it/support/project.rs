@@ -56,6 +56,8 @@ pub(crate) struct Project {
     home: PathBuf,
     variables: Vec<(String, String)>,
     _folder: TempDir,
+    #[cfg(feature = "real-cli")]
+    elsewhere: Vec<TempDir>,
 }
 
 impl Project {
@@ -94,6 +96,8 @@ impl Project {
             home,
             variables: Vec::new(),
             _folder: folder,
+            #[cfg(feature = "real-cli")]
+            elsewhere: Vec::new(),
         };
         project.git(&["init", "-q", "-b", "main"]);
         std::fs::write(project.root.join("README.md"), "# A project\n").unwrap();
@@ -105,6 +109,18 @@ impl Project {
     /// Sets a variable for all commands that follow.
     pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
         self.variables.push((name.to_owned(), value.to_owned()));
+    }
+
+    /// Makes a folder outside of the temporary one, which goes with the project.
+    #[cfg(feature = "real-cli")]
+    pub(crate) fn home_elsewhere(&mut self, name: &str) -> PathBuf {
+        let folder = tempfile::Builder::new()
+            .prefix(name)
+            .tempdir_in("/var/tmp")
+            .unwrap();
+        let path = folder.path().to_owned();
+        self.elsewhere.push(folder);
+        path
     }
 
     /// Replaces the configuration.

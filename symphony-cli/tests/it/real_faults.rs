@@ -1,0 +1,379 @@
+//! Real CLIs in front of a model that fails: what becomes of the run, its issue and its provider in each case.
+//!
+//! Every agent makes one good call first, so that what was used before the fault is seen to count. The CLIs are set to give
+//! up soon: by themselves they take up to three minutes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, RealCli, WORKER, agents_of, kill, scenario, scenarios, until};
+
+/// Projects at a time: each agent needs most of a processor while it starts.
+const AT_ONCE: usize = 3;
+
+/// What one case is, and what is to become of it.
+struct Case {
+    name: &'static str,
+    cli: RealCli,
+    /// What the model does when the agent comes back from its first call.
+    then: Value,
+    /// Laid over the configuration.
+    config: Value,
+    /// Whether the first call is answered.
+    begins: bool,
+    /// Done when the first call is over.
+    act: Option<fn(&Project, &str)>,
+    /// `[run, class, input tokens, whether the cost was told, issue, failures, total runs, hold, next]`.
+    expected: Value,
+}
+
+fn case(cli: RealCli, name: &'static str, then: Value, expected: Value) -> Case {
+    Case {
+        name,
+        cli,
+        then,
+        config: json!({}),
+        begins: true,
+        act: None,
+        expected,
+    }
+}
+
+impl Case {
+    fn with(mut self, config: Value) -> Self {
+        self.config = config;
+        self
+    }
+
+    /// The model never answers.
+    fn unanswered(mut self) -> Self {
+        self.begins = false;
+        self
+    }
+
+    fn act(mut self, act: fn(&Project, &str)) -> Self {
+        self.act = Some(act);
+        self
+    }
+}
+
+/// A turn that says something, after faults.
+fn says(faults: &Value) -> Value {
+    json!({ "content": [{ "type": "text", "text": "I go on another time." }], "faults": faults })
+}
+
+fn http(status: u16) -> Value {
+    says(&json!([{ "type": "http", "status": status, "times": -1 }]))
+}
+
+/// A fault once, or for ever.
+fn fault(kind: &str, times: i32) -> Value {
+    says(&json!([{ "type": kind, "times": times, "seconds": 3600 }]))
+}
+
+/// What was used: tokens, and whether the CLI told what they cost, which it does in its result only.
+type Used = (u64, bool);
+
+/// The run is over and its issue waits for the provider.
+fn held(class: &str, (tokens, cost): Used) -> Value {
+    json!(["failed", class, tokens, cost, "todo", 0, 0, class, null])
+}
+
+/// The run failed at its task.
+fn failed(status: &str, class: &str, (tokens, cost): Used) -> Value {
+    json!([status, class, tokens, cost, "todo", 1, 1, null, "backoff"])
+}
+
+/// The run went well; it goes on another time.
+fn well((tokens, cost): Used) -> Value {
+    json!([
+        "succeeded",
+        null,
+        tokens,
+        cost,
+        "todo",
+        0,
+        1,
+        null,
+        "continuation"
+    ])
+}
+
+/// A turn with one call.
+fn call(name: &str, input: &Value) -> Value {
+    json!({ "content": [{ "type": "tool_use", "name": name, "input": input }] })
+}
+
+/// What the subagent is told.
+const SUBAGENT: &str = "Look whether all is well.";
+/// Tokens that the subagent uses.
+const OF_SUBAGENT: u64 = 7;
+
+/// Tokens of a turn.
+const TURN: u64 = 100;
+
+fn claude() -> Vec<Case> {
+    let case = |name, then, expected| case(RealCli::Claude, name, then, expected);
+    let broken_server =
+        json!({ "mcpServers": { "symphony": { "command": "false", "alwaysLoad": true } } })
+            .to_string();
+    vec![
+        case(
+            "429 for ever",
+            http(429),
+            held("rate_limited", (TURN, true)),
+        ),
+        case("529 for ever", http(529), held("overloaded", (TURN, true))),
+        case(
+            "500 for ever",
+            http(500),
+            held("provider_error", (TURN, true)),
+        ),
+        case("401", http(401), held("auth_failed", (TURN, false))),
+        case(
+            "400",
+            http(400),
+            failed("failed", "invalid_request", (TURN, true)),
+        ),
+        case(
+            "500 once",
+            says(&json!([{ "type": "http", "status": 500 }])),
+            well((2 * TURN, true)),
+        ),
+        case("a cut stream once", fault("cut", 1), well((2 * TURN, true))),
+        case(
+            "a malformed stream once",
+            fault("malformed", 1),
+            well((3 * TURN, true)),
+        ),
+        case(
+            "connections reset for ever",
+            fault("reset", -1),
+            held("network", (TURN, true)),
+        ),
+        case(
+            "no answer at all",
+            fault("hang", -1),
+            held("network", (TURN, true)),
+        )
+        .with(json!({ "env": { "API_TIMEOUT_MS": "3000" } })),
+        case(
+            "a silent stream",
+            fault("hang_stream", -1),
+            failed("stalled", "stalled", (TURN, false)),
+        )
+        .with(json!({ "stall_timeout_ms": 6000 })),
+        case(
+            "a killed CLI",
+            fault("hang", -1),
+            failed("failed", "agent_failed", (TURN, false)),
+        )
+        .act(kill_agent),
+        case(
+            "a tool that the project's settings deny",
+            call("Bash", &json!({ "command": "touch forbidden" })),
+            failed("failed", "permission_denied", (3 * TURN, true)),
+        ),
+        case(
+            "a background task",
+            call(
+                "Bash",
+                &json!({ "command": "python3 -c 'import time; time.sleep(600)'", "run_in_background": true }),
+            ),
+            well((3 * TURN, true)),
+        )
+        .with(json!({ "env": { "BASH_DEFAULT_TIMEOUT_MS": "1500" } })),
+        case(
+            "a subagent",
+            call(
+                "Agent",
+                &json!({ "description": "look", "prompt": SUBAGENT, "subagent_type": "general-purpose" }),
+            ),
+            well((3 * TURN + OF_SUBAGENT, true)),
+        ),
+        case(
+            "an MCP server that does not come up",
+            says(&json!([])),
+            failed("failed", "mcp_unavailable", (0, false)),
+        )
+        .with(json!({ "args": ["--mcp-config", broken_server] }))
+        .unanswered(),
+    ]
+}
+
+/// Codex tells what it used when its turn is complete.
+const NOTHING: Used = (0, false);
+
+fn codex() -> Vec<Case> {
+    let case = |name, then, expected| case(RealCli::Codex, name, then, expected);
+    vec![
+        case("429 for ever", http(429), held("rate_limited", NOTHING)),
+        case("500 for ever", http(500), held("provider_error", NOTHING)),
+        case("401", http(401), held("auth_failed", NOTHING)),
+        case(
+            "400",
+            http(400),
+            failed("failed", "invalid_request", NOTHING),
+        ),
+        case(
+            "500 once",
+            says(&json!([{ "type": "http", "status": 500 }])),
+            well((2 * TURN, false)),
+        ),
+        case(
+            "a cut stream once",
+            fault("cut", 1),
+            well((2 * TURN, false)),
+        ),
+        case(
+            "a malformed event, which it passes over",
+            fault("malformed", -1),
+            well((2 * TURN, false)),
+        ),
+        case(
+            "connections reset for ever",
+            fault("reset", -1),
+            held("network", NOTHING),
+        ),
+        case(
+            "a silent stream",
+            fault("hang_stream", -1),
+            failed("stalled", "stalled", NOTHING),
+        )
+        .with(json!({ "stall_timeout_ms": 6000 })),
+        case(
+            "a killed CLI",
+            fault("hang", -1),
+            failed("failed", "agent_failed", NOTHING),
+        )
+        .act(kill_agent),
+        case(
+            "an MCP server that does not come up",
+            says(&json!([])),
+            failed("failed", "mcp_unavailable", NOTHING),
+        )
+        .with(json!({ "args": ["-c", "mcp_servers.symphony.command=\"false\""] })),
+    ]
+}
+
+/// Kills the CLI itself, as the system does when memory runs out.
+fn kill_agent(_project: &Project, run: &str) {
+    let agents = agents_of(run);
+    let own = |line: &&String| line.contains(" --output-format ") || line.contains(" exec --json ");
+    let agent = agents
+        .iter()
+        .find(own)
+        .unwrap_or_else(|| panic!("no agent in {agents:#?}"));
+    kill(agent.split(' ').next().unwrap().parse().unwrap());
+}
+
+/// The agent's first call, which any CLI can make.
+fn first_call(cli: RealCli) -> Value {
+    match cli {
+        RealCli::Claude => call("Bash", &json!({ "command": "echo begun" })),
+        RealCli::Codex => call("exec_command", &json!({ "cmd": "echo begun" })),
+    }
+}
+
+/// Plays a case; returns what became of it, as `Case::expected` has it.
+fn play(case: &Case) -> (Value, String) {
+    let when = json!({
+        "match_system": WORKER,
+        "usage": { "input_tokens": TURN, "output_tokens": 20, "cache_read_input_tokens": 0, "cache_creation_input_tokens": 0 },
+    });
+    let subagent = json!({ "match_prompt": SUBAGENT, "usage": { "input_tokens": OF_SUBAGENT, "output_tokens": 1 } });
+    let mut first = first_call(case.cli);
+    if !case.begins {
+        first["faults"] = json!([{ "type": "hang", "seconds": 3600, "times": -1 }]);
+    }
+    let file = scenarios([
+        scenario("works", &when, [first, case.then.clone()]),
+        scenario("is asked", &subagent, []),
+    ]);
+    let mut config = case.config.clone();
+    if case.cli == RealCli::Claude {
+        config["env"]["CLAUDE_CODE_MAX_RETRIES"] = json!("1");
+    }
+    let (project, _model) = case.cli.project(&file.to_string(), &config);
+    let settings = project.root.join(".claude");
+    std::fs::create_dir(&settings).unwrap();
+    let denied = json!({ "permissions": { "deny": ["Bash(touch:*)"] } });
+    std::fs::write(settings.join("settings.json"), denied.to_string()).unwrap();
+    project.git(&["add", ".claude"]);
+    project.git(&["commit", "-q", "-m", "deny what is not wanted"]);
+    project.add_issue("Do something");
+    let run = project.tick_start();
+    if let Some(act) = case.act {
+        until("the agent's first call", || {
+            project.run_log_has(&run, "[tool_result]").then_some(())
+        });
+        act(&project, &run);
+    }
+    until("the end of the run", || {
+        project.lock_is_free(&run).then_some(())
+    });
+    let (found, issue) = (project.run(&run), project.issue("SYM-1"));
+    let status = project.json(&["status"]);
+    let became = json!([
+        found["status"],
+        found["error"]["class"],
+        found["usage"]["input_tokens"],
+        found["usage"]["cost_usd"].is_number(),
+        issue["status"],
+        issue["consecutive_failures"],
+        issue["total_runs"],
+        status["holds"][0]["class"],
+        status["retries"][0]["kind"],
+    ]);
+    assert_eq!(agents_of(&run), [""; 0]);
+    let said = format!(
+        "{:#}\n{}",
+        found["error"],
+        project.run_file(&run, "log.txt")
+    );
+    (became, said)
+}
+
+#[test]
+fn each_fault_of_the_model_becomes_what_the_table_says() {
+    let cases: Vec<Case> = claude().into_iter().chain(codex()).collect();
+    let left = Mutex::new((0..cases.len()).collect::<VecDeque<_>>());
+    let became = Mutex::new(BTreeMap::new());
+    std::thread::scope(|scope| {
+        for _ in 0..AT_ONCE {
+            scope.spawn(|| {
+                loop {
+                    let Some(number) = left.lock().unwrap().pop_front() else {
+                        return;
+                    };
+                    let played = std::panic::catch_unwind(|| play(&cases[number]));
+                    became.lock().unwrap().insert(number, played.ok());
+                }
+            });
+        }
+    });
+    let became = became.into_inner().unwrap();
+    let (mut table, mut wrong) = (String::new(), String::new());
+    for (number, case) in cases.iter().enumerate() {
+        let name = format!("{} {}", case.cli.provider(), case.name);
+        match &became[&number] {
+            Some((found, _)) if *found == case.expected => {
+                writeln!(table, "{name:<55} {found}").unwrap();
+            }
+            Some((found, said)) => {
+                writeln!(
+                    wrong,
+                    "{name}:\n  found    {found}\n  expected {}\n{said}\n",
+                    case.expected
+                )
+                .unwrap();
+            }
+            None => writeln!(wrong, "{name}: an assertion failed, see above\n").unwrap(),
+        }
+    }
+    println!("run, class, input tokens, cost, issue, failures, total runs, hold, next:\n{table}");
+    assert!(wrong.is_empty(), "{wrong}");
+}

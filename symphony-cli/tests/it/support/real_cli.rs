@@ -1,0 +1,110 @@
+//! Projects whose agent is a real CLI, with a home of its own and no key of anybody, in front of the scripted model.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::model::Model;
+use super::project::Project;
+
+/// A real agent's CLI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RealCli {
+    Claude,
+    Codex,
+}
+
+impl RealCli {
+    /// Returns its provider's name.
+    pub(crate) const fn provider(self) -> &'static str {
+        match self {
+            Self::Claude => "claude-cli",
+            Self::Codex => "codex-cli",
+        }
+    }
+
+    /// Returns its program, as a variable names it.
+    fn program(self) -> PathBuf {
+        let variable = match self {
+            Self::Claude => "SYMPHONY_TEST_CLAUDE",
+            Self::Codex => "SYMPHONY_TEST_CODEX",
+        };
+        let program = std::env::var_os(variable).unwrap_or_else(|| {
+            panic!("the feature real-cli needs {variable}: the path of the CLI's program")
+        });
+        PathBuf::from(program)
+            .canonicalize()
+            .unwrap_or_else(|error| panic!("{variable} names no program: {error}"))
+    }
+
+    /// Makes a project whose agent it is; `config` is laid over the configuration, and its `args` and `env` are the
+    /// provider's own.
+    pub(crate) fn project(self, scenarios: &str, config: &Value) -> (Project, Model) {
+        let mut project = Project::new("my project", &json!({ "scenarios": [] }), &json!({}));
+        let model = Model::start(&project, scenarios);
+        let mut settings = json!({ "binary": self.program() });
+        let mut args: Vec<Value> = Vec::new();
+        let mut env = json!({});
+        match self {
+            Self::Claude => {
+                project.set_variable("ANTHROPIC_BASE_URL", model.url());
+                project.set_variable("ANTHROPIC_API_KEY", "no-key-of-anybody");
+                project.set_variable("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1");
+                // the CLI wants it as root, and does not mind it otherwise
+                project.set_variable("IS_SANDBOX", "1");
+            }
+            Self::Codex => {
+                // it wants a home outside of the temporary folder
+                let home = project.home_elsewhere("codex");
+                project.set_variable("CODEX_HOME", home.to_str().expect("a plain path"));
+                env["SCRIPTED_KEY"] = json!("no-key-of-anybody");
+                args = codex_settings(model.url());
+            }
+        }
+        let mut whole = json!({
+            "provider": self.provider(),
+            "judge_cooldown_ms": 0,
+            "keep_run_files": true,
+            "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
+        });
+        for (key, value) in config.as_object().expect("settings are an object") {
+            match key.as_str() {
+                "args" => args.extend(value.as_array().expect("arguments are a list").clone()),
+                "env" => env
+                    .as_object_mut()
+                    .expect("made above")
+                    .extend(value.as_object().expect("variables are an object").clone()),
+                _ => whole[key] = value.clone(),
+            }
+        }
+        settings["args"] = Value::Array(args);
+        settings["env"] = env;
+        whole["providers"] = json!({ self.provider(): settings });
+        project.configure(&whole);
+        (project, model)
+    }
+}
+
+/// The arguments that put Codex in front of the model.
+fn codex_settings(url: &str) -> Vec<Value> {
+    let settings = [
+        "model_provider=\"scripted\"".to_owned(),
+        "model_providers.scripted.name=\"scripted\"".to_owned(),
+        format!("model_providers.scripted.base_url=\"{url}/v1\""),
+        "model_providers.scripted.wire_api=\"responses\"".to_owned(),
+        "model_providers.scripted.env_key=\"SCRIPTED_KEY\"".to_owned(),
+        "model_providers.scripted.supports_websockets=false".to_owned(),
+        // it gives up within seconds
+        "model_providers.scripted.request_max_retries=1".to_owned(),
+        "model_providers.scripted.stream_max_retries=1".to_owned(),
+    ];
+    let model = ["-m", "gpt-5-codex"].map(Value::from);
+    model
+        .into_iter()
+        .chain(
+            settings
+                .into_iter()
+                .flat_map(|setting| [json!("-c"), json!(setting)]),
+        )
+        .collect()
+}
