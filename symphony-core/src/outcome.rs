@@ -119,7 +119,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
         && !end.run.moved_issue
-        && let Some(error) = missing_outcome(&end.run.agent, end.evidence)
+        && let Some(error) = empty_end(&end.run.agent, end.evidence)
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -205,21 +205,20 @@ fn waits_or_works(status: IssueStatus) -> bool {
     )
 }
 
-/// A clean end without what the agent's type is for. Workers and phase agents are continued instead, unless tools were
-/// refused to them: they would meet the same refusal again at once.
-fn missing_outcome(agent: &AgentType, evidence: Evidence) -> Option<RunError> {
+/// A clean end that is a failure. Who was refused tools is not continued: the same refusal would meet it again at once.
+fn empty_end(agent: &AgentType, evidence: Evidence) -> Option<RunError> {
     match evidence {
-        Evidence::Found => return None,
-        Evidence::NoneAfterDenials => {
-            return Some(RunError {
-                class: ErrorClass::PermissionDenied,
-                message: format!(
-                    "the {agent} ended without an outcome after tools were refused to it"
-                ),
-            });
-        }
-        Evidence::None => {}
+        Evidence::Found => None,
+        Evidence::NoneAfterDenials => Some(RunError {
+            class: ErrorClass::PermissionDenied,
+            message: format!("the {agent} ended without an outcome after tools were refused to it"),
+        }),
+        Evidence::None => missing_outcome(agent),
     }
+}
+
+/// A clean end without what the agent's type is for; workers and phase agents are continued instead.
+fn missing_outcome(agent: &AgentType) -> Option<RunError> {
     let message = match agent {
         AgentType::Judge => "the judge ended without a verdict (approve_pr or reject_pr)",
         AgentType::Planner => "planner-no-subtasks: the planner ended without a sub-task",
