@@ -124,3 +124,20 @@ pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), RunnerError> 
     };
     write().map_err(|error| RunnerError::io("write", path, error))
 }
+
+/// Most of a file of a run that is looked through: logs are kept to this size.
+const FILE_BYTES_MAX: u64 = 64 * 1024 * 1024;
+
+/// Reads a regular file, up to the size that files of runs are kept to; none when it is gone or something else.
+pub(crate) fn read_capped(path: &Path) -> Result<Option<Vec<u8>>, RunnerError> {
+    use std::io::Read as _;
+    let is_file = path.symlink_metadata().is_ok_and(|meta| meta.is_file());
+    if !is_file {
+        return Ok(None);
+    }
+    let mut contents = Vec::new();
+    std::fs::File::open(path)
+        .and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut contents))
+        .map_err(|error| RunnerError::io("read", path, error))?;
+    Ok(Some(contents))
+}

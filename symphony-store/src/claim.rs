@@ -41,6 +41,8 @@ pub enum ClaimRefusal {
     AlreadyRunning(RunId),
     /// The pull request is no longer open.
     ReviewEnded,
+    /// It got dependencies that are not done; so many.
+    WaitsFor(u32),
     /// All slots were taken meanwhile.
     NoSlot,
     /// The plan starts nothing.
@@ -57,6 +59,8 @@ impl fmt::Display for ClaimRefusal {
             Self::IssueMoved(status) => write!(f, "the issue is `{status}` now"),
             Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
             Self::ReviewEnded => f.write_str("its review has ended"),
+            Self::WaitsFor(1) => f.write_str("it waits for another issue now"),
+            Self::WaitsFor(count) => write!(f, "it waits for {count} other issues now"),
             Self::NoSlot => f.write_str("all slots were taken meanwhile"),
             Self::PlanStands(status) => write!(f, "the plan is `{status}` now"),
             Self::PhaseGone => f.write_str("the plan has no such phase any more"),
@@ -163,6 +167,16 @@ fn refusal(
     };
     if status != expected {
         return Ok(Some(ClaimRefusal::IssueMoved(status)));
+    }
+    if expected == IssueStatus::Todo {
+        let waits_for: u32 = tx.query_row(
+            "SELECT open_dependencies FROM issue WHERE id = ?1",
+            [issue.as_str()],
+            |row| row.get(0),
+        )?;
+        if waits_for > 0 {
+            return Ok(Some(ClaimRefusal::WaitsFor(waits_for)));
+        }
     }
     if let RunTarget::PullRequest(_, pr) = &request.start.target {
         let open: bool = tx.query_row(

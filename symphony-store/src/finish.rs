@@ -142,6 +142,7 @@ fn end_run(
         output_tail: finish.output_tail.clone(),
         ..run.clone()
     };
+    let mut counted = false;
     let routing = match run.target.issue() {
         None => None,
         Some(id) => {
@@ -156,7 +157,9 @@ fn end_run(
                 cap: finish.cap,
                 limits: finish.limits,
             };
-            Some((id, route_run_end(&end, context.now)))
+            let routing = route_run_end(&end, context.now);
+            counted = routing.counts.total_runs > issue.counts.total_runs;
+            Some((id, routing))
         }
     };
     if let Some((pr, gates)) = red {
@@ -173,7 +176,12 @@ fn end_run(
         (None, _, None) => (finish.status, finish.error.clone()),
     };
     // the log tells what ended before it tells what came of it
-    write_end(tx, context, run, finish, status, error.as_ref())?;
+    let ending = Ending {
+        status,
+        error: error.as_ref(),
+        counted,
+    };
+    write_end(tx, context, run, finish, &ending)?;
     if let RunTarget::PlanPhase(plan, phase) = &run.target {
         end_phase(tx, context, run, (plan, phase), finish)?;
     }
@@ -286,14 +294,22 @@ fn carry_out(
     Ok(())
 }
 
+/// How a run is recorded to have ended.
+struct Ending<'a> {
+    status: RunStatus,
+    error: Option<&'a RunError>,
+    /// Whether it counts towards the circuit breaker of its issue.
+    counted: bool,
+}
+
 fn write_end(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
     finish: &RunFinish,
-    status: RunStatus,
-    error: Option<&RunError>,
+    ending: &Ending<'_>,
 ) -> Result<(), StoreError> {
+    let (status, error) = (ending.status, ending.error);
     let mut metadata = match &run.metadata {
         Value::Object(map) => map.clone(),
         _ => serde_json::Map::new(),
@@ -320,7 +336,12 @@ fn write_end(
         issue: run.target.issue(),
         run: Some(&run.id),
     };
-    let payload = json!({ "status": status, "error": error.map(|e| e.class) });
+    let payload = json!({
+        "status": status,
+        "error": error.map(|e| e.class),
+        "counted": ending.counted,
+        "cap": finish.cap.map(|cap| cap.scope),
+    });
     append(tx, context, about, "run_ended", &payload)
 }
 

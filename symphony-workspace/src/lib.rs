@@ -47,7 +47,7 @@ pub use project::{DetectedProject, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Repository, RepositoryLock, RepositoryOptions, discover,
 };
-pub use secrets::{SecretLeak, SecretScan};
+pub use secrets::{SecretFinder, SecretLeak, SecretName, SecretScan};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,
     Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest, WorktreeState,

@@ -24,6 +24,7 @@ mod identity;
 #[cfg(target_os = "linux")]
 mod linux;
 mod lock;
+mod marked;
 mod program;
 mod supervision;
 mod sweep;
@@ -36,6 +37,7 @@ pub use detached::{DetachedLaunch, DetachedSupervisor};
 pub use error::ProcessError;
 pub use identity::{ProcessIdentity, ProcessRecord};
 pub use lock::{LockState, RunLock, lock_state};
+pub use marked::{is_still_there, marked_processes};
 pub use program::resolve_program;
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
 pub use sweep::{ENDED_LISTED_MAX, Ended, EndedProcess, SWEEP_TIME_MAX, sweep_marked};

@@ -104,6 +104,10 @@ pub(super) fn has_environment_entry(_pid: i32, _entry: &str) -> bool {
     false
 }
 
+pub(super) fn environment_value(_pid: i32, _name: &str) -> Option<String> {
+    None
+}
+
 pub(super) fn ignored_signals() -> Result<Vec<i32>, ProcessError> {
     refused()
 }

@@ -1,9 +1,11 @@
 //! Replaying the log of issues: status and counts as they must be, against the rows (I4, I5, I11, I12).
 
+use std::collections::BTreeMap;
+
 use rusqlite::Connection;
 use serde_json::Value;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, RunId};
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::issue::AttemptCounts;
 
@@ -82,41 +84,19 @@ fn check_issue(
         }
         Ok(_) => {}
     }
-    let folded = fold_counts(&log, Waits::AreFree);
-    if folded != issue.counts {
-        // told apart, because they point at different mistakes
-        let invariant = if fold_counts(&log, Waits::Count) == issue.counts {
-            Invariant::I5
-        } else {
-            Invariant::I4
-        };
-        let detail = format!(
-            "its row counts {}, its log {}",
-            in_words(issue.counts),
-            in_words(folded)
-        );
-        found.push(Violation::new(invariant, id.as_str(), detail));
-    }
+    check_counts(id, issue.counts, &log, found);
     Ok(())
 }
 
-fn in_words(counts: AttemptCounts) -> String {
-    format!(
-        "{} failures in a row and {} runs",
-        counts.consecutive_failures, counts.total_runs
-    )
-}
-
-/// Whether runs that met a global condition, or were cancelled, count.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waits {
-    AreFree,
-    Count,
-}
-
-/// Replays what counts towards the circuit breaker.
-fn fold_counts(log: &[EventRecord], waits: Waits) -> AttemptCounts {
+/// Replays what counts towards the circuit breaker, and looks at each run whether it had to count.
+fn check_counts(
+    id: &IssueId,
+    recorded: AttemptCounts,
+    log: &[EventRecord],
+    found: &mut Vec<Violation>,
+) {
     let mut counts = AttemptCounts::default();
+    let mut agents = BTreeMap::new();
     for event in log {
         let text = |pointer: &str| event.payload.pointer(pointer).and_then(Value::as_str);
         match event.kind.as_str() {
@@ -126,22 +106,55 @@ fn fold_counts(log: &[EventRecord], waits: Waits) -> AttemptCounts {
                     counts = AttemptCounts::default();
                 }
             }
+            "run_claimed" => {
+                agents.insert(&event.run, text("/agent").unwrap_or_default());
+            }
             "run_ended" => {
-                let class = text("/error").and_then(|name| ErrorClass::parse(name).ok());
                 let status = text("/status");
+                let class = text("/error").and_then(|name| ErrorClass::parse(name).ok());
                 let waited = class.is_some_and(ErrorClass::is_hold) || status == Some("cancelled");
-                if waited && waits == Waits::AreFree {
-                    continue;
-                }
-                counts.total_runs = counts.total_runs.saturating_add(1);
-                counts.consecutive_failures = if status == Some("succeeded") {
-                    0
-                } else {
-                    counts.consecutive_failures.saturating_add(1)
+                let counted = event.payload.pointer("/counted") == Some(&Value::Bool(true));
+                // triage is no attempt, and a spending cap no failure
+                let exempt =
+                    agents.get(&event.run).copied() == Some("intake") || text("/cap").is_some();
+                let wrong = match (counted, waited) {
+                    (true, true) => {
+                        Some((Invariant::I5, "counts, though it met a global condition"))
+                    }
+                    (false, false) if !exempt => Some((Invariant::I4, "does not count")),
+                    _ => None,
                 };
+                if let Some((invariant, what)) = wrong {
+                    let run = event.run.as_ref().map_or("?", RunId::as_str);
+                    let ended = class.map_or(status.unwrap_or("?"), |class| class.name());
+                    let detail = format!("the end of run {run} ({ended}) {what}");
+                    found.push(Violation::new(invariant, id.as_str(), detail));
+                }
+                if counted {
+                    counts.total_runs = counts.total_runs.saturating_add(1);
+                    counts.consecutive_failures = if status == Some("succeeded") {
+                        0
+                    } else {
+                        counts.consecutive_failures.saturating_add(1)
+                    };
+                }
             }
             _ => {}
         }
     }
-    counts
+    if counts != recorded {
+        let detail = format!(
+            "its row counts {}, its log {}",
+            in_words(recorded),
+            in_words(counts)
+        );
+        found.push(Violation::new(Invariant::I4, id.as_str(), detail));
+    }
+}
+
+fn in_words(counts: AttemptCounts) -> String {
+    format!(
+        "{} failures in a row and {} runs",
+        counts.consecutive_failures, counts.total_runs
+    )
 }

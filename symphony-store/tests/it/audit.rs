@@ -133,8 +133,15 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     ),
     (
         Invariant::I5,
-        "UPDATE issue SET consecutive_failures = 1, total_runs = 1 WHERE id = 'DEM-8'",
-        &["I5 DEM-8: its row counts 1 failures in a row and 1 runs, its log 0 failures in a row and 0 runs"],
+        "DROP TRIGGER event_is_append_only_u; UPDATE event SET payload = json_set(payload, '$.counted', json('true')) WHERE run = 'r8';
+         UPDATE issue SET consecutive_failures = 1, total_runs = 1 WHERE id = 'DEM-8'",
+        &["I5 DEM-8: the end of run r8 (overloaded) counts, though it met a global condition"],
+    ),
+    (
+        Invariant::I4,
+        "DROP TRIGGER event_is_append_only_u; UPDATE event SET payload = json_set(payload, '$.counted', json('false')) WHERE run = 'r3';
+         UPDATE issue SET consecutive_failures = 0, total_runs = 0 WHERE id = 'DEM-3'",
+        &["I4 DEM-3: the end of run r3 (agent_failed) does not count"],
     ),
     (
         Invariant::I6,

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use symphony_core::agent::AgentType;
-use symphony_core::issue::IssueStatus;
+use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{ClaimRefusal, IssueFilter, Store, StoreError};
+use symphony_store::{ClaimRefusal, IssueEdit, IssueFilter, Store, StoreError};
 
-use crate::support::{add, add_project, at, by, finish, request, store, system, try_claim, worker};
+use crate::support::{
+    add, add_project, at, by, finish, human, request, store, system, try_claim, worker,
+};
 
 #[test]
 fn a_claim_moves_the_issue_and_numbers_the_run() {
@@ -156,4 +158,31 @@ fn many_processes_claim_each_issue_once() {
         .sum();
     assert_eq!(total, ISSUES);
     assert_eq!(store.live_runs().unwrap().len(), ISSUES);
+}
+
+#[test]
+fn a_dependency_that_came_after_the_plan_is_waited_for() {
+    let mut store = store();
+    let (first, second) = (add(&mut store, "first"), add(&mut store, "second"));
+    let edit = IssueEdit {
+        depends_on: Some(vec![first.id]),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(2), &second.id, &edit).unwrap();
+    let target = RunTarget::Issue(second.id);
+    let refusal = try_claim(&mut store, "r1", target, AgentType::Worker).unwrap_err();
+    assert_eq!(refusal, ClaimRefusal::WaitsFor(1));
+    assert_eq!(refusal.to_string(), "it waits for another issue now");
+}
+
+#[test]
+fn a_run_on_an_issue_that_ends_is_asked_to_end() {
+    let mut store = store();
+    let issue = add(&mut store, "one");
+    let run = worker(&mut store, "r1", &issue.id);
+    assert!(!store.cancel_requested(&run.id).unwrap());
+    store
+        .move_issue(&human(3), &issue.id, &IssueEvent::Cancelled)
+        .unwrap();
+    assert!(store.cancel_requested(&run.id).unwrap());
 }

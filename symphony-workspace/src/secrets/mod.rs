@@ -3,8 +3,10 @@
 //! A pathspec keeps the files themselves out of commits; this finds their *values*, plain or
 //! encoded, in everything that a branch adds (reliability.md, "Git on a tree that an agent touched").
 
+mod finder;
 mod needles;
 mod scan;
 mod values;
 
+pub use finder::{SecretFinder, SecretName};
 pub use scan::{SecretLeak, SecretScan};

@@ -59,14 +59,14 @@ pub struct SecretScan {
     pub values: usize,
 }
 
-struct Needles {
-    secrets: Vec<(PathBuf, Secret)>,
+pub(super) struct Needles {
+    pub(super) secrets: Vec<(PathBuf, Secret)>,
     owners: Vec<usize>,
     automaton: AhoCorasick,
 }
 
 #[derive(Debug)]
-struct Object {
+pub(super) struct Object {
     id: String,
     name: String,
     bytes: usize,
@@ -125,7 +125,7 @@ impl Repository {
         Ok(SecretScan { leaks, values })
     }
 
-    fn secrets(
+    pub(super) fn secrets(
         &self,
         worktree: Option<&Worktree>,
     ) -> Result<Vec<(PathBuf, Secret)>, WorkspaceError> {
@@ -157,7 +157,7 @@ impl Repository {
 }
 
 impl Needles {
-    fn of(secrets: Vec<(PathBuf, Secret)>) -> Result<Option<Self>, WorkspaceError> {
+    pub(super) fn of(secrets: Vec<(PathBuf, Secret)>) -> Result<Option<Self>, WorkspaceError> {
         if secrets.is_empty() {
             return Ok(None);
         }
@@ -183,7 +183,7 @@ impl Needles {
         }))
     }
 
-    fn found_in(&self, contents: &[u8]) -> BTreeSet<usize> {
+    pub(super) fn found_in(&self, contents: &[u8]) -> BTreeSet<usize> {
         self.automaton
             .find_overlapping_iter(contents)
             .filter_map(|found| self.owners.get(found.pattern().as_usize()).copied())
@@ -217,7 +217,10 @@ fn added_objects(
 }
 
 /// Lists the blobs of a commit.
-fn tree_objects(git: &Git, commit: &CommitId) -> Result<Vec<(String, String)>, WorkspaceError> {
+pub(super) fn tree_objects(
+    git: &Git,
+    commit: &CommitId,
+) -> Result<Vec<(String, String)>, WorkspaceError> {
     let list = git
         .command("ls-tree")
         .args(["-r", "-z", "--full-tree", commit.as_str()])
@@ -233,7 +236,10 @@ fn tree_objects(git: &Git, commit: &CommitId) -> Result<Vec<(String, String)>, W
 }
 
 /// Learns the sizes; what is not in the repository (a submodule's commit) is left out.
-fn objects(git: &Git, named: &[(String, String)]) -> Result<Vec<Object>, WorkspaceError> {
+pub(super) fn objects(
+    git: &Git,
+    named: &[(String, String)],
+) -> Result<Vec<Object>, WorkspaceError> {
     let answer = git
         .command("cat-file")
         .arg("--batch-check=%(objectname) %(objectsize)")
@@ -260,7 +266,7 @@ fn lines<'a>(ids: impl Iterator<Item = &'a str>) -> Vec<u8> {
 }
 
 /// Reads the objects, many by one call, and shows each.
-fn for_each(
+pub(super) fn for_each(
     git: &Git,
     objects: &[Object],
     mut show: impl FnMut(&Object, &[u8]),

@@ -14,6 +14,6 @@ pub(super) use control::{
     own_pid, own_session, parent_pid, reap, wait_for_an_end,
 };
 pub(super) use table::{
-    belongs_to_user, boot_id, children, has_environment_entry, ignored_signals, last_pid,
-    read_record, read_records,
+    belongs_to_user, boot_id, children, environment_value, has_environment_entry, ignored_signals,
+    last_pid, read_record, read_records,
 };

@@ -107,19 +107,29 @@ pub(in crate::process) fn belongs_to_user(pid: i32) -> bool {
 /// Says whether a process was started with exactly this `NAME=value` in its environment. What may
 /// not be read (another user's, a protected program's) has it not.
 pub(in crate::process) fn has_environment_entry(pid: i32, entry: &str) -> bool {
-    let Ok(file) = File::open(format!("/proc/{pid}/environ")) else {
-        return false;
-    };
+    environment(pid)
+        .split(|&byte| byte == 0)
+        .any(|found| found == entry.as_bytes())
+}
+
+/// Returns the value of a variable that a process was started with; nothing as in [`has_environment_entry`].
+pub(in crate::process) fn environment_value(pid: i32, name: &str) -> Option<String> {
+    environment(pid)
+        .split(|&byte| byte == 0)
+        .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
+        .map(|value| String::from_utf8_lossy(value).into_owned())
+}
+
+/// Reads the environment that a process was started with; nothing when it may not be read.
+fn environment(pid: i32) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // A process that ends while it is read gives an error or less: it has it not.
-    let is_read = file
-        .take(ENVIRONMENT_BYTES_MAX)
-        .read_to_end(&mut bytes)
-        .is_ok();
-    is_read
-        && bytes
-            .split(|&byte| byte == 0)
-            .any(|found| found == entry.as_bytes())
+    let read = File::open(format!("/proc/{pid}/environ"))
+        .and_then(|file| file.take(ENVIRONMENT_BYTES_MAX).read_to_end(&mut bytes));
+    // a process that ends while it is read gives an error or less
+    if read.is_err() {
+        bytes.clear();
+    }
+    bytes
 }
 
 /// Lists the standard signals that this process ignores, by number. Real-time signals are left

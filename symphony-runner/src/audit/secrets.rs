@@ -1,0 +1,91 @@
+//! Secret values of copied files in the database, in the files of runs, in commits (I15). The values are not told.
+
+use std::path::Path;
+
+use symphony_core::invariant::{Invariant, Violation};
+use symphony_store::{Project, Store};
+use symphony_workspace::{BranchName, Repository, SecretFinder};
+
+use crate::error::RunnerError;
+use crate::paths::{STATE_DIR, read_capped};
+
+/// What the branches of Symphony begin with.
+const OWN_BRANCHES: &str = "symphony/";
+
+pub(super) fn check(
+    store: &mut Store,
+    project: &Project,
+    repository: &Repository,
+    found: &mut Vec<Violation>,
+) -> Result<(), RunnerError> {
+    let base = repository.base()?;
+    let Some(finder) = repository.secret_finder(&base.commit)? else {
+        return Ok(());
+    };
+    let mut seen = Vec::new();
+    store.for_each_text(&mut |place, text| {
+        for secret in finder.find(text) {
+            let subject = format!("{} {}", place.table, place.row);
+            let detail = format!("its {} holds the value of {secret}", place.column);
+            seen.push(Violation::new(Invariant::I15, subject, detail));
+        }
+    })?;
+    found.append(&mut seen);
+    check_files(&project.root.join(STATE_DIR).join("runs"), &finder, found)?;
+    for branch in repository.branches()? {
+        if !branch.starts_with(OWN_BRANCHES) {
+            continue;
+        }
+        let Some(head) = repository.branch_head(&BranchName::parse(&branch)?)? else {
+            continue;
+        };
+        for leak in repository.scan_secrets(None, &base.commit, &head)?.leaks {
+            let detail = format!("its commits hold {leak}");
+            found.push(Violation::new(
+                Invariant::I15,
+                format!("branch {branch}"),
+                detail,
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Looks through the files of all runs.
+fn check_files(
+    runs: &Path,
+    finder: &SecretFinder,
+    found: &mut Vec<Violation>,
+) -> Result<(), RunnerError> {
+    for run in children(runs)? {
+        for path in children(&run)? {
+            let Some(contents) = read_capped(&path)? else {
+                continue;
+            };
+            for secret in finder.find(&contents) {
+                let detail = format!("it holds the value of {secret}");
+                let subject = path.display().to_string();
+                found.push(Violation::new(Invariant::I15, subject, detail));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn children(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunnerError> {
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error)
+            if matches!(
+                error.kind(),
+                std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory
+            ) =>
+        {
+            return Ok(Vec::new());
+        }
+        Err(error) => return Err(RunnerError::io("list", folder, error)),
+    };
+    let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    Ok(paths)
+}

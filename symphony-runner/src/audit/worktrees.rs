@@ -1,0 +1,92 @@
+//! Worktrees: direct children of their folder, each of one issue or phase, on its branch (I13).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use symphony_core::invariant::{Invariant, Violation};
+use symphony_store::{IssueFilter, Project, Store};
+use symphony_workspace::{BranchName, ListedWorktree, Repository, WorktreeKey, WorktreeState};
+
+use crate::error::RunnerError;
+
+/// What a temporary worktree's name begins with (`_scanner-…`, `_merge-…`): it belongs to a command or a run.
+const TEMPORARY: &str = "_";
+/// What the name of a plan phase's worktree begins with.
+const PLAN: &str = "plan-";
+
+pub(super) fn check(
+    store: &mut Store,
+    project: &Project,
+    repository: &Repository,
+    found: &mut Vec<Violation>,
+) -> Result<(), RunnerError> {
+    let mut branches = BTreeMap::new();
+    let filter = IssueFilter {
+        project: Some(project.id.clone()),
+        ..IssueFilter::default()
+    };
+    for issue in store.list_issues(&filter)?.items {
+        let branch = BranchName::of_issue(&issue.id).as_str().to_owned();
+        branches.insert(WorktreeKey::of(issue.id.as_str()).to_string(), branch);
+    }
+    // what an agent does in its worktree while it works is settled at its end
+    let busy: BTreeSet<String> = store
+        .live_runs()?
+        .iter()
+        .filter_map(|run| run.target.issue())
+        .map(|id| WorktreeKey::of(id.as_str()).to_string())
+        .collect();
+    for listed in repository.list_worktrees()? {
+        if let Some(detail) = problem(&listed, &branches)
+            && !busy.contains(&listed.name)
+        {
+            let subject = listed.path.display().to_string();
+            found.push(Violation::new(Invariant::I13, subject, detail));
+        }
+    }
+    check_depth(repository, found)
+}
+
+fn problem(listed: &ListedWorktree, branches: &BTreeMap<String, String>) -> Option<String> {
+    let is_link = listed
+        .path
+        .symlink_metadata()
+        .is_ok_and(|meta| meta.is_symlink());
+    if is_link {
+        return Some("it is a link, not a folder".to_owned());
+    }
+    match &listed.state {
+        WorktreeState::NotRegistered => return Some("git knows no worktree there".to_owned()),
+        WorktreeState::FolderGone => {
+            return Some(
+                "its folder is gone; `symphony clean` removes what git knows of it".to_owned(),
+            );
+        }
+        // an interrupted creation is completed by the next run
+        _ => {}
+    }
+    if listed.name.starts_with(TEMPORARY) || listed.name.starts_with(PLAN) {
+        return None;
+    }
+    let Some(expected) = branches.get(&listed.name) else {
+        return Some("it belongs to no issue of the project".to_owned());
+    };
+    (listed.branch.as_ref() != Some(expected)).then(|| {
+        let branch = listed.branch.as_deref().unwrap_or("no branch");
+        format!("it has {branch} checked out, not {expected}")
+    })
+}
+
+/// A worktree below another one is nobody's.
+fn check_depth(repository: &Repository, found: &mut Vec<Violation>) -> Result<(), RunnerError> {
+    let root = repository.workspaces_dir();
+    let root = root.canonicalize().unwrap_or(root);
+    for registration in repository.registrations()? {
+        let below = registration.path.strip_prefix(&root).ok();
+        if below.is_some_and(|below| below.components().count() > 1) {
+            let subject = registration.path.display().to_string();
+            let detail = format!("it is no direct child of {}", root.display());
+            found.push(Violation::new(Invariant::I13, subject, detail));
+        }
+    }
+    Ok(())
+}

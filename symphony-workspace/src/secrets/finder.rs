@@ -1,0 +1,76 @@
+//! Looking for secret values in whatever is shown: texts of the database, logs, prompts.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::PathBuf;
+
+use super::scan::{Needles, for_each, objects, tree_objects};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::repository::Repository;
+
+/// A value of a copied file, by its name; the value itself is not told.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SecretName {
+    /// The copied file, relative to the project.
+    pub file: PathBuf,
+    /// The value's name in that file: its key, or its line.
+    pub name: String,
+}
+
+impl fmt::Display for SecretName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` in {}", self.name, self.file.display())
+    }
+}
+
+/// Finds the secret values of a project.
+pub struct SecretFinder {
+    needles: Needles,
+    /// Values that occur in the base's own files are not secret.
+    acquitted: BTreeSet<usize>,
+}
+
+impl fmt::Debug for SecretFinder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // the values stay out of every message
+        write!(f, "SecretFinder({} values)", self.needles.secrets.len())
+    }
+}
+
+impl SecretFinder {
+    /// Returns the names of the values that stand in `contents`, plain or encoded.
+    pub fn find(&self, contents: &[u8]) -> Vec<SecretName> {
+        let found = self.needles.found_in(contents);
+        let mut names: Vec<SecretName> = found
+            .difference(&self.acquitted)
+            .filter_map(|number| self.needles.secrets.get(*number))
+            .map(|(file, secret)| SecretName {
+                file: file.clone(),
+                name: secret.name.clone(),
+            })
+            .collect();
+        names.sort();
+        names.dedup();
+        names
+    }
+}
+
+impl Repository {
+    /// Makes a finder of the values of the project's copied configuration files that occur nowhere in `base`; none when
+    /// there is no such file, or no value in one.
+    ///
+    /// # Errors
+    /// When git fails, or an object is too large to be looked through.
+    pub fn secret_finder(&self, base: &CommitId) -> Result<Option<SecretFinder>, WorkspaceError> {
+        let Some(needles) = Needles::of(self.secrets(None)?)? else {
+            return Ok(None);
+        };
+        let mut acquitted = BTreeSet::new();
+        let old = objects(&self.git, &tree_objects(&self.git, base)?)?;
+        for_each(&self.git, &old, |_, contents| {
+            acquitted.extend(needles.found_in(contents));
+        })?;
+        Ok(Some(SecretFinder { needles, acquitted }))
+    }
+}
