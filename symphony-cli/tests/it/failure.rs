@@ -126,6 +126,7 @@ fn the_tick_after_a_killed_supervisor_sweeps_keeps_the_work_and_tries_again() {
         (run["status"] != "running" && project.lock_is_free(&id)).then_some(run)
     });
     assert_ended(&project, &run, "crashed");
+    project.assert_sound();
 }
 
 #[test]
@@ -176,6 +177,7 @@ fn a_person_ends_a_live_run() {
     project.json(&["tick"]);
     assert!(!project.worktree("SYM-1").exists());
     assert_eq!(project.git(&["show", "symphony/SYM-1:work.txt"]), "work");
+    project.assert_sound();
 }
 
 #[test]

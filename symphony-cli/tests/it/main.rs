@@ -5,6 +5,8 @@ mod configuration;
 #[cfg(test)]
 mod demo;
 #[cfg(test)]
+mod doctor;
+#[cfg(test)]
 mod documents;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]

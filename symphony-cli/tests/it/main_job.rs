@@ -166,6 +166,7 @@ fn an_issue_becomes_a_merged_change() {
     );
     assert_eq!(project.git(&["status", "--porcelain"]), "");
     assert_nothing_left(&project, "SYM-1", &[worker, &judge]);
+    project.assert_sound();
 }
 
 /// Asserts that a finished issue left no worktree, branch, process or prompt behind.
@@ -332,6 +333,7 @@ fn a_branch_with_a_secret_of_a_copied_file_gets_no_pull_request() {
         project.git(&["ls-tree", "--name-only", "main"]),
         "README.md\nhello.txt"
     );
+    project.assert_sound();
 }
 
 #[test]
@@ -386,6 +388,7 @@ fn eight_ticks_at_once_start_one_run() {
         3,
         "{runs:#}"
     );
+    project.assert_sound();
 }
 
 #[test]

@@ -104,6 +104,7 @@ fn a_rejection_comes_back_to_the_worker_and_the_second_time_passes() {
     project.json(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
     assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
 }
 
 #[test]
@@ -164,6 +165,7 @@ fn a_red_gate_comes_back_to_the_worker_with_its_output() {
     project.tick_one("judge", "succeeded");
     project.json(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
 }
 
 #[test]
@@ -232,6 +234,7 @@ fn nobody_calls_a_tool_of_another_role() {
             .len(),
         1
     );
+    project.assert_sound();
 }
 
 #[test]

@@ -47,6 +47,18 @@ impl Store {
         })
     }
 
+    /// Checks the file itself: integrity, references, schema version.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn audit_file(&mut self) -> Result<Vec<Violation>, StoreError> {
+        self.read(|tx| {
+            let mut found = Vec::new();
+            file::check(tx, &mut found)?;
+            Ok(found)
+        })
+    }
+
     /// Checks what is cheap: the live runs, and the issues that something happened to after an entry of the log.
     /// Returns the findings and the last entry seen, to go on from.
     ///

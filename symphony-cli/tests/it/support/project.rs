@@ -171,6 +171,12 @@ impl Project {
         answer.json()
     }
 
+    /// Asks for the audit: everything that must hold does.
+    pub(crate) fn assert_sound(&self) {
+        let answer = self.symphony(&["doctor", "--audit"]);
+        assert_eq!(answer.code, 0, "{answer:#?}");
+    }
+
     /// Files an issue; returns its identifier.
     pub(crate) fn add_issue(&self, title: &str) -> String {
         let issue = self.json(&["issue", "add", title, "--description", "Please do it."]);

@@ -227,8 +227,12 @@ impl Course {
             self.machine.count("stale plan");
             self.machine.passed += 120_000;
             self.run_supervisors();
-            for _ in 0..5 {
-                self.people();
+            for action in &plan.actions {
+                if let Action::StartRun(start) = action
+                    && self.machine.random.chance(1, 3)
+                {
+                    self.change_mind(&start.target);
+                }
             }
         }
         let mut hands = SimulatedHands {

@@ -7,7 +7,7 @@ use symphony_core::issue::{
     human_move,
 };
 use symphony_core::pull_request::{PullRequest, VerdictKind};
-use symphony_core::run::RunStatus;
+use symphony_core::run::{RunStatus, RunTarget};
 use symphony_store::{Context, IssueEdit, NewIssue, RunFilter, StoreError};
 
 use super::course::Course;
@@ -27,6 +27,28 @@ impl Course {
         };
         match done {
             Ok(()) | Err(StoreError::DiskFull(_)) => {}
+            Err(error) => self.machine.fail(format_args!("a person: {error}")),
+        }
+    }
+
+    /// A person does something about what a tick is just about to start.
+    pub(super) fn change_mind(&mut self, target: &RunTarget) {
+        let Some(issue) = target.issue().map(|id| self.store.issue(id).unwrap()) else {
+            return;
+        };
+        let done = match issue.state.status() {
+            IssueStatus::Todo if self.machine.random.chance(1, 2) => {
+                self.change_dependencies(&issue)
+            }
+            _ => self.relocate(&issue, IssueStatus::Backlog),
+        };
+        match done {
+            Ok(())
+            | Err(
+                StoreError::DiskFull(_)
+                | StoreError::Transition { .. }
+                | StoreError::Refused { .. },
+            ) => {}
             Err(error) => self.machine.fail(format_args!("a person: {error}")),
         }
     }

@@ -1,0 +1,67 @@
+//! `symphony doctor --audit`.
+
+use anyhow::Context as _;
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::invariant::{Invariant, Violation};
+use symphony_runner::audit::audit;
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::output::{List, Page, View, plural};
+
+/// A finding, with what should hold.
+#[derive(Debug, Clone, Serialize)]
+struct FindingView {
+    invariant: Invariant,
+    /// What should hold.
+    statement: &'static str,
+    /// The row, file or process.
+    subject: String,
+    /// What is wrong with it.
+    detail: String,
+}
+
+impl From<Violation> for FindingView {
+    fn from(violation: Violation) -> Self {
+        Self {
+            invariant: violation.invariant,
+            statement: violation.invariant.statement(),
+            subject: violation.subject,
+            detail: violation.detail,
+        }
+    }
+}
+
+impl View for List<FindingView> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("Everything that must hold does: nothing was found.");
+        }
+        for finding in &self.items {
+            page.line(&format!(
+                "{}  {}: {}",
+                finding.invariant, finding.subject, finding.detail
+            ));
+            page.line(&format!("    what should hold: {}", finding.statement));
+        }
+    }
+}
+
+pub(super) fn run(app: &App) -> anyhow::Result<()> {
+    let mut session = app.session()?;
+    let found =
+        audit(&session.installation, &mut session.store, Timestamp::now()).context("audit")?;
+    let view: List<FindingView> = found.into_iter().map(FindingView::from).collect();
+    app.out.answer(&view)?;
+    if view.items.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "find everything in order: {}",
+        plural(view.items.len(), "finding")
+    );
+    Err(Stop::new(Exit::Failed, message)
+        .hint("what a command at work is just changing may be found broken: look again first")
+        .into())
+}

@@ -1,0 +1,207 @@
+//! `symphony doctor --cron`: what differs under cron, and the lines for cron and systemd.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+
+use anyhow::Context as _;
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_runner::environment::agent_search_path;
+use symphony_runner::installation::Installation;
+use symphony_runner::provider::detect::find_program;
+
+use super::check::{CheckView, fail_with, write_checks};
+use super::schedule::Schedule;
+use crate::app::App;
+use crate::output::{Page, View, ago};
+
+/// Where cron looks for programs when its table says nothing.
+const CRON_PATH: &str = "/usr/bin:/bin";
+/// A tick older than this is missing: cron makes one each minute.
+const TICK_AGE_SECONDS_MAX: i64 = 300;
+/// What the names of variables that carry credentials end with.
+const CREDENTIALS: &[&str] = &["_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN", "_BASE_URL"];
+
+/// What is checked, and what is to be installed.
+#[derive(Debug, Serialize)]
+struct CronView {
+    checks: Vec<CheckView>,
+    crontab: String,
+    service: String,
+    timer: String,
+}
+
+impl View for CronView {
+    fn write(&self, page: &mut Page) {
+        write_checks(&self.checks, page);
+        page.heading("Either add this line with `crontab -e`:");
+        page.verbatim(&self.crontab);
+        page.heading("Or write ~/.config/systemd/user/symphony.service:");
+        page.verbatim(&self.service);
+        page.heading("and ~/.config/systemd/user/symphony.timer:");
+        page.verbatim(&self.timer);
+        page.gap();
+        page.line("then `systemctl --user enable --now symphony.timer`, and `loginctl enable-linger` to go on when you log out.");
+    }
+}
+
+pub(super) fn run(app: &App) -> anyhow::Result<()> {
+    let session = app.session()?;
+    let config = session.config().context("check what differs under cron")?;
+    let installation = &session.installation;
+    let last_tick = session.store.last_tick().context("ask for the last tick")?;
+    let (path, programs) = needed_path(installation, &config);
+    let checks = vec![
+        check_home(installation),
+        check_user(installation),
+        programs,
+        check_credentials(installation, &config),
+        check_last_tick(last_tick),
+    ];
+    let program = installation.executable.to_string_lossy().into_owned();
+    let schedule = Schedule::new(program, installation.arguments(), path);
+    let view = CronView {
+        checks,
+        crontab: schedule.crontab(),
+        service: schedule.service(),
+        timer: Schedule::timer(),
+    };
+    app.out.answer(&view)?;
+    fail_with(&view.checks)
+}
+
+fn check_home(installation: &Installation) -> CheckView {
+    const CHECK: &str = "home";
+    match installation.variable("HOME").map(Path::new) {
+        Some(home) if home.is_dir() => CheckView::ok(CHECK, home.display().to_string()),
+        Some(home) => CheckView::failed(
+            CHECK,
+            &format!("{} is no folder", home.display()),
+            "set HOME in the crontab: agents keep their settings there",
+        ),
+        None => CheckView::failed(
+            CHECK,
+            &"HOME is not set",
+            "set HOME in the crontab: agents keep their settings there",
+        ),
+    }
+}
+
+/// The crontab must be the one of the user whose database it is.
+fn check_user(installation: &Installation) -> CheckView {
+    const CHECK: &str = "user";
+    let user = rustix::process::geteuid().as_raw();
+    match installation.config.database.metadata() {
+        Ok(meta) if meta.uid() != user => CheckView::failed(
+            CHECK,
+            &format!(
+                "the database belongs to user {}, you are user {user}",
+                meta.uid()
+            ),
+            "put the line into that user's crontab",
+        ),
+        Ok(_) => CheckView::ok(CHECK, format!("{user}, whose database it is")),
+        Err(error) => CheckView::failed(CHECK, &error, "`symphony doctor`"),
+    }
+}
+
+/// Returns the folders that cron's own search path lacks, before that path, and what was found out.
+fn needed_path(installation: &Installation, config: &ProjectConfig) -> (String, CheckView) {
+    const CHECK: &str = "path";
+    let here = agent_search_path(&installation.environment, &config.env);
+    let mut under_cron: BTreeMap<OsString, OsString> = installation.environment.clone();
+    under_cron.insert("PATH".into(), CRON_PATH.into());
+    let there = agent_search_path(&under_cron, &config.env);
+    let mut folders: Vec<String> = Vec::new();
+    let mut missing = Vec::new();
+    for program in programs(config) {
+        // git is looked for by Symphony itself, in the plain path
+        let cron = if program == Path::new("git") {
+            OsStr::new(CRON_PATH)
+        } else {
+            &there
+        };
+        if program.components().count() > 1 || find_program(&program, cron).is_some() {
+            continue;
+        }
+        let name = program.display().to_string();
+        if let Some(folder) = find_program(&program, &here)
+            .as_deref()
+            .and_then(Path::parent)
+        {
+            let folder = folder.display().to_string();
+            if !folders.contains(&folder) {
+                folders.push(folder);
+            }
+            missing.push(name);
+        }
+    }
+    let check = if missing.is_empty() {
+        CheckView::ok(
+            CHECK,
+            format!("cron's own ({CRON_PATH}) has what a tick needs"),
+        )
+    } else {
+        let detail = format!("cron's own ({CRON_PATH}) lacks {}", missing.join(", "));
+        CheckView::warning(CHECK, detail, "the line below sets PATH")
+    };
+    folders.push(CRON_PATH.to_owned());
+    (folders.join(":"), check)
+}
+
+/// The programs that a tick and its agents start.
+fn programs(config: &ProjectConfig) -> Vec<std::path::PathBuf> {
+    let mut programs = vec!["git".into()];
+    for (provider, default) in [
+        (ProviderName::ClaudeCli, "claude"),
+        (ProviderName::CodexCli, "codex"),
+    ] {
+        let chosen = config.provider.named();
+        if chosen.is_none_or(|name| name == provider) {
+            let binary = config.providers.settings(provider).binary.clone();
+            programs.push(binary.unwrap_or_else(|| default.into()));
+        }
+    }
+    // npm's programs are scripts of Node.js
+    programs.push("node".into());
+    programs
+}
+
+fn check_credentials(installation: &Installation, config: &ProjectConfig) -> CheckView {
+    const CHECK: &str = "credentials";
+    let here: Vec<String> = installation
+        .environment
+        .keys()
+        .map(|name| name.to_string_lossy().into_owned())
+        .filter(|name| CREDENTIALS.iter().any(|end| name.ends_with(end)))
+        .filter(|name| !config.env.contains_key(name))
+        .collect();
+    if here.is_empty() {
+        return CheckView::ok(CHECK, "none come from the environment of this shell");
+    }
+    CheckView::warning(
+        CHECK,
+        format!("this shell sets {}; cron does not", here.join(", ")),
+        "put them into `env` of your own configuration file, or log the agent's CLI in",
+    )
+}
+
+fn check_last_tick(last: Option<Timestamp>) -> CheckView {
+    const CHECK: &str = "last tick";
+    let now = Timestamp::now();
+    let mend = "install the line below, then look again after a minute";
+    match last {
+        None => CheckView::warning(CHECK, "there was none", mend),
+        Some(at) => {
+            let detail = ago(at, now);
+            if now.as_second().saturating_sub(at.as_second()) > TICK_AGE_SECONDS_MAX {
+                CheckView::warning(CHECK, detail, mend)
+            } else {
+                CheckView::ok(CHECK, detail)
+            }
+        }
+    }
+}

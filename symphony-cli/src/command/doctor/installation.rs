@@ -1,0 +1,184 @@
+//! What an installation needs: git, a repository, configuration, space, agents, a database of its own.
+
+use std::path::Path;
+
+use anyhow::Context as _;
+use symphony_runner::installation::Installation;
+use symphony_store::{Project, SCHEMA_VERSION, Store};
+use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
+
+use super::agents::check_agents;
+use super::check::{CheckView, fail_with};
+use super::permissions::check_permissions;
+use super::project::check_project;
+use crate::app::App;
+use crate::output::List;
+use crate::place::existing_store;
+
+/// Free space below which worktrees and logs soon fill the disk.
+const FREE_BYTES_MIN: u64 = 1 << 30;
+/// A branch of this name leaves no room for `symphony/SYM-1`.
+const BLOCKING_BRANCH: &str = "symphony";
+
+pub(super) fn run(app: &App) -> anyhow::Result<()> {
+    let checks = List {
+        items: check_all(app)?,
+    };
+    app.out.answer(&checks)?;
+    fail_with(&checks.items)
+}
+
+fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
+    let mut checks = vec![check_git()];
+    let root = app.surroundings.root().context("check the repository")?;
+    checks.push(check_repository(&root));
+    let installation = match app.surroundings.installation_at(root) {
+        Ok(installation) => {
+            checks.push(CheckView::ok(
+                "configuration",
+                "the files are right for the installation",
+            ));
+            installation
+        }
+        Err(error) => {
+            checks.push(CheckView::failed(
+                "configuration",
+                &format!("{error:#}"),
+                "`symphony config check` lists all problems",
+            ));
+            return Ok(checks);
+        }
+    };
+    checks.push(check_disk(&installation));
+    checks.extend(check_agents(&installation));
+    let project = check_database(&installation, &mut checks);
+    if let Some(project) = project {
+        check_project(&installation, &project, &mut checks);
+    }
+    Ok(checks)
+}
+
+fn check_repository(root: &Path) -> CheckView {
+    const CHECK: &str = "repository";
+    let looked = Repository::open(root, RepositoryOptions::default())
+        .and_then(|repository| Ok((repository.branches()?, repository.default_branch())));
+    match looked {
+        Err(error) => CheckView::failed(CHECK, &error, "make a repository with a first commit"),
+        Ok((branches, _)) if branches.iter().any(|branch| branch == BLOCKING_BRANCH) => {
+            CheckView::failed(
+                CHECK,
+                &format!(
+                    "a branch `{BLOCKING_BRANCH}` leaves no room for `{BLOCKING_BRANCH}/SYM-1`"
+                ),
+                format!("`git branch -m {BLOCKING_BRANCH} {BLOCKING_BRANCH}-old`"),
+            )
+        }
+        Ok((_, Err(error))) => CheckView::warning(
+            CHECK,
+            error.to_string(),
+            "`symphony config set base_branch NAME`",
+        ),
+        Ok((_, Ok(base))) => {
+            CheckView::ok(CHECK, format!("{}, default branch {base}", root.display()))
+        }
+    }
+}
+
+fn check_disk(installation: &Installation) -> CheckView {
+    const CHECK: &str = "disk";
+    match rustix::fs::statvfs(&installation.root) {
+        Err(error) => CheckView::failed(CHECK, &error, "look at the file system"),
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            let detail = format!("{} MiB free", free >> 20);
+            if free < FREE_BYTES_MIN {
+                CheckView::warning(CHECK, detail, "free some space: worktrees and logs need it")
+            } else {
+                CheckView::ok(CHECK, detail)
+            }
+        }
+    }
+}
+
+fn check_git() -> CheckView {
+    const CHECK: &str = "git";
+    let mend = format!(
+        "install git {}.{} or newer",
+        GIT_VERSION_MIN.0, GIT_VERSION_MIN.1
+    );
+    let found = GitProgram::find().and_then(|git| Ok((git.version()?, git)));
+    match found {
+        Ok(((major, minor), git)) => {
+            let detail = format!("{} {major}.{minor}", git.path().display());
+            if (major, minor) < GIT_VERSION_MIN {
+                CheckView::failed(CHECK, &format!("{detail} is too old"), mend)
+            } else {
+                CheckView::ok(CHECK, detail)
+            }
+        }
+        Err(error) => CheckView::failed(CHECK, &error, mend),
+    }
+}
+
+/// The file of the database: whole, of a known schema, as durable as it must be.
+fn check_file(store: &mut Store, path: &str) -> CheckView {
+    const CHECK: &str = "database";
+    let looked = store
+        .audit_file()
+        .and_then(|complaints| Ok((complaints, store.durability()?)));
+    match looked {
+        Ok((complaints, (mode, _))) => match complaints.first() {
+            None => CheckView::ok(
+                CHECK,
+                format!("{path}, schema {SCHEMA_VERSION}, whole, journal mode {mode}"),
+            ),
+            Some(first) => {
+                let detail = format!("{path}: {} {}", first.subject, first.detail);
+                CheckView::failed(CHECK, &detail, "restore a backup")
+            }
+        },
+        Err(error) => CheckView::failed(CHECK, &error, "restore a backup"),
+    }
+}
+
+fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> Option<Project> {
+    const CHECK: &str = "database";
+    let path = installation.config.database.display();
+    let mut store = match existing_store(installation) {
+        Ok(Some(store)) => store,
+        Ok(None) => {
+            checks.push(CheckView::failed(
+                CHECK,
+                &format!("{path} is not there"),
+                "`symphony init`",
+            ));
+            return None;
+        }
+        Err(error) => {
+            checks.push(CheckView::failed(
+                CHECK,
+                &format!("{error:#}"),
+                "restore a backup, or move the file away and `symphony init`",
+            ));
+            return None;
+        }
+    };
+    checks.push(check_file(&mut store, &path.to_string()));
+    checks.extend(check_permissions(installation));
+    match store.project_at(&installation.root) {
+        Ok(Some(project)) => {
+            let detail = format!("{}, prefix {}", project.id, project.prefix);
+            checks.push(CheckView::ok("project", detail));
+            Some(project)
+        }
+        Ok(None) => {
+            let detail = format!("{} is not registered", installation.root.display());
+            checks.push(CheckView::failed("project", &detail, "`symphony init`"));
+            None
+        }
+        Err(error) => {
+            checks.push(CheckView::failed("project", &error, "restore a backup"));
+            None
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! `symphony doctor`: what Symphony needs, checked one by one; the invariants; what differs under cron.
+
+mod agents;
+mod args;
+mod audit;
+mod check;
+mod cron;
+mod installation;
+mod permissions;
+mod project;
+mod schedule;
+
+pub(crate) use args::DoctorArgs;

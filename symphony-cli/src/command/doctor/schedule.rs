@@ -1,0 +1,95 @@
+//! The lines that let cron or systemd tick: pure, so that each character of a path survives.
+
+use std::ffi::OsString;
+
+/// What is to be run each minute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Schedule {
+    /// Symphony's program and its arguments.
+    pub(super) command: Vec<String>,
+    /// The folders of programs that a tick and its agents need.
+    pub(super) path: String,
+}
+
+impl Schedule {
+    /// The tick of an installation.
+    pub(super) fn new(program: String, arguments: Vec<OsString>, path: String) -> Self {
+        let arguments = arguments
+            .into_iter()
+            .map(|argument| argument.to_string_lossy().into_owned());
+        let mut command = vec![program];
+        command.extend(arguments);
+        command.extend(["--quiet".to_owned(), "tick".to_owned()]);
+        Self { command, path }
+    }
+
+    /// Returns the line of a crontab. Cron takes a bare `%` for the end of the line.
+    pub(super) fn crontab(&self) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| shell_quoted(word)).collect();
+        let line = format!("PATH={} {}", shell_quoted(&self.path), words.join(" "));
+        format!("* * * * * {}", line.replace('%', "\\%"))
+    }
+
+    /// Returns a systemd service. The end of a tick must not end the supervisors that it started.
+    pub(super) fn service(&self) -> String {
+        let words: Vec<String> = self.command.iter().map(|word| unit_quoted(word)).collect();
+        let path = unit_quoted(&format!("PATH={}", self.path));
+        format!(
+            "[Unit]\nDescription=Symphony: one tick\n\n[Service]\nType=oneshot\nKillMode=process\nEnvironment={path}\nExecStart={}\n",
+            words.join(" ")
+        )
+    }
+
+    /// Returns the timer of the service.
+    pub(super) fn timer() -> String {
+        "[Unit]\nDescription=Symphony: a tick each minute\n\n[Timer]\nOnCalendar=*:0/1\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n"
+            .to_owned()
+    }
+}
+
+/// Quotes a word for `sh`, when it needs it.
+fn shell_quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Quotes a word for a unit file: quotes and backslashes escaped, `%` and `$` doubled.
+fn unit_quoted(word: &str) -> String {
+    let escaped = word
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"")
+        .replace('%', "%%")
+        .replace('$', "$$");
+    format!("\"{escaped}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_of_a_path_survives() {
+        let schedule = Schedule::new(
+            "/opt/symphony".into(),
+            vec!["-C".into(), "/home/me/100% it's \"$x\"".into()],
+            "/usr/bin:/bin".into(),
+        );
+        assert_eq!(
+            schedule.crontab(),
+            "* * * * * PATH=/usr/bin:/bin /opt/symphony -C '/home/me/100\\% it'\\''s \"$x\"' --quiet tick"
+        );
+        assert_eq!(
+            schedule.service().lines().skip(3).collect::<Vec<_>>(),
+            [
+                "[Service]",
+                "Type=oneshot",
+                "KillMode=process",
+                "Environment=\"PATH=/usr/bin:/bin\"",
+                "ExecStart=\"/opt/symphony\" \"-C\" \"/home/me/100%% it's \\\"$$x\\\"\" \"--quiet\" \"tick\"",
+            ]
+        );
+    }
+}

@@ -1,0 +1,276 @@
+//! `symphony doctor`: what is wrong is said with how to mend it; the audit finds what is planted; what is printed for cron works.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::process::Stdio;
+
+use serde_json::{Value, json};
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::run::{ProtectionLevel, RunTarget};
+use symphony_core::tick::StartRun;
+use symphony_store::{ClaimRequest, Context, Store};
+
+use crate::support::{
+    Answer, JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+};
+
+/// SYM-1 is merged, SYM-2 waits for a person, SYM-3 for its turn; one value is secret.
+fn project() -> Project {
+    let scenarios = scenarios([
+        scenario(
+            "approves",
+            &json!({ "match_system": JUDGE }),
+            [turn(call(
+                "mcp__symphony__approve_pr",
+                json!({ "comment": "Good." }),
+            ))],
+        ),
+        scenario(
+            "first",
+            &json!({ "match_system": WORKER, "match_prompt": "Say hello" }),
+            [commit("hello.txt", "hello"), create_pr("Say hello")],
+        ),
+        scenario(
+            "second",
+            &json!({ "match_system": WORKER }),
+            [commit("more.txt", "hello"), create_pr("Say more")],
+        ),
+    ]);
+    let config = json!({ "gates": [], "max_concurrency": 1 });
+    let project = Project::new("my project", &scenarios, &config);
+    std::fs::write(
+        project.root.join(".env"),
+        "TOKEN=s3cr3t-value-of-this-test\n",
+    )
+    .unwrap();
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.add_issue("Say more");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    project.add_issue("Wait");
+    project
+}
+
+fn findings(project: &Project) -> Vec<String> {
+    let answer = project.symphony(&["doctor", "--audit", "--json"]);
+    let document = answer.json();
+    let items = document["items"].as_array().unwrap();
+    assert_eq!(answer.code, i32::from(!items.is_empty()), "{answer:#?}");
+    let told = |item: &Value| {
+        assert!(!text(&item["statement"]).is_empty(), "{item:#}");
+        let parts = [&item["invariant"], &item["subject"], &item["detail"]].map(text);
+        let root = project.root.display().to_string();
+        format!("{} {}: {}", parts[0], parts[1], parts[2]).replace(&root, "ROOT")
+    };
+    items.iter().map(told).collect()
+}
+
+#[test]
+fn the_audit_finds_what_is_planted_in_branches_and_worktrees() {
+    let project = project();
+    project.assert_sound();
+    let stray = project.root.join(".symphony-workspaces/stray");
+    std::fs::create_dir(&stray).unwrap();
+    assert_eq!(
+        findings(&project),
+        ["I13 ROOT/.symphony-workspaces/stray: git knows no worktree there"]
+    );
+    std::fs::remove_dir(&stray).unwrap();
+
+    let worktree = project.worktree("SYM-2").display().to_string();
+    project.git(&["-C", &worktree, "switch", "-q", "--detach"]);
+    assert_eq!(
+        findings(&project),
+        ["I13 ROOT/.symphony-workspaces/SYM-2: it has no branch checked out, not symphony/SYM-2"]
+    );
+    project.git(&["-C", &worktree, "switch", "-q", "symphony/SYM-2"]);
+
+    let head = project.git(&["rev-parse", "symphony/SYM-2"]);
+    project.git(&[
+        "-C",
+        &worktree,
+        "commit",
+        "-q",
+        "--allow-empty",
+        "-m",
+        "later",
+    ]);
+    let later = project.git(&["rev-parse", "symphony/SYM-2"]);
+    assert_eq!(
+        findings(&project),
+        [format!(
+            "I9 pull request 2: its head is {head}, its branch symphony/SYM-2 is at {later}"
+        )]
+    );
+    project.git(&["-C", &worktree, "reset", "-q", "--hard", &head]);
+
+    let merged = project.git(&["rev-parse", "main"]);
+    project.git(&["update-ref", "refs/heads/main", &format!("{merged}~1")]);
+    assert_eq!(
+        findings(&project),
+        [format!(
+            "I10 pull request 1: its merged commit {merged} is not in main"
+        )]
+    );
+    project.git(&["update-ref", "refs/heads/main", &merged]);
+    project.assert_sound();
+}
+
+#[test]
+fn the_audit_finds_what_is_planted_in_processes_and_secrets() {
+    let project = project();
+    let run = text(&project.json(&["runs", "list"])["items"][0]["id"]);
+    let mut left = project
+        .program("sleep")
+        .arg("60")
+        .env("SYMPHONY_RUN_ID", &run)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    assert_eq!(
+        findings(&project),
+        [format!(
+            "I3 {run}: process {} (sleep) is left of it",
+            left.id()
+        )]
+    );
+    left.kill().and_then(|()| left.wait()).unwrap();
+
+    project.ok(&[
+        "issue",
+        "comment",
+        "SYM-3",
+        "It is s3cr3t-value-of-this-test.",
+    ]);
+    let log = project.run_folder(&run).join("log.txt");
+    let before = std::fs::read(&log).unwrap();
+    std::fs::write(&log, "echo s3cr3t-value-of-this-test").unwrap();
+    let found = findings(&project);
+    assert_eq!(found.len(), 2, "{found:#?}");
+    assert!(found[0].starts_with("I15 comment "), "{found:#?}");
+    assert!(
+        found[0].ends_with("its content holds the value of `TOKEN` in .env"),
+        "{found:#?}"
+    );
+    let file =
+        format!("I15 ROOT/.symphony/runs/{run}/log.txt: it holds the value of `TOKEN` in .env");
+    assert_eq!(found[1], file);
+    let shown = project.symphony(&["doctor", "--audit"]);
+    assert!(
+        !shown.stdout.contains("s3cr3t"),
+        "the value is not told: {shown:#?}"
+    );
+    std::fs::write(&log, before).unwrap();
+
+    // a run that was claimed long ago, and nobody is at work on
+    let mut store = Store::open_existing(&project.root.join(".symphony/symphony.db")).unwrap();
+    let project_id = ProjectId::parse("my-project").unwrap();
+    let request = ClaimRequest {
+        run: RunId::parse("orphan").unwrap(),
+        start: StartRun {
+            project: project_id,
+            target: RunTarget::Issue(IssueId::parse("SYM-3").unwrap()),
+            agent: AgentType::Worker,
+            phase: None,
+            attempt: 1,
+            provider: "scripted".into(),
+            probes: vec![],
+        },
+        protection: ProtectionLevel::None,
+    };
+    let long_ago = Context::system(Timestamp::from_second(1_700_000_000).unwrap());
+    store
+        .claim(&long_ago, &[request], 4)
+        .unwrap()
+        .remove(0)
+        .unwrap();
+    let found = findings(&project);
+    assert_eq!(
+        found[0],
+        "I2 orphan: nobody holds its lock: its supervisor died, `symphony tick` does its exit handling"
+    );
+    assert_eq!(found.len(), 2, "{found:#?}");
+}
+
+#[test]
+fn what_is_printed_for_cron_ticks_under_cron() {
+    let project = Project::new("100% it's", &scenarios([]), &json!({}));
+    let view = project.json(&["doctor", "--cron"]);
+    let last_tick = |view: &Value| {
+        let checks = view["checks"].as_array().unwrap();
+        let check = checks
+            .iter()
+            .find(|check| check["check"] == "last tick")
+            .unwrap();
+        text(&check["status"])
+    };
+    assert_eq!(last_tick(&view), "warning", "{view:#}");
+    let bare = |shell: &str| -> Answer {
+        let mut command = project.program("env");
+        let home = project.beside.join("home");
+        command
+            .args(["-i", "-C", "/", "SHELL=/bin/sh", "PATH=/usr/bin:/bin"])
+            .arg(format!("HOME={}", home.display()))
+            .args(["/bin/sh", "-c", shell]);
+        command.output().unwrap().into()
+    };
+    let line = text(&view["crontab"]);
+    let command = line.strip_prefix("* * * * * ").unwrap().replace("\\%", "%");
+    let answer = bare(&command);
+    assert_eq!(
+        (answer.code, answer.stdout.as_str()),
+        (0, ""),
+        "{command}: {answer:#?}"
+    );
+    let after = project.json(&["doctor", "--cron"]);
+    assert_eq!(last_tick(&after), "ok", "{after:#}");
+
+    // what systemd makes of the service: its quoting undone, its environment and nothing else
+    let service = text(&view["service"]);
+    assert!(service.contains("\nKillMode=process\n"), "{service}");
+    let value = |key: &str| {
+        let line = service.lines().find_map(|line| line.strip_prefix(key));
+        line.unwrap_or_else(|| panic!("{key} in {service}"))
+            .replace("%%", "%")
+    };
+    let command = format!(
+        "env {} {} --json",
+        value("Environment="),
+        value("ExecStart=")
+    );
+    let answer = bare(&command);
+    assert_eq!(answer.code, 0, "{command}: {answer:#?}");
+    assert_eq!(answer.json()["actions"], json!([]), "{answer:#?}");
+    assert!(text(&view["timer"]).contains("\nOnCalendar=*:0/1\n"));
+}
+
+#[test]
+fn what_others_may_read_and_what_is_in_the_way_is_said() {
+    let project = project();
+    let database = project.root.join(".symphony/symphony.db");
+    let mode = database.metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+    let said = |wanted: &str| {
+        let answer = project.symphony(&["doctor"]);
+        assert!(answer.stdout.contains(wanted), "{wanted}: {answer:#?}");
+        answer.code
+    };
+    assert_eq!(
+        said("permissions: the database and the files of runs are yours alone"),
+        0
+    );
+    assert_eq!(said("schema "), 0);
+    std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o644)).unwrap();
+    assert_eq!(
+        said(&format!("`chmod -R go-rwx {}`", database.display())),
+        0
+    );
+    let elsewhere = project.beside.join("elsewhere");
+    let path = elsewhere.to_str().unwrap();
+    project.git(&["worktree", "add", "-q", "-b", "symphony/SYM-9", path]);
+    assert_eq!(said(&format!("`git -C {path} switch --detach`")), 1);
+}

@@ -1,0 +1,120 @@
+//! What version an agent's program is of: it is asked, in an empty environment and for a limited time.
+
+use std::ffi::OsStr;
+use std::io::Read as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::error::RunnerError;
+
+/// How long a program may take to tell its version: a cold start of Node.js on a busy machine.
+const TIME_MAX: Duration = Duration::from_secs(20);
+/// Time between two looks.
+const LOOK: Duration = Duration::from_millis(20);
+/// Most of an answer that is read, in bytes.
+const ANSWER_BYTES_MAX: u64 = 4096;
+
+/// Runs `PROGRAM --version` and returns the first line of what it says.
+///
+/// Its environment is `PATH` and a home folder that is empty and goes away: it finds no settings, no credentials, and
+/// leaves nothing.
+///
+/// # Errors
+/// When it can not be started, does not end in time, fails, or says nothing.
+pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, RunnerError> {
+    let failed = |error| RunnerError::io("ask for the version of", program, error);
+    let home = tempfile::tempdir().map_err(failed)?;
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a question to a provider's program, ended below; no agent"
+    )]
+    let mut command = Command::new(program);
+    let mut child = command
+        .arg("--version")
+        .current_dir(home.path())
+        .env_clear()
+        .env("PATH", search_path)
+        .env("HOME", home.path())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(failed)?;
+    let begun = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().map_err(failed)? {
+            break status;
+        }
+        if begun.elapsed() > TIME_MAX {
+            child.kill().and_then(|()| child.wait()).map_err(failed)?;
+            return Err(failed(std::io::ErrorKind::TimedOut.into()));
+        }
+        std::thread::sleep(LOOK);
+    };
+    let mut answer = Vec::new();
+    if let Some(output) = child.stdout.take() {
+        // a child of it may hold the pipe open: what it wrote before its end is there already
+        rustix::io::ioctl_fionbio(&output, true).map_err(|error| failed(error.into()))?;
+        match output.take(ANSWER_BYTES_MAX).read_to_end(&mut answer) {
+            Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => {
+                return Err(failed(error));
+            }
+            _ => {}
+        }
+    }
+    let text = String::from_utf8_lossy(&answer);
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+    match line {
+        Some(line) if status.success() => Ok(line.to_owned()),
+        _ => Err(RunnerError::refused(format!(
+            "`{} --version` ended with {status} and said nothing of its version",
+            program.display()
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    fn program(folder: &Path, script: &str) -> std::path::PathBuf {
+        let path = folder.join("agent");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        path
+    }
+
+    #[test]
+    fn the_first_line_is_the_version_and_the_environment_is_clean() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = program(
+            folder.path(),
+            "echo; echo \"1.2 $1 ${USER-none}\"; echo more",
+        );
+        let version = program_version(&path, OsStr::new("/usr/bin:/bin")).unwrap();
+        assert_eq!(version, "1.2 --version none");
+    }
+
+    #[test]
+    fn one_that_fails_or_leaves_a_child_is_no_riddle() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = program(folder.path(), "exit 3");
+        let error = program_version(&path, OsStr::new("/bin"))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("exit status: 3"), "{error}");
+        let path = program(folder.path(), "echo 5; sleep 2 &");
+        let begun = Instant::now();
+        assert_eq!(
+            program_version(&path, OsStr::new("/usr/bin:/bin")).unwrap(),
+            "5"
+        );
+        assert!(
+            begun.elapsed() < Duration::from_secs(2),
+            "it waited for the child"
+        );
+    }
+}
