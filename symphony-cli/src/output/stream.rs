@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal as _, Write as _};
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_runner::output::neutralised;
 
 use super::page::Page;
 use super::text::one_line;
@@ -113,6 +114,18 @@ impl Output {
         stdout.write_all(text.as_bytes())?;
         stdout.flush()?;
         Ok(())
+    }
+
+    /// Writes a text whose form is fixed, byte for byte; on a terminal its control characters are made visible.
+    ///
+    /// # Errors
+    /// When standard output can not be written.
+    pub(crate) fn write_exact(self, text: &str) -> anyhow::Result<()> {
+        if io::stdout().is_terminal() {
+            self.write(&neutralised(text))
+        } else {
+            self.write_raw(text.as_bytes())
+        }
     }
 
     /// Writes bytes as they are, past the filter of colours.

@@ -206,6 +206,8 @@ fn the_plan_that_is_meant_is_the_newest_below_claude_plans_then_plan_md_here() {
     let found = project.json(&["plan", "find"]);
     let meant = plans.join("deep/er/meant.md").display().to_string();
     assert_eq!(found, json!({"version": 1, "path": meant}));
+    let checked = project.symphony(&["plan", "check", "--json"]).json();
+    assert_eq!(checked["path"], json!(meant));
 }
 
 /// A plan whose phase number n waits for what `waits_for` names.

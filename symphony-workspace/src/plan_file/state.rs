@@ -79,27 +79,15 @@ impl LockedStateFile {
         let path = fs::canonicalize(path).unwrap_or_else(|_missing| path.to_owned());
         let deadline = Instant::now() + limit;
         loop {
-            let file = open_regular(&path)?;
-            match file.try_lock() {
-                Ok(()) if is_named(&file, &path) => {
-                    let text = read_text(&file, &path, STATE_BYTES_MAX)?;
-                    return Ok(Self {
-                        _file: file,
-                        path,
-                        text,
-                    });
-                }
-                // it was replaced between opening and locking
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(RETRY),
-                Err(TryLockError::WouldBlock) => {
+            match attempt(open_regular(&path)?, &path)? {
+                Attempt::Held(held) => return Ok(held),
+                Attempt::Replaced => {}
+                Attempt::Busy if Instant::now() < deadline => thread::sleep(RETRY),
+                Attempt::Busy => {
                     return Err(WorkspaceError::LockTimeout {
                         path,
                         seconds: limit.as_secs(),
                     });
-                }
-                Err(TryLockError::Error(source)) => {
-                    return Err(WorkspaceError::io("lock", &path, source));
                 }
             }
         }
@@ -119,10 +107,53 @@ impl LockedStateFile {
     }
 }
 
+/// What came of one try to get the lock.
+enum Attempt {
+    /// It is held.
+    Held(LockedStateFile),
+    /// The file was replaced between opening and locking: its lock says nothing.
+    Replaced,
+    /// Somebody else has it.
+    Busy,
+}
+
+fn attempt(file: File, path: &Path) -> Result<Attempt, WorkspaceError> {
+    match file.try_lock() {
+        Ok(()) if !is_named(&file, path) => Ok(Attempt::Replaced),
+        Ok(()) => Ok(Attempt::Held(LockedStateFile {
+            text: read_text(&file, path, STATE_BYTES_MAX)?,
+            path: path.to_owned(),
+            _file: file,
+        })),
+        Err(TryLockError::WouldBlock) => Ok(Attempt::Busy),
+        Err(TryLockError::Error(source)) => Err(WorkspaceError::io("lock", path, source)),
+    }
+}
+
 /// Says whether a path leads to an open file.
 fn is_named(file: &File, path: &Path) -> bool {
     let (Ok(held), Ok(named)) = (file.metadata(), fs::metadata(path)) else {
         return false;
     };
     (held.dev(), held.ino()) == (named.dev(), named.ino())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_on_a_file_that_was_replaced_does_not_count() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("state.json");
+        assert!(create_state_file(&path, "old").unwrap());
+        let opened_early = [open_regular(&path).unwrap(), open_regular(&path).unwrap()];
+        let [first, second] = opened_early;
+        let held = LockedStateFile::open(&path).unwrap();
+        assert!(matches!(attempt(first, &path), Ok(Attempt::Busy)));
+        held.replace("new").unwrap();
+        assert!(matches!(attempt(second, &path), Ok(Attempt::Replaced)));
+        let third = open_regular(&path).unwrap();
+        assert!(matches!(attempt(third, &path), Ok(Attempt::Held(held)) if held.text() == "new"));
+    }
 }

@@ -16,5 +16,7 @@ mod prop_secrets;
 mod repositories;
 mod rescues;
 mod secrets;
+#[cfg(test)]
+mod state_files;
 mod user;
 mod vectors;

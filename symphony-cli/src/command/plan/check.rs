@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::plan::{Dag, Plan, PlanError, PlanProblem, PlanWarning, parse_plan};
 
-use super::source::{located, read_plan};
+use super::source::{located, named_or_found, read_plan};
 use crate::app::App;
 use crate::failure::{Exit, Stop, plan_hint};
 use crate::output::{Page, View, plural};
@@ -17,8 +17,8 @@ use crate::output::{Page, View, plural};
     after_help = "Exit code 1 when the plan has problems.\n\nExample:\n  symphony plan check plan.md"
 )]
 pub(crate) struct CheckArgs {
-    /// The plan file
-    file: PathBuf,
+    /// The plan file; the one of `plan find` when none is named
+    file: Option<PathBuf>,
 }
 
 /// In JSON `{"version", "path", "valid", "phases", "levels", "widest_level", "problems", "warnings"}`.
@@ -142,11 +142,11 @@ impl View for Checked {
 
 impl CheckArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let text = read_plan(app, &self.file)?;
-        let checked = Checked::new(&self.file, &text);
+        let path = named_or_found(app, self.file.as_deref())?;
+        let checked = Checked::new(&path, &read_plan(app, &path)?);
         if !app.out.is_json() {
             for warning in &checked.warnings {
-                app.out.warn(&located(&self.file, warning));
+                app.out.warn(&located(&path, warning));
             }
         }
         app.out.answer(&checked)?;
@@ -155,7 +155,7 @@ impl CheckArgs {
         }
         let message = format!(
             "use the plan {}: {}",
-            self.file.display(),
+            path.display(),
             plural(checked.problems.len(), "problem")
         );
         let stop = Stop::new(Exit::Failed, message);

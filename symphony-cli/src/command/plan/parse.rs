@@ -14,8 +14,8 @@ use crate::app::App;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony plan parse plan.md | jq '.phases[].id'")]
 pub(crate) struct ParseArgs {
-    /// The plan file
-    file: PathBuf,
+    /// The plan file; the one of `plan find` when none is named
+    file: Option<PathBuf>,
 }
 
 /// In JSON `{"version", "path", "phases", "parallel_groups"?, "metadata"?, "levels", "warnings"}`: the plan with its
@@ -31,7 +31,7 @@ struct Parsed<'a> {
 
 impl ParseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let source = load_plan(app, Some(&self.file))?;
+        let source = load_plan(app, self.file.as_deref())?;
         let PlanSource {
             path,
             plan,

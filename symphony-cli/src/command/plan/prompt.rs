@@ -90,8 +90,7 @@ impl PromptArgs {
         if app.out.is_json() {
             return app.out.json(&built);
         }
-        // its form is fixed to the byte: neither filtered nor ended with a line feed of our own
-        app.out.write_raw(built.prompt.as_bytes())
+        app.out.write_exact(&built.prompt)
     }
 
     fn artifacts(&self, app: &App) -> anyhow::Result<Vec<Artifact>> {

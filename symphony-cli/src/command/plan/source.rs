@@ -38,6 +38,14 @@ pub(super) fn find_plan(app: &App) -> anyhow::Result<PathBuf> {
     })
 }
 
+/// Returns the plan file that is named, or the one that is meant when none is.
+///
+/// # Errors
+/// When none is named and there is none.
+pub(super) fn named_or_found(app: &App, file: Option<&Path>) -> anyhow::Result<PathBuf> {
+    file.map_or_else(|| find_plan(app), |file| Ok(file.to_owned()))
+}
+
 /// Reads the text of a plan file.
 ///
 /// # Errors
@@ -51,10 +59,7 @@ pub(super) fn read_plan(app: &App, file: &Path) -> anyhow::Result<String> {
 /// # Errors
 /// When there is none, or it is not right.
 pub(super) fn load_plan(app: &App, file: Option<&Path>) -> anyhow::Result<PlanSource> {
-    let path = match file {
-        Some(file) => file.to_owned(),
-        None => find_plan(app)?,
-    };
+    let path = named_or_found(app, file)?;
     let text = read_plan(app, &path)?;
     let what = || format!("use the plan {}", path.display());
     let (plan, warnings) = parse_plan(&text).with_context(what)?;

@@ -24,7 +24,6 @@ impl WorkerArgs {
         if app.out.is_json() {
             return app.out.document(&prompt);
         }
-        // its form is fixed to the byte: neither filtered nor ended with a line feed of our own
-        app.out.write_raw(prompt.prompt.as_bytes())
+        app.out.write_exact(&prompt.prompt)
     }
 }
