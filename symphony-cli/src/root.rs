@@ -9,10 +9,10 @@ use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
 use crate::command::{
-    CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InitArgs, IssueCommand,
-    LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PrCommand,
-    ProfileCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND,
-    StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
+    CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InboxArgs, InitArgs,
+    IssueCommand, LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand,
+    PrCommand, ProfileCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
+    SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
 };
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
@@ -52,6 +52,8 @@ enum Command {
     Status(StatusArgs),
     /// Say every reason why an issue is not running now, or what runs it
     Explain(ExplainArgs),
+    /// Show everything that waits for you, the oldest first
+    Inbox(InboxArgs),
     /// Manage the backlog
     #[command(subcommand, visible_alias = "issues")]
     Issue(IssueCommand),
@@ -81,7 +83,7 @@ enum Command {
     Learnings(LearningsCommand),
     /// Stop starting agents; those at work go on
     Pause(PauseArgs),
-    /// Start agents again after a pause
+    /// Start agents again after a pause, and try at once what is on hold
     Resume(ResumeArgs),
     /// Serve the tools of agents over MCP, to an agent's CLI or to your own MCP client
     Mcp(McpArgs),
@@ -104,6 +106,7 @@ impl Command {
             Self::Run(args) => args.run(app)?,
             Self::Status(args) => args.run(app)?,
             Self::Explain(args) => args.run(app)?,
+            Self::Inbox(args) => args.run(app)?,
             Self::Issue(command) => command.run(app)?,
             Self::Pr(command) => command.run(app)?,
             Self::Runs(command) => command.run(app)?,

@@ -10,6 +10,7 @@ pub mod contract;
 pub mod failure;
 pub mod front_matter;
 pub mod id;
+pub mod inbox;
 pub mod invariant;
 pub mod issue;
 pub mod learning;

@@ -6,8 +6,9 @@ use crate::agent::AgentType;
 use crate::failure::ErrorClass;
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
-use crate::run::{Run, RunError, RunStatus};
-use crate::spending::{CapReached, CapScope};
+use crate::run::{Run, RunError, RunStatus, Usage};
+use crate::spending::{CapReached, CapScope, Spent};
+use crate::unit::Tokens;
 
 mod project;
 
@@ -196,6 +197,12 @@ pub fn met_global_condition(error: Option<&RunError>, cap: Option<CapReached>) -
 /// Says whether the circuit breaker opens at these counts.
 pub const fn breaker_opens(counts: AttemptCounts, max_retries: u32) -> bool {
     counts.consecutive_failures >= max_retries || counts.total_runs >= max_retries
+}
+
+/// Says whether a run shows that its provider answers: it succeeded, or used tokens. One that ended before, for a worktree
+/// or a set-up command, says nothing of it.
+pub fn reached_provider(status: RunStatus, usage: &Usage) -> bool {
+    status == RunStatus::Succeeded || Spent::of(usage).tokens > Tokens::ZERO
 }
 
 fn waits_or_works(status: IssueStatus) -> bool {

@@ -74,6 +74,25 @@ pub fn hold_ms(first_ms: u64, probes: u32) -> u64 {
         .min(HOLD_MAX_MS.max(first_ms))
 }
 
+/// Longest hold that a provider can ask for: limits are reset weekly at the latest, a day's margin for the clock.
+pub const HOLD_TOLD_MAX_MS: u64 = 8 * 24 * 60 * 60 * 1000;
+
+/// Returns when a hold ends: at the reset time that was told, else after [`hold_ms`].
+///
+/// A time that has passed tells nothing (a provider that repeats it would be asked at every tick), and one that is
+/// further away than any limit is not believed.
+pub fn hold_until(
+    now: Timestamp,
+    told: Option<Timestamp>,
+    first_ms: u64,
+    probes: u32,
+) -> Timestamp {
+    match told.filter(|told| *told > now) {
+        Some(told) => told.min(after(now, HOLD_TOLD_MAX_MS)),
+        None => after(now, hold_ms(first_ms, probes)),
+    }
+}
+
 /// Adds milliseconds to a time; stays at the end of time instead of passing it.
 pub fn after(now: Timestamp, ms: u64) -> Timestamp {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);
@@ -121,6 +140,27 @@ mod tests {
         assert_eq!(hold_ms(60_000, 0), 60_000);
         assert_eq!(hold_ms(60_000, 2), 240_000);
         assert_eq!(hold_ms(60_000, 30), HOLD_MAX_MS);
+    }
+
+    #[test]
+    fn a_hold_ends_when_it_was_told_unless_that_is_nonsense() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let week = 8 * 86_400;
+        for (told, probes, expected) in [
+            (None, 0, 160),
+            (None, 1, 220),
+            (None, 9, 1000),
+            (Some(400), 0, 400),
+            (Some(400), 9, 400),
+            (Some(101), 3, 101),
+            (Some(100), 0, 160),
+            (Some(5), 1, 220),
+            (Some(100 + week), 0, 100 + week),
+            (Some(101 + week), 0, 100 + week),
+        ] {
+            let until = hold_until(at(100), told.map(at), 60_000, probes);
+            assert_eq!(until, at(expected), "{told:?} {probes}");
+        }
     }
 
     #[test]

@@ -213,6 +213,11 @@ pub fn day_number(at: Timestamp) -> i64 {
     at.as_millisecond().div_euclid(DAY_MS)
 }
 
+/// Returns when the day began.
+pub fn day_start(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(day_number(at).saturating_mul(DAY_MS)).unwrap_or(at)
+}
+
 /// Returns the hold that the caps of a project put on it.
 ///
 /// It ends when the day does; one of the whole project ends at [`Timestamp::MAX`], that is when a human raises the cap.

@@ -2,11 +2,10 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::{Value, json};
-use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{FindingKind, Issue};
 use symphony_core::outcome::{
-    Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, route_run_end,
+    Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, reached_provider, route_run_end,
 };
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::retry::RetryPlan;
@@ -196,7 +195,7 @@ fn end_run(
     {
         end_wizard(tx, context, run, *state)?;
     }
-    settle_holds(tx, context, run, finish, error.as_ref())
+    settle_holds(tx, context, run, finish)
 }
 
 /// What a run's agent is for, apart from moving its issue.
@@ -350,14 +349,10 @@ fn settle_holds(
     context: &Context,
     run: &Run,
     finish: &RunFinish,
-    error: Option<&RunError>,
 ) -> Result<(), StoreError> {
     if let Some(hold) = &finish.hold {
         place(tx, context, &run.id, hold)?;
-    } else if !matches!(
-        error.map(|e| e.class),
-        Some(ErrorClass::Crashed | ErrorClass::Cancelled | ErrorClass::SpawnFailed)
-    ) {
+    } else if reached_provider(finish.status, finish.usage.as_ref().unwrap_or(&run.usage)) {
         lift_probed(tx, context, &run.id)?;
     }
     clear_canary(tx, &run.id)

@@ -1,11 +1,13 @@
 //! Holds: global conditions that use no attempt.
 
+use std::collections::BTreeMap;
+
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::retry::{after, hold_ms};
+use symphony_core::retry::hold_until;
 use symphony_core::tick::{Hold, HoldScope};
 
 use crate::context::Context;
@@ -86,32 +88,32 @@ pub(crate) fn place(
     new: &NewHold,
 ) -> Result<(), StoreError> {
     let key = scope_key(&new.scope);
-    let standing: Option<(i64, u32, Option<String>)> = tx
+    let standing: Option<(i64, u32, Option<String>, i64)> = tx
         .query_row(
-            "SELECT until, probes, canary FROM hold WHERE scope = ?1",
+            "SELECT until, probes, canary, placed_at FROM hold WHERE scope = ?1",
             [&key],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
         )
         .optional()?;
-    let (earliest, probes, canary) = match standing {
-        None => (i64::MIN, 0, None),
-        Some((_, probes, Some(canary))) if canary == run.as_str() => {
-            (i64::MIN, probes.saturating_add(1), None)
+    let now = context.now.as_millisecond();
+    let (earliest, probes, canary, placed_at) = match standing {
+        None => (i64::MIN, 0, None, now),
+        Some((_, probes, Some(canary), placed_at)) if canary == run.as_str() => {
+            (i64::MIN, probes.saturating_add(1), None, placed_at)
         }
-        Some((until, probes, canary)) => (until, probes, canary),
+        Some((until, probes, canary, placed_at)) => (until, probes, canary, placed_at),
     };
-    let until = new
-        .until
-        .unwrap_or_else(|| after(context.now, hold_ms(new.first_ms, probes)));
+    let until = hold_until(context.now, new.until, new.first_ms, probes);
     tx.execute(
-        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         params![
             key,
             until.as_millisecond().max(earliest),
             new.class.name(),
             new.reason,
             probes,
-            canary
+            canary,
+            placed_at,
         ],
     )?;
     let payload =
@@ -172,5 +174,46 @@ impl Store {
     /// When the database can not be read.
     pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
         load_holds(&self.conn)
+    }
+
+    /// Returns what is on hold, each with the time since when, oldest first.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn holds_since(&self) -> Result<Vec<(Hold, Timestamp)>, StoreError> {
+        let mut since = BTreeMap::new();
+        let mut statement = self
+            .conn
+            .prepare_cached("SELECT scope, placed_at FROM hold")?;
+        let mut rows = statement.query([])?;
+        while let Some(row) = rows.next()? {
+            since.insert(scope_from(row.get(0)?)?, time(row.get(1)?)?);
+        }
+        let mut holds: Vec<(Hold, Timestamp)> = self
+            .holds()?
+            .into_iter()
+            .filter_map(|hold| {
+                let placed_at = *since.get(&hold.scope)?;
+                Some((hold, placed_at))
+            })
+            .collect();
+        holds.sort_by_key(|(_, placed_at)| *placed_at);
+        Ok(holds)
+    }
+
+    /// Lifts all holds because a human says that what caused them is over; returns how many there were. What meets the
+    /// same condition again places them again.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
+        self.write(context, |tx| {
+            let lifted = tx.execute("DELETE FROM hold", [])?;
+            if lifted > 0 {
+                let payload = json!({ "count": lifted });
+                append(tx, context, About::default(), "holds_lifted", &payload)?;
+            }
+            Ok(lifted)
+        })
     }
 }

@@ -13,6 +13,7 @@ mod event;
 mod finish;
 mod health;
 mod hold;
+mod inbox;
 mod issue;
 mod issue_dependency;
 mod issue_query;

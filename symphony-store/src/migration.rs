@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 6;
+pub const SCHEMA_VERSION: i64 = 7;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -14,6 +14,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0004_spending.sql")),
         M::up(include_str!("schema/0005_plans.sql")),
         M::up(include_str!("schema/0006_project_agents.sql")),
+        M::up(include_str!("schema/0007_inbox.sql")),
     ])
 }
 

@@ -4,8 +4,10 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{BlockedBy, Issue, IssueState};
+use symphony_core::inbox::InboxItem;
+use symphony_core::issue::{Issue, IssueState};
 use symphony_core::tick::{Action, Plan, Reason, Snapshot, obstacles, plan_tick, review_obstacles};
+use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
 
@@ -59,12 +61,15 @@ fn explain(
         .iter()
         .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
         .collect();
-    if running.is_none()
-        && next.is_none()
-        && !reasons.contains(&Reason::SubtasksCancelled)
-        && let Some(wait) = wait_for_a_person(issue, store.open_pr(&issue.id)?.is_some())
-    {
-        waits.push(wait);
+    if running.is_none() {
+        let items = inbox(store, snapshot, &plan, now)?;
+        let item = items
+            .iter()
+            .find(|item| item.issue.as_ref() == Some(&issue.id));
+        waits.extend(item.map(|item| for_you(item, &reasons)));
+        if item.is_none() && next.is_none() && reasons.is_empty() {
+            waits.extend(elsewhere(issue));
+        }
     }
     Ok(ExplainView {
         identifier: issue.id.clone(),
@@ -122,39 +127,53 @@ fn reasons(
     Ok(reasons)
 }
 
-/// Returns what a person has to do, for the statuses that dispatch never looks at.
-fn wait_for_a_person(issue: &Issue, has_open_pr: bool) -> Option<WaitView> {
+/// Says what a person can do; what waits only where dispatch has not said it already.
+fn for_you(item: &InboxItem, reasons: &[Reason]) -> WaitView {
+    let answers: Vec<String> = item
+        .answers
+        .iter()
+        .map(|answer| format!("`{answer}`"))
+        .collect();
+    let answers = answers.join(" or ");
+    let is_told = reasons.iter().any(|reason| reason.to_string() == item.text);
+    WaitView::Person {
+        reason: item.kind.name(),
+        text: if is_told {
+            format!("it waits for you: {answers}")
+        } else {
+            format!("{}: {answers}", item.text)
+        },
+    }
+}
+
+/// Says what an issue waits for that neither dispatch nor the inbox has.
+fn elsewhere(issue: &Issue) -> Option<WaitView> {
     let id = &issue.id;
     let (reason, text) = match &issue.state {
         IssueState::Backlog => (
             "backlog",
             format!("it is not asked for yet: `symphony issue move {id} todo` asks"),
         ),
-        IssueState::Blocked(block) => {
-            let then = match block.by {
-                BlockedBy::Subtasks => "it goes on when they have ended".to_owned(),
-                _ => format!("`symphony issue move {id} todo` lets an agent go on"),
-            };
-            (
-                "blocked",
-                format!("it is blocked ({}): {}; {then}", block.by, block.reason),
-            )
-        }
-        IssueState::Done => ("ended", "it is done".to_owned()),
+        IssueState::Blocked(block) => (
+            "blocked",
+            format!(
+                "it is blocked ({}): {}; it goes on when they have ended",
+                block.by, block.reason
+            ),
+        ),
+        IssueState::Done => (
+            "ended",
+            format!("it is done: `symphony issue move {id} todo` takes it up again"),
+        ),
         IssueState::Cancelled => (
             "ended",
             format!("it is cancelled: `symphony issue move {id} todo` takes it up again"),
-        ),
-        IssueState::Review if has_open_pr => return None,
-        IssueState::Review => (
-            "review",
-            format!("its review waits for a person: `symphony issue move {id} done` accepts it"),
         ),
         IssueState::InProgress => (
             "in_progress",
             "its run has just ended: the next tick looks at it".to_owned(),
         ),
-        IssueState::Todo => return None,
+        IssueState::Review | IssueState::Todo => return None,
     };
     Some(WaitView::Person { reason, text })
 }

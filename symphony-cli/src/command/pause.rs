@@ -16,10 +16,11 @@ pub(crate) struct PauseArgs {}
 #[command(after_help = "Example:\n  symphony resume")]
 pub(crate) struct ResumeArgs {}
 
-/// Whether dispatch is paused now.
+/// Whether dispatch is paused now, and how many holds were lifted.
 #[derive(Debug, Serialize)]
 struct PauseView {
     paused: bool,
+    lifted_holds: usize,
 }
 
 impl PauseArgs {
@@ -37,7 +38,11 @@ impl PauseArgs {
             format!(" Agents at work go on: {live}.")
         };
         let sentence = format!("No agent is started any more until `symphony resume`.{more}");
-        app.out.done(&PauseView { paused: true }, &sentence)
+        let view = PauseView {
+            paused: true,
+            lifted_holds: 0,
+        };
+        app.out.done(&view, &sentence)
     }
 }
 
@@ -49,9 +54,19 @@ impl ResumeArgs {
             .store
             .set_paused(&App::as_human(), false)
             .context("resume dispatch")?;
-        app.out.done(
-            &PauseView { paused: false },
-            "The next tick starts agents again.",
-        )
+        let lifted_holds = session
+            .store
+            .lift_holds(&App::as_human())
+            .context("resume dispatch")?;
+        let more = match lifted_holds {
+            0 => String::new(),
+            n => format!(" What was on hold ({n}) is tried at once."),
+        };
+        let view = PauseView {
+            paused: false,
+            lifted_holds,
+        };
+        app.out
+            .done(&view, &format!("The next tick starts agents again.{more}"))
     }
 }

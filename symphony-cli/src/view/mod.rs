@@ -1,6 +1,7 @@
 //! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
 
 mod explain;
+mod inbox;
 mod issue;
 mod issue_detail;
 mod learning;
@@ -12,6 +13,7 @@ mod status;
 mod tick;
 
 pub(crate) use explain::{ExplainView, WaitView};
+pub(crate) use inbox::InboxView;
 pub(crate) use issue::IssueView;
 pub(crate) use issue_detail::IssueDetail;
 pub(crate) use learning::{

@@ -60,6 +60,8 @@ mod run_loop;
 #[cfg(test)]
 mod run_records;
 #[cfg(test)]
+mod situations;
+#[cfg(test)]
 mod skill;
 #[cfg(test)]
 mod spending;

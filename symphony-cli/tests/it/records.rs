@@ -9,8 +9,8 @@ use symphony_core::issue::IssueEvent;
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::{FileStat, ReportedGate, VerifiedGate, VerifiedGates};
 use symphony_core::run::{ProtectionLevel, RunError, RunStatus, RunTarget};
-use symphony_core::tick::StartRun;
-use symphony_store::{ClaimRequest, Context, NewPullRequest, RunFinish, Store};
+use symphony_core::tick::{HoldScope, StartRun};
+use symphony_store::{ClaimRequest, Context, NewHold, NewPullRequest, RunFinish, Store};
 
 use crate::support::Project;
 
@@ -86,15 +86,16 @@ pub(crate) fn record_gates(project: &Project, id: PrId, passed: bool) {
         .unwrap();
 }
 
-/// Records a worker's run on an issue that failed; the issue waits for its retry.
-pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
+/// Claims a run, as a tick would; nobody carries it out.
+pub(crate) fn claimed_run(project: &Project, target: RunTarget, agent: AgentType) -> RunId {
     let mut store = store(project);
-    let issue = store.issue(&IssueId::parse(issue).unwrap()).unwrap();
+    let issue = target.issue().expect("it is about an issue");
+    let issue = store.issue(issue).unwrap();
     let run = RunId::parse(uuid::Uuid::now_v7().to_string()).unwrap();
     let start = StartRun {
-        project: issue.project.clone(),
-        target: RunTarget::Issue(issue.id.clone()),
-        agent: AgentType::Worker,
+        project: issue.project,
+        target,
+        agent,
         phase: None,
         attempt: 1,
         provider: "scripted".to_owned(),
@@ -106,15 +107,27 @@ pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
         protection: ProtectionLevel::None,
     };
     store
-        .claim(&now(), &[request], 4)
+        .claim(&now(), &[request], 9)
         .unwrap()
         .remove(0)
         .unwrap();
+    run
+}
+
+/// Ends a run that was claimed: it failed with this class, and the circuit breaker opens at so many attempts.
+pub(crate) fn end_run(project: &Project, run: &RunId, class: ErrorClass, max_retries: u32) {
+    let hold = class.is_hold().then(|| NewHold {
+        scope: HoldScope::Provider("scripted".to_owned()),
+        class,
+        reason: "overloaded: the API said 529".to_owned(),
+        until: None,
+        first_ms: 600_000,
+    });
     let finish = RunFinish {
         run: run.clone(),
         status: RunStatus::Failed,
         error: Some(RunError {
-            class: ErrorClass::AgentFailed,
+            class,
             message: "it gave up".to_owned(),
         }),
         exit_code: Some(3),
@@ -123,14 +136,27 @@ pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
         metadata: serde_json::Map::new(),
         gates: None,
         phase: None,
-        hold: None,
+        hold,
         cap: None,
         limits: FailureLimits {
-            max_retries: 15,
+            max_retries,
             max_backoff_ms: 300_000,
             breaker_target: BreakerTarget::Backlog,
         },
     };
-    store.finish_run(&now(), &finish).unwrap();
+    store(project).finish_run(&now(), &finish).unwrap();
+}
+
+/// Records a worker's run on an issue that failed; the issue waits for its retry.
+pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
+    let target = RunTarget::Issue(IssueId::parse(issue).unwrap());
+    let run = claimed_run(project, target, AgentType::Worker);
+    end_run(project, &run, ErrorClass::AgentFailed, 15);
     run
+}
+
+/// Moves an issue as an agent, a run or a tick would.
+pub(crate) fn moved(project: &Project, issue: &str, event: &IssueEvent) {
+    let issue = IssueId::parse(issue).unwrap();
+    store(project).move_issue(&now(), &issue, event).unwrap();
 }

@@ -6,9 +6,8 @@ use proptest::sample::select;
 use super::*;
 use crate::id::{IssueId, PrId, ProjectId, RunId};
 use crate::issue::{Block, BlockedBy, IssueState, Priority, apply};
-use crate::run::{Fence, ProtectionLevel, RunTarget, Usage};
+use crate::run::{Fence, ProtectionLevel, RunTarget};
 use crate::spending::CapAmount;
-use crate::unit::Tokens;
 
 fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
     Issue {

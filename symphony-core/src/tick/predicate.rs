@@ -11,7 +11,7 @@ use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
-use crate::retry::{CONTINUATION_MS, after};
+use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after};
 
 /// The phase whose issues go to workers and planners.
 pub(super) const READY: &str = "ready";
@@ -137,6 +137,17 @@ pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
     }
 }
 
+/// Says whether a hold is not over. A provider's that ends later than any can was placed before the clock was set back:
+/// it is probed, else everything would wait for as long as the clock jumped.
+fn stands(hold: &Hold, now: Timestamp) -> bool {
+    let latest = match hold.scope {
+        // a spending cap's is made anew by each tick, and one without an end waits for a human
+        HoldScope::Project(_) => Timestamp::MAX,
+        HoldScope::Provider(_) | HoldScope::Everything => after(now, HOLD_TOLD_MAX_MS),
+    };
+    hold.until > now && hold.until <= latest
+}
+
 /// Says whether a probe of a hold is under way.
 pub(super) fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
     hold.canary
@@ -213,7 +224,7 @@ pub(super) fn project_obstacles(
         .iter()
         .filter(|hold| covers(hold, project_id, provider))
     {
-        if hold.until > now || is_probed(hold, snapshot) {
+        if stands(hold, now) || is_probed(hold, snapshot) {
             let (scope, why) = (hold.scope.clone(), hold.reason.clone());
             reasons.push(Reason::Held {
                 scope,

@@ -9,7 +9,8 @@ use symphony_core::tick::HoldScope;
 use symphony_store::NewHold;
 
 use symphony_core::agent::AgentType;
-use symphony_core::run::{Run, RunTarget};
+use symphony_core::run::{Run, RunTarget, Usage};
+use symphony_core::unit::Tokens;
 use symphony_store::Store;
 
 use crate::support::{LIMITS, add, at, by, finish, human, new_pr, request, store, system, worker};
@@ -147,6 +148,92 @@ fn runs_that_meet_a_standing_hold_are_no_probes() {
         .finish_run(&system(31), &finish(&canary, RunStatus::Succeeded, None))
         .unwrap();
     assert_eq!(store.holds().unwrap(), []);
+}
+
+#[test]
+fn a_probe_lifts_a_hold_only_when_its_provider_answered() {
+    let used = |tokens| Usage {
+        output_tokens: Tokens::new(tokens),
+        ..Usage::default()
+    };
+    for (status, class, usage, lifted) in [
+        (RunStatus::Succeeded, None, None, true),
+        (
+            RunStatus::Failed,
+            Some(ErrorClass::AgentFailed),
+            Some(used(9)),
+            true,
+        ),
+        (
+            RunStatus::TimedOut,
+            Some(ErrorClass::TimedOut),
+            Some(used(9)),
+            true,
+        ),
+        (
+            RunStatus::Failed,
+            Some(ErrorClass::WorktreeFailed),
+            None,
+            false,
+        ),
+        (
+            RunStatus::Failed,
+            Some(ErrorClass::SetupFailed),
+            None,
+            false,
+        ),
+        (
+            RunStatus::Failed,
+            Some(ErrorClass::BudgetExhausted),
+            None,
+            false,
+        ),
+        (
+            RunStatus::Stalled,
+            Some(ErrorClass::Stalled),
+            Some(used(0)),
+            false,
+        ),
+        (
+            RunStatus::Cancelled,
+            Some(ErrorClass::Cancelled),
+            None,
+            false,
+        ),
+        (RunStatus::Crashed, Some(ErrorClass::Crashed), None, false),
+    ] {
+        let mut store = store();
+        let (first, second) = (add(&mut store, "a"), add(&mut store, "b"));
+        let run = worker(&mut store, "r1", &first.id);
+        end_held(&mut store, &run, 0);
+        let canary = probe(&mut store, "p", &second.id);
+        let mut end = finish(&canary, status, class);
+        end.usage = usage;
+        store.finish_run(&system(31), &end).unwrap();
+        let holds = store.holds().unwrap();
+        assert_eq!(holds.is_empty(), lifted, "{status} {class:?}");
+        assert!(holds.iter().all(|hold| hold.canary.is_none()));
+    }
+}
+
+#[test]
+fn a_hold_stands_since_its_first_run_until_a_probe_or_a_human_lifts_it() {
+    let mut store = store();
+    let (first, second) = (add(&mut store, "a"), add(&mut store, "b"));
+    let run = worker(&mut store, "r1", &first.id);
+    end_held(&mut store, &run, 10);
+    let canary = probe(&mut store, "p", &second.id);
+    end_held(&mut store, &canary, 90);
+    let since: Vec<_> = store
+        .holds_since()
+        .unwrap()
+        .into_iter()
+        .map(|(hold, since)| (hold.scope, hold.probes, since))
+        .collect();
+    assert_eq!(since, [(scope(), 1, at(10))]);
+    assert_eq!(store.lift_holds(&human(95)).unwrap(), 1);
+    assert_eq!(store.holds().unwrap(), []);
+    assert_eq!(store.lift_holds(&human(96)).unwrap(), 0);
 }
 
 #[test]

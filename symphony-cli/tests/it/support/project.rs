@@ -1,5 +1,6 @@
 //! A project in a repository of its own, with a home folder of its own.
 
+use std::cell::RefCell;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -55,6 +56,7 @@ pub(crate) struct Project {
     pub(crate) beside: PathBuf,
     home: PathBuf,
     variables: Vec<(String, String)>,
+    base_config: RefCell<Value>,
     _folder: TempDir,
     #[cfg(feature = "real-cli")]
     elsewhere: Vec<TempDir>,
@@ -76,10 +78,17 @@ impl Project {
             "max_concurrent_agents": 4,
             "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
         });
-        let (whole_fields, fields) = (whole.as_object_mut().unwrap(), config.as_object().unwrap());
-        whole_fields.extend(fields.clone());
+        lay_over(&mut whole, config);
         project.configure(&whole);
+        project.base_config.replace(whole);
         project
+    }
+
+    /// Lays a configuration over the one that the project was made with.
+    pub(crate) fn configure_more(&self, config: &Value) {
+        let mut whole = self.base_config.borrow().clone();
+        lay_over(&mut whole, config);
+        self.configure(&whole);
     }
 
     /// Makes a repository with one commit and nothing of Symphony's.
@@ -95,6 +104,7 @@ impl Project {
             beside,
             home,
             variables: Vec::new(),
+            base_config: RefCell::default(),
             _folder: folder,
             #[cfg(feature = "real-cli")]
             elsewhere: Vec::new(),
@@ -320,6 +330,12 @@ impl Drop for Project {
         // a test that failed leaves its agents at work
         kill_all_at_home(&self.home);
     }
+}
+
+/// Replaces the fields of an object that another one names.
+fn lay_over(whole: &mut Value, config: &Value) {
+    let (whole, config) = (whole.as_object_mut().unwrap(), config.as_object().unwrap());
+    whole.extend(config.clone());
 }
 
 /// Returns a JSON string.

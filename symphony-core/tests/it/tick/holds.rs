@@ -58,6 +58,22 @@ fn while_a_probe_lives_the_others_wait() {
 }
 
 #[test]
+fn a_hold_from_before_the_clock_was_set_back_is_probed() {
+    let day = 24 * 60 * 60;
+    let mut snapshot = snapshot();
+    snapshot.candidates = vec![candidate(1)];
+    snapshot.holds = vec![hold(provider(), NOW + 8 * day)];
+    assert_eq!(started(&snapshot), [""; 0]);
+    snapshot.holds = vec![hold(provider(), NOW + 8 * day + 1)];
+    assert_eq!(plan(&snapshot), ["start worker SYM-1 #1 as probe"]);
+    // a cap without an end waits for a human, however long
+    let mut capped = hold(HoldScope::Project(project("a")), NOW);
+    capped.until = symphony_core::Timestamp::MAX;
+    snapshot.holds = vec![capped];
+    assert_eq!(plan(&snapshot), ["wait SYM-1: project a is on hold: 529"]);
+}
+
+#[test]
 fn a_hold_of_one_provider_or_project_leaves_the_others_alone() {
     let mut snapshot = snapshot();
     snapshot.projects.get_mut(&project("b")).unwrap().provider = Ok("codex-cli".into());

@@ -1,0 +1,436 @@
+//! What waits for a human: each thing in words, with the commands that answer it (spec: cli, `inbox`).
+//!
+//! The store and the plan of a tick find what waits; here it is only said. An item's key stays the same while it waits,
+//! so that it is told once.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::closed_set::closed_set;
+use crate::id::{IssueId, PrId, ProjectId};
+use crate::issue::{AttemptCounts, Block, BlockedBy};
+use crate::tick::{Decision, Hold, HoldScope, Reason};
+
+closed_set!(
+    /// What kind of thing waits.
+    InboxKind, "inbox kind", {
+        /// A pull request, or what a phase made.
+        Review = "review",
+        /// An issue that an agent, a judge, a cap or tampering blocked.
+        Blocked = "blocked",
+        /// An open circuit breaker.
+        Breaker = "breaker",
+        /// An issue whose dependency was cancelled.
+        Dependency = "dependency",
+        /// An issue whose sub-tasks were all cancelled.
+        Subtasks = "subtasks",
+        /// An issue that no agent is dispatched for, as the project is configured.
+        Undispatched = "undispatched",
+        /// A provider, a project or everything is on hold.
+        Hold = "hold",
+        /// A project that nothing is dispatched for.
+        Project = "project",
+    }
+);
+
+/// Something that waits for a human.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InboxItem {
+    /// Names it for as long as it waits.
+    pub key: String,
+    /// What kind of thing it is.
+    pub kind: InboxKind,
+    /// The project; none when it concerns all.
+    pub project: Option<ProjectId>,
+    /// The issue.
+    pub issue: Option<IssueId>,
+    /// The issue's title.
+    pub title: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// What waits, and why, in a sentence.
+    pub text: String,
+    /// The commands that answer it, the usual one first.
+    pub answers: Vec<String>,
+}
+
+/// Why an issue waits for a human.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WaitsFor {
+    /// A judge or a human approved its pull request: it can be merged.
+    Merge {
+        /// The pull request.
+        pr: PrId,
+    },
+    /// Its pull request needs a human's verdict.
+    Verdict {
+        /// The pull request.
+        pr: PrId,
+    },
+    /// It is in review with nothing open: its last phase was accepted.
+    Acceptance,
+    /// It is blocked.
+    Blocked(Block),
+    /// It used up its attempts.
+    Spent(AttemptCounts),
+    /// Dependencies that are cancelled and so never done.
+    CancelledDependencies(Vec<IssueId>),
+    /// All its sub-tasks were cancelled.
+    CancelledSubtasks,
+    /// Dispatch has no agent for it, for this reason.
+    Undispatched(Reason),
+}
+
+impl WaitsFor {
+    /// Says whether a decision of dispatch may leave something to a human: only then the rest is worth looking up. What a
+    /// run is at work on waits for that run.
+    pub fn is_possible(decision: &Decision) -> bool {
+        let runs = |reason: &Reason| matches!(reason, Reason::Running { .. });
+        let human = |reason: &Reason| {
+            matches!(
+                reason,
+                Reason::Judged
+                    | Reason::JudgeOff
+                    | Reason::SubtasksCancelled
+                    | Reason::AttemptsSpent { .. }
+                    | Reason::PlanningOff
+                    | Reason::ResearchOff
+                    | Reason::NoPhase
+                    | Reason::UnknownPhase { .. }
+            )
+        };
+        decision.reasons.iter().any(human) && !decision.reasons.iter().any(runs)
+    }
+
+    /// Returns what a decision of dispatch leaves to a human, where it does.
+    pub fn from_decision(
+        decision: &Decision,
+        open_pr: Option<PrId>,
+        counts: AttemptCounts,
+    ) -> Option<Self> {
+        decision
+            .reasons
+            .iter()
+            .find_map(|reason| match (reason, open_pr) {
+                (Reason::Judged, Some(pr)) => Some(Self::Merge { pr }),
+                (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr }),
+                (Reason::SubtasksCancelled, _) => Some(Self::CancelledSubtasks),
+                (Reason::AttemptsSpent { .. }, None) => Some(Self::Spent(counts)),
+                (
+                    Reason::PlanningOff
+                    | Reason::ResearchOff
+                    | Reason::NoPhase
+                    | Reason::UnknownPhase { .. },
+                    _,
+                ) => Some(Self::Undispatched(reason.clone())),
+                _ => None,
+            })
+    }
+
+    /// Returns the kind.
+    pub const fn kind(&self) -> InboxKind {
+        match self {
+            Self::Merge { .. } | Self::Verdict { .. } | Self::Acceptance => InboxKind::Review,
+            Self::Blocked(_) => InboxKind::Blocked,
+            Self::Spent(_) => InboxKind::Breaker,
+            Self::CancelledDependencies(_) => InboxKind::Dependency,
+            Self::CancelledSubtasks => InboxKind::Subtasks,
+            Self::Undispatched(_) => InboxKind::Undispatched,
+        }
+    }
+
+    /// Says what waits.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Merge { pr } => format!("pull request {pr} is approved: it waits for your merge"),
+            Self::Verdict { pr } => {
+                format!("pull request {pr} waits for your verdict (judge_enabled is off)")
+            }
+            Self::Acceptance => "its review waits for you".to_owned(),
+            Self::Blocked(block) => format!("it is blocked ({}): {}", block.by, block.reason),
+            Self::Spent(counts) => format!(
+                "its circuit breaker is open: {} failures in a row, {} runs without progress",
+                counts.consecutive_failures, counts.total_runs
+            ),
+            Self::CancelledDependencies(issues) => {
+                let names: Vec<&str> = issues.iter().map(IssueId::as_str).collect();
+                format!("it waits for {}, which is cancelled", names.join(", "))
+            }
+            Self::CancelledSubtasks => "all its sub-tasks were cancelled".to_owned(),
+            Self::Undispatched(reason) => reason.to_string(),
+        }
+    }
+
+    /// Returns the commands that answer, the usual one first.
+    pub fn answers(&self, issue: &IssueId) -> Vec<String> {
+        match self {
+            Self::Merge { .. } => vec![
+                format!("symphony pr show {issue}"),
+                format!("symphony pr merge {issue}"),
+                format!("symphony pr reject {issue} --feedback TEXT"),
+            ],
+            Self::Verdict { .. } => vec![
+                format!("symphony pr show {issue}"),
+                format!("symphony pr merge {issue}"),
+                format!("symphony pr approve {issue}"),
+                format!("symphony pr reject {issue} --feedback TEXT"),
+            ],
+            Self::Acceptance => vec![
+                format!("symphony issue move {issue} done"),
+                format!("symphony issue show {issue}"),
+            ],
+            Self::Blocked(block) => {
+                let mut answers = vec![format!("symphony issue move {issue} todo")];
+                match block.by {
+                    BlockedBy::Cap => answers.insert(0, raise_cap(&block.reason)),
+                    BlockedBy::Agent | BlockedBy::Human => {
+                        answers.insert(0, format!("symphony issue comment {issue} TEXT"));
+                    }
+                    BlockedBy::Tampered => {
+                        answers.insert(0, format!("symphony issue show {issue}"));
+                    }
+                    BlockedBy::Subtasks => {}
+                }
+                answers
+            }
+            Self::Spent(_) => vec![
+                format!("symphony runs list --issue {issue}"),
+                format!("symphony issue retry {issue}"),
+            ],
+            Self::CancelledDependencies(_) => vec![
+                format!("symphony issue edit {issue} --no-dependencies"),
+                format!("symphony issue move {issue} cancelled"),
+            ],
+            Self::CancelledSubtasks => vec![
+                format!("symphony issue move {issue} todo"),
+                format!("symphony issue move {issue} cancelled"),
+            ],
+            Self::Undispatched(reason) => match reason {
+                Reason::PlanningOff => vec![
+                    "symphony config set planner_enabled true".to_owned(),
+                    format!("symphony issue edit {issue} --remove-label needs-planning"),
+                ],
+                Reason::ResearchOff => vec![
+                    "symphony config set researcher_enabled true".to_owned(),
+                    format!("symphony issue edit {issue} --add-label phase:ready"),
+                ],
+                Reason::UnknownPhase { phase } => vec![
+                    "symphony phase list".to_owned(),
+                    format!("symphony issue edit {issue} --remove-label phase:{phase}"),
+                ],
+                _ => vec![format!(
+                    "symphony issue edit {issue} --add-label phase:ready"
+                )],
+            },
+        }
+    }
+}
+
+/// An issue that waits for a human.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WaitingIssue {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its title.
+    pub title: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// Why.
+    pub why: WaitsFor,
+}
+
+impl From<WaitingIssue> for InboxItem {
+    fn from(waiting: WaitingIssue) -> Self {
+        let WaitingIssue {
+            issue,
+            project,
+            title,
+            since,
+            why,
+        } = waiting;
+        let kind = why.kind();
+        Self {
+            key: format!("{kind}:{issue}:{}", since.as_millisecond()),
+            kind,
+            text: why.text(),
+            answers: why.answers(&issue),
+            project: Some(project),
+            issue: Some(issue),
+            title,
+            since,
+        }
+    }
+}
+
+/// Returns the command that raises a cap, whose key the text of a reached cap ends with.
+fn raise_cap(text: &str) -> String {
+    let key = text
+        .rsplit_once('(')
+        .map_or("spending", |(_, key)| key.trim_end_matches(')'));
+    format!("symphony config set {key} VALUE")
+}
+
+/// Returns the item of a hold.
+pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
+    let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
+    let (name, project, answers) = match &hold.scope {
+        HoldScope::Provider(name) => (format!("provider {name}"), None, resume.to_vec()),
+        HoldScope::Project(id) => {
+            let answers = vec![raise_cap(&hold.reason)];
+            (format!("project {id}"), Some(id.clone()), answers)
+        }
+        HoldScope::Everything => ("everything".to_owned(), None, resume.to_vec()),
+    };
+    let reason = Reason::Held {
+        scope: hold.scope.clone(),
+        until: hold.until,
+        why: hold.reason.clone(),
+    };
+    InboxItem {
+        key: format!("hold:{name}:{}", since.as_millisecond()),
+        kind: InboxKind::Hold,
+        project,
+        issue: None,
+        title: String::new(),
+        since,
+        text: reason.to_string(),
+        answers,
+    }
+}
+
+/// Returns the item of a project that nothing is dispatched for.
+pub fn project_item(
+    project: &ProjectId,
+    problem: &str,
+    answer: &str,
+    since: Timestamp,
+) -> InboxItem {
+    InboxItem {
+        key: format!("project:{project}:{problem}"),
+        kind: InboxKind::Project,
+        project: Some(project.clone()),
+        issue: None,
+        title: String::new(),
+        since,
+        text: problem.to_owned(),
+        answers: vec![answer.to_owned()],
+    }
+}
+
+/// Puts items in order, oldest first; what is named twice stands once.
+pub fn in_order(mut items: Vec<InboxItem>) -> Vec<InboxItem> {
+    items.sort_by(|a, b| (a.since, &a.key).cmp(&(b.since, &b.key)));
+    items.dedup_by(|a, b| a.key == b.key);
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failure::ErrorClass;
+
+    fn issue(text: &str) -> IssueId {
+        IssueId::parse(text).unwrap()
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn blocked(by: BlockedBy) -> WaitsFor {
+        WaitsFor::Blocked(Block {
+            by,
+            reason: "why (spending.issue.usd)".into(),
+        })
+    }
+
+    /// What a human reads of each reason to wait: kind, sentence, usual answer.
+    #[test]
+    fn every_reason_has_a_sentence_and_an_answer() {
+        let pr = PrId::new(3);
+        let counts = AttemptCounts {
+            consecutive_failures: 2,
+            total_runs: 15,
+        };
+        let phase = crate::id::PhaseName::parse("qa").unwrap();
+        let rows = [
+            WaitsFor::Merge { pr },
+            WaitsFor::Verdict { pr },
+            WaitsFor::Acceptance,
+            blocked(BlockedBy::Agent),
+            blocked(BlockedBy::Human),
+            blocked(BlockedBy::Cap),
+            blocked(BlockedBy::Tampered),
+            WaitsFor::Spent(counts),
+            WaitsFor::CancelledDependencies(vec![issue("A-1"), issue("A-2")]),
+            WaitsFor::CancelledSubtasks,
+            WaitsFor::Undispatched(Reason::PlanningOff),
+            WaitsFor::Undispatched(Reason::ResearchOff),
+            WaitsFor::Undispatched(Reason::NoPhase),
+            WaitsFor::Undispatched(Reason::UnknownPhase { phase }),
+        ];
+        let lines: Vec<String> = rows
+            .iter()
+            .map(|why| {
+                let answers = why.answers(&issue("A-9"));
+                format!("{}: {} → {}", why.kind(), why.text(), answers.join(" | "))
+            })
+            .collect();
+        insta::assert_snapshot!(lines.join("\n"));
+    }
+
+    #[test]
+    fn a_hold_is_one_item_for_as_long_as_it_stands() {
+        let hold = |probes, until| Hold {
+            scope: HoldScope::Provider("claude-cli".into()),
+            until: at(until),
+            class: ErrorClass::Overloaded,
+            reason: "529".into(),
+            probes,
+            canary: None,
+        };
+        let (first, later) = (
+            hold_item(&hold(0, 60), at(5)),
+            hold_item(&hold(2, 240), at(5)),
+        );
+        assert_eq!(first.key, later.key);
+        assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
+        assert_eq!(
+            later.text,
+            "provider claude-cli is on hold until 1970-01-01T00:04:00Z: 529"
+        );
+        assert_ne!(
+            first.key,
+            hold_item(&hold(0, 60), at(6)).key,
+            "another outage"
+        );
+    }
+
+    #[test]
+    fn the_oldest_comes_first_and_each_once() {
+        let item = |id: &str, since| {
+            InboxItem::from(WaitingIssue {
+                issue: issue(id),
+                project: ProjectId::parse("p").unwrap(),
+                title: "t".into(),
+                since: at(since),
+                why: WaitsFor::Acceptance,
+            })
+        };
+        let keys: Vec<String> = in_order(vec![
+            item("A-2", 9),
+            item("A-1", 9),
+            item("A-3", 1),
+            item("A-2", 9),
+        ])
+        .into_iter()
+        .map(|item| item.key)
+        .collect();
+        assert_eq!(
+            keys,
+            ["review:A-3:1000", "review:A-1:9000", "review:A-2:9000"]
+        );
+    }
+}

@@ -1,0 +1,109 @@
+//! The inbox: everything that waits for a human, from the database and from the plan of the tick that would come next.
+
+use std::collections::BTreeMap;
+
+use symphony_core::Timestamp;
+use symphony_core::id::ProjectId;
+use symphony_core::inbox::{InboxItem, WaitingIssue, WaitsFor, hold_item, in_order, project_item};
+use symphony_core::spending::day_start;
+use symphony_core::tick::{Decision, HoldScope, Plan, Snapshot};
+use symphony_store::{Project, Store, WizardState};
+
+use crate::error::RunnerError;
+
+/// Returns what waits for a human in the whole installation, oldest first.
+///
+/// # Errors
+/// When the database can not be read.
+pub fn inbox(
+    store: &Store,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    now: Timestamp,
+) -> Result<Vec<InboxItem>, RunnerError> {
+    let mut items = Vec::new();
+    for (id, view) in &snapshot.projects {
+        for waiting in store.waiting_issues(id, view.max_retries)? {
+            items.push(InboxItem::from(waiting));
+        }
+    }
+    for decision in &plan.decisions {
+        items.extend(of_decision(store, decision)?);
+    }
+    let projects = store.projects()?;
+    items.extend(held(store, snapshot, now)?);
+    items.extend(of_projects(snapshot, &projects));
+    Ok(in_order(items))
+}
+
+/// What dispatch decided to leave to a human.
+fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, RunnerError> {
+    if !WaitsFor::is_possible(decision) {
+        return Ok(None);
+    }
+    let issue = store.issue(&decision.issue)?;
+    let open = store.open_pr(&issue.id)?;
+    let Some(why) = WaitsFor::from_decision(decision, open.as_ref().map(|pr| pr.id), issue.counts)
+    else {
+        return Ok(None);
+    };
+    let verdict = open.and_then(|pr| pr.verdict_on_head().map(|verdict| verdict.at));
+    let since = match (&why, verdict) {
+        (WaitsFor::Merge { .. }, Some(at)) => at,
+        _ => store.status_since(&issue.id)?,
+    };
+    Ok(Some(InboxItem::from(WaitingIssue {
+        issue: issue.id,
+        project: issue.project,
+        title: issue.title,
+        since,
+        why,
+    })))
+}
+
+/// What is on hold: one item a hold, however many runs met it. A full spending cap is said anew each day.
+fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
+    let mut items: Vec<InboxItem> = store
+        .holds_since()?
+        .iter()
+        .map(|(hold, since)| hold_item(hold, *since))
+        .collect();
+    for hold in &snapshot.holds {
+        if let HoldScope::Project(_) = hold.scope {
+            items.push(hold_item(hold, day_start(now)));
+        }
+    }
+    Ok(items)
+}
+
+/// Projects that nothing is dispatched for.
+fn of_projects(snapshot: &Snapshot, projects: &[Project]) -> Vec<InboxItem> {
+    let known: BTreeMap<&ProjectId, &Project> = projects
+        .iter()
+        .map(|project| (&project.id, project))
+        .collect();
+    let mut items = Vec::new();
+    for (id, view) in &snapshot.projects {
+        let Some(project) = known.get(id) else {
+            continue;
+        };
+        let since = project.created_at;
+        if let Some(problem) = &view.broken {
+            let text = format!("its configuration is broken: {problem}");
+            items.push(project_item(id, &text, "symphony config check", since));
+        } else if let Err(problem) = &view.provider {
+            let text = format!("no provider can be used: {problem}");
+            items.push(project_item(id, &text, "symphony doctor", since));
+        }
+        if project.wizard == WizardState::Failed {
+            let text = "its setup wizard failed";
+            items.push(project_item(
+                id,
+                text,
+                "symphony project wizard --again",
+                since,
+            ));
+        }
+    }
+    items
+}

@@ -1,0 +1,165 @@
+//! Issues that wait for a human, as far as the database alone tells.
+
+use rusqlite::{Connection, OptionalExtension, Row, params};
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::inbox::{WaitingIssue, WaitsFor};
+use symphony_core::issue::{AttemptCounts, Block};
+use symphony_core::outcome::breaker_opens;
+
+use crate::error::StoreError;
+use crate::issue_query::counts_from;
+use crate::open::Store;
+use crate::row::{parsed, time};
+
+/// Issues of one kind that are read of a project: more than anybody reads.
+const ITEMS_MAX: i64 = 1_000;
+
+/// When an issue came to its status.
+macro_rules! since {
+    () => {
+        "coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'issue_moved'), i.created_at)"
+    };
+}
+
+const BLOCKED_SQL: &str = concat!(
+    "SELECT i.id, i.title, i.blocked_by, i.blocked_reason, ",
+    since!(),
+    " AS since FROM issue i INDEXED BY issue_blocked WHERE i.project = ?1 AND i.status = 'blocked' AND i.blocked_by <> 'subtasks' LIMIT ?2"
+);
+const SPENT_SQL: &str = concat!(
+    "SELECT i.id, i.title, i.consecutive_failures, i.total_runs, ",
+    since!(),
+    " AS since FROM issue i INDEXED BY issue_spent WHERE i.project = ?1 AND i.status = 'backlog' AND i.total_runs > 0 LIMIT ?2"
+);
+const CANCELLED_SQL: &str = concat!(
+    "SELECT i.id, i.title, ",
+    since!(),
+    " AS since FROM issue i INDEXED BY issue_waiting WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies > 0
+      AND EXISTS (SELECT 1 FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
+                  WHERE d.issue = i.id AND o.status = 'cancelled') LIMIT ?2"
+);
+const ACCEPTANCE_SQL: &str = concat!(
+    "SELECT i.id, i.title, ",
+    since!(),
+    " AS since FROM issue i INDEXED BY issue_review WHERE i.project = ?1 AND i.status = 'review'
+      AND NOT EXISTS (SELECT 1 FROM pull_request p WHERE p.issue = i.id AND p.state IN ('open', 'approved')) LIMIT ?2"
+);
+
+impl Store {
+    /// Returns the issues of a project that wait for a human: blocked ones (but not those that wait for their
+    /// sub-tasks), open breakers, cancelled dependencies, reviews with nothing open.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn waiting_issues(
+        &self,
+        project: &ProjectId,
+        max_retries: u32,
+    ) -> Result<Vec<WaitingIssue>, StoreError> {
+        let mut found = Vec::new();
+        self.each_waiting(BLOCKED_SQL, project, &mut found, |row| {
+            Ok(Some(WaitsFor::Blocked(Block {
+                by: parsed("reason to be blocked", row.get("blocked_by")?)?,
+                reason: row.get("blocked_reason")?,
+            })))
+        })?;
+        self.each_waiting(SPENT_SQL, project, &mut found, |row| {
+            let counts: AttemptCounts = counts_from(row)?;
+            Ok(breaker_opens(counts, max_retries).then_some(WaitsFor::Spent(counts)))
+        })?;
+        self.each_waiting(CANCELLED_SQL, project, &mut found, |row| {
+            let issue: String = row.get("id")?;
+            Ok(Some(WaitsFor::CancelledDependencies(
+                cancelled_dependencies(&self.conn, &issue)?,
+            )))
+        })?;
+        self.each_waiting(ACCEPTANCE_SQL, project, &mut found, |_row| {
+            Ok(Some(WaitsFor::Acceptance))
+        })?;
+        Ok(found)
+    }
+
+    fn each_waiting(
+        &self,
+        sql: &str,
+        project: &ProjectId,
+        found: &mut Vec<WaitingIssue>,
+        why: impl Fn(&Row<'_>) -> Result<Option<WaitsFor>, StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut rows = statement.query(params![project.as_str(), ITEMS_MAX])?;
+        while let Some(row) = rows.next()? {
+            let Some(why) = why(row)? else { continue };
+            found.push(WaitingIssue {
+                issue: parsed("issue id", row.get("id")?)?,
+                project: project.clone(),
+                title: row.get("title")?,
+                since: time(row.get("since")?)?,
+                why,
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns when an issue came to its status.
+    ///
+    /// # Errors
+    /// When there is no such issue.
+    pub fn status_since(&self, issue: &IssueId) -> Result<Timestamp, StoreError> {
+        let sql = concat!("SELECT ", since!(), " FROM issue i WHERE i.id = ?1");
+        let ms: Option<i64> = self
+            .conn
+            .prepare_cached(sql)?
+            .query_row([issue.as_str()], |row| row.get(0))
+            .optional()?;
+        time(ms.ok_or_else(|| StoreError::not_found("issue", issue))?)
+    }
+}
+
+fn cancelled_dependencies(conn: &Connection, issue: &str) -> Result<Vec<IssueId>, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
+         WHERE d.issue = ?1 AND o.status = 'cancelled' ORDER BY o.project, o.number",
+    )?;
+    let mut rows = statement.query([issue])?;
+    let mut issues = Vec::new();
+    while let Some(row) = rows.next()? {
+        issues.push(parsed("issue id", row.get(0)?)?);
+    }
+    Ok(issues)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_waits_is_found_through_partial_indexes() {
+        let store = Store::open_in_memory().unwrap();
+        for (sql, index) in [
+            (BLOCKED_SQL, "issue_blocked"),
+            (SPENT_SQL, "issue_spent"),
+            (CANCELLED_SQL, "issue_waiting"),
+            (ACCEPTANCE_SQL, "issue_review"),
+        ] {
+            let mut statement = store
+                .conn
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            let plan: Vec<String> = statement
+                .query_map(params!["p", 1], |row| row.get(3))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
+            assert!(
+                plan.iter().any(|line| line.contains(index)),
+                "{sql}: {plan:#?}"
+            );
+            assert!(
+                !plan.iter().any(|line| line.starts_with("SCAN i")),
+                "{sql}: {plan:#?}"
+            );
+        }
+    }
+}
