@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::{InboxItem, WaitingIssue, WaitsFor, hold_item, in_order, project_item};
+use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{Decision, HoldScope, Plan, Snapshot};
-use symphony_store::{Project, Store, WizardState};
+use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
 

@@ -128,7 +128,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
                 "- waits for a planner, and planner_enabled is off\n- it waits for you: `symphony config set planner_enabled true`",
             ),
             (
-                &research,
+                &nowhere,
                 "- it waits for you: `symphony phase list` or `symphony issue edit SYM-8 --remove-label phase:nowhere`",
             ),
             (
