@@ -1,9 +1,9 @@
 //! A project in a repository of its own, with a home folder of its own.
 
-use std::cell::RefCell;
 use std::fs::File;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -56,7 +56,7 @@ pub(crate) struct Project {
     pub(crate) beside: PathBuf,
     home: PathBuf,
     variables: Vec<(String, String)>,
-    base_config: RefCell<Value>,
+    base_config: OnceLock<Value>,
     _folder: TempDir,
     #[cfg(feature = "real-cli")]
     elsewhere: Vec<TempDir>,
@@ -80,13 +80,17 @@ impl Project {
         });
         lay_over(&mut whole, config);
         project.configure(&whole);
-        project.base_config.replace(whole);
+        project.base_config.set(whole).expect("it is new");
         project
     }
 
     /// Lays a configuration over the one that the project was made with.
     pub(crate) fn configure_more(&self, config: &Value) {
-        let mut whole = self.base_config.borrow().clone();
+        let mut whole = self
+            .base_config
+            .get()
+            .expect("it was made with one")
+            .clone();
         lay_over(&mut whole, config);
         self.configure(&whole);
     }
@@ -104,7 +108,7 @@ impl Project {
             beside,
             home,
             variables: Vec::new(),
-            base_config: RefCell::default(),
+            base_config: OnceLock::new(),
             _folder: folder,
             #[cfg(feature = "real-cli")]
             elsewhere: Vec::new(),
