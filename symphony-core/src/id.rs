@@ -211,6 +211,16 @@ number_id!(
     ClaimId
 );
 
+impl PhaseName {
+    /// The phase in which code is written and a pull request made.
+    pub const READY: &'static str = "ready";
+
+    /// Says whether it is the phase in which code is written and a pull request made.
+    pub fn is_ready(&self) -> bool {
+        self.0 == Self::READY
+    }
+}
+
 impl IssueId {
     /// Joins a project prefix and a number.
     ///

@@ -4,9 +4,9 @@ use jiff::Timestamp;
 
 use crate::agent::AgentType;
 use crate::failure::ErrorClass;
-use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus};
+use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
-use crate::run::{Run, RunError, RunStatus, Usage};
+use crate::run::{Run, RunError, RunStatus, RunTarget, Usage};
 use crate::spending::{CapReached, CapScope, Spent};
 use crate::unit::Tokens;
 
@@ -49,6 +49,9 @@ pub struct RunEnd<'a> {
     pub error: Option<RunError>,
     /// Whether it left what its type is for.
     pub evidence: Evidence,
+    /// The issue's phase is accepted, by a claim of this run or a verdict, and its label has not gone on yet: whether
+    /// another phase follows.
+    pub accepted: Option<NextPhase>,
     /// Whether a required gate is red on the pull request it opened.
     pub gate_is_red: bool,
     /// The spending cap that ended the run; or the issue's, when it is reached however the run ended.
@@ -64,6 +67,8 @@ pub struct Routing {
     pub status: RunStatus,
     /// The run's final error.
     pub error: Option<RunError>,
+    /// The issue's accepted phase is left: whether another one follows. It comes before the event.
+    pub advance: Option<NextPhase>,
     /// What happened to the issue.
     pub event: Option<IssueEvent>,
     /// The issue's counts afterwards.
@@ -79,6 +84,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     let mut routing = Routing {
         status: end.status,
         error: end.error.clone(),
+        advance: None,
         event: None,
         counts: end.issue.counts,
         retry: None,
@@ -86,13 +92,25 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     };
     let status = end.issue.state.status();
     let in_progress = status == IssueStatus::InProgress;
-    if end.run.agent == AgentType::Intake {
+    if end.run.agent == AgentType::Intake && !is_in_phase(end.run) {
         // triage is no attempt at the issue: neither its status nor its counts change
         routing.event = in_progress.then_some(IssueEvent::RunReturned);
         return routing;
     }
     // red gates end the review whatever became of the run; an issue that a human has moved on stays where it is
     let review_ends = end.gate_is_red && status == IssueStatus::Review;
+    // what was accepted stays accepted, however the run ended afterwards
+    if let Some(next) = end.accepted
+        && matches!(status, IssueStatus::InProgress | IssueStatus::Review)
+        && end.status != RunStatus::Tampered
+    {
+        routing.counts = AttemptCounts::default();
+        routing.advance = Some(next);
+        if let Some(cap) = end.cap.filter(|cap| cap.scope == CapScope::Issue) {
+            block_for_cap(&mut routing, end, &cap);
+        }
+        return routing;
+    }
     if met_global_condition(end.error.as_ref(), end.cap) || end.status == RunStatus::Cancelled {
         routing.event = match (in_progress, review_ends) {
             (true, _) => Some(IssueEvent::RunReturned),
@@ -120,7 +138,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
         && !end.run.moved_issue
-        && let Some(error) = empty_end(&end.run.agent, end.evidence)
+        && let Some(error) = empty_end(end.run, end.evidence)
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -213,34 +231,47 @@ fn waits_or_works(status: IssueStatus) -> bool {
 }
 
 /// A clean end that is a failure. Who was refused tools is not continued: the same refusal would meet it again at once.
-fn empty_end(agent: &AgentType, evidence: Evidence) -> Option<RunError> {
+fn empty_end(run: &Run, evidence: Evidence) -> Option<RunError> {
     match evidence {
         Evidence::Found => None,
         Evidence::NoneAfterDenials => Some(RunError {
             class: ErrorClass::PermissionDenied,
-            message: format!("the {agent} ended without an outcome after tools were refused to it"),
+            message: format!(
+                "the {} ended without an outcome after tools were refused to it",
+                run.agent
+            ),
         }),
-        Evidence::None => missing_outcome(agent),
+        Evidence::None => missing_outcome(run),
     }
 }
 
+/// Says whether the run delivers a phase other than `ready`, whatever its profile.
+fn is_in_phase(run: &Run) -> bool {
+    run.phase.as_ref().is_some_and(|phase| !phase.is_ready())
+}
+
 /// A clean end without what the agent's type is for; workers and phase agents are continued instead.
-fn missing_outcome(agent: &AgentType) -> Option<RunError> {
-    let message = match agent {
-        AgentType::Judge => "the judge ended without a verdict (approve_pr or reject_pr)",
-        AgentType::Planner => "planner-no-subtasks: the planner ended without a sub-task",
-        AgentType::Wizard => "the setup wizard ended without configure_project",
-        AgentType::Worker
-        | AgentType::Researcher
-        | AgentType::Architect
-        | AgentType::Intake
-        | AgentType::Scanner
-        | AgentType::Custom(_) => return None,
+fn missing_outcome(run: &Run) -> Option<RunError> {
+    let message = match (&run.target, &run.agent) {
+        (RunTarget::Claim(..), _) => {
+            "the judge ended without a verdict (approve_phase or reject_phase)"
+        }
+        (RunTarget::PullRequest(..), _) => {
+            "the judge ended without a verdict (approve_pr or reject_pr)"
+        }
+        // whatever its profile, a phase's agent is asked for a claim
+        _ if is_in_phase(run) => return None,
+        (_, AgentType::Planner) => "planner-no-subtasks: the planner ended without a sub-task",
+        _ => return None,
     };
-    Some(RunError {
+    Some(no_outcome(message))
+}
+
+fn no_outcome(message: &str) -> RunError {
+    RunError {
         class: ErrorClass::NoOutcome,
         message: message.to_owned(),
-    })
+    }
 }
 
 fn reason_of(routing: &Routing) -> String {

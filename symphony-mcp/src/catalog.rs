@@ -24,6 +24,9 @@ pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
     Tool::CreatePr,
     Tool::ApprovePr,
     Tool::RejectPr,
+    Tool::CompletePhase,
+    Tool::ApprovePhase,
+    Tool::RejectPhase,
     Tool::RecordCoverage,
     Tool::RecordTestHealth,
 ]);
@@ -100,9 +103,20 @@ fn describe(tool: Tool) -> Option<McpTool> {
              out of proportion to the change or have the same name. Commit first: the change is what is committed.",
             schema::<params::RecordTestHealth>(),
         ),
-        Tool::CompletePhase | Tool::ApprovePhase | Tool::RejectPhase | Tool::ConfigureProject => {
-            return None;
-        }
+        Tool::CompletePhase => (
+            "Claims that the phase of the issue you work on is delivered. The artifact and the paths you changed are checked \
+             at once: a refusal names every reason, mend them and claim again. An accepted claim ends your work.",
+            schema::<params::CompletePhase>(),
+        ),
+        Tool::ApprovePhase => (
+            "Approves the phase claim that you review, on the commit you were shown; the issue goes on to its next phase.",
+            schema::<params::ApprovePhase>(),
+        ),
+        Tool::RejectPhase => (
+            "Rejects the phase claim that you review; the feedback goes to the phase's next agent.",
+            schema::<params::RejectPhase>(),
+        ),
+        Tool::ConfigureProject => return None,
     };
     Some(McpTool::new(tool.name(), description, Arc::new(schema)))
 }

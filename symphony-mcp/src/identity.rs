@@ -1,9 +1,11 @@
 //! Who a session is: fixed when its transport is made, never an argument of a call.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::contract::Pipeline;
+use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId};
 use symphony_core::tools::{Role, ToolSet};
 use symphony_store::{Actor, Context};
 use symphony_workspace::{BranchName, RepositoryOptions, WorktreeKey};
@@ -19,13 +21,28 @@ pub enum Verdicts {
     Refused,
 }
 
-/// The pull request that a judge's run reviews.
+impl Verdicts {
+    /// Why a verdict is refused.
+    pub(crate) const REFUSAL: &str = "verdicts are refused here: SYMPHONY_RUN_ID is set, so this server was started from inside an agent's run";
+}
+
+/// What a judge's run reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReviewTarget {
-    /// The pull request.
-    pub pr: PrId,
-    /// The commit that the judge was shown; only a verdict on it counts.
-    pub commit: String,
+pub enum ReviewTarget {
+    /// A pull request.
+    PullRequest {
+        /// Its id.
+        pr: PrId,
+        /// The commit that the judge was shown; only a verdict on it counts.
+        commit: String,
+    },
+    /// The claim of a phase.
+    Claim {
+        /// Its id.
+        claim: ClaimId,
+        /// The commit that the judge was shown; only a verdict on it counts.
+        commit: String,
+    },
 }
 
 /// Where the work of the session's issue lies.
@@ -60,6 +77,8 @@ pub struct Identity {
     pub review: Option<ReviewTarget>,
     /// Where its issue's work lies.
     pub workspace: Option<IssueWorkspace>,
+    /// The project's phases, for claims; none where they can not be read.
+    pub pipeline: Option<Arc<Pipeline>>,
     /// Whether it may give verdicts.
     pub verdicts: Verdicts,
 }

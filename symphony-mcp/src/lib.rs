@@ -9,6 +9,7 @@ mod catalog;
 mod error;
 mod identity;
 mod params;
+mod phase_source;
 mod pipe;
 mod pull_request_source;
 mod service;

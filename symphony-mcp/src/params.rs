@@ -267,6 +267,39 @@ pub(crate) struct RejectPr {
     pub(crate) feedback: String,
 }
 
+/// `complete_phase`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompletePhase {
+    /// The phase, as the issue's label names it.
+    pub(crate) phase: String,
+    /// Two to four sentences: what you delivered, and what deserves the reader's eye.
+    pub(crate) summary: String,
+    /// The artifact, relative to the worktree; left out: the path of your assignment.
+    #[serde(default)]
+    pub(crate) artifact_path: Option<String>,
+    /// A later phase to go on with, when the issue is so simple that those between are not needed.
+    #[serde(default)]
+    pub(crate) skip_to: Option<String>,
+}
+
+/// `approve_phase`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApprovePhase {
+    /// What convinced you.
+    #[serde(default)]
+    pub(crate) comment: Option<String>,
+}
+
+/// `reject_phase`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RejectPhase {
+    /// What must change, concretely enough to act on.
+    pub(crate) feedback: String,
+}
+
 /// `record_coverage`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -167,6 +167,7 @@ mod tests {
             issue: None,
             review: None,
             workspace: None,
+            pipeline: None,
             verdicts: Verdicts::ByRole,
         };
         let store = StoreThread::start(Store::open_in_memory().unwrap()).unwrap();

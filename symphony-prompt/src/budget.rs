@@ -29,6 +29,9 @@ pub const LEARNINGS_MAX: usize = 25;
 /// Comments shown to a phase agent; the last ones.
 pub const PHASE_COMMENTS_MAX: usize = 5;
 
+/// Rejected claims shown to a phase agent; the last ones.
+pub const REJECTED_CLAIMS_MAX: usize = 3;
+
 /// How the user budget is shared out, in percent. The shares add up to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

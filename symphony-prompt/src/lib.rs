@@ -74,8 +74,8 @@ pub mod worker;
 pub use artifact_summary::summarize_artifact;
 pub use budget::{
     ARTIFACT_CHARS_MAX, ARTIFACT_TOKENS, ATTEMPTS_MAX, Budgets, Caps, DIFF_CHARS_MAX, FINDINGS_MAX,
-    LEARNINGS_MAX, OUTPUT_BYTES_MAX, PHASE_COMMENTS_MAX, SYSTEM_TOKENS, Shares, SharesRow,
-    UNBOUNDED_WARNING_TOKENS, USER_TOKENS,
+    LEARNINGS_MAX, OUTPUT_BYTES_MAX, PHASE_COMMENTS_MAX, REJECTED_CLAIMS_MAX, SYSTEM_TOKENS,
+    Shares, SharesRow, UNBOUNDED_WARNING_TOKENS, USER_TOKENS,
 };
 pub use dispatch::{
     BackgroundDispatch, PhaseArtifact, PhaseAssignment, PhaseDispatch, PlanPhaseDispatch,

@@ -3,8 +3,9 @@
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
+use symphony_core::contract::{PhaseClaim, PhaseContract};
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::issue::IssueStatus;
+use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tick::wanted_agent;
 use symphony_prompt::BuiltPrompt;
@@ -13,9 +14,13 @@ use symphony_workspace::{BranchName, CommitId, WorktreeKey};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::repository::open_repository;
-use crate::supervise::{PROMPT_FILE_BYTES_MAX, PromptRequest, build, read_own, review_input};
+use crate::supervise::{
+    CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, PhasePart, PromptRequest, build, build_phase,
+    earlier_artifacts, judged_artifact, override_text, phase_review, read_own, review_input,
+};
 use crate::tick::observe_snapshot;
 
 /// What to preview; what is not named is as a dispatch would have it.
@@ -42,46 +47,123 @@ pub fn preview_prompt(
     let config = installation.project_config(&project)?;
     let repository = open_repository(&project, &config)?;
     let base = repository.base()?;
-    let open = store.open_pr(id)?;
-    let agent = match &options.agent {
-        Some(agent) => agent.clone(),
-        None if issue.state.status() == IssueStatus::Review && open.is_some() => AgentType::Judge,
-        None => would_be_sent(installation, store, id)?,
-    };
-    let review = open.filter(|_| agent == AgentType::Judge);
+    let library = installation.library(&config)?;
+    let subject = subject(installation, store, &issue, &library, options)?;
     let provider = match options.provider {
         Some(provider) => provider,
         None => installation.provider(&config)?.name(),
     };
     // the id of no run: the prompts name none, and its files are only named
     let run = RunId::parse("preview").expect("a word is a run id");
-    let read_from = review
-        .as_ref()
-        .and_then(base_commit)
-        .unwrap_or_else(|| base.commit.clone());
+    let worktree = config
+        .workspaces_dir
+        .join(WorktreeKey::of(id.as_str()).as_str());
+    let read_from = match &subject {
+        Subject::PullRequest(pr) => base_commit(pr),
+        _ => None,
+    };
+    let read_from = read_from.unwrap_or_else(|| base.commit.clone());
     let claude_md = repository.file_at(&read_from, "CLAUDE.md", PROMPT_FILE_BYTES_MAX)?;
-    let request = PromptRequest {
-        path: config
-            .workspaces_dir
-            .join(WorktreeKey::of(id.as_str()).as_str())
-            .display()
-            .to_string(),
+    let checkout = project.root.join(&worktree);
+    let places = [checkout.as_path(), project.root.as_path()];
+    let review = match &subject {
+        Subject::PullRequest(pr) => {
+            let diff = RunPaths::new(&project.root, &run).diff();
+            Some(review_input(
+                pr,
+                &diff,
+                &config.sensitive_paths,
+                &config.risk,
+            ))
+        }
+        Subject::Claim(claim) => {
+            let artifact = judged_artifact(claim, &places)?;
+            Some(phase_review(
+                claim,
+                library.pipeline.get(&claim.phase),
+                artifact,
+            ))
+        }
+        Subject::Phase(_) | Subject::Issue(_) => None,
+    };
+    let mut request = PromptRequest {
+        path: worktree.display().to_string(),
         branch: Some(BranchName::of_issue(id).as_str().to_owned()),
         claude_md: claude_md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         workflow_md: read_own(&project.root.join("WORKFLOW.md"))?,
         notes: Vec::new(),
-        review: review.as_ref().map(|pr| {
-            let diff = RunPaths::new(&project.root, &run).diff();
-            review_input(pr, &diff, &config.sensitive_paths, &config.risk)
-        }),
-        library: installation.library(&config)?,
-        agent,
+        review,
+        agent: AgentType::Judge,
+        library,
         run,
         issue,
         config,
         provider,
     };
-    Ok(build(request, store)?.built)
+    let contract = match subject {
+        Subject::PullRequest(_) | Subject::Claim(_) => return Ok(build(request, store)?.built),
+        Subject::Issue(agent) => {
+            request.agent = agent;
+            return Ok(build(request, store)?.built);
+        }
+        Subject::Phase(contract) => *contract,
+    };
+    request.agent = contract.dispatch_profile.clone();
+    let claims = store.claims(id, None, CLAIMS_READ_MAX)?;
+    let pipeline = &request.library.pipeline;
+    let part = PhasePart {
+        artifacts: earlier_artifacts(pipeline, &contract, &request.issue, &claims, &places),
+        override_text: override_text(&request.config.prompts_dir, &contract)?,
+        contract,
+    };
+    Ok(build_phase(request, part, store)?.built)
+}
+
+/// What a dispatch would be about.
+#[derive(Debug)]
+enum Subject {
+    Issue(AgentType),
+    Phase(Box<PhaseContract>),
+    PullRequest(Box<PullRequest>),
+    Claim(Box<PhaseClaim>),
+}
+
+/// Returns what a tick would dispatch; a profile that is asked for works on the issue itself, judges apart.
+fn subject(
+    installation: &Installation,
+    store: &mut Store,
+    issue: &Issue,
+    library: &PromptLibrary,
+    options: &PreviewOptions,
+) -> Result<Subject, RunnerError> {
+    let in_review = issue.state.status() == IssueStatus::Review;
+    let judges = match &options.agent {
+        Some(agent) => *agent == AgentType::Judge,
+        None => in_review,
+    };
+    if judges && let Some(pr) = store.open_pr(&issue.id)? {
+        return Ok(Subject::PullRequest(Box::new(pr)));
+    }
+    if judges
+        && let Some(claim) = store
+            .open_claim(&issue.id)?
+            .filter(PhaseClaim::awaits_judge)
+    {
+        return Ok(Subject::Claim(Box::new(claim)));
+    }
+    let phase = issue.phase().filter(|phase| !phase.is_ready());
+    let contract = phase.and_then(|phase| library.pipeline.get(&phase));
+    let wanted = |contract: &&PhaseContract| {
+        let agent = options.agent.as_ref();
+        agent.is_none_or(|agent| *agent == contract.dispatch_profile)
+    };
+    if let Some(contract) = contract.filter(wanted) {
+        return Ok(Subject::Phase(Box::new(contract.clone())));
+    }
+    Ok(Subject::Issue(match &options.agent {
+        Some(agent) => agent.clone(),
+        None => would_be_sent(installation, store, &issue.id)?,
+    }))
 }
 
 fn base_commit(pr: &PullRequest) -> Option<CommitId> {

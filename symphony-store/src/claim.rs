@@ -18,6 +18,7 @@ use crate::hold::set_canary;
 use crate::issue::move_in;
 use crate::issue_query::load_issue;
 use crate::open::Store;
+use crate::phase_claim_query::load_claim;
 use crate::plan_run::{phase_refusal, start_phase};
 use crate::run::load_run;
 
@@ -39,7 +40,7 @@ pub enum ClaimRefusal {
     IssueMoved(IssueStatus),
     /// Another run is live on the issue, or of the same agent on the project.
     AlreadyRunning(RunId),
-    /// The pull request is no longer open.
+    /// The pull request is no longer open, or the claim awaits no judge any more.
     ReviewEnded,
     /// It got dependencies that are not done; so many.
     WaitsFor(u32),
@@ -187,6 +188,11 @@ fn refusal(
         if !open {
             return Ok(Some(ClaimRefusal::ReviewEnded));
         }
+    }
+    if let RunTarget::Claim(_, claim) = &request.start.target
+        && !load_claim(tx, *claim)?.awaits_judge()
+    {
+        return Ok(Some(ClaimRefusal::ReviewEnded));
     }
     Ok(None)
 }

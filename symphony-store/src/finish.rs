@@ -2,8 +2,9 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::{Value, json};
+use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::issue::{FindingKind, Issue};
+use symphony_core::issue::{FindingKind, Issue, IssueEvent};
 use symphony_core::outcome::{
     Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, reached_provider, route_run_end,
 };
@@ -20,6 +21,9 @@ use crate::issue::{move_in, set_counts};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
+use crate::phase_claim::claim_at_end;
+use crate::phase_claim_query::load_claim;
+use crate::phase_verdict::close_step;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
 use crate::pull_request::{set_state, write_gates, write_verdict};
@@ -142,9 +146,12 @@ fn end_run(
         ..run.clone()
     };
     let mut counted = false;
+    let mut claim = None;
     let routing = match run.target.issue() {
         None => None,
         Some(id) => {
+            let tampered = finish.status == RunStatus::Tampered;
+            claim = claim_at_end(tx, context, id, &run.id, tampered)?;
             let issue = load_issue(tx, id)?;
             let end = RunEnd {
                 run,
@@ -152,6 +159,7 @@ fn end_run(
                 status: finish.status,
                 error: finish.error.clone(),
                 evidence: evidence(tx, run, finish)?,
+                accepted: claim.as_ref().map(PhaseClaim::next),
                 gate_is_red: red.is_some(),
                 cap: finish.cap,
                 limits: finish.limits,
@@ -185,6 +193,10 @@ fn end_run(
         end_phase(tx, context, run, (plan, phase), finish)?;
     }
     if let Some((id, routing)) = &routing {
+        if let (Some(claim), Some(next)) = (&claim, routing.advance) {
+            move_in(tx, context, id, &IssueEvent::PhaseAccepted { next })?;
+            close_step(tx, context, claim)?;
+        }
         carry_out(tx, context, run, id, routing)?;
         end_intake(tx, context, run, id, finish)?;
     }
@@ -202,6 +214,9 @@ fn end_run(
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let found = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?
+            .verdict
+            .is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id)),
+        RunTarget::Claim(_, claim) => load_claim(tx, *claim)?
             .verdict
             .is_some_and(|verdict| verdict.run.as_ref() == Some(&run.id)),
         _ => false,

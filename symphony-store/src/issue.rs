@@ -16,6 +16,8 @@ use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
 use crate::open::Store;
+use crate::phase_claim::{drop_superseded, reject};
+use crate::phase_claim_query::load_open_claim;
 use crate::pull_request::set_state;
 use crate::pull_request_query::load_open_pr;
 use crate::row::to_json;
@@ -175,6 +177,7 @@ impl Store {
             )?;
             if let Some(labels) = &edit.labels {
                 set_labels(tx, id, labels)?;
+                drop_superseded(tx, context, id)?;
             }
             if let Some(dependencies) = &edit.depends_on {
                 set_dependencies(tx, id, dependencies)?;
@@ -425,6 +428,24 @@ pub(crate) fn set_counts(
     Ok(())
 }
 
+/// An issue that has ended leaves nothing to review; a merge settles its pull request itself.
+fn close_reviews(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+    event: &IssueEvent,
+) -> Result<(), StoreError> {
+    if *event != IssueEvent::Merged
+        && let Some(pr) = load_open_pr(tx, id)?
+    {
+        set_state(tx, context, &pr, PrState::Closed)?;
+    }
+    match load_open_claim(tx, id)? {
+        Some(claim) => reject(tx, context, &claim, "its issue has ended"),
+        None => Ok(()),
+    }
+}
+
 /// Moves an issue inside a transaction: the one way to change a status.
 pub(crate) fn move_in(
     tx: &Transaction<'_>,
@@ -467,20 +488,14 @@ pub(crate) fn move_in(
     if human_restart || matches!(event, IssueEvent::PhaseAccepted { .. }) {
         set_counts(tx, id, AttemptCounts::default())?;
     }
-    // a run that was claimed since the caller looked is asked to end: nothing is left to be done on the issue
     if state.status().is_terminal() {
+        // a run that was claimed since the caller looked is asked to end: nothing is left to be done on the issue
         tx.execute(
             "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
              WHERE issue = ?1 AND status IN ('starting', 'running')",
             params![id.as_str(), context.now.as_millisecond()],
         )?;
-    }
-    // an issue that has ended leaves nothing to review; a merge settles its pull request itself
-    if state.status().is_terminal()
-        && *event != IssueEvent::Merged
-        && let Some(pr) = load_open_pr(tx, id)?
-    {
-        set_state(tx, context, &pr, PrState::Closed)?;
+        close_reviews(tx, context, id, event)?;
     }
     if let Actor::Run(key) = &context.actor {
         tx.execute(

@@ -5,15 +5,16 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
-use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::contract::ClaimState;
+use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
 use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
-    Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate, SlotLimits,
-    Snapshot, SplitIssue, SubtasksOutcome, wanted_agent,
+    AcceptedPhase, Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate,
+    ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, wanted_agent,
 };
 
 use crate::error::StoreError;
@@ -82,7 +83,9 @@ impl Store {
                 snapshot
                     .candidates
                     .extend(load_candidates(tx, id, now, view)?);
-                let reviews = load_reviews(tx, id)?;
+                let mut reviews = load_reviews(tx, id)?;
+                let (claims, accepted) = load_claims(tx, id)?;
+                reviews.extend(claims);
                 // what no judge will look at any more waits for a human
                 let waits = |r: &&ReviewCandidate| r.has_verdict || !view.judge_enabled;
                 view.open_reviews =
@@ -90,6 +93,7 @@ impl Store {
                 snapshot.reviews.extend(reviews);
                 load_agents(tx, id, &mut view.agents)?;
                 snapshot.intake.extend(load_intake(tx, id, &view.agents)?);
+                snapshot.accepted.extend(accepted);
                 snapshot.split.extend(load_split(tx, id)?);
                 snapshot.clean_ups.extend(load_clean_ups(tx, id)?);
             }
@@ -286,7 +290,7 @@ fn load_reviews(
         reviews.push(ReviewCandidate {
             issue: parsed("issue id", row.get("id")?)?,
             project: parsed("project id", row.get("project")?)?,
-            pr: PrId::new(row.get("pr")?),
+            subject: ReviewSubject::PullRequest(PrId::new(row.get("pr")?)),
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
             gates_verified: gates.is_some_and(|gates| gates.commit == head),
@@ -299,6 +303,48 @@ fn load_reviews(
         });
     }
     Ok(reviews)
+}
+
+const CLAIMS_SQL: &str =
+    "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
+            c.id AS claim, c.phase, c.state,
+            (SELECT max(started_at) FROM run j WHERE j.claim = c.id) AS last_judged
+     FROM issue i JOIN phase_claim c ON c.issue = i.id AND c.open = 1
+     WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
+
+/// Returns the claims that await a judge, and the issues whose phase is accepted.
+fn load_claims(
+    conn: &Connection,
+    project: &ProjectId,
+) -> Result<(Vec<ReviewCandidate>, Vec<AcceptedPhase>), StoreError> {
+    let mut statement = conn.prepare_cached(CLAIMS_SQL)?;
+    let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
+    let (mut reviews, mut accepted) = (Vec::new(), Vec::new());
+    while let Some(row) = rows.next()? {
+        let issue = parsed("issue id", row.get("id")?)?;
+        let project = parsed("project id", row.get("project")?)?;
+        let state: ClaimState = parsed("claim state", row.get("state")?)?;
+        if state == ClaimState::Accepted {
+            accepted.push(AcceptedPhase { issue, project });
+            continue;
+        }
+        let claim = ClaimId::new(row.get("claim")?);
+        reviews.push(ReviewCandidate {
+            issue,
+            project,
+            subject: ReviewSubject::Claim(claim, parsed("phase", row.get("phase")?)?),
+            priority: priority_from(row)?,
+            created_at: time(row.get("created_at")?)?,
+            gates_verified: true,
+            has_verdict: false,
+            last_judged_at: row
+                .get::<_, Option<i64>>("last_judged")?
+                .map(time)
+                .transpose()?,
+            counts: counts_from(row)?,
+        });
+    }
+    Ok((reviews, accepted))
 }
 
 /// Issues whose sub-tasks have all ended; first those that go on, so that others never hide them.

@@ -84,7 +84,8 @@ fn explain(
 fn concerns(action: &Action, id: &IssueId) -> bool {
     match action {
         Action::FinishCrashed { issue, .. } => issue.as_ref() == Some(id),
-        Action::Unblock { issue }
+        Action::AdvancePhase { issue }
+        | Action::Unblock { issue }
         | Action::OpenBreaker { issue }
         | Action::CleanUp { issue, .. } => issue == id,
         Action::StartRun(start) => start.target.issue() == Some(id),

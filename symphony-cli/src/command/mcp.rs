@@ -1,18 +1,20 @@
 //! `symphony mcp`: bytes to a run's socket, or a service of its own on the database.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
+use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
-use symphony_core::pull_request::PullRequest;
 use symphony_core::tools::{Assignment, Role, role_for};
 use symphony_mcp::{
     Identity, IssueWorkspace, ReviewTarget, Service, StoreThread, Verdicts, pipe_stdio, serve_stdio,
 };
 use symphony_runner::installation::Installation;
+use symphony_runner::library::PromptLibrary;
 use symphony_runner::repository::{issue_workspace, open_repository};
 use symphony_store::{Actor, Project, Store};
 
@@ -98,17 +100,21 @@ impl McpArgs {
             .map(|id| store.issue(id))
             .transpose()?;
         let project = self.project(app, store, issue.as_ref())?;
-        let open_pr = issue
-            .as_ref()
-            .map(|issue| store.open_pr(&issue.id))
-            .transpose()?
-            .flatten();
-        let role = self.role(issue.as_ref(), open_pr.as_ref());
-        let place = app.surroundings.installation_at(project.root.clone());
-        let tools = match (&self.agent_type, &place) {
-            (Some(agent), Ok(installation)) => profile_tools(installation, &project, agent, role),
-            _ => role.allowed(),
+        let review = match &issue {
+            Some(issue) => open_review(store, &issue.id)?,
+            None => None,
         };
+        let role = self.role(issue.as_ref(), review.as_ref());
+        let place = app.surroundings.installation_at(project.root.clone());
+        let library = match &place {
+            Ok(installation) => library(installation, &project),
+            Err(_) => None,
+        };
+        let profile = match (&self.agent_type, &library) {
+            (Some(agent), Some(library)) => library.profile(agent),
+            _ => None,
+        };
+        let tools = profile.map_or_else(|| role.allowed(), |profile| profile.allowed(role));
         let workspace = match (&issue, place) {
             (Some(issue), Ok(installation)) => workspace(&installation, &project, &issue.id),
             _ => None,
@@ -118,10 +124,6 @@ impl McpArgs {
         } else {
             Verdicts::ByRole
         };
-        let review = open_pr.map(|pr| ReviewTarget {
-            pr: pr.id,
-            commit: pr.head_commit,
-        });
         let issue = issue.map(|issue| issue.id);
         Ok(Identity {
             actor: Actor::Human,
@@ -131,20 +133,24 @@ impl McpArgs {
             issue,
             review,
             workspace,
+            pipeline: library.map(|library| Arc::new(library.pipeline)),
             verdicts,
         })
     }
 
-    fn role(&self, issue: Option<&Issue>, open_pr: Option<&PullRequest>) -> Role {
+    fn role(&self, issue: Option<&Issue>, review: Option<&ReviewTarget>) -> Role {
         let Some(agent) = &self.agent_type else {
             return Role::Human;
         };
         let assignment = match issue {
             None => Assignment::Background,
-            Some(issue) if issue.state.status() == IssueStatus::Review && open_pr.is_some() => {
-                Assignment::PrReview
-            }
-            Some(issue) => Assignment::Issue(issue.phase()),
+            Some(issue) => match review {
+                Some(review) if issue.state.status() == IssueStatus::Review => match review {
+                    ReviewTarget::PullRequest { .. } => Assignment::PrReview,
+                    ReviewTarget::Claim { .. } => Assignment::PhaseReview,
+                },
+                _ => Assignment::Issue(issue.phase()),
+            },
         };
         role_for(agent, &assignment)
     }
@@ -175,25 +181,30 @@ impl McpArgs {
     }
 }
 
-/// Narrows a role's tools by the project's profile of the agent type; a profile that can not be read narrows nothing.
-fn profile_tools(
-    installation: &Installation,
-    project: &Project,
-    agent: &AgentType,
-    role: Role,
-) -> symphony_core::tools::ToolSet {
+/// Returns what a person's verdict on the issue would be about: its open pull request, or the claim that awaits a judge.
+fn open_review(store: &Store, issue: &IssueId) -> anyhow::Result<Option<ReviewTarget>> {
+    if let Some(pr) = store.open_pr(issue)? {
+        return Ok(Some(ReviewTarget::PullRequest {
+            pr: pr.id,
+            commit: pr.head_commit,
+        }));
+    }
+    let claim = store.open_claim(issue)?.filter(PhaseClaim::awaits_judge);
+    Ok(claim.map(|claim| ReviewTarget::Claim {
+        claim: claim.id,
+        commit: claim.head_commit.unwrap_or_default(),
+    }))
+}
+
+/// Returns the project's profiles and contracts; with ones that can not be read no tools are narrowed, and no phase can
+/// be claimed.
+fn library(installation: &Installation, project: &Project) -> Option<PromptLibrary> {
     let library = installation
         .project_config(project)
         .and_then(|config| installation.library(&config));
-    match library {
-        Ok(library) => library
-            .profile(agent)
-            .map_or_else(|| role.allowed(), |profile| profile.allowed(role)),
-        Err(error) => {
-            tracing::warn!(%error, "the profile does not narrow the tools");
-            role.allowed()
-        }
-    }
+    library
+        .inspect_err(|error| tracing::warn!(%error, "the project's prompts can not be read"))
+        .ok()
 }
 
 /// Returns where the issue's work lies, for `create_pr`; none when it has no worktree.

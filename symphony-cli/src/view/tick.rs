@@ -104,6 +104,10 @@ impl From<&Action> for ActionView {
                 issue: issue.clone(),
                 ..none("finish_crashed")
             },
+            Action::AdvancePhase { issue } => Self {
+                issue: Some(issue.clone()),
+                ..none("advance_phase")
+            },
             Action::Unblock { issue } => Self {
                 issue: Some(issue.clone()),
                 ..none("unblock")

@@ -11,6 +11,7 @@ mod claim;
 mod model;
 mod parse;
 mod pipeline;
+mod record;
 
 pub use artifact::{has_heading, headings, word_count};
 pub use artifact_path::{ArtifactPath, ArtifactPathError};
@@ -21,3 +22,4 @@ pub use model::{
 };
 pub use parse::parse_contract;
 pub use pipeline::{Pipeline, PipelineProblem, Skip, SkipError};
+pub use record::{ClaimState, PhaseClaim};

@@ -97,12 +97,9 @@ pub struct PhaseContract {
 }
 
 impl PhaseContract {
-    /// Name of the phase in which code is written, a pull request made, and nothing claimed.
-    pub const READY: &'static str = "ready";
-
-    /// Says whether this is the contract of `ready`.
+    /// Says whether this is the contract of `ready`, where a pull request is made and nothing is claimed.
     pub fn is_ready(&self) -> bool {
-        self.phase.as_str() == Self::READY
+        self.phase.is_ready()
     }
 
     /// Returns who decides on a claim: nobody when the contract has no validation.

@@ -244,7 +244,7 @@ fn check_of(node: &Node) -> Option<StructuralCheck> {
 
 /// Checks what the phase and the kind of its artifact ask of the other fields.
 fn check_together(reader: &mut Reader<'_>, phase: &PhaseName, artifact_type: ArtifactType) {
-    if phase.as_str() == PhaseContract::READY {
+    if phase.is_ready() {
         for field in ["artifact_path", "validation"] {
             if let Some(node) = reader.node(field) {
                 let expected =

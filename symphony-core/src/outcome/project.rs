@@ -1,6 +1,6 @@
 //! What becomes of a project when a run on it ends: setup wizard, scanner, background research.
 
-use super::{met_global_condition, missing_outcome};
+use super::{met_global_condition, no_outcome};
 use crate::agent::AgentType;
 use crate::project::WizardState;
 use crate::run::{RunError, RunStatus};
@@ -49,7 +49,8 @@ pub fn route_project_run_end(end: &ProjectRunEnd<'_>) -> ProjectRouting {
     routing.wizard = Some(WizardState::Failed);
     if end.status == RunStatus::Succeeded {
         routing.status = RunStatus::Failed;
-        routing.error = missing_outcome(end.agent);
+        let message = "the setup wizard ended without configure_project";
+        routing.error = Some(no_outcome(message));
     }
     routing
 }

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
-use crate::id::{IssueId, PrId, ProjectId, RunId};
-use crate::issue::{Block, BlockedBy, IssueState, Priority, apply};
+use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
+use crate::issue::{Block, BlockedBy, IssueState, NextPhase, Priority, apply};
 use crate::run::{Fence, ProtectionLevel, RunTarget};
 use crate::spending::CapAmount;
 
@@ -82,6 +82,8 @@ struct Row {
     status: RunStatus,
     class: Option<ErrorClass>,
     evidence: Evidence,
+    accepted: Option<NextPhase>,
+    phase: Option<&'static str>,
     gate_is_red: bool,
     counts: (u32, u32),
     cap: Option<CapScope>,
@@ -92,7 +94,11 @@ fn route(row: Row) -> String {
         consecutive_failures: row.counts.0,
         total_runs: row.counts.1,
     };
-    let (issue, run) = (issue(row.state, counts), run(row.agent, row.moved));
+    let (issue, mut run) = (issue(row.state, counts), run(row.agent, row.moved));
+    run.phase = row.phase.map(|name| PhaseName::parse(name).unwrap());
+    if run.phase.is_some() && run.target.is_review() {
+        run.target = RunTarget::Claim(issue.id.clone(), ClaimId::new(1));
+    }
     let error = row.class.map(|class| RunError {
         class,
         message: "m".into(),
@@ -103,6 +109,7 @@ fn route(row: Row) -> String {
         status: row.status,
         error,
         evidence: row.evidence,
+        accepted: row.accepted,
         gate_is_red: row.gate_is_red,
         cap: row.cap.map(cap),
         limits: LIMITS,
@@ -114,7 +121,11 @@ fn route(row: Row) -> String {
         routing
             .error
             .map_or_else(String::new, |e| format!(":{}", e.class)),
-        routing.event.map_or("-", |e| e.name()),
+        match (routing.advance, routing.event) {
+            (None, event) => event.map_or("-".to_owned(), |e| e.name().to_owned()),
+            (Some(next), None) => format!("advance:{next:?}"),
+            (Some(next), Some(e)) => format!("advance:{next:?}+{}", e.name()),
+        },
         routing.counts.consecutive_failures,
         routing.counts.total_runs,
         routing.retry.map_or_else(
@@ -138,6 +149,8 @@ fn row(agent: AgentType, state: IssueState, status: RunStatus, class: Option<Err
         status,
         class,
         evidence,
+        accepted: None,
+        phase: None,
         gate_is_red: false,
         counts: (1, 1),
         cap: None,
@@ -441,6 +454,7 @@ proptest! {
         scope in proptest::option::of(select(CapScope::ALL.to_vec())),
         failures in 0_u32..4,
         more_runs in 0_u32..4,
+        accepted in proptest::option::of(select(vec![NextPhase::Follows, NextPhase::None])),
     ) {
         let [moved, found, gate_is_red, to_todo, denied] = flags;
         let counts = AttemptCounts {
@@ -463,16 +477,25 @@ proptest! {
                 (false, true) => Evidence::NoneAfterDenials,
                 (false, false) => Evidence::None,
             },
+            accepted,
             gate_is_red,
             cap: scope.map(cap),
             limits,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
-        let after = match &routing.event {
+        let advanced = match routing.advance {
             None => issue.state.clone(),
-            Some(event) => apply(&issue.state, event).unwrap(),
+            Some(next) => apply(&issue.state, &IssueEvent::PhaseAccepted { next }).unwrap(),
+        };
+        let after = match &routing.event {
+            None => advanced,
+            Some(event) => apply(&advanced, event).unwrap(),
         };
         prop_assert_ne!(after.status(), IssueStatus::InProgress, "a run has ended, nobody is at work");
+        if routing.advance.is_some() {
+            prop_assert_eq!(routing.counts, AttemptCounts::default(), "I4: an advanced phase starts anew");
+            return Ok(());
+        }
         // I4 and I5
         let blocked_for_cap = matches!(routing.event, Some(IssueEvent::CapReached { .. }));
         let project_held = class == Some(ErrorClass::BudgetExhausted)
@@ -499,5 +522,151 @@ proptest! {
         if after.status() == IssueStatus::Todo && !waited && issue.state.status() != IssueStatus::Todo {
             prop_assert!(opened || !breaker_opens(routing.counts, limits.max_retries));
         }
+    }
+}
+
+/// The rows of phases: what was accepted counts however the run ended, everything else is continued or judged again.
+#[test]
+fn every_end_in_a_phase_has_its_route() {
+    use AgentType::{Architect, Judge, Planner, Researcher};
+    use IssueState::{InProgress, Review, Todo};
+    use RunStatus::{Cancelled, Failed, Succeeded, Tampered};
+    let in_phase = |name, mut row: Row| {
+        row.phase = Some(name);
+        row
+    };
+    let accepted = |next, mut row: Row| {
+        row.accepted = Some(next);
+        row
+    };
+    let moved = |mut row: Row| {
+        row.moved = true;
+        row
+    };
+    let found = |mut row: Row| {
+        row.evidence = Evidence::Found;
+        row
+    };
+    let research = |row| in_phase("research", row);
+    let follows = |row| accepted(NextPhase::Follows, row);
+    let overloaded = Some(ErrorClass::Overloaded);
+    let failed = Some(ErrorClass::AgentFailed);
+    let table = [
+        (
+            "accepted, another phase follows",
+            follows(research(row(Researcher, InProgress, Succeeded, None))),
+            "succeeded | advance:Follows | 0/0 | -",
+        ),
+        (
+            "accepted, none follows",
+            accepted(
+                NextPhase::None,
+                research(row(Researcher, InProgress, Succeeded, None)),
+            ),
+            "succeeded | advance:None | 0/0 | -",
+        ),
+        (
+            "accepted, then the agent failed",
+            follows(research(row(Researcher, InProgress, Failed, failed))),
+            "failed:agent_failed | advance:Follows | 0/0 | -",
+        ),
+        (
+            "accepted, then the provider was overloaded",
+            follows(research(row(Researcher, InProgress, Failed, overloaded))),
+            "failed:overloaded | advance:Follows | 0/0 | -",
+        ),
+        (
+            "accepted, then a human cancelled the run",
+            follows(research(row(
+                Researcher,
+                InProgress,
+                Cancelled,
+                Some(ErrorClass::Cancelled),
+            ))),
+            "cancelled:cancelled | advance:Follows | 0/0 | -",
+        ),
+        (
+            "accepted, but the run was tampered with",
+            follows(research(row(
+                Researcher,
+                InProgress,
+                Tampered,
+                Some(ErrorClass::Tampered),
+            ))),
+            "tampered:tampered | tampered | 2/2 | -",
+        ),
+        (
+            "accepted, but the agent then asked for a human",
+            moved(follows(research(row(
+                Researcher,
+                IssueState::Blocked(Block {
+                    by: BlockedBy::Agent,
+                    reason: "r".into(),
+                }),
+                Succeeded,
+                None,
+            )))),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "accepted, and the cap of the issue is reached",
+            {
+                let mut row = follows(research(row(Researcher, InProgress, Succeeded, None)));
+                row.cap = Some(CapScope::Issue);
+                row
+            },
+            "succeeded | advance:Follows+cap_reached | 0/0 | - | comment",
+        ),
+        (
+            "no claim: continued",
+            research(row(Researcher, InProgress, Succeeded, None)),
+            "succeeded | run_returned | 0/2 | continuation 1s",
+        ),
+        (
+            "grooming without a claim: continued, though a planner's",
+            in_phase("grooming", row(Planner, InProgress, Succeeded, None)),
+            "succeeded | run_returned | 0/2 | continuation 1s",
+        ),
+        (
+            "a claim that awaits a judge",
+            moved(in_phase(
+                "architecture",
+                row(Architect, Review, Succeeded, None),
+            )),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "judge approved the phase",
+            found(follows(in_phase(
+                "architecture",
+                row(Judge, Review, Succeeded, None),
+            ))),
+            "succeeded | advance:Follows | 0/0 | -",
+        ),
+        (
+            "judge rejected the phase",
+            moved(found(in_phase(
+                "architecture",
+                row(Judge, Todo, Succeeded, None),
+            ))),
+            "succeeded | - | 0/2 | -",
+        ),
+        (
+            "judge of a phase without a verdict: left in review",
+            in_phase("architecture", row(Judge, Review, Succeeded, None)),
+            "failed:no_outcome | - | 2/2 | -",
+        ),
+        (
+            "no claim with the last attempt",
+            {
+                let mut row = research(row(Researcher, InProgress, Succeeded, None));
+                row.counts = (0, 2);
+                row
+            },
+            "succeeded | breaker_opened | 0/3 | - | comment",
+        ),
+    ];
+    for (name, row, expected) in table {
+        assert_eq!(route(row), expected, "{name}");
     }
 }

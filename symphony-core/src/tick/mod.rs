@@ -15,6 +15,6 @@ pub use project_agents::{
 };
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
-    Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, ProjectView,
-    ReviewCandidate, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    AcceptedPhase, Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, ProjectView,
+    ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
 };

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::predicate::{READY, covers, obstacles, review_obstacles, wanted_agent};
+use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
 use super::reason::{Reason, SlotLimit};
-use super::snapshot::{HoldScope, LockState, Snapshot, SubtasksOutcome};
+use super::snapshot::{HoldScope, LockState, ReviewSubject, Snapshot, SubtasksOutcome};
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
@@ -24,6 +24,11 @@ pub enum Action {
         run: RunId,
         /// Its issue.
         issue: Option<IssueId>,
+    },
+    /// Take an issue to its next phase: the one before is accepted.
+    AdvancePhase {
+        /// The issue.
+        issue: IssueId,
     },
     /// Put an issue back to `todo`: its sub-tasks have ended.
     Unblock {
@@ -138,11 +143,26 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
             issue: run.issue.clone(),
         });
     }
+    advance_phases(snapshot, &mut plan);
     unblock(snapshot, &mut plan);
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
     dispatch(snapshot, waiting, review_waits, &mut plan);
     clean_up(snapshot, &mut plan);
     plan
+}
+
+/// Takes issues to their next phase, but never while a run is live on them: its exit handling does it then.
+fn advance_phases(snapshot: &Snapshot, plan: &mut Plan) {
+    for accepted in &snapshot.accepted {
+        let issue = accepted.issue.clone();
+        match running(snapshot, &issue) {
+            None => plan.actions.push(Action::AdvancePhase { issue }),
+            Some(reason) => plan.decisions.push(Decision {
+                issue,
+                reasons: vec![reason],
+            }),
+        }
+    }
 }
 
 /// Puts issues back to `todo` whose sub-tasks have ended, at least one of them well. While their planner is at work it
@@ -224,7 +244,7 @@ pub(super) mod tier {
 
 fn tier_of(phase: Option<&PhaseName>) -> u8 {
     match phase {
-        Some(phase) if phase.as_str() != READY => tier::PHASE,
+        Some(phase) if !phase.is_ready() => tier::PHASE,
         _ => tier::READY,
     }
 }
@@ -243,9 +263,18 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             .iter()
             .all(|r| matches!(r, Reason::CoolingDown { .. }));
         review_waits |= cooling_only;
-        let target = RunTarget::PullRequest(review.issue.clone(), review.pr);
+        let (target, phase) = match &review.subject {
+            ReviewSubject::PullRequest(pr) => {
+                (RunTarget::PullRequest(review.issue.clone(), *pr), None)
+            }
+            ReviewSubject::Claim(claim, phase) => (
+                RunTarget::Claim(review.issue.clone(), *claim),
+                Some(phase.clone()),
+            ),
+        };
         let who = (&review.issue, &review.project, review.counts);
-        if let Some(start) = admit(snapshot, plan, who, reasons, AgentType::Judge, target, None) {
+        let judge = AgentType::Judge;
+        if let Some(start) = admit(snapshot, plan, who, reasons, judge, target, phase) {
             let (priority, created_at) = (review.priority, review.created_at);
             waiting.push(Waiting {
                 tier: tier::REVIEW,

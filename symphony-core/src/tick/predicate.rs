@@ -13,9 +13,6 @@ use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
 use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after};
 
-/// The phase whose issues go to workers and planners.
-pub(super) const READY: &str = "ready";
-
 /// Returns the agent that an issue in `todo` asks for.
 ///
 /// # Errors
@@ -23,7 +20,7 @@ pub(super) const READY: &str = "ready";
 pub fn wanted_agent(candidate: &Candidate, project: &ProjectView) -> Result<AgentType, Reason> {
     match &candidate.phase {
         None if !project.migration_mode => return Err(Reason::NoPhase),
-        Some(phase) if phase.as_str() != READY => {
+        Some(phase) if !phase.is_ready() => {
             let agent = project
                 .phases
                 .get(phase)

@@ -63,7 +63,7 @@ pub enum Reason {
     },
     /// It has no phase label, and migration mode is off.
     NoPhase,
-    /// No agent is dispatched for its phase.
+    /// Its phase has no contract in the project's pipeline.
     UnknownPhase {
         /// The phase.
         phase: PhaseName,
@@ -174,7 +174,7 @@ impl fmt::Display for Reason {
             Self::UnknownPhase { phase } => {
                 write!(
                     f,
-                    "no agent is dispatched for the phase `{phase}`: with the label `phase:ready` it goes to a worker"
+                    "the phase `{phase}` has no contract in this project (`symphony phase list` shows those that have one)"
                 )
             }
             Self::PlanningOff => f.write_str("waits for a planner, and planner_enabled is off"),

@@ -9,7 +9,7 @@ use super::project_agents::{IntakeCandidate, ProjectAgents};
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
-use crate::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
+use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 
@@ -32,6 +32,8 @@ pub struct Snapshot {
     pub reviews: Vec<ReviewCandidate>,
     /// Issues in `backlog` that no intake has looked at, of projects with intake.
     pub intake: Vec<IntakeCandidate>,
+    /// Issues in `review` whose phase is accepted.
+    pub accepted: Vec<AcceptedPhase>,
     /// Issues that wait for sub-tasks which have all ended.
     pub split: Vec<SplitIssue>,
     /// Worktrees of issues that have ended.
@@ -205,20 +207,20 @@ pub struct Candidate {
     pub retry: Option<DueRetry>,
 }
 
-/// An issue in `review` with an open pull request.
+/// An issue in `review` with an open pull request, or with a claim that waits for a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewCandidate {
     /// The issue.
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
-    /// The pull request.
-    pub pr: PrId,
+    /// What is reviewed.
+    pub subject: ReviewSubject,
     /// How urgent.
     pub priority: Priority,
     /// When the issue was made.
     pub created_at: Timestamp,
-    /// Whether the gates ran on its head commit.
+    /// Whether the gates ran on its head commit; a claim has none.
     pub gates_verified: bool,
     /// Whether a verdict on its head commit stands.
     pub has_verdict: bool,
@@ -226,6 +228,24 @@ pub struct ReviewCandidate {
     pub last_judged_at: Option<Timestamp>,
     /// What counts towards the breaker.
     pub counts: AttemptCounts,
+}
+
+/// What a judge reviews.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReviewSubject {
+    /// The open pull request of the issue.
+    PullRequest(PrId),
+    /// The claim of a phase.
+    Claim(ClaimId, PhaseName),
+}
+
+/// An issue in `review` whose phase is accepted: its label goes to the next one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AcceptedPhase {
+    /// The issue.
+    pub issue: IssueId,
+    /// Its project.
+    pub project: ProjectId,
 }
 
 closed_set!(

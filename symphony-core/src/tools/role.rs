@@ -60,9 +60,6 @@ pub enum Assignment {
     PlanPhase,
 }
 
-/// Name of the phase in which code is written and a pull request made.
-pub(super) const READY: &str = "ready";
-
 /// Returns the role of a run of an agent type.
 ///
 /// Only a judge gets a verdict, and only for the review it was dispatched to: any other type that is given
@@ -72,13 +69,13 @@ pub fn role_for(agent: &AgentType, assignment: &Assignment) -> Role {
         (_, Assignment::PlanPhase) => Role::PlanWorker,
         (AgentType::Wizard, _) => Role::Wizard,
         (AgentType::Judge, Assignment::PhaseReview) => Role::JudgePhase,
-        (AgentType::Judge, Assignment::Issue(Some(phase))) if phase.as_str() != READY => {
+        (AgentType::Judge, Assignment::Issue(Some(phase))) if !phase.is_ready() => {
             Role::JudgeInPhase
         }
         (AgentType::Judge, _) => Role::JudgePr,
         (AgentType::Scanner, Assignment::Background) => Role::Scanner,
         (_, Assignment::Background) => Role::BackgroundResearcher,
-        (_, Assignment::Issue(Some(phase))) if phase.as_str() != READY => in_phase(agent),
+        (_, Assignment::Issue(Some(phase))) if !phase.is_ready() => in_phase(agent),
         (_, Assignment::Issue(_) | Assignment::PrReview | Assignment::PhaseReview) => plain(agent),
     }
 }

@@ -10,6 +10,7 @@ use symphony_core::pull_request::PullRequest;
 use symphony_core::tools::StatusPermission;
 use symphony_store::{Actor, IssueFilter, NewIssue, Store};
 
+use super::phase::claim_row;
 use super::{own_issue, target};
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
@@ -111,6 +112,7 @@ pub(super) fn get(
         })?
         .first()
         .map(pr_row);
+    let claim = store.claims(&issue.id, None, 1)?.first().map(claim_row);
     let mut shown = row(&issue);
     if let Value::Object(fields) = &mut shown {
         fields.insert("description".to_owned(), json!(issue.description));
@@ -123,7 +125,8 @@ pub(super) fn get(
         .with("findings", Value::Array(findings))
         .with("dependencies", Value::Array(dependencies))
         .with("children", children.items.iter().map(row).collect())
-        .with("pull_request", pr.unwrap_or(Value::Null)))
+        .with("pull_request", pr.unwrap_or(Value::Null))
+        .with("phase_claim", claim.unwrap_or(Value::Null)))
 }
 
 /// `list_issues`
@@ -233,7 +236,7 @@ fn human_event(
             reason: reason.unwrap_or("blocked by a human").to_owned(),
         });
     }
-    let review = if store.open_pr(id)?.is_some() {
+    let review = if store.has_open_review(id)? {
         Review::Open
     } else {
         Review::None

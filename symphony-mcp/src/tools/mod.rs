@@ -4,6 +4,7 @@ mod health;
 mod issue;
 mod learning;
 mod note;
+mod phase;
 mod review;
 mod subtask;
 
@@ -40,12 +41,13 @@ pub(crate) fn call(
         Tool::RejectPr => review::reject(store, identity, &typed(arguments)?),
         Tool::RecordCoverage => health::record_coverage(store, identity, typed(arguments)?),
         Tool::RecordTestHealth => health::record_test_health(store, identity, typed(arguments)?),
-        Tool::CompletePhase | Tool::ApprovePhase | Tool::RejectPhase | Tool::ConfigureProject => {
-            Err(ToolError::new(format!(
-                "this server does not offer `{}`",
-                tool.name()
-            )))
-        }
+        Tool::CompletePhase => phase::complete(store, identity, typed(arguments)?),
+        Tool::ApprovePhase => phase::approve(store, identity, &typed(arguments)?),
+        Tool::RejectPhase => phase::reject(store, identity, &typed(arguments)?),
+        Tool::ConfigureProject => Err(ToolError::new(format!(
+            "this server does not offer `{}`",
+            tool.name()
+        ))),
     }
 }
 

@@ -6,7 +6,7 @@ use symphony_store::{Actor, Store};
 
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
-use crate::identity::{Identity, Verdicts};
+use crate::identity::{Identity, ReviewTarget, Verdicts};
 use crate::params::{ApprovePr, CreatePr, RejectPr};
 use crate::pull_request_source::read_change;
 
@@ -64,13 +64,11 @@ pub(super) fn create_pr(
 /// Returns the pull request under review and the commit that a verdict is about.
 fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String), ToolError> {
     if identity.verdicts == Verdicts::Refused {
-        return Err(ToolError::new(
-            "verdicts are refused here: SYMPHONY_RUN_ID is set, so this server was started from inside an agent's run",
-        ));
+        return Err(ToolError::new(Verdicts::REFUSAL));
     }
     match &identity.review {
-        Some(review) => Ok((store.pr(review.pr)?, review.commit.clone())),
-        None if identity.actor == Actor::Human => {
+        Some(ReviewTarget::PullRequest { pr, commit }) => Ok((store.pr(*pr)?, commit.clone())),
+        _ if identity.actor == Actor::Human => {
             let issue = own_issue(identity)?;
             let pr = store
                 .open_pr(issue)?
@@ -78,7 +76,7 @@ fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String),
             let head = pr.head_commit.clone();
             Ok((pr, head))
         }
-        None => Err(ToolError::new("this run reviews no pull request")),
+        _ => Err(ToolError::new("this run reviews no pull request")),
     }
 }
 

@@ -7,7 +7,7 @@ use symphony_core::run::RunTarget;
 use symphony_core::tools::Role;
 use symphony_store::{LearningFilter, NewIssue};
 
-use crate::support::{Desk, done, human, identity, new_issue, person, project, refused};
+use crate::support::{Desk, done, human, identity, new_issue, person, pr_of, project, refused};
 
 #[tokio::test]
 async fn get_issue_shows_everything_that_belongs_to_it() {
@@ -332,7 +332,7 @@ async fn a_run_without_an_issue_names_one() {
 async fn verdicts_move_the_issue() {
     let mut desk = Desk::new();
     let (issue, run, review) = desk.judge();
-    let pr = review.pr;
+    let pr = pr_of(&review);
     let mut judge = identity(&run, Role::JudgePr);
     judge.review = Some(review);
     let client = desk.client(judge).await;

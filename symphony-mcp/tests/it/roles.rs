@@ -8,7 +8,7 @@ use symphony_core::run::RunTarget;
 use symphony_core::tools::{Role, Tool, ToolSet};
 use symphony_mcp::{IMPLEMENTED, Verdicts, tool_names};
 
-use crate::support::{Client, Desk, done, identity, person, refused};
+use crate::support::{Client, Desk, done, identity, person, pr_of, refused};
 
 async fn listed(client: &Client) -> Vec<String> {
     let tools = client.list_all_tools().await.unwrap();
@@ -126,6 +126,9 @@ async fn every_implemented_tool_does_something() {
         "create_subtask",
         "approve_pr",
         "reject_pr",
+        "complete_phase",
+        "approve_phase",
+        "reject_phase",
         "update_issue_status",
         "create_pr",
     ] {
@@ -153,9 +156,10 @@ async fn a_verdict_comes_from_the_judge_of_that_pull_request_only() {
     );
     // a judge that was shown another commit
     let mut stale = identity(&judge, Role::JudgePr);
-    stale.review = Some(symphony_mcp::ReviewTarget {
+    let pr = pr_of(&review);
+    stale.review = Some(symphony_mcp::ReviewTarget::PullRequest {
+        pr,
         commit: "c0".into(),
-        ..review.clone()
     });
     let client = desk.client(stale).await;
     let text = refused(&client, "approve_pr", json!({})).await;
@@ -183,5 +187,5 @@ async fn a_verdict_comes_from_the_judge_of_that_pull_request_only() {
         refused(&client, "approve_pr", json!({})).await,
         "this run reviews no pull request"
     );
-    assert_eq!(desk.store.pr(review.pr).unwrap().verdict, None);
+    assert_eq!(desk.store.pr(pr).unwrap().verdict, None);
 }

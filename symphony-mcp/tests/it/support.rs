@@ -8,7 +8,7 @@ use rmcp::service::{RoleClient, RunningService};
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{BreakerTarget, Issue, IssueStatus, Priority};
 use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
@@ -125,7 +125,7 @@ impl Desk {
         self.finish(&run);
         let target = RunTarget::PullRequest(issue.id.clone(), pr.id);
         let judge = self.run(AgentType::Judge, target);
-        let review = ReviewTarget {
+        let review = ReviewTarget::PullRequest {
             pr: pr.id,
             commit: "c1".into(),
         };
@@ -200,6 +200,7 @@ pub(crate) fn identity(run: &Run, role: Role) -> Identity {
         issue: run.target.issue().cloned(),
         review: None,
         workspace: None,
+        pipeline: None,
         verdicts: Verdicts::ByRole,
     }
 }
@@ -214,6 +215,7 @@ pub(crate) fn person(issue: Option<&IssueId>) -> Identity {
         issue: issue.cloned(),
         review: None,
         workspace: None,
+        pipeline: None,
         verdicts: Verdicts::ByRole,
     }
 }
@@ -239,4 +241,12 @@ pub(crate) async fn refused(client: &Client, tool: &str, arguments: Value) -> St
     let text = result.content[0].as_text().unwrap().text.clone();
     assert_eq!(result.structured_content, Some(json!({ "error": text })));
     text
+}
+
+/// The pull request that a judge reviews.
+pub(crate) fn pr_of(review: &ReviewTarget) -> PrId {
+    match review {
+        ReviewTarget::PullRequest { pr, .. } => *pr,
+        ReviewTarget::Claim { .. } => panic!("{review:?} is no pull request"),
+    }
 }

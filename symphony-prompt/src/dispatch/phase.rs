@@ -111,6 +111,9 @@ pub struct PhaseDispatch {
     /// Remarks of the dispatcher for the agent, such as a merge conflict with the base.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Why claims of this phase were rejected, oldest first; the author is who rejected them.
+    #[serde(default)]
+    pub rejected_claims: Vec<CommentInput>,
     /// Artifacts of the phases before, in their order.
     #[serde(default)]
     pub artifacts: Vec<PhaseArtifact>,
@@ -155,6 +158,7 @@ impl PhaseDispatch {
             claude_md: None,
             provider_reads_claude_md: false,
             notes: Vec::new(),
+            rejected_claims: Vec::new(),
             artifacts: Vec::new(),
             prefer_full_text: true,
             comments: Vec::new(),
@@ -254,6 +258,7 @@ impl PhaseDispatch {
             self.assignment_section(),
             section::header(&self.issue, None, &self.notes),
             section::description(&self.issue, caps.description, fitter),
+            section::rejected_claims(&self.rejected_claims, caps.findings, fitter),
             self.artifact_section(fitter),
             section::conversation(&self.comments, PHASE_COMMENTS_MAX, caps.comments, fitter),
         ]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use symphony_core::agent::AgentType;
 use symphony_core::unit::Tokens;
 
-use crate::budget::{ATTEMPTS_MAX, FINDINGS_MAX, OUTPUT_BYTES_MAX};
+use crate::budget::{ATTEMPTS_MAX, FINDINGS_MAX, OUTPUT_BYTES_MAX, REJECTED_CLAIMS_MAX};
 use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line, strip_hidden};
 use crate::input::{AttemptInput, CommentInput, FindingInput};
@@ -164,6 +164,30 @@ pub(crate) fn findings<'a>(
     list_section(
         SectionName::PreviousFindings,
         "## Previous Findings\n",
+        kept,
+        fit,
+    )
+}
+
+/// Why claims of the phase were rejected, by the list rule.
+pub(crate) fn rejected_claims<'a>(
+    claims: &'a [CommentInput],
+    cap: Tokens,
+    fitter: Fitter<'_>,
+) -> SectionDraft<'a> {
+    let shown = last(claims, REJECTED_CLAIMS_MAX);
+    let make = |claim: &'a CommentInput| Fenced {
+        origin: claim.created_at.map_or_else(
+            || "rejected claim".into(),
+            |at| format!("rejected claim of {at}").into(),
+        ),
+        author: claim.author.name().into(),
+        text: strip_hidden(&claim.content),
+    };
+    let (kept, fit) = fitter.fit_newest(shown, claims.len(), cap, |claim| &claim.content, make);
+    list_section(
+        SectionName::RejectedClaims,
+        "## Rejected Claims of This Phase\n\nWhat was claimed before and refused. Mend every point before you claim again.\n",
         kept,
         fit,
     )

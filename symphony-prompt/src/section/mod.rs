@@ -11,7 +11,7 @@ mod review;
 
 pub(crate) use diff::diff;
 pub(crate) use draft::{Fit, Piece, SectionDraft, UserPrompt, assemble};
-pub(crate) use history::{attempts, conversation, finding, findings};
+pub(crate) use history::{attempts, conversation, finding, findings, rejected_claims};
 pub(crate) use issue::{dependencies, description, header, name_line, title_line};
 pub(crate) use knowledge::{
     bullet, gate_commands, gate_results, indented, instructions, learnings,

@@ -38,6 +38,8 @@ pub enum SectionName {
     ProjectInstructions,
     /// The phase, its artifact and conditions.
     PhaseAssignment,
+    /// Claims of the phase that were rejected.
+    RejectedClaims,
     /// Artifacts of the phases before.
     PreviousArtifacts,
     /// The fixed instruction of a background run.
@@ -69,6 +71,7 @@ impl SectionName {
             Self::GateResults => "gate_results",
             Self::ProjectInstructions => "project_instructions",
             Self::PhaseAssignment => "phase_assignment",
+            Self::RejectedClaims => "rejected_claims",
             Self::PreviousArtifacts => "previous_artifacts",
             Self::Instruction => "instruction",
             Self::WorkspaceProjects => "workspace_projects",

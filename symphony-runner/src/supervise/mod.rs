@@ -36,8 +36,13 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use gates::{GatePlace, run_gates};
-pub(crate) use prepare::{PROMPT_FILE_BYTES_MAX, read_own};
-pub(crate) use prompts::{PromptRequest, build, review_input};
+pub(crate) use prepare::{
+    CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,
+    read_own,
+};
+pub(crate) use prompts::{
+    PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
+};
 
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -51,6 +51,9 @@ pub fn act(
                 let done = finish_crashed(store, hands, world, run);
                 report.note(format_args!("run {run}"), done);
             }
+            Action::AdvancePhase { issue } => {
+                report.note(issue, advance_phase(store, hands, issue));
+            }
             Action::Unblock { issue } => report.note(issue, unblock(store, hands, issue)),
             Action::OpenBreaker { issue } => {
                 report.note(issue, open_breaker(store, hands, world, issue));
@@ -97,6 +100,25 @@ fn finish_crashed(
     Ok(format!(
         "run {id} crashed: ended {ended} processes it left, exit handling started"
     ))
+}
+
+fn advance_phase(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    issue: &IssueId,
+) -> Result<String, RunnerError> {
+    let claim = store.advance_phase(&Context::system(hands.now()), issue)?;
+    Ok(match claim.map(|claim| (claim.phase, claim.next_phase)) {
+        Some((phase, Some(next))) => {
+            format!("{issue}: the phase {phase} is accepted, on to {next}")
+        }
+        Some((phase, None)) => {
+            format!(
+                "{issue}: the phase {phase} is accepted, and it was the last one: a human looks"
+            )
+        }
+        None => format!("{issue}: its step to the next phase was taken already"),
+    })
 }
 
 fn unblock(

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
+use symphony_core::contract::Pipeline;
 use symphony_core::id::ProjectId;
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{ProjectAgents, ProjectView, SlotLimits, Snapshot};
@@ -129,16 +130,21 @@ fn view(
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
     // a project whose prompts can not be read is not dispatched: every run of it would fail
-    installation.library(&config)?;
+    let library = installation.library(&config)?;
     let provider = installation
         .provider(&config)
         .map(|call| call.name().to_string())
         .map_err(|error| error.to_string());
-    Ok((project_view(&config, provider), config))
+    let view = project_view(&config, &library.pipeline, provider);
+    Ok((view, config))
 }
 
-/// Returns what dispatch needs to know of a project with this configuration and provider.
-pub fn project_view(config: &ProjectConfig, provider: Result<String, String>) -> ProjectView {
+/// Returns what dispatch needs to know of a project with this configuration, these phases and this provider.
+pub fn project_view(
+    config: &ProjectConfig,
+    pipeline: &Pipeline,
+    provider: Result<String, String>,
+) -> ProjectView {
     ProjectView {
         max_concurrency: config.max_concurrency,
         max_retries: config.max_retries,
@@ -152,8 +158,10 @@ pub fn project_view(config: &ProjectConfig, provider: Result<String, String>) ->
         migration_mode: config.migration_mode,
         max_open_reviews: config.max_open_reviews,
         open_reviews: 0,
-        // only what `supervise` can carry out is dispatched: of the pipeline, that is the phase `ready`
-        phases: BTreeMap::new(),
+        phases: pipeline
+            .iter()
+            .map(|contract| (contract.phase.clone(), contract.dispatch_profile.clone()))
+            .collect(),
         // only what `supervise` can carry out is dispatched: none of them
         agents: ProjectAgents::default(),
         broken: None,

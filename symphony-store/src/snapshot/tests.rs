@@ -9,8 +9,8 @@ use super::*;
 const NOW: i64 = 1_000_000;
 
 /// A project of `issues` issues and as many ended runs. All but a fixed number are over, shelved, blocked, or wait for
-/// a dependency: 600 could start, 100 back off, 10 are in review, 60 have a worktree to be removed, 4 runs live, 16 waited for sub-tasks
-/// which have ended, 33 are for intake.
+/// a dependency: 600 could start, 100 back off, 10 are in review (a pull request and a claim each), 60 have a worktree to
+/// be removed, 4 runs live, 16 waited for sub-tasks which have ended, 33 are for intake.
 fn filled(issues: i64) -> Store {
     let store = Store::open_in_memory().unwrap();
     store
@@ -42,6 +42,8 @@ fn filled(issues: i64) -> Store {
                                        state, created_at, updated_at)
              SELECT 'p', id, 't', 'b', 'x', 'main', 'c0', 'c1', '', '[]', 'open', 0, 0
              FROM issue WHERE number BETWEEN 700 AND 709;
+             INSERT INTO phase_claim (project, issue, phase, summary, author, state, head_commit, open, created_at)
+             SELECT 'p', id, 'research', 's', 'researcher', 'accepted', 'c1', number BETWEEN 700 AND 709, 0 FROM issue;
              UPDATE issue SET blocked_by = 'subtasks', open_subtasks = number >= 900, done_subtasks = number % 3
              WHERE status = 'blocked' AND number % 8 = 7;
              UPDATE issue SET intake = 'changed' WHERE status = 'backlog' AND number >= 900;
@@ -94,6 +96,10 @@ fn costs(store: &Store) -> Vec<(&'static str, Cost)> {
             cost(store, REVIEWS_SQL, params!["p", CANDIDATES_MAX]),
         ),
         (
+            "claims",
+            cost(store, CLAIMS_SQL, params!["p", CANDIDATES_MAX]),
+        ),
+        (
             "clean-ups",
             cost(store, CLEAN_UPS_SQL, params!["p", CLEAN_UPS_MAX]),
         ),
@@ -118,6 +124,9 @@ fn every_read_of_a_tick_goes_through_its_partial_index() {
     for (sql, index) in [
         (candidates_sql(), "issue_ready"),
         (REVIEWS_SQL.to_owned(), "issue_review"),
+        (CLAIMS_SQL.to_owned(), "issue_review"),
+        (CLAIMS_SQL.to_owned(), "phase_claim_open"),
+        (CLAIMS_SQL.to_owned(), "run_claim"),
         (CLEAN_UPS_SQL.to_owned(), "issue_clean_up"),
         (SPLIT_SQL.to_owned(), "issue_split"),
         (LIVE_SQL.to_owned(), "run_live"),
@@ -158,7 +167,7 @@ fn a_hundred_times_the_issues_cost_a_tick_nothing_more() {
         .collect();
     let of_agents = [(33, 0), (1, 0), (1, 0), (1, 0)];
     let expected = [
-        &[(500, 0), (10, 0), (50, 0), (16, 0), (4, 3)],
+        &[(500, 0), (10, 0), (10, 0), (50, 0), (16, 0), (4, 3)],
         &of_agents[..],
     ]
     .concat();

@@ -13,6 +13,8 @@ mod issues;
 #[cfg(test)]
 mod learnings;
 #[cfg(test)]
+mod phases;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod project_agents;

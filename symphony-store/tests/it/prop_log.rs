@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::sample::select;
 use symphony_core::agent::AgentType;
+use symphony_core::contract::ClaimState;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{BreakerTarget, IssueEvent, IssueStatus, NextPhase};
 use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{Context, IssueEdit, IssueFilter, Store, fold_issue};
+use symphony_store::{Context, IssueEdit, IssueFilter, Settlement, Store, fold_issue};
 
 use crate::queries::snapshot_request;
-use crate::support::{add, at, by, finish, human, new_pr, store, system, try_claim};
+use crate::support::{
+    at, by, finish, human, new_claim, new_issue, new_pr, store, system, try_claim,
+};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -26,6 +29,11 @@ enum Step {
     Merge,
     Finish(RunStatus, Option<ErrorClass>, bool),
     ClearCounts,
+    /// A claim of the issue's phase; one that waits for a judge, or not; settled, or left as submitted.
+    ClaimPhase(Settlement, bool),
+    JudgePhase(VerdictKind),
+    Advance,
+    Relabel(&'static str),
     /// A write in the name of a run that may be over.
     Comment,
 }
@@ -76,6 +84,11 @@ fn steps() -> impl Strategy<Value = Step> {
         5 => end.prop_map(|(status, class, green)| Step::Finish(status, class, green)),
         1 => Just(Step::ClearCounts),
         1 => Just(Step::Comment),
+        5 => (select(vec![Settlement::Accepted, Settlement::AwaitingJudge]), proptest::bool::weighted(0.8))
+            .prop_map(|(settlement, settled)| Step::ClaimPhase(settlement, settled)),
+        4 => select(VerdictKind::ALL.to_vec()).prop_map(Step::JudgePhase),
+        2 => Just(Step::Advance),
+        1 => select(vec!["research", "architecture"]).prop_map(Step::Relabel),
     ]
 }
 
@@ -90,7 +103,9 @@ impl World {
     fn new() -> Self {
         let mut store = store();
         for title in ["a", "b", "c"] {
-            add(&mut store, title);
+            let mut new = new_issue(title);
+            new.labels = vec!["phase:research".into()];
+            store.add_issue(&human(1), &new).unwrap();
         }
         Self {
             store,
@@ -106,7 +121,33 @@ impl World {
         let run = self.runs.get(id);
         let in_its_name = || -> Context { run.map_or(human(second), |run| by(run, second)) };
         let pr = store.open_pr(id).unwrap();
+        let claim = store.open_claim(id).unwrap();
         let accepted = match (step, pr) {
+            (Step::ClaimPhase(settlement, settled), _) => {
+                let new = new_claim(store, id);
+                let submitted = store.submit_claim(&in_its_name(), &new);
+                submitted.is_ok_and(|claim| {
+                    let commit = format!("c{second}");
+                    let context = in_its_name();
+                    let mut settle =
+                        || store.settle_claim(&context, claim.id, *settlement, &commit, &[]);
+                    !settled || settle().is_ok()
+                })
+            }
+            (Step::JudgePhase(kind), _) => claim.is_some_and(|claim| {
+                let commit = claim.head_commit.unwrap_or_default();
+                let verdict =
+                    store.record_phase_verdict(&in_its_name(), claim.id, *kind, &commit, "why");
+                verdict.is_ok()
+            }),
+            (Step::Advance, _) => store.advance_phase(&system(second), id).is_ok(),
+            (Step::Relabel(phase), _) => {
+                let edit = IssueEdit {
+                    labels: Some(vec![format!("phase:{phase}")]),
+                    ..IssueEdit::default()
+                };
+                store.edit_issue(&human(second), id, &edit).is_ok()
+            }
             (Step::Move(event), _) => store.move_issue(&human(second), id, event).is_ok(),
             (Step::Depend(on), _) => {
                 let on = on.iter().map(|n| IssueId::new("DEM", *n).unwrap());
@@ -119,6 +160,9 @@ impl World {
             (Step::Claim(agent), pr) => {
                 let target = match (agent, pr) {
                     (AgentType::Judge, Some(pr)) => RunTarget::PullRequest(id.clone(), pr.id),
+                    (AgentType::Judge, None) if claim.is_some() => {
+                        RunTarget::Claim(id.clone(), claim.unwrap().id)
+                    }
                     _ => RunTarget::Issue(id.clone()),
                 };
                 let granted = try_claim(store, &format!("r{second}"), target, agent.clone());
@@ -178,6 +222,16 @@ impl World {
         for issue in &page.items {
             let log = self.store.events_of_issue(&issue.id).unwrap();
             prop_assert_eq!(&fold_issue(&log).unwrap(), &issue.state);
+            // an open claim is of the phase that the issue is in, and an issue that has ended has none
+            if let Some(claim) = self.store.open_claim(&issue.id).unwrap() {
+                prop_assert_eq!(Some(claim.phase.clone()), issue.phase());
+                prop_assert!(!issue.state.status().is_terminal());
+                let unsettled = claim.state == ClaimState::Submitted;
+                prop_assert!(
+                    !unsettled || busy.contains(&Some(issue.id.clone())),
+                    "{claim:?}"
+                );
+            }
             // nobody is said to be at work who is not
             if issue.state.status() == IssueStatus::InProgress {
                 prop_assert!(busy.contains(&Some(issue.id.clone())), "{}", issue.id);
@@ -204,6 +258,17 @@ impl World {
             .map(|issue| issue.id.clone())
             .collect();
         prop_assert_eq!(seen, expected);
+        // what is accepted in `review` goes on with the next tick, or when its judge has ended
+        let accepted: Vec<_> = snapshot.accepted.into_iter().map(|a| a.issue).collect();
+        for issue in page
+            .items
+            .iter()
+            .filter(|i| i.state.status() == IssueStatus::Review)
+        {
+            let claim = self.store.open_claim(&issue.id).unwrap();
+            let waits = claim.is_some_and(|claim| claim.awaits_step());
+            prop_assert_eq!(waits, accepted.contains(&issue.id));
+        }
         Ok(())
     }
 }

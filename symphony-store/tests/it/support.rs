@@ -3,14 +3,14 @@
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PhaseName, ProjectId, RunId};
 use symphony_core::issue::{BreakerTarget, Issue, IssueStatus, Priority};
 use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
-    Actor, ClaimRefusal, ClaimRequest, Context, NewIssue, NewProject, NewPullRequest, RunFinish,
-    RunKey, Store,
+    Actor, ClaimRefusal, ClaimRequest, Context, NewIssue, NewPhaseClaim, NewProject,
+    NewPullRequest, RunFinish, RunKey, Store,
 };
 
 pub(crate) const LIMITS: FailureLimits = FailureLimits {
@@ -152,5 +152,18 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
         hold: None,
         cap: None,
         limits: LIMITS,
+    }
+}
+
+/// A claim of the phase that the issue is in now.
+pub(crate) fn new_claim(store: &Store, issue: &IssueId) -> NewPhaseClaim {
+    let phase = store.issue(issue).unwrap().phase();
+    NewPhaseClaim {
+        issue: issue.clone(),
+        phase: phase.unwrap_or_else(|| PhaseName::parse("research").unwrap()),
+        artifact_path: Some(format!("docs/tickets/{issue}/research.md")),
+        summary: "read everything".into(),
+        skip_to: None,
+        next_phase: Some(PhaseName::parse("architecture").unwrap()),
     }
 }

@@ -6,6 +6,7 @@ mod inner;
 mod operation;
 mod rescue;
 mod reset;
+mod scope;
 mod stage;
 mod status;
 

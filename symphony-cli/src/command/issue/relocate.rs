@@ -59,7 +59,7 @@ impl MoveArgs {
 
     fn carry_out(&self, store: &mut Store) -> anyhow::Result<Issue> {
         let issue = store.issue(&self.issue)?;
-        let review = if store.open_pr(&self.issue)?.is_some() {
+        let review = if store.has_open_review(&self.issue)? {
             Review::Open
         } else {
             Review::None

@@ -13,13 +13,14 @@ use symphony_core::project::WizardState;
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
-    Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, IntakeCandidate, LiveRun, LockState,
-    Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate, SlotLimits, Snapshot, SplitIssue,
-    SubtasksOutcome, plan_tick,
+    AcceptedPhase, Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, IntakeCandidate, LiveRun,
+    LockState, Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate, SlotLimits, Snapshot,
+    SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
-    NOW, at, candidate, counts, hold, issue, live, phase, project, review, run_id, view,
+    NOW, at, candidate, claim_review, counts, hold, issue, live, phase, project, review, run_id,
+    view,
 };
 
 const PROJECTS: [&str; 3] = ["a", "b", "c"];
@@ -166,7 +167,7 @@ fn reviews() -> impl Strategy<Value = ReviewCandidate> {
         20_u64..60,
         projects(),
         select(Priority::ALL.to_vec()),
-        any::<[bool; 2]>(),
+        any::<[bool; 3]>(),
         option::of(times()),
         0_u32..7,
     )
@@ -178,7 +179,11 @@ fn reviews() -> impl Strategy<Value = ReviewCandidate> {
                 has_verdict: flags[1],
                 last_judged_at: judged.map(at),
                 counts: counts(0, runs),
-                ..review(number)
+                ..if flags[2] {
+                    review(number)
+                } else {
+                    claim_review(number)
+                }
             },
         )
 }
@@ -228,6 +233,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
             vec(intake(), 0..6),
             vec(1_u64..60, 0..4),
             vec((60_u64..70, select(SubtasksOutcome::ALL.to_vec())), 0..4),
+            vec(60_u64..70, 0..3),
         ),
     )
         .prop_map(
@@ -239,7 +245,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                 live,
                 candidates,
                 reviews,
-                (intake, ended, split),
+                (intake, ended, split, accepted),
             )| {
                 holds.sort_by(|a, b| a.scope.cmp(&b.scope));
                 holds.dedup_by(|a, b| a.scope == b.scope);
@@ -263,6 +269,13 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                             outcome,
                         })
                         .collect(),
+                    accepted: accepted
+                        .into_iter()
+                        .map(|number| AcceptedPhase {
+                            issue: issue(number),
+                            project: project("a"),
+                        })
+                        .collect(),
                     clean_ups: ended
                         .into_iter()
                         .map(|number| CleanUp {
@@ -282,6 +295,7 @@ fn distinct(mut snapshot: Snapshot) -> Snapshot {
     snapshot.reviews.retain(|r| seen.insert(r.issue.clone()));
     snapshot.intake.retain(|c| seen.insert(c.issue.clone()));
     snapshot.split.retain(|s| seen.insert(s.issue.clone()));
+    snapshot.accepted.retain(|a| seen.insert(a.issue.clone()));
     snapshot.clean_ups.retain(|c| seen.insert(c.issue.clone()));
     snapshot
 }
@@ -404,6 +418,11 @@ proptest! {
             let others = starts(&plan).any(|start| start.project == *id && start.agent != AgentType::Wizard);
             prop_assert!(!(wizard && others), "something starts before the wizard of {}", id);
         }
+        for accepted in &snapshot.accepted {
+            let advanced = plan.actions.contains(&Action::AdvancePhase { issue: accepted.issue.clone() });
+            prop_assert!(advanced || told.contains(&accepted.issue), "{accepted:?}");
+            prop_assert!(!advanced || snapshot.live.iter().all(|run| run.issue.as_ref() != Some(&accepted.issue)));
+        }
         for run in snapshot.live.iter().filter(|run| run.lock == LockState::Free) {
             let finished = |action: &Action| matches!(action, Action::FinishCrashed { run: id, .. } if *id == run.run);
             prop_assert_eq!(plan.actions.iter().filter(|action| finished(action)).count(), 1);
@@ -423,6 +442,7 @@ proptest! {
         shuffled(&mut other.live, &order);
         shuffled(&mut other.intake, &order);
         shuffled(&mut other.split, &order);
+        shuffled(&mut other.accepted, &order);
         shuffled(&mut other.clean_ups, &order);
         prop_assert_eq!(sorted(&plan), sorted(&plan_tick(&other, at(NOW))));
     }

@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use symphony_core::agent::AgentType;
+use symphony_core::id::ClaimId;
 use symphony_core::issue::Size;
 use symphony_core::retry::RetryKind;
+use symphony_core::run::RunTarget;
 use symphony_core::tick::{
-    Candidate, DueRetry, HoldScope, ReviewCandidate, Snapshot, obstacles, review_obstacles,
-    wanted_agent,
+    Action, Candidate, DueRetry, HoldScope, ReviewCandidate, Snapshot, obstacles, plan_tick,
+    review_obstacles, wanted_agent,
 };
 
 use super::support::{
-    NOW, at, candidate, counts, hold, issue, live, phase, plan, project, review, snapshot, view,
+    NOW, at, candidate, claim_review, counts, hold, issue, lines, live, phase, plan, project,
+    review, snapshot, view,
 };
 
 fn texts(snapshot: &Snapshot, candidate: &Candidate) -> Vec<String> {
@@ -103,7 +106,7 @@ fn every_reason_of_an_issue_has_its_row() {
         (
             |_, c| c.phase = Some(phase("deploy")),
             &[
-                "no agent is dispatched for the phase `deploy`: with the label `phase:ready` it goes to a worker",
+                "the phase `deploy` has no contract in this project (`symphony phase list` shows those that have one)",
             ],
         ),
         (
@@ -193,6 +196,40 @@ fn every_reason_of_a_review_has_its_row() {
         let (mut snapshot, mut review) = (snapshot(), review(1));
         change(&mut snapshot, &mut review);
         assert_eq!(review_texts(&snapshot, &review), *expected, "row {row}");
+    }
+}
+
+#[test]
+fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
+    let judged = |change: Change<ReviewCandidate>| {
+        let (mut snapshot, mut claim) = (snapshot(), claim_review(1));
+        change(&mut snapshot, &mut claim);
+        snapshot.reviews = vec![claim];
+        plan_tick(&snapshot, at(NOW))
+    };
+    let plan = judged(|_, _| ());
+    let [Action::StartRun(start)] = plan.actions.as_slice() else {
+        panic!("{plan:?}");
+    };
+    assert_eq!(start.agent, AgentType::Judge);
+    assert_eq!(start.target, RunTarget::Claim(issue(1), ClaimId::new(1)));
+    assert_eq!(start.phase, Some(phase("architecture")));
+    let table: &[(Change<ReviewCandidate>, &str)] = &[
+        (
+            |s, _| a(s).judge_enabled = false,
+            "wait SYM-1: judge_enabled is off: waits for a human's verdict",
+        ),
+        (
+            |_, c| c.last_judged_at = Some(at(NOW - 299)),
+            "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41Z",
+        ),
+        (
+            |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
+            "wait SYM-1: run r7 is at work on it",
+        ),
+    ];
+    for (row, (change, expected)) in table.iter().enumerate() {
+        assert_eq!(lines(&judged(*change)), [*expected], "row {row}");
     }
 }
 

@@ -3,7 +3,7 @@
 use symphony_core::agent::AgentType;
 use symphony_core::issue::BreakerTarget;
 use symphony_core::tick::{
-    Action, CleanUp, LiveRun, LockState, SplitIssue, SubtasksOutcome, plan_tick,
+    AcceptedPhase, Action, CleanUp, LiveRun, LockState, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -169,4 +169,28 @@ fn the_attempt_counts_on() {
     snapshot.candidates = vec![candidate(1)];
     snapshot.candidates[0].counts = counts(2, 4);
     assert_eq!(plan(&snapshot), ["start worker SYM-1 #5"]);
+}
+
+#[test]
+fn an_accepted_phase_advances_but_never_under_a_run() {
+    let mut snapshot = snapshot();
+    let accepted = |number| AcceptedPhase {
+        issue: issue(number),
+        project: project("a"),
+    };
+    snapshot.accepted = vec![accepted(1), accepted(2)];
+    snapshot.live = vec![live("r1", Some(2), AgentType::Judge)];
+    snapshot.split = vec![SplitIssue {
+        issue: issue(3),
+        project: project("a"),
+        outcome: SubtasksOutcome::SomeDone,
+    }];
+    assert_eq!(
+        plan(&snapshot),
+        [
+            "advance SYM-1",
+            "unblock SYM-3",
+            "wait SYM-2: run r1 is at work on it",
+        ]
+    );
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::tick::{
     Action, Candidate, Hold, HoldScope, LiveRun, LockState, Plan, ProjectAgents, ProjectView,
-    Reason, ReviewCandidate, SlotLimits, Snapshot, plan_tick,
+    Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, plan_tick,
 };
 
 /// The time of every tick here, unless a test says otherwise.
@@ -101,13 +101,22 @@ pub(crate) fn review(number: u64) -> ReviewCandidate {
     ReviewCandidate {
         issue: issue(number),
         project: project("a"),
-        pr: PrId::new(i64::try_from(number).unwrap()),
+        subject: ReviewSubject::PullRequest(PrId::new(i64::try_from(number).unwrap())),
         priority: Priority::None,
         created_at: at(i64::try_from(number).unwrap()),
         gates_verified: true,
         has_verdict: false,
         last_judged_at: None,
         counts: AttemptCounts::default(),
+    }
+}
+
+/// A claim of the architecture phase that a judge can look at.
+pub(crate) fn claim_review(number: u64) -> ReviewCandidate {
+    let claim = ClaimId::new(i64::try_from(number).unwrap());
+    ReviewCandidate {
+        subject: ReviewSubject::Claim(claim, phase("architecture")),
+        ..review(number)
     }
 }
 
@@ -143,6 +152,7 @@ pub(crate) fn plan(snapshot: &Snapshot) -> Vec<String> {
 pub(crate) fn lines(plan: &Plan) -> Vec<String> {
     let action = |action: &Action| match action {
         Action::FinishCrashed { run, .. } => format!("finish {run}"),
+        Action::AdvancePhase { issue } => format!("advance {issue}"),
         Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
         Action::CleanUp { issue, .. } => format!("clean up {issue}"),

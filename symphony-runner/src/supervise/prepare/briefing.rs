@@ -4,6 +4,7 @@ use symphony_core::config::ProviderName;
 use symphony_mcp::{ReviewTarget, StoreThread};
 
 use super::issue_briefing::issue_briefing;
+use super::phase_briefing::{claim_briefing, phase_briefing};
 use super::site::Site;
 use super::subject::Subject;
 use crate::error::RunnerError;
@@ -35,6 +36,12 @@ impl Briefing {
         match subject {
             Subject::Issue { issue, .. } => {
                 issue_briefing(job, store, (library, provider), (issue, None), site).await
+            }
+            Subject::Phase { issue, phase, .. } => {
+                phase_briefing(job, store, (library, provider), (issue, phase), site).await
+            }
+            Subject::Claim { issue, claim } => {
+                claim_briefing(job, store, (library, provider), (issue, *claim), site).await
             }
             Subject::PullRequest { issue, pr } => {
                 issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await

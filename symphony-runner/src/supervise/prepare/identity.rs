@@ -1,5 +1,7 @@
 //! Who the agent is to the MCP service.
 
+use std::sync::Arc;
+
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Assignment, role_for};
 use symphony_mcp::{Identity, ReviewTarget, Verdicts};
@@ -41,6 +43,7 @@ pub(super) fn identity(
         issue: job.run.target.issue().cloned(),
         review,
         workspace: site.workspace.clone(),
+        pipeline: Some(Arc::new(library.pipeline.clone())),
         verdicts: Verdicts::ByRole,
     }
 }

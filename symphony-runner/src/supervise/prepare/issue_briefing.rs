@@ -27,7 +27,32 @@ pub(super) async fn issue_briefing(
     (issue, pr): (Issue, Option<PullRequest>),
     site: &Site,
 ) -> Result<Briefing, RunnerError> {
-    let request = PromptRequest {
+    let claude_md = claude_md(site, pr.as_ref())?;
+    let review = match &pr {
+        Some(pr) => Some(show_review(job, site, pr)?),
+        None => None,
+    };
+    let request = request(job, (library, provider), issue, site, claude_md, review)?;
+    let prompts = store.call(move |store| build(request, store)).await??;
+    Ok(Briefing {
+        prompts,
+        review: pr.map(|pr| ReviewTarget::PullRequest {
+            pr: pr.id,
+            commit: pr.head_commit,
+        }),
+    })
+}
+
+/// What every prompt of a run on an issue is made from.
+pub(super) fn request(
+    job: &Job<'_>,
+    (library, provider): (&PromptLibrary, ProviderName),
+    issue: Issue,
+    site: &Site,
+    claude_md: Option<String>,
+    review: Option<Review>,
+) -> Result<PromptRequest, RunnerError> {
+    Ok(PromptRequest {
         agent: job.run.agent.clone(),
         run: job.run.id.clone(),
         path: site.path().display().to_string(),
@@ -35,25 +60,14 @@ pub(super) async fn issue_briefing(
             .branch
             .as_ref()
             .map(|branch| branch.as_str().to_owned()),
-        claude_md: claude_md(site, pr.as_ref())?,
+        claude_md,
         workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
         notes: site.notes.clone(),
-        review: match &pr {
-            Some(pr) => Some(show_review(job, site, pr)?),
-            None => None,
-        },
+        review,
         provider,
         issue,
         library: library.clone(),
         config: job.config.clone(),
-    };
-    let prompts = store.call(move |store| build(request, store)).await??;
-    Ok(Briefing {
-        prompts,
-        review: pr.map(|pr| ReviewTarget {
-            pr: pr.id,
-            commit: pr.head_commit,
-        }),
     })
 }
 

@@ -24,8 +24,8 @@ pub(super) async fn issue_site(
     subject: &Subject,
 ) -> Result<Site, RunnerError> {
     let (issue, merge) = match subject {
-        Subject::Issue { issue, open: None } => (issue, BaseMerge::Merge),
-        Subject::Issue { issue, .. } | Subject::PullRequest { issue, .. } => {
+        Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => (issue, *merge),
+        Subject::PullRequest { issue, .. } | Subject::Claim { issue, .. } => {
             (issue, BaseMerge::Leave)
         }
     };
@@ -43,7 +43,7 @@ pub(super) async fn issue_site(
 }
 
 /// Makes the worktree, or takes the one that is there, with the project's configuration files; the base is merged in unless
-/// that would void a pull request.
+/// that would void a pull request or a claim.
 async fn make_worktree(
     job: &Job<'_>,
     store: &StoreThread,

@@ -10,12 +10,16 @@ mod invocation;
 mod issue_briefing;
 mod issue_site;
 mod model;
+mod phase_briefing;
 mod project_file;
 mod run;
 mod set_up;
 mod site;
 mod subject;
 
+pub(crate) use phase_briefing::{
+    CLAIMS_READ_MAX, earlier_artifacts, judged_artifact, override_text,
+};
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use run::{Prepared, prepare};
 pub(crate) use site::FINGERPRINT_FILE;

@@ -9,9 +9,10 @@ use crate::supervise::Job;
 /// Resolves the model of a run (spec: contracts, "Model").
 pub(super) fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedModel> {
     let choice = |text: &String| ModelChoice::parse(text).ok();
-    // an issue without a phase label is treated as ready
-    let ready = PhaseName::parse("ready").ok();
+    // an issue without a phase label is treated as ready; what is said for a phase is said for its author, not its judge
+    let ready = PhaseName::parse(PhaseName::READY).ok();
     let phase = job.run.phase.as_ref().or(ready.as_ref());
+    let phase = phase.filter(|_| !job.run.target.is_review());
     let project_phase = phase
         .and_then(|phase| job.config.phase_models.get(phase))
         .and_then(choice);

@@ -45,7 +45,10 @@ impl Site {
     ) -> Result<Self, RunnerError> {
         let repository = open_repository(&job.project, &job.config)?;
         match subject {
-            Subject::Issue { .. } | Subject::PullRequest { .. } => {
+            Subject::Issue { .. }
+            | Subject::Phase { .. }
+            | Subject::PullRequest { .. }
+            | Subject::Claim { .. } => {
                 issue_site(job, store, supervision, repository, subject).await
             }
         }

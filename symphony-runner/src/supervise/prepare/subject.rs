@@ -1,9 +1,12 @@
 //! What a run works on, as the store has it when the run starts.
 
+use symphony_core::contract::PhaseClaim;
+use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
+use symphony_workspace::BaseMerge;
 
 use crate::error::RunnerError;
 use crate::supervise::Job;
@@ -11,13 +14,21 @@ use crate::supervise::Job;
 /// What a run works on.
 #[derive(Debug, Clone)]
 pub(crate) enum Subject {
-    /// An issue; its open pull request, if it has one.
-    Issue {
+    /// An issue, and whether the latest base may be merged into its branch.
+    Issue { issue: Issue, merge: BaseMerge },
+    /// A phase of an issue, other than `ready`.
+    Phase {
         issue: Issue,
-        open: Option<Box<PullRequest>>,
+        phase: PhaseName,
+        merge: BaseMerge,
     },
     /// The review of an issue's open pull request.
     PullRequest { issue: Issue, pr: Box<PullRequest> },
+    /// The review of a phase's claim.
+    Claim {
+        issue: Issue,
+        claim: Box<PhaseClaim>,
+    },
 }
 
 impl Subject {
@@ -29,15 +40,21 @@ impl Subject {
         match &job.run.target {
             RunTarget::Issue(_) => {
                 let issue = own_issue(job)?;
-                let open = open_pr(&issue, store).await?;
-                Ok(Self::Issue {
-                    issue,
-                    open: open.map(Box::new),
+                let merge = base_merge(&issue, store).await?;
+                let phase = job.run.phase.clone().filter(|phase| !phase.is_ready());
+                Ok(match phase {
+                    Some(phase) => Self::Phase {
+                        issue,
+                        phase,
+                        merge,
+                    },
+                    None => Self::Issue { issue, merge },
                 })
             }
             RunTarget::PullRequest(_, id) => {
                 let issue = own_issue(job)?;
-                match open_pr(&issue, store).await? {
+                let of = issue.id.clone();
+                match store.call(move |store| store.open_pr(&of)).await?? {
                     Some(pr) if pr.id == *id => Ok(Self::PullRequest {
                         issue,
                         pr: Box::new(pr),
@@ -47,12 +64,23 @@ impl Subject {
                     ))),
                 }
             }
-            RunTarget::Claim(..) | RunTarget::PlanPhase(..) | RunTarget::Project => {
-                Err(RunnerError::refused(format!(
-                    "a {} run on {:?} can not be prepared",
-                    job.run.agent, job.run.target
-                )))
+            RunTarget::Claim(_, id) => {
+                let (issue, id) = (own_issue(job)?, *id);
+                let claim = store.call(move |store| store.phase_claim(id)).await??;
+                if !claim.awaits_judge() {
+                    return Err(RunnerError::refused(format!(
+                        "claim {id} awaits no judge any more"
+                    )));
+                }
+                Ok(Self::Claim {
+                    issue,
+                    claim: Box::new(claim),
+                })
             }
+            RunTarget::PlanPhase(..) | RunTarget::Project => Err(RunnerError::refused(format!(
+                "a {} run on {:?} can not be prepared",
+                job.run.agent, job.run.target
+            ))),
         }
     }
 }
@@ -66,7 +94,15 @@ fn own_issue(job: &Job<'_>) -> Result<Issue, RunnerError> {
     })
 }
 
-async fn open_pr(issue: &Issue, store: &StoreThread) -> Result<Option<PullRequest>, RunnerError> {
+/// The latest base is merged in, but never while something is under review: it would void it.
+async fn base_merge(issue: &Issue, store: &StoreThread) -> Result<BaseMerge, RunnerError> {
     let id = issue.id.clone();
-    Ok(store.call(move |store| store.open_pr(&id)).await??)
+    let open = store
+        .call(move |store| store.has_open_review(&id))
+        .await??;
+    Ok(if open {
+        BaseMerge::Leave
+    } else {
+        BaseMerge::Merge
+    })
 }

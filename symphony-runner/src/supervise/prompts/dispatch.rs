@@ -93,5 +93,5 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
 }
 
 fn ready() -> PhaseName {
-    PhaseName::parse("ready").expect("`ready` is kebab-case")
+    PhaseName::parse(PhaseName::READY).expect("`ready` is kebab-case")
 }

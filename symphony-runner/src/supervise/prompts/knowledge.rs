@@ -19,11 +19,18 @@ const COMMENTS_READ_MAX: u32 = 50;
 
 /// Returns the learnings that stand in the prompts: of each list the best, as many as profile and budget left.
 pub(super) fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
-    let conventions = kept(&report.system, "convention_learnings");
     let tactical = kept(&report.user, "related_learnings");
-    let conventions = best.conventions.iter().take(conventions);
-    conventions
-        .chain(best.tactical.iter().take(tactical))
+    let tactical = best.tactical.iter().take(tactical);
+    let mut standing = standing_conventions(best, report);
+    standing.extend(tactical.map(|ranked| ranked.record.learning.id.clone()));
+    standing
+}
+
+/// Returns the convention learnings that stand in the system prompt.
+pub(super) fn standing_conventions(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
+    let kept = kept(&report.system, "convention_learnings");
+    let shown = best.conventions.iter().take(kept);
+    shown
         .map(|ranked| ranked.record.learning.id.clone())
         .collect()
 }

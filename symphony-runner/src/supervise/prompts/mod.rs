@@ -2,7 +2,11 @@
 
 mod dispatch;
 mod knowledge;
+mod phase;
+mod phase_review;
 mod review_input;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};
+pub(crate) use phase::{PhasePart, build_phase};
+pub(crate) use phase_review::phase_review;
 pub(crate) use review_input::review_input;

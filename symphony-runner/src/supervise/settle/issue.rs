@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
-use symphony_core::pull_request::{PullRequest, VerifiedGates};
+use symphony_core::pull_request::VerifiedGates;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
 
@@ -33,10 +33,13 @@ pub(super) async fn settle_issue(
     let id = issue.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
     let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&job.run.id)) else {
-        auto_commit(&repository, &worktree, issue)?;
+        match claimed_head(job, store, issue).await? {
+            Some(head) => return_to_head(&repository, &worktree, &head)?,
+            None => auto_commit(&repository, &worktree, issue)?,
+        }
         return Ok(None);
     };
-    return_to_head(&repository, &worktree, &pr)?;
+    return_to_head(&repository, &worktree, &pr.head_commit)?;
     if pr.gates_of_head().is_some() {
         return Ok(None);
     }
@@ -89,18 +92,30 @@ fn auto_commit(
     Ok(())
 }
 
-/// What came after the pull request is not part of it: it goes to a rescue ref, the branch back to the recorded head.
+/// The commit of the claim that this run made and that still stands.
+async fn claimed_head(
+    job: &Job<'_>,
+    store: &StoreThread,
+    issue: &IssueId,
+) -> Result<Option<String>, RunnerError> {
+    let id = issue.clone();
+    let open = store.call(move |store| store.open_claim(&id)).await??;
+    let own = open.filter(|claim| claim.run.as_ref() == Some(&job.run.id));
+    Ok(own.and_then(|claim| claim.head_commit))
+}
+
+/// What came after the pull request or the claim is not part of it: it goes to a rescue ref, the branch back to the
+/// recorded head.
 fn return_to_head(
     repository: &Repository,
     worktree: &Worktree,
-    pr: &PullRequest,
+    head: &str,
 ) -> Result<(), RunnerError> {
-    let head = CommitId::parse(&pr.head_commit).map_err(|error| {
-        RunnerError::refused(format!("the head of pull request {}: {error}", pr.id))
-    })?;
+    let head = CommitId::parse(head)
+        .map_err(|error| RunnerError::refused(format!("the recorded head `{head}`: {error}")))?;
     let reset = repository.reset_to(worktree, &head, Timestamp::now())?;
     if let Some(rescue) = reset.rescue {
-        tracing::info!(%rescue, "work after the pull request was put aside");
+        tracing::info!(%rescue, "work after the recorded head was put aside");
     }
     Ok(())
 }

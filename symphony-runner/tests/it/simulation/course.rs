@@ -7,7 +7,7 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::invariant::Violation;
 use symphony_core::tick::{Action, SlotLimits, plan_tick};
 use symphony_runner::RunnerError;
-use symphony_runner::tick::{ActReport, act, look, project_view};
+use symphony_runner::tick::{ActReport, act, look};
 use symphony_store::{AuditRequest, PrFilter, Store, StoreError};
 
 use super::hands::{Crash, SimulatedHands, TickFaults};
@@ -296,10 +296,7 @@ impl Course {
     }
 
     fn audit_request(&self) -> AuditRequest {
-        let view = |stage: &Stage| {
-            let view = project_view(&stage.config, Ok(stage.provider.clone()));
-            (stage.project.id.clone(), view)
-        };
+        let view = |stage: &Stage| (stage.project.id.clone(), stage.known().view);
         AuditRequest {
             projects: self.stages.iter().map(view).collect(),
             slots: self.slots.clone(),

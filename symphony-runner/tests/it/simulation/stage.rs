@@ -1,6 +1,7 @@
 //! Where a course plays: projects, their configuration, and what may go wrong.
 
 use symphony_core::config::{Millis, ProjectConfig};
+use symphony_core::contract::Pipeline;
 use symphony_core::id::ProjectId;
 use symphony_core::tick::{ProjectView, SlotLimits};
 use symphony_runner::tick::{KnownProject, project_view};
@@ -58,7 +59,11 @@ impl Stage {
         KnownProject {
             project,
             config: Some(self.config.clone()),
-            view: project_view(&self.config, Ok(self.provider.clone())),
+            view: project_view(
+                &self.config,
+                &Pipeline::default(),
+                Ok(self.provider.clone()),
+            ),
         }
     }
 }

@@ -1,0 +1,80 @@
+//! Claims as they are recorded: what was claimed, what became of it.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::closed_set::closed_set;
+use crate::id::{ClaimId, IssueId, PhaseName, ProjectId, RunId};
+use crate::issue::{CommentAuthor, NextPhase};
+use crate::pull_request::Verdict;
+
+closed_set!(
+    /// Where a claim stands.
+    ClaimState, "claim state", {
+        /// Its checks passed; what it is about is being committed.
+        Submitted = "submitted",
+        /// The phase counts as delivered.
+        Accepted = "accepted",
+        /// A judge decides.
+        AwaitingJudge = "awaiting_judge",
+        /// Refused: by its checks, by a judge, or because something else took its place.
+        Rejected = "rejected",
+    }
+);
+
+/// A claim that the phase of an issue is delivered.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseClaim {
+    /// Its id.
+    pub id: ClaimId,
+    /// The project.
+    pub project: ProjectId,
+    /// The issue.
+    pub issue: IssueId,
+    /// The phase.
+    pub phase: PhaseName,
+    /// The artifact, relative to the worktree; none when the phase has none.
+    pub artifact_path: Option<String>,
+    /// What the agent says of it.
+    pub summary: String,
+    /// The later phase that it asks to go on with.
+    pub skip_to: Option<PhaseName>,
+    /// The phase that the issue goes to when the claim is accepted; none when it is the last one.
+    pub next_phase: Option<PhaseName>,
+    /// The run that claimed; none for a human's.
+    pub run: Option<RunId>,
+    /// Who claimed.
+    pub author: CommentAuthor,
+    /// Where it stands.
+    pub state: ClaimState,
+    /// Why it was rejected; for others, what their checks would have refused in another mode.
+    pub reasons: Vec<String>,
+    /// The judge's word.
+    pub verdict: Option<Verdict>,
+    /// The commit that it is about; none until it is recorded.
+    pub head_commit: Option<String>,
+    /// Whether something of it is still to come: a verdict, or the issue's step to the next phase.
+    pub open: bool,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl PhaseClaim {
+    /// Says whether a phase follows when it is accepted.
+    pub const fn next(&self) -> NextPhase {
+        match self.next_phase {
+            Some(_) => NextPhase::Follows,
+            None => NextPhase::None,
+        }
+    }
+
+    /// Says whether a judge has to decide.
+    pub fn awaits_judge(&self) -> bool {
+        self.open && self.state == ClaimState::AwaitingJudge
+    }
+
+    /// Says whether it is accepted, and the issue has not gone on yet.
+    pub fn awaits_step(&self) -> bool {
+        self.open && self.state == ClaimState::Accepted
+    }
+}

@@ -1,0 +1,79 @@
+//! What a phase delivered: its artifact, the paths it changed, the commit that holds them.
+
+use symphony_core::Timestamp;
+use symphony_core::contract::ArtifactFound;
+use symphony_core::id::{IssueId, PhaseName};
+use symphony_workspace::artifact::read_artifact;
+use symphony_workspace::{Repository, WorkspaceError, Worktree};
+
+use crate::answer::ToolError;
+use crate::identity::IssueWorkspace;
+
+/// What lies in the worktree of a phase's agent.
+#[derive(Debug)]
+pub(crate) struct Delivered {
+    /// The artifact, from the worktree or else from the project's root; none when the phase has none.
+    pub(crate) artifact: Option<ArtifactFound>,
+    /// Every path that differs from the base.
+    pub(crate) changed: Vec<String>,
+}
+
+/// Looks at what is delivered: the file system, not git, says what the artifact is.
+///
+/// # Errors
+/// When the artifact is there but can not be read, or git fails.
+pub(crate) fn read_delivered(
+    workspace: &IssueWorkspace,
+    artifact: Option<&str>,
+) -> Result<Delivered, ToolError> {
+    let (repository, worktree) = open(workspace)?;
+    let artifact = match artifact {
+        None => None,
+        Some(path) => {
+            let places = [worktree.path(), workspace.project_root.as_path()];
+            Some(match read_artifact(path, &places) {
+                Ok(artifact) => ArtifactFound::Text(artifact.text()),
+                Err(WorkspaceError::FileMissing { places, .. }) => ArtifactFound::Missing {
+                    places: places.iter().map(|p| p.display().to_string()).collect(),
+                },
+                Err(error) => {
+                    return Err(ToolError::new(format!(
+                        "the artifact can not be read: failed to {error}"
+                    )));
+                }
+            })
+        }
+    };
+    let changed = repository.changed_paths(&worktree, &workspace.base)?;
+    Ok(Delivered { artifact, changed })
+}
+
+/// Commits what is delivered, so that a verdict can name it; returns the head of the branch.
+pub(crate) fn commit_delivered(
+    workspace: &IssueWorkspace,
+    issue: &IssueId,
+    phase: &PhaseName,
+) -> Result<String, ToolError> {
+    let (repository, worktree) = open(workspace)?;
+    let message = format!("symphony({issue}): {phase}");
+    let done = repository.auto_commit(&worktree, &message, Timestamp::now())?;
+    Ok(done.head.as_str().to_owned())
+}
+
+/// Returns the head of the issue's branch.
+pub(crate) fn branch_head(workspace: &IssueWorkspace) -> Result<String, ToolError> {
+    let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
+    let head = repository.branch_head(&workspace.branch)?.ok_or_else(|| {
+        ToolError::new(format!(
+            "the branch {} does not exist any more",
+            workspace.branch.as_str()
+        ))
+    })?;
+    Ok(head.as_str().to_owned())
+}
+
+fn open(workspace: &IssueWorkspace) -> Result<(Repository, Worktree), ToolError> {
+    let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
+    let worktree = repository.worktree(&workspace.key, Some(&workspace.branch))?;
+    Ok((repository, worktree))
+}

@@ -1,0 +1,143 @@
+//! The prompts of a phase dispatch (path B): the contract is the agent's whole identity.
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProviderName;
+use symphony_core::contract::{ClaimState, PhaseClaim, PhaseContract};
+use symphony_core::id::PhaseName;
+use symphony_core::issue::{CommentAuthor, Issue};
+use symphony_learning::Subject;
+use symphony_prompt::{
+    CommentInput, ExternalResearch, PhaseArtifact, PhaseAssignment, PhaseDispatch, ProjectLearning,
+    REJECTED_CLAIMS_MAX, Workspace,
+};
+use symphony_store::Store;
+
+use super::dispatch::{PromptRequest, Prompts};
+use super::knowledge::{
+    budgets, comments, fence_marker, issue_input, learnings, standing_conventions, texts,
+};
+use crate::error::RunnerError;
+
+/// Claims of a phase that are looked at for the rejected ones: as many as a run may make.
+const CLAIMS_READ_MAX: u32 = 50;
+
+/// What the prompts of a phase need besides what every prompt needs.
+#[derive(Debug)]
+pub(crate) struct PhasePart {
+    /// The contract.
+    pub(crate) contract: PhaseContract,
+    /// The project's addition for this profile in this phase.
+    pub(crate) override_text: Option<String>,
+    /// Artifacts of the phases before, in their order.
+    pub(crate) artifacts: Vec<PhaseArtifact>,
+}
+
+/// Assembles both prompts of a run in a phase.
+pub(crate) fn build_phase(
+    request: PromptRequest,
+    part: PhasePart,
+    store: &mut Store,
+) -> Result<Prompts, RunnerError> {
+    let (issue, config) = (&request.issue, &request.config);
+    let workspace = Workspace {
+        identifier: issue.id.to_string(),
+        path: request.path.clone(),
+        branch: request.branch.clone(),
+    };
+    let contract = part.contract;
+    let assignment = assignment(&contract);
+    let mut dispatch = PhaseDispatch::new(
+        request.agent.clone(),
+        workspace,
+        issue_input(issue),
+        assignment,
+        fence_marker(),
+    );
+    dispatch.external_research = config
+        .external_research
+        .enabled
+        .then_some(ExternalResearch {
+            max_searches: config.external_research.max_searches,
+        });
+    let best = learnings(issue, store)?;
+    dispatch.convention_learnings = texts(&best.conventions);
+    dispatch.phase_conventions = config.phase_conventions;
+    dispatch.cross_project_learnings = of_other_projects(issue, store)?;
+    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.rejected_claims = rejected_claims(issue, &contract.phase, store)?;
+    dispatch.comments = comments(issue, store)?;
+    dispatch.budgets = budgets(&config.budget)?;
+    dispatch.contract = contract.body;
+    dispatch.override_text = part.override_text;
+    dispatch.artifacts = part.artifacts;
+    dispatch.claude_md = request.claude_md;
+    dispatch.notes = request.notes;
+    let built = dispatch.build()?;
+    let learnings = standing_conventions(&best, &built.report);
+    Ok(Prompts { built, learnings })
+}
+
+fn assignment(contract: &PhaseContract) -> PhaseAssignment {
+    PhaseAssignment {
+        phase: contract.phase.clone(),
+        artifact_path: contract
+            .artifact_path
+            .as_ref()
+            .map(|path| path.template().to_owned()),
+        required_sections: contract.required_sections.clone(),
+        done_when: contract.done_when.clone(),
+        escalate_if: contract.escalate_if.clone(),
+    }
+}
+
+fn of_other_projects(
+    issue: &Issue,
+    store: &mut Store,
+) -> Result<Vec<ProjectLearning>, RunnerError> {
+    let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
+    let found = store.cross_project_learnings(&issue.project, &subject, Timestamp::now())?;
+    Ok(found
+        .into_iter()
+        .map(|learning| ProjectLearning {
+            pattern: learning.ranked.shown().to_owned(),
+            project: learning.project_name,
+        })
+        .collect())
+}
+
+/// What earlier claims of the phase were rejected for, since it was last accepted; who said so.
+fn rejected_claims(
+    issue: &Issue,
+    phase: &PhaseName,
+    store: &Store,
+) -> Result<Vec<CommentInput>, RunnerError> {
+    let claims = store.claims(&issue.id, Some(phase), CLAIMS_READ_MAX)?;
+    let since = claims
+        .iter()
+        .rposition(|claim| claim.state == ClaimState::Accepted)
+        .map_or(0, |accepted| accepted + 1);
+    let rejected: Vec<&PhaseClaim> = claims
+        .iter()
+        .skip(since)
+        .filter(|claim| claim.state == ClaimState::Rejected)
+        .collect();
+    let shown = rejected.len().saturating_sub(REJECTED_CLAIMS_MAX);
+    Ok(rejected.into_iter().skip(shown).map(rejection).collect())
+}
+
+fn rejection(claim: &PhaseClaim) -> CommentInput {
+    let lines: Vec<String> = claim
+        .reasons
+        .iter()
+        .map(|reason| format!("- {reason}"))
+        .collect();
+    let author = claim
+        .verdict
+        .as_ref()
+        .map_or(CommentAuthor::System, |verdict| verdict.author.clone());
+    CommentInput {
+        author,
+        content: lines.join("\n"),
+        created_at: Some(claim.created_at),
+    }
+}

@@ -1,0 +1,24 @@
+//! What a judge is shown of a phase claim.
+
+use symphony_core::contract::{PhaseClaim, PhaseContract};
+use symphony_prompt::{PhaseReview, Review};
+
+/// Turns the record into the judge's input.
+pub(crate) fn phase_review(
+    claim: &PhaseClaim,
+    contract: Option<&PhaseContract>,
+    artifact: Option<String>,
+) -> Review {
+    let of = |list: fn(&PhaseContract) -> &Vec<String>| {
+        contract.map_or_else(Vec::new, |contract| list(contract).clone())
+    };
+    Review::Phase(Box::new(PhaseReview {
+        phase: claim.phase.clone(),
+        summary: claim.summary.clone(),
+        artifact_path: claim.artifact_path.clone().unwrap_or_default(),
+        artifact,
+        required_sections: of(|contract| &contract.required_sections),
+        done_when: of(|contract| &contract.done_when),
+        skip_to: claim.skip_to.clone(),
+    }))
+}

@@ -1,0 +1,359 @@
+//! Phase claims: submitted by a phase's agent, settled once what they are about is committed.
+//!
+//! Intent, effect, outcome: a claim whose checks passed is recorded as `submitted`, then its caller commits the worktree,
+//! then the claim is settled with that commit. One that is still `submitted` when its run ends is rejected.
+
+use rusqlite::{Transaction, params};
+use serde_json::json;
+use symphony_core::contract::{ClaimState, PhaseClaim};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, RunId};
+use symphony_core::issue::{Issue, IssueEvent, IssueStatus, check_required_text, check_text};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::issue::move_in;
+use crate::issue_query::load_issue;
+use crate::note::check_run_limit;
+use crate::open::Store;
+use crate::phase_claim_query::{load_claim, load_open_claim};
+use crate::row::to_json;
+
+/// Claims that one run may make, refused ones included: more is a loop.
+const RUN_CLAIMS_MAX: i64 = 50;
+
+/// A claim to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewPhaseClaim {
+    /// The issue.
+    pub issue: IssueId,
+    /// The phase.
+    pub phase: PhaseName,
+    /// The artifact, relative to the worktree.
+    pub artifact_path: Option<String>,
+    /// What the agent says of it.
+    pub summary: String,
+    /// The later phase that it asks to go on with.
+    pub skip_to: Option<PhaseName>,
+    /// The phase that the issue goes to when it is accepted.
+    pub next_phase: Option<PhaseName>,
+}
+
+/// Who decides on a claim whose checks passed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Settlement {
+    /// Nobody: it is accepted.
+    Accepted,
+    /// A judge: the issue goes to `review`.
+    AwaitingJudge,
+}
+
+impl Store {
+    /// Records a claim that its checks refused; the issue stays where it is.
+    ///
+    /// # Errors
+    /// When the issue does not exist, its phase is another one now, a field breaks a limit, or the run has made too many.
+    pub fn refuse_claim(
+        &mut self,
+        context: &Context,
+        new: &NewPhaseClaim,
+        reasons: &[String],
+    ) -> Result<PhaseClaim, StoreError> {
+        check_fields(new)?;
+        self.write(context, |tx| {
+            let issue = claimable(tx, context, new)?;
+            let id = insert(tx, context, &issue, new, ClaimState::Rejected, reasons)?;
+            load_claim(tx, id)
+        })
+    }
+
+    /// Records a claim whose checks passed, before what it is about is committed. An open claim of an earlier run makes
+    /// room for it.
+    ///
+    /// # Errors
+    /// When the issue is not in progress, its phase is another one now, this run has a claim on it already, a field breaks
+    /// a limit, or the run has made too many.
+    pub fn submit_claim(
+        &mut self,
+        context: &Context,
+        new: &NewPhaseClaim,
+    ) -> Result<PhaseClaim, StoreError> {
+        check_fields(new)?;
+        self.write(context, |tx| {
+            let issue = claimable(tx, context, new)?;
+            if issue.state.status() != IssueStatus::InProgress {
+                return Err(StoreError::refused(format!(
+                    "{} is `{}`: a phase is claimed while the issue is in progress",
+                    issue.id,
+                    issue.state.status()
+                )));
+            }
+            if let Some(open) = load_open_claim(tx, &issue.id)? {
+                make_room(tx, context, &open)?;
+            }
+            let id = insert(tx, context, &issue, new, ClaimState::Submitted, &[])?;
+            load_claim(tx, id)
+        })
+    }
+
+    /// Settles a submitted claim on the commit that it is about; one that awaits a judge takes the issue to `review`.
+    ///
+    /// # Errors
+    /// When the claim is not submitted any more, or the issue may not go to `review` from where it is.
+    pub fn settle_claim(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        settlement: Settlement,
+        commit: &str,
+        warnings: &[String],
+    ) -> Result<PhaseClaim, StoreError> {
+        self.write(context, |tx| {
+            let claim = load_claim(tx, id)?;
+            if claim.state != ClaimState::Submitted {
+                return Err(StoreError::refused(format!(
+                    "claim {id} is {} already",
+                    claim.state
+                )));
+            }
+            let state = match settlement {
+                Settlement::Accepted => ClaimState::Accepted,
+                Settlement::AwaitingJudge => {
+                    move_in(tx, context, &claim.issue, &IssueEvent::ClaimSubmitted)?;
+                    ClaimState::AwaitingJudge
+                }
+            };
+            tx.execute(
+                "UPDATE phase_claim SET state = ?2, head_commit = ?3, reasons = ?4 WHERE id = ?1",
+                params![id.get(), state.name(), commit, to_json(warnings)],
+            )?;
+            let payload = json!({ "claim": id, "state": state, "commit": commit });
+            append(
+                tx,
+                context,
+                About::issue(&claim.issue),
+                "claim_settled",
+                &payload,
+            )?;
+            load_claim(tx, id)
+        })
+    }
+
+    /// Takes a submitted claim back: what it is about could not be committed.
+    ///
+    /// # Errors
+    /// When the claim does not exist.
+    pub fn withdraw_claim(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let claim = load_claim(tx, id)?;
+            if claim.state == ClaimState::Submitted {
+                reject(tx, context, &claim, reason)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Records that the branch of a claim that awaits a judge has another head now: the judge looks at that one.
+    ///
+    /// # Errors
+    /// When the claim does not await a judge.
+    pub fn move_claim_head(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        commit: &str,
+    ) -> Result<PhaseClaim, StoreError> {
+        self.write(context, |tx| {
+            let claim = load_claim(tx, id)?;
+            if !claim.awaits_judge() {
+                return Err(StoreError::refused(format!(
+                    "claim {id} is {}: no judge looks at it",
+                    claim.state
+                )));
+            }
+            tx.execute(
+                "UPDATE phase_claim SET head_commit = ?2 WHERE id = ?1",
+                params![id.get(), commit],
+            )?;
+            let payload = json!({ "claim": id, "commit": commit });
+            append(
+                tx,
+                context,
+                About::issue(&claim.issue),
+                "claim_head_moved",
+                &payload,
+            )?;
+            load_claim(tx, id)
+        })
+    }
+}
+
+fn check_fields(new: &NewPhaseClaim) -> Result<(), StoreError> {
+    check_required_text("summary", &new.summary)?;
+    if let Some(path) = &new.artifact_path {
+        check_text("artifact_path", path)?;
+    }
+    Ok(())
+}
+
+/// Returns the issue, when its phase is the claim's and the run may still claim.
+fn claimable(
+    tx: &Transaction<'_>,
+    context: &Context,
+    new: &NewPhaseClaim,
+) -> Result<Issue, StoreError> {
+    check_run_limit(tx, context, "phase_claim", RUN_CLAIMS_MAX)?;
+    let issue = load_issue(tx, &new.issue)?;
+    match issue.phase() {
+        Some(phase) if phase == new.phase => Ok(issue),
+        Some(phase) => Err(StoreError::refused(format!(
+            "the claim of `{}` is superseded: {} is in the phase `{phase}` now",
+            new.phase, new.issue
+        ))),
+        None => Err(StoreError::refused(format!(
+            "the claim of `{}` is superseded: {} has no phase label now",
+            new.phase, new.issue
+        ))),
+    }
+}
+
+/// A claim of an earlier run makes room; this run's own stands, unless it never came to be settled.
+fn make_room(tx: &Transaction<'_>, context: &Context, open: &PhaseClaim) -> Result<(), StoreError> {
+    let own = open.run.as_ref() == context.actor.run();
+    if own && open.state != ClaimState::Submitted {
+        return Err(StoreError::refused(format!(
+            "this run has claimed `{}` already (claim {}, {}): nothing is left to do, end your turn",
+            open.phase, open.id, open.state
+        )));
+    }
+    reject(tx, context, open, "a later claim took its place")
+}
+
+fn insert(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &Issue,
+    new: &NewPhaseClaim,
+    state: ClaimState,
+    reasons: &[String],
+) -> Result<ClaimId, StoreError> {
+    tx.execute(
+        "INSERT INTO phase_claim (project, issue, phase, artifact_path, summary, skip_to, next_phase, run, author, state, reasons, open, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+        params![
+            issue.project.as_str(),
+            issue.id.as_str(),
+            new.phase.as_str(),
+            new.artifact_path,
+            new.summary,
+            new.skip_to.as_ref().map(PhaseName::as_str),
+            new.next_phase.as_ref().map(PhaseName::as_str),
+            context.actor.run().map(RunId::as_str),
+            context.actor.author().name(),
+            state.name(),
+            to_json(reasons),
+            state == ClaimState::Submitted,
+            context.now.as_millisecond(),
+        ],
+    )?;
+    let id = ClaimId::new(tx.last_insert_rowid());
+    let payload = json!({ "claim": id, "phase": new.phase, "state": state, "reasons": reasons });
+    append(
+        tx,
+        context,
+        About::issue(&issue.id),
+        "phase_claimed",
+        &payload,
+    )?;
+    Ok(id)
+}
+
+/// Closes an open claim for a reason that is no verdict.
+pub(crate) fn reject(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+    reason: &str,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE phase_claim SET state = 'rejected', open = 0, reasons = ?2 WHERE id = ?1",
+        params![claim.id.get(), to_json(&[reason])],
+    )?;
+    let payload = json!({ "claim": claim.id, "reason": reason });
+    append(
+        tx,
+        context,
+        About::issue(&claim.issue),
+        "claim_rejected",
+        &payload,
+    )
+}
+
+/// Closes the open claim of an issue whose phase label is another one now; its review, if there was one, is over.
+pub(crate) fn drop_superseded(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+) -> Result<(), StoreError> {
+    let Some(claim) = load_open_claim(tx, id)? else {
+        return Ok(());
+    };
+    let issue = load_issue(tx, id)?;
+    let phase = issue.phase();
+    if phase.as_ref() == Some(&claim.phase) {
+        return Ok(());
+    }
+    let now = phase.map_or_else(
+        || "has no phase label".to_owned(),
+        |phase| format!("is in the phase `{phase}`"),
+    );
+    reject(
+        tx,
+        context,
+        &claim,
+        &format!("superseded: the issue {now} now"),
+    )?;
+    if issue.state.status() == IssueStatus::Review {
+        move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
+    }
+    Ok(())
+}
+
+/// Returns the accepted claim whose step is still to come when a run ends, after closing what the run left that can not
+/// count: a claim that was never settled, and any of a run that was tampered with.
+pub(crate) fn claim_at_end(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    run: &RunId,
+    tampered: bool,
+) -> Result<Option<PhaseClaim>, StoreError> {
+    let Some(claim) = load_open_claim(tx, issue)? else {
+        return Ok(None);
+    };
+    let own = claim.run.as_ref() == Some(run);
+    if own && tampered {
+        reject(
+            tx,
+            context,
+            &claim,
+            "its run changed configuration that runs programs",
+        )?;
+        return Ok(None);
+    }
+    if own && claim.state == ClaimState::Submitted {
+        reject(
+            tx,
+            context,
+            &claim,
+            "its run ended before the claim was settled",
+        )?;
+        return Ok(None);
+    }
+    Ok(claim.awaits_step().then_some(claim))
+}

@@ -1,0 +1,246 @@
+//! Verdicts on phase claims, and the step of an issue to its next phase.
+
+use rusqlite::{OptionalExtension, Transaction, params};
+use serde_json::json;
+use symphony_core::agent::AgentType;
+use symphony_core::contract::{ClaimState, PhaseClaim};
+use symphony_core::id::{ClaimId, IssueId, PhaseName};
+use symphony_core::issue::{
+    FindingKind, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, check_required_text, check_text,
+};
+use symphony_core::pull_request::{Verdict, VerdictKind};
+use symphony_core::run::{ProtectionLevel, RunTarget};
+
+use crate::context::{Actor, Context};
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::issue::{move_in, set_labels};
+use crate::issue_query::load_issue;
+use crate::note::{NewFinding, add_comment_in, add_finding_in};
+use crate::open::Store;
+use crate::phase_claim_query::{load_claim, load_open_claim};
+use crate::row::to_json;
+use crate::run::load_run;
+
+impl Store {
+    /// Records a verdict on a claim, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
+    /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
+    ///
+    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's.
+    ///
+    /// # Errors
+    /// When the claim does not await a judge, the commit is not the claim's, a rejection has no feedback, the writer may
+    /// not judge it, or the issue is not in `review`.
+    pub fn record_phase_verdict(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        kind: VerdictKind,
+        commit: &str,
+        comment: &str,
+    ) -> Result<PhaseClaim, StoreError> {
+        match kind {
+            VerdictKind::Rejected => check_required_text("feedback", comment)?,
+            VerdictKind::Approved => check_text("comment", comment)?,
+        }
+        self.write(context, |tx| {
+            let claim = judged(tx, id, commit)?;
+            let verdict = Verdict {
+                kind,
+                author: context.actor.author(),
+                run: context.actor.run().cloned(),
+                commit: commit.to_owned(),
+                protection: check_judge(tx, context, &claim)?,
+                comment: comment.to_owned(),
+                at: context.now,
+            };
+            write_verdict(tx, context, &claim, &verdict)?;
+            match kind {
+                VerdictKind::Rejected => {
+                    move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
+                }
+                VerdictKind::Approved if !is_live(tx, &claim.issue)? => {
+                    take_step(tx, context, &claim.issue)?;
+                }
+                VerdictKind::Approved => {}
+            }
+            load_claim(tx, id)
+        })
+    }
+
+    /// Takes an issue whose phase is accepted to the next one, or leaves it in `review` for a human when none follows.
+    /// Says whether there was a step to take: doing it twice does no harm.
+    ///
+    /// # Errors
+    /// When a run is live on the issue: its end takes the step.
+    pub fn advance_phase(
+        &mut self,
+        context: &Context,
+        issue: &IssueId,
+    ) -> Result<Option<PhaseClaim>, StoreError> {
+        self.write(context, |tx| {
+            if is_live(tx, issue)? {
+                return Err(StoreError::refused(format!(
+                    "a run is live on {issue}: its end takes the issue to its next phase"
+                )));
+            }
+            take_step(tx, context, issue)
+        })
+    }
+}
+
+fn is_live(tx: &Transaction<'_>, issue: &IssueId) -> Result<bool, StoreError> {
+    let live: Option<i64> = tx
+        .query_row(
+            "SELECT 1 FROM run WHERE issue = ?1 AND status IN ('starting', 'running')",
+            [issue.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    Ok(live.is_some())
+}
+
+/// Returns the claim, when a verdict on this commit of it can be given.
+fn judged(tx: &Transaction<'_>, id: ClaimId, commit: &str) -> Result<PhaseClaim, StoreError> {
+    let claim = load_claim(tx, id)?;
+    if !claim.awaits_judge() {
+        return Err(StoreError::refused(format!(
+            "claim {id} is {}: there is nothing to judge",
+            claim.state
+        )));
+    }
+    let head = claim.head_commit.as_deref().unwrap_or_default();
+    if head != commit {
+        return Err(StoreError::refused(format!(
+            "the verdict is about commit {commit}, but claim {id} is about {head}"
+        )));
+    }
+    let status = load_issue(tx, &claim.issue)?.state.status();
+    if status != IssueStatus::Review {
+        return Err(StoreError::refused(format!(
+            "{} is `{status}`: move it to `review` first",
+            claim.issue
+        )));
+    }
+    Ok(claim)
+}
+
+/// Returns how a verdict's writer is protected, after making sure that it may judge.
+fn check_judge(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+) -> Result<ProtectionLevel, StoreError> {
+    let Actor::Run(key) = &context.actor else {
+        return Ok(ProtectionLevel::Isolated);
+    };
+    let run = load_run(tx, &key.run)?;
+    let on_this = matches!(&run.target, RunTarget::Claim(_, id) if *id == claim.id);
+    if run.agent != AgentType::Judge || !on_this || claim.run.as_ref() == Some(&run.id) {
+        return Err(StoreError::refused(format!(
+            "only a judge's run on claim {} may judge it; this is a {} run",
+            claim.id, run.agent
+        )));
+    }
+    Ok(run.protection)
+}
+
+/// Writes a verdict: on the claim, as a finding, and its feedback as a comment for the next agent.
+fn write_verdict(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+    verdict: &Verdict,
+) -> Result<(), StoreError> {
+    let (state, word) = match verdict.kind {
+        VerdictKind::Approved => (ClaimState::Accepted, "Approved"),
+        VerdictKind::Rejected => (ClaimState::Rejected, "Rejected"),
+    };
+    let reasons: Vec<&str> = match verdict.kind {
+        VerdictKind::Approved => claim.reasons.iter().map(String::as_str).collect(),
+        VerdictKind::Rejected => vec![verdict.comment.as_str()],
+    };
+    tx.execute(
+        "UPDATE phase_claim SET state = ?2, open = ?3, reasons = ?4, verdict = ?5 WHERE id = ?1",
+        params![
+            claim.id.get(),
+            state.name(),
+            state == ClaimState::Accepted,
+            to_json(&reasons),
+            to_json(verdict),
+        ],
+    )?;
+    let said = if verdict.comment.trim().is_empty() {
+        String::new()
+    } else {
+        format!(": {}", verdict.comment)
+    };
+    let text = format!(
+        "{word} the phase {} (claim {}) on commit {}{said}",
+        claim.phase, claim.id, verdict.commit
+    );
+    let finding = NewFinding {
+        kind: FindingKind::PhaseVerdict,
+        text,
+        files: claim.artifact_path.iter().cloned().collect(),
+    };
+    add_finding_in(tx, context, &claim.issue, &finding)?;
+    if !said.is_empty() {
+        let comment = format!("{word} the phase {}{said}", claim.phase);
+        add_comment_in(tx, context, &claim.issue, &comment)?;
+    }
+    let payload = json!({ "claim": claim.id, "kind": verdict.kind, "commit": verdict.commit });
+    append(
+        tx,
+        context,
+        About::issue(&claim.issue),
+        "phase_judged",
+        &payload,
+    )
+}
+
+/// Takes the step of an accepted claim: the transition, and the label.
+fn take_step(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+) -> Result<Option<PhaseClaim>, StoreError> {
+    let Some(claim) = load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) else {
+        return Ok(None);
+    };
+    let next = claim.next();
+    move_in(tx, context, issue, &IssueEvent::PhaseAccepted { next })?;
+    close_step(tx, context, &claim)?;
+    load_claim(tx, claim.id).map(Some)
+}
+
+/// Writes the label of the next phase, and that the claim has had its effect.
+pub(crate) fn close_step(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+) -> Result<(), StoreError> {
+    if let Some(next) = &claim.next_phase {
+        let issue = load_issue(tx, &claim.issue)?;
+        let mut labels = issue.labels;
+        labels.retain(|label| !label.starts_with(PHASE_LABEL_PREFIX));
+        labels.push(format!("{PHASE_LABEL_PREFIX}{next}"));
+        set_labels(tx, &claim.issue, &labels)?;
+    }
+    tx.execute(
+        "UPDATE phase_claim SET open = 0 WHERE id = ?1",
+        [claim.id.get()],
+    )?;
+    let payload = json!({
+        "claim": claim.id,
+        "from": claim.phase,
+        "to": claim.next_phase.as_ref().map(PhaseName::as_str),
+    });
+    append(
+        tx,
+        context,
+        About::issue(&claim.issue),
+        "phase_advanced",
+        &payload,
+    )
+}

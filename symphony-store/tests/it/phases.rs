@@ -1,0 +1,327 @@
+//! Phase claims: submitted, settled, judged, and the step to the next phase.
+
+use symphony_core::agent::AgentType;
+use symphony_core::contract::{ClaimState, PhaseClaim};
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, PhaseName};
+use symphony_core::issue::{AttemptCounts, FindingKind, IssueEvent, IssueStatus};
+use symphony_core::pull_request::VerdictKind;
+use symphony_core::run::{Run, RunStatus, RunTarget};
+use symphony_store::{IssueEdit, Settlement, Store};
+
+use crate::queries::snapshot_request;
+use crate::support::{
+    at, by, finish, human, new_claim, new_issue, store, system, try_claim, worker,
+};
+
+/// An issue in a phase, and a live run on it.
+fn in_phase(phase: &str) -> (Store, IssueId, Run) {
+    let mut store = store();
+    let mut new = new_issue("a");
+    new.labels = vec!["big".into(), format!("phase:{phase}")];
+    let issue = store.add_issue(&human(1), &new).unwrap().id;
+    let run = worker(&mut store, "r1", &issue);
+    (store, issue, run)
+}
+
+fn claimed(store: &mut Store, run: &Run, settlement: Settlement) -> PhaseClaim {
+    let issue = run.target.issue().unwrap();
+    let new = new_claim(store, issue);
+    let claim = store.submit_claim(&by(run, 3), &new).unwrap();
+    assert_eq!((claim.state, claim.open), (ClaimState::Submitted, true));
+    store
+        .settle_claim(&by(run, 3), claim.id, settlement, "c1", &[])
+        .unwrap()
+}
+
+fn end(store: &mut Store, run: &Run) -> Run {
+    let finish = finish(run, RunStatus::Succeeded, None);
+    store.finish_run(&system(4), &finish).unwrap().run
+}
+
+fn judge(store: &mut Store, claim: &PhaseClaim) -> Run {
+    let target = RunTarget::Claim(claim.issue.clone(), claim.id);
+    try_claim(store, "judge", target, AgentType::Judge).unwrap()
+}
+
+fn standing(store: &Store, issue: &IssueId) -> (IssueStatus, Vec<String>) {
+    let issue = store.issue(issue).unwrap();
+    (issue.state.status(), issue.labels)
+}
+
+#[test]
+fn an_accepted_claim_takes_its_issue_to_the_next_phase_when_the_run_ends() {
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::Accepted);
+    assert!(claim.awaits_step());
+    // not while the run lives
+    let labels = |phase: &str| vec!["big".to_owned(), format!("phase:{phase}")];
+    assert_eq!(
+        standing(&store, &issue),
+        (IssueStatus::InProgress, labels("research"))
+    );
+    let error = store.advance_phase(&system(4), &issue).unwrap_err();
+    assert!(error.to_string().contains("a run is live"), "{error}");
+    assert_eq!(end(&mut store, &run).status, RunStatus::Succeeded);
+    assert_eq!(
+        standing(&store, &issue),
+        (IssueStatus::Todo, labels("architecture"))
+    );
+    assert_eq!(
+        store.issue(&issue).unwrap().counts,
+        AttemptCounts::default()
+    );
+    let claim = store.phase_claim(claim.id).unwrap();
+    assert_eq!((claim.state, claim.open), (ClaimState::Accepted, false));
+    assert_eq!(store.retries(None).unwrap(), []);
+    // once
+    assert_eq!(store.advance_phase(&system(5), &issue).unwrap(), None);
+}
+
+#[test]
+fn an_accepted_claim_outlives_the_failure_of_its_run() {
+    let (mut store, issue, run) = in_phase("research");
+    claimed(&mut store, &run, Settlement::Accepted);
+    let failed = finish(&run, RunStatus::Failed, Some(ErrorClass::AgentFailed));
+    store.finish_run(&system(4), &failed).unwrap();
+    let issue = store.issue(&issue).unwrap();
+    assert_eq!(issue.phase(), PhaseName::parse("architecture").ok());
+    assert_eq!(issue.counts, AttemptCounts::default());
+}
+
+#[test]
+fn the_last_phase_leaves_its_issue_in_review_for_a_human() {
+    let (mut store, issue, run) = in_phase("research");
+    let mut new = new_claim(&store, &issue);
+    new.next_phase = None;
+    let claim = store.submit_claim(&by(&run, 3), &new).unwrap();
+    store
+        .settle_claim(&by(&run, 3), claim.id, Settlement::Accepted, "c1", &[])
+        .unwrap();
+    end(&mut store, &run);
+    let labels = vec!["big".to_owned(), "phase:research".to_owned()];
+    assert_eq!(standing(&store, &issue), (IssueStatus::Review, labels));
+    assert!(!store.has_open_review(&issue).unwrap());
+}
+
+#[test]
+fn a_judge_approves_and_the_step_comes_with_the_end_of_its_run() {
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Review);
+    end(&mut store, &run);
+    let judge = judge(&mut store, &claim);
+    let approved = store
+        .record_phase_verdict(
+            &by(&judge, 5),
+            claim.id,
+            VerdictKind::Approved,
+            "c1",
+            "sound",
+        )
+        .unwrap();
+    assert!(approved.awaits_step());
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Review);
+    assert_eq!(end(&mut store, &judge).status, RunStatus::Succeeded);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+    assert_eq!(
+        store.issue(&issue).unwrap().phase(),
+        PhaseName::parse("architecture").ok()
+    );
+    let findings = store.findings(&issue, 9).unwrap();
+    let told: Vec<_> = findings.iter().map(|f| (f.kind, f.text.as_str())).collect();
+    assert_eq!(
+        told,
+        [(
+            FindingKind::PhaseVerdict,
+            "Approved the phase research (claim 1) on commit c1: sound"
+        )]
+    );
+}
+
+#[test]
+fn a_rejection_needs_feedback_and_sends_the_issue_back() {
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    end(&mut store, &run);
+    let judge = judge(&mut store, &claim);
+    let mut verdict = |text| {
+        let kind = VerdictKind::Rejected;
+        store.record_phase_verdict(&by(&judge, 5), claim.id, kind, "c1", text)
+    };
+    let error = verdict(" ").unwrap_err();
+    assert_eq!(error.to_string(), "feedback must not be empty");
+    let rejected = verdict("no risks named").unwrap();
+    assert_eq!(rejected.state, ClaimState::Rejected);
+    assert_eq!(rejected.reasons, ["no risks named"]);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+    let comments = store.comments(&issue, 9).unwrap();
+    assert_eq!(
+        comments[0].content,
+        "Rejected the phase research: no risks named"
+    );
+    end(&mut store, &judge);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+}
+
+#[test]
+fn a_human_decides_at_once_when_no_run_is_live() {
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    end(&mut store, &run);
+    let claim = store
+        .record_phase_verdict(&human(5), claim.id, VerdictKind::Approved, "c1", "")
+        .unwrap();
+    assert!(!claim.open);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+}
+
+#[test]
+fn only_a_judge_of_this_claim_and_this_commit_counts() {
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    let approve = VerdictKind::Approved;
+    let error = store
+        .record_phase_verdict(&by(&run, 4), claim.id, approve, "c1", "")
+        .unwrap_err();
+    assert!(error.to_string().contains("only a judge's run"), "{error}");
+    end(&mut store, &run);
+    let error = store
+        .record_phase_verdict(&human(5), claim.id, approve, "c0", "")
+        .unwrap_err();
+    assert!(error.to_string().contains("about commit c0"), "{error}");
+    let judge = judge(&mut store, &claim);
+    // a commit that came later is judged instead
+    store.move_claim_head(&system(6), claim.id, "c2").unwrap();
+    let error = store
+        .record_phase_verdict(&by(&judge, 7), claim.id, approve, "c1", "")
+        .unwrap_err();
+    assert!(error.to_string().contains("claim 1 is about c2"), "{error}");
+    assert_eq!(store.phase_claim(claim.id).unwrap().verdict, None);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Review);
+}
+
+#[test]
+fn a_claim_of_another_phase_is_superseded() {
+    let (mut store, issue, run) = in_phase("research");
+    let mut new = new_claim(&store, &issue);
+    new.phase = PhaseName::parse("grooming").unwrap();
+    for refused in [
+        store.submit_claim(&by(&run, 3), &new),
+        store.refuse_claim(&by(&run, 3), &new, &[]),
+    ] {
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "the claim of `grooming` is superseded: DEM-1 is in the phase `research` now"
+        );
+    }
+    // a label that a human changes under an open claim ends its review
+    let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    end(&mut store, &run);
+    let edit = IssueEdit {
+        labels: Some(vec!["phase:grooming".into()]),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(5), &issue, &edit).unwrap();
+    let claim = store.phase_claim(claim.id).unwrap();
+    assert_eq!(
+        (claim.state, claim.reasons),
+        (
+            ClaimState::Rejected,
+            vec!["superseded: the issue is in the phase `grooming` now".to_owned()]
+        )
+    );
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+}
+
+#[test]
+fn what_a_run_left_unsettled_does_not_count() {
+    for (status, class, reason) in [
+        (
+            RunStatus::Crashed,
+            ErrorClass::Crashed,
+            "its run ended before the claim was settled",
+        ),
+        (
+            RunStatus::Tampered,
+            ErrorClass::Tampered,
+            "its run changed configuration that runs programs",
+        ),
+    ] {
+        let (mut store, issue, run) = in_phase("research");
+        let new = new_claim(&store, &issue);
+        let claim = store.submit_claim(&by(&run, 3), &new).unwrap();
+        let finish = finish(&run, status, Some(class));
+        store.finish_run(&system(4), &finish).unwrap();
+        assert_eq!(store.phase_claim(claim.id).unwrap().reasons, [reason]);
+        assert_eq!(
+            store.issue(&issue).unwrap().phase(),
+            PhaseName::parse("research").ok()
+        );
+    }
+}
+
+#[test]
+fn one_claim_is_open_and_a_later_run_takes_its_place() {
+    let (mut store, issue, run) = in_phase("research");
+    let first = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    let new = new_claim(&store, &issue);
+    let error = store.submit_claim(&by(&run, 3), &new).unwrap_err();
+    assert!(error.to_string().contains("is `review`"), "{error}");
+    end(&mut store, &run);
+    for event in [IssueEvent::Shelved, IssueEvent::Queued] {
+        store.move_issue(&human(5), &issue, &event).unwrap();
+    }
+    assert_eq!(store.open_claim(&issue).unwrap().unwrap().id, first.id);
+    let run = worker(&mut store, "r2", &issue);
+    let second = claimed(&mut store, &run, Settlement::Accepted);
+    let error = store.submit_claim(&by(&run, 3), &new).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("has claimed `research` already (claim 2, accepted)"),
+        "{error}"
+    );
+    let states: Vec<_> = store
+        .claims(&issue, None, 9)
+        .unwrap()
+        .into_iter()
+        .map(|claim| (claim.id, claim.state))
+        .collect();
+    assert_eq!(
+        states,
+        [
+            (first.id, ClaimState::Rejected),
+            (second.id, ClaimState::Accepted)
+        ]
+    );
+}
+
+#[test]
+fn a_tick_sees_what_waits_for_a_judge_and_what_is_accepted() {
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::AwaitingJudge);
+    end(&mut store, &run);
+    let snapshot = store.load_snapshot(snapshot_request(), at(9)).unwrap();
+    assert_eq!(snapshot.reviews.len(), 1);
+    assert_eq!(snapshot.reviews[0].last_judged_at, None);
+    let judge = judge(&mut store, &claim);
+    store
+        .record_phase_verdict(&by(&judge, 5), claim.id, VerdictKind::Approved, "c1", "")
+        .unwrap();
+    let snapshot = store.load_snapshot(snapshot_request(), at(9)).unwrap();
+    assert_eq!(snapshot.reviews, []);
+    assert_eq!(snapshot.accepted.len(), 1);
+    assert_eq!(snapshot.accepted[0].issue, issue);
+}
+
+#[test]
+fn an_issue_that_has_ended_leaves_no_open_claim() {
+    for event in [IssueEvent::Finished, IssueEvent::Cancelled] {
+        let (mut store, issue, run) = in_phase("research");
+        claimed(&mut store, &run, Settlement::AwaitingJudge);
+        end(&mut store, &run);
+        store.move_issue(&human(5), &issue, &event).unwrap();
+        assert_eq!(store.open_claim(&issue).unwrap(), None, "{event:?}");
+    }
+}
