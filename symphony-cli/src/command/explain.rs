@@ -3,6 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
+use symphony_core::contract::PhaseClaim;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::InboxItem;
 use symphony_core::issue::{Issue, IssueState};
@@ -71,6 +72,12 @@ fn explain(
             waits.extend(elsewhere(issue));
         }
     }
+    if let Some(claim) = store
+        .open_claim(&issue.id)?
+        .filter(PhaseClaim::awaits_judge)
+    {
+        waits.push(claim_to_judge(&claim));
+    }
     Ok(ExplainView {
         identifier: issue.id.clone(),
         title: issue.title.clone(),
@@ -79,6 +86,19 @@ fn explain(
         next,
         reasons: waits,
     })
+}
+
+/// What a person can do about a claim while no judge has spoken.
+fn claim_to_judge(claim: &PhaseClaim) -> WaitView {
+    let PhaseClaim {
+        id, issue, phase, ..
+    } = claim;
+    WaitView::Person {
+        reason: "phase_claim",
+        text: format!(
+            "claim {id} of the phase {phase} awaits a verdict: `symphony phase approve {issue}` or `symphony phase reject {issue}` gives yours"
+        ),
+    }
 }
 
 fn concerns(action: &Action, id: &IssueId) -> bool {

@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::id::IssueId;
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
 
+use super::claim::ClaimView;
 use super::issue::IssueView;
 use super::notes::{CommentView, FindingView};
 use super::pull_request::PrView;
@@ -12,6 +13,8 @@ use crate::output::{List, Page, View};
 
 /// Newest comments and findings shown: as many as a person reads.
 const NOTES_MAX: u32 = 100;
+/// Newest phase claims shown.
+const CLAIMS_MAX: u32 = 20;
 /// Newest runs shown.
 const RUNS_MAX: u32 = 20;
 
@@ -24,6 +27,7 @@ pub(crate) struct IssueDetail {
     dependents: Vec<IssueId>,
     comments: Vec<CommentView>,
     findings: Vec<FindingView>,
+    phase_claims: Vec<ClaimView>,
     pull_requests: Vec<PrView>,
     runs: Vec<RunView>,
 }
@@ -66,6 +70,11 @@ impl IssueDetail {
                 .into_iter()
                 .map(FindingView::from)
                 .collect(),
+            phase_claims: store
+                .claims(id, None, CLAIMS_MAX)?
+                .into_iter()
+                .map(ClaimView::from)
+                .collect(),
             pull_requests: store.prs(&prs)?.into_iter().map(PrView::from).collect(),
             runs: store.runs(&runs)?.into_iter().map(RunView::from).collect(),
         })
@@ -86,6 +95,13 @@ impl View for IssueDetail {
         if !self.issue.description.is_empty() {
             page.gap();
             page.block(&self.issue.description);
+        }
+        if !self.phase_claims.is_empty() {
+            page.heading("Phase claims");
+            List {
+                items: self.phase_claims.clone(),
+            }
+            .write(page);
         }
         if !self.pull_requests.is_empty() {
             page.heading("Pull requests");

@@ -1,5 +1,6 @@
 //! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
 
+mod claim;
 mod explain;
 mod inbox;
 mod issue;
@@ -12,6 +13,7 @@ mod run;
 mod status;
 mod tick;
 
+pub(crate) use claim::ClaimView;
 pub(crate) use explain::{ExplainView, WaitView};
 pub(crate) use inbox::InboxView;
 pub(crate) use issue::IssueView;

@@ -28,6 +28,8 @@ mod main_job;
 #[cfg(test)]
 mod mcp_stdio;
 #[cfg(test)]
+mod pipeline;
+#[cfg(test)]
 mod plan_damage;
 #[cfg(test)]
 mod plan_files;

@@ -138,6 +138,9 @@ async fn arguments_and_the_required_ones() {
     create_pr [approach] body [gate_results] title
     approve_pr [comment]
     reject_pr feedback
+    complete_phase [artifact_path] phase [skip_to] summary
+    approve_phase [comment]
+    reject_phase feedback
     record_coverage concept file [notes]
     record_test_health duration_ms [names] test_count
     ");

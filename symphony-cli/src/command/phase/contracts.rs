@@ -1,27 +1,16 @@
-//! Phase contracts: `symphony phase`.
+//! Phase contracts: `symphony phase list`, `show`, `check`.
 
 use std::path::PathBuf;
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde::Serialize;
-use symphony_core::contract::{PhaseContract, parse_contract};
+use symphony_core::contract::{PhaseContract, Pipeline, parse_contract};
 use symphony_core::id::PhaseName;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{List, Page, Table, View, plural};
-
-/// A command on phase contracts.
-#[derive(Debug, Subcommand)]
-pub(crate) enum PhaseCommand {
-    /// List the phases that hold here, the project's own over the shipped ones
-    List(PhaseListArgs),
-    /// Show one contract: its front matter and its prompt
-    Show(PhaseShowArgs),
-    /// Check a contract file; all problems at once
-    Check(PhaseCheckArgs),
-}
 
 /// What `phase list` takes.
 #[derive(Debug, Args)]
@@ -61,6 +50,12 @@ struct PhaseProblem {
     message: String,
     #[serde(skip)]
     snippet: String,
+}
+
+impl From<PhaseContract> for PhaseView {
+    fn from(contract: PhaseContract) -> Self {
+        Self { contract }
+    }
 }
 
 impl View for List<PhaseView> {
@@ -140,41 +135,43 @@ impl View for List<PhaseProblem> {
     }
 }
 
-impl PhaseCommand {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// When the prompts can not be read, there is no such phase, or a checked file has problems.
-    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        if let Self::Check(args) = self {
-            return check(app, args);
-        }
-        let session = app.session()?;
-        let config = session.installation.project_config(&session.project)?;
-        let pipeline = session
-            .installation
-            .library(&config)
-            .context("load the contracts")?
-            .pipeline;
-        let view = |contract: &PhaseContract| PhaseView {
-            contract: contract.clone(),
-        };
-        match self {
-            Self::Show(args) => {
-                let contract = pipeline.get(&args.phase).ok_or_else(|| {
-                    Stop::new(
-                        Exit::NotFound,
-                        format!("there is no phase `{}`", args.phase),
-                    )
-                    .hint("`symphony phase list` names them")
-                })?;
-                app.out.answer(&view(contract))
-            }
-            Self::List(_) | Self::Check(_) => app
-                .out
-                .answer(&pipeline.iter().map(view).collect::<List<_>>()),
-        }
+impl PhaseListArgs {
+    #[expect(
+        clippy::unused_self,
+        reason = "every command's arguments run themselves"
+    )]
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let pipeline = pipeline(app)?;
+        let views: List<PhaseView> = pipeline.iter().cloned().map(PhaseView::from).collect();
+        app.out.answer(&views)
     }
+}
+
+impl PhaseShowArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let pipeline = pipeline(app)?;
+        let contract = pipeline.get(&self.phase).ok_or_else(|| {
+            Stop::new(
+                Exit::NotFound,
+                format!("there is no phase `{}`", self.phase),
+            )
+            .hint("`symphony phase list` names them")
+        })?;
+        app.out.answer(&PhaseView::from(contract.clone()))
+    }
+}
+
+impl PhaseCheckArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        check(app, self)
+    }
+}
+
+fn pipeline(app: &App) -> anyhow::Result<Pipeline> {
+    let session = app.session()?;
+    let config = session.installation.project_config(&session.project)?;
+    let library = session.installation.library(&config);
+    Ok(library.context("load the contracts")?.pipeline)
 }
 
 fn check(app: &App, args: &PhaseCheckArgs) -> anyhow::Result<()> {

@@ -1,0 +1,41 @@
+//! Phases: `symphony phase`. Contracts are listed, shown and checked; claims are approved and rejected.
+
+mod contracts;
+mod verdict;
+
+use clap::Subcommand;
+
+use self::contracts::{PhaseCheckArgs, PhaseListArgs, PhaseShowArgs};
+use self::verdict::{ApprovePhaseArgs, RejectPhaseArgs};
+use crate::app::App;
+
+/// A command on phases.
+#[derive(Debug, Subcommand)]
+pub(crate) enum PhaseCommand {
+    /// List the phases that hold here, the project's own over the shipped ones
+    List(PhaseListArgs),
+    /// Show one contract: its front matter and its prompt
+    Show(PhaseShowArgs),
+    /// Check a contract file; all problems at once
+    Check(PhaseCheckArgs),
+    /// Approve the phase that an issue claims to have delivered
+    Approve(ApprovePhaseArgs),
+    /// Reject the phase that an issue claims to have delivered; its agent gets your feedback
+    Reject(RejectPhaseArgs),
+}
+
+impl PhaseCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// When the prompts can not be read, there is no such phase, a checked file has problems, or a verdict is refused.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        match self {
+            Self::List(args) => args.run(app),
+            Self::Show(args) => args.run(app),
+            Self::Check(args) => args.run(app),
+            Self::Approve(args) => args.run(app),
+            Self::Reject(args) => args.run(app),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! `symphony phase approve` and `reject`: a person's verdict counts like a judge's.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::contract::PhaseClaim;
+use symphony_core::id::IssueId;
+use symphony_core::pull_request::VerdictKind;
+use symphony_runner::cancel::end_run_of;
+use symphony_runner::repository::open_repository;
+use symphony_store::{Store, StoreError};
+use symphony_workspace::BranchName;
+
+use crate::app::App;
+use crate::value::{issue_id, text_or_stdin};
+use crate::view::ClaimView;
+
+/// What `phase approve` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  symphony phase approve SYM-1 --comment 'The second way, please'"
+)]
+pub(crate) struct ApprovePhaseArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+    /// What to say with it; `-` reads it from standard input
+    #[arg(
+        short = 'm',
+        long,
+        value_name = "TEXT",
+        default_value = "",
+        hide_default_value = true
+    )]
+    comment: String,
+}
+
+/// What `phase reject` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  symphony phase reject SYM-1 --feedback 'The design does not say what happens to old data'"
+)]
+pub(crate) struct RejectPhaseArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+    /// What has to be different; the phase's next agent reads it. `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    feedback: String,
+}
+
+impl ApprovePhaseArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let comment = text_or_stdin(&self.comment)?;
+        let claim =
+            give(app, &self.issue, VerdictKind::Approved, &comment).context("approve the phase")?;
+        let then = match &claim.next_phase {
+            Some(next) => format!("it goes on to `{next}`"),
+            None => format!(
+                "it was the last one, `symphony issue move {} done` ends it",
+                claim.issue
+            ),
+        };
+        let sentence = format!(
+            "Approved the phase `{}` of {}: {then}.",
+            claim.phase, claim.issue
+        );
+        app.out.done(&ClaimView::from(claim), &sentence)
+    }
+}
+
+impl RejectPhaseArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let feedback = text_or_stdin(&self.feedback)?;
+        let claim =
+            give(app, &self.issue, VerdictKind::Rejected, &feedback).context("reject the phase")?;
+        let sentence = format!(
+            "Rejected the phase `{}`: {} goes back to its agent.",
+            claim.phase, claim.issue
+        );
+        app.out.done(&ClaimView::from(claim), &sentence)
+    }
+}
+
+/// Gives a person's verdict on the claim of an issue, on what its branch holds now.
+fn give(
+    app: &App,
+    issue: &IssueId,
+    kind: VerdictKind,
+    comment: &str,
+) -> anyhow::Result<PhaseClaim> {
+    app.surroundings.refuse_agents()?;
+    let mut session = app.session()?;
+    let store = &mut session.store;
+    let claim = awaiting(store, issue)?;
+    // a judge at work must not speak after a person
+    end_run_of(store, issue)?;
+    let claim = awaiting(store, &claim.issue)?;
+    let project = store.project(&claim.project)?;
+    let config = session.installation.project_config(&project)?;
+    let head = open_repository(&project, &config)?.branch_head(&BranchName::of_issue(issue))?;
+    let commit = match head {
+        Some(head) => head.as_str().to_owned(),
+        None => claim.head_commit.clone().unwrap_or_default(),
+    };
+    let context = App::as_human();
+    if claim.head_commit.as_ref() != Some(&commit) {
+        store.move_claim_head(&context, claim.id, &commit)?;
+    }
+    Ok(store.record_phase_verdict(&context, claim.id, kind, &commit, comment)?)
+}
+
+/// Returns the claim of an issue that awaits a verdict.
+fn awaiting(store: &Store, issue: &IssueId) -> Result<PhaseClaim, StoreError> {
+    store.issue(issue)?;
+    store
+        .open_claim(issue)?
+        .filter(PhaseClaim::awaits_judge)
+        .ok_or_else(|| StoreError::Refused {
+            reason: format!("{issue} has no claim of a phase that awaits a verdict"),
+        })
+}

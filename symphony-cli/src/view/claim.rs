@@ -1,0 +1,72 @@
+//! Phase claims.
+
+use serde::Serialize;
+use symphony_core::contract::PhaseClaim;
+
+use crate::output::{List, Page, Table, View, ago};
+
+/// Characters of a commit that are shown to a person.
+const COMMIT_CHARS: usize = 10;
+
+/// A phase claim.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ClaimView {
+    #[serde(flatten)]
+    pub(crate) claim: PhaseClaim,
+}
+
+impl From<PhaseClaim> for ClaimView {
+    fn from(claim: PhaseClaim) -> Self {
+        Self { claim }
+    }
+}
+
+impl ClaimView {
+    /// Where it stands, in words.
+    fn standing(&self) -> String {
+        let claim = &self.claim;
+        match (&claim.next_phase, claim.awaits_step()) {
+            (Some(next), true) => format!("accepted, on to {next} with the next tick"),
+            (None, true) => "accepted, the last phase".to_owned(),
+            _ if claim.awaits_judge() => "awaits a verdict".to_owned(),
+            _ => claim.state.to_string(),
+        }
+    }
+}
+
+impl View for List<ClaimView> {
+    fn write(&self, page: &mut Page) {
+        let mut table = Table::new(["CLAIM", "PHASE", "STATE", "COMMIT", "MADE", "WHY"]);
+        for view in &self.items {
+            let claim = &view.claim;
+            let commit = claim.head_commit.as_deref().unwrap_or_default();
+            table.row([
+                claim.id.to_string(),
+                claim.phase.to_string(),
+                view.standing(),
+                commit.chars().take(COMMIT_CHARS).collect(),
+                ago(claim.created_at, page.now()),
+                claim.reasons.join("; "),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
+impl View for ClaimView {
+    fn write(&self, page: &mut Page) {
+        let claim = &self.claim;
+        page.field("claim", &claim.id.to_string());
+        page.field("issue", claim.issue.as_str());
+        page.field("phase", claim.phase.as_str());
+        page.field("state", &self.standing());
+        page.field(
+            "artifact",
+            claim.artifact_path.as_deref().unwrap_or_default(),
+        );
+        page.field("commit", claim.head_commit.as_deref().unwrap_or_default());
+        for reason in &claim.reasons {
+            page.field("why", reason);
+        }
+    }
+}
