@@ -67,6 +67,8 @@ pub enum WaitsFor {
         /// The pull request.
         pr: PrId,
     },
+    /// The claim of its phase needs a human's verdict.
+    PhaseVerdict,
     /// It is in review with nothing open: its last phase was accepted.
     Acceptance,
     /// It is blocked.
@@ -114,6 +116,7 @@ impl WaitsFor {
             .find_map(|reason| match (reason, open_pr) {
                 (Reason::Judged, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr }),
+                (Reason::JudgeOff, None) => Some(Self::PhaseVerdict),
                 (Reason::SubtasksCancelled, _) => Some(Self::CancelledSubtasks),
                 (Reason::AttemptsSpent { .. }, None) => Some(Self::Spent(counts)),
                 (
@@ -130,7 +133,9 @@ impl WaitsFor {
     /// Returns the kind.
     pub const fn kind(&self) -> InboxKind {
         match self {
-            Self::Merge { .. } | Self::Verdict { .. } | Self::Acceptance => InboxKind::Review,
+            Self::Merge { .. } | Self::Verdict { .. } | Self::PhaseVerdict | Self::Acceptance => {
+                InboxKind::Review
+            }
             Self::Blocked(_) => InboxKind::Blocked,
             Self::Spent(_) => InboxKind::Breaker,
             Self::CancelledDependencies(_) => InboxKind::Dependency,
@@ -145,6 +150,9 @@ impl WaitsFor {
             Self::Merge { pr } => format!("pull request {pr} is approved: it waits for your merge"),
             Self::Verdict { pr } => {
                 format!("pull request {pr} waits for your verdict (judge_enabled is off)")
+            }
+            Self::PhaseVerdict => {
+                "what its phase made waits for your verdict (judge_enabled is off)".to_owned()
             }
             Self::Acceptance => "its review waits for you".to_owned(),
             Self::Blocked(block) => format!("it is blocked ({}): {}", block.by, block.reason),
@@ -174,6 +182,11 @@ impl WaitsFor {
                 format!("symphony pr merge {issue}"),
                 format!("symphony pr approve {issue}"),
                 format!("symphony pr reject {issue} --feedback TEXT"),
+            ],
+            Self::PhaseVerdict => vec![
+                format!("symphony issue show {issue}"),
+                format!("symphony phase approve {issue}"),
+                format!("symphony phase reject {issue} --feedback TEXT"),
             ],
             Self::Acceptance => vec![
                 format!("symphony issue move {issue} done"),
@@ -358,6 +371,7 @@ mod tests {
         let rows = [
             WaitsFor::Merge { pr },
             WaitsFor::Verdict { pr },
+            WaitsFor::PhaseVerdict,
             WaitsFor::Acceptance,
             blocked(BlockedBy::Agent),
             blocked(BlockedBy::Human),

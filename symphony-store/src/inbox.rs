@@ -43,7 +43,8 @@ const ACCEPTANCE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
     since!(),
     " AS since FROM issue i INDEXED BY issue_review WHERE i.project = ?1 AND i.status = 'review'
-      AND NOT EXISTS (SELECT 1 FROM pull_request p WHERE p.issue = i.id AND p.state IN ('open', 'approved')) LIMIT ?2"
+      AND NOT EXISTS (SELECT 1 FROM pull_request p WHERE p.issue = i.id AND p.state IN ('open', 'approved'))
+      AND NOT EXISTS (SELECT 1 FROM phase_claim c WHERE c.issue = i.id AND c.open = 1) LIMIT ?2"
 );
 
 impl Store {

@@ -62,21 +62,21 @@ fn explain(
         .iter()
         .map(|reason| WaitView::Dispatch(ReasonView::from(reason)))
         .collect();
+    let claim = store
+        .open_claim(&issue.id)?
+        .filter(PhaseClaim::awaits_judge);
     if running.is_none() {
         let items = inbox(store, snapshot, &plan, now)?;
         let item = items
             .iter()
             .find(|item| item.issue.as_ref() == Some(&issue.id));
         waits.extend(item.map(|item| for_you(item, &reasons)));
-        if item.is_none() && next.is_none() && reasons.is_empty() {
-            waits.extend(elsewhere(issue));
+        if item.is_none() {
+            waits.extend(claim.as_ref().map(claim_to_judge));
+            if next.is_none() && waits.is_empty() {
+                waits.extend(elsewhere(issue));
+            }
         }
-    }
-    if let Some(claim) = store
-        .open_claim(&issue.id)?
-        .filter(PhaseClaim::awaits_judge)
-    {
-        waits.push(claim_to_judge(&claim));
     }
     Ok(ExplainView {
         identifier: issue.id.clone(),
