@@ -1,14 +1,12 @@
 //! Settings of the installation that commands change: the pause of dispatch.
 
-use rusqlite::{OptionalExtension, params};
+use rusqlite::OptionalExtension;
 use serde_json::json;
-use symphony_core::Timestamp;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
-use crate::row::time;
 
 impl Store {
     /// Says whether a human paused all dispatch.
@@ -41,28 +39,6 @@ impl Store {
                 &json!({ "paused": paused }),
             )
         })
-    }
-
-    /// Records when the last tick began.
-    ///
-    /// # Errors
-    /// When the database can not be written.
-    pub fn record_tick(&mut self, now: Timestamp) -> Result<(), StoreError> {
-        self.conn
-            .prepare_cached("INSERT OR REPLACE INTO setting (key, value) VALUES ('last_tick', ?1)")?
-            .execute(params![now.as_millisecond().to_string()])?;
-        Ok(())
-    }
-
-    /// Returns when the last tick began.
-    ///
-    /// # Errors
-    /// When the database can not be read.
-    pub fn last_tick(&self) -> Result<Option<Timestamp>, StoreError> {
-        let ms = self
-            .setting("last_tick")?
-            .and_then(|text| text.parse().ok());
-        ms.map(time).transpose()
     }
 
     fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {

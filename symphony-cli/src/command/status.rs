@@ -5,7 +5,7 @@ use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::tick::{Action, Plan, Snapshot, obstacles, plan_tick};
-use symphony_runner::tick::observe_snapshot;
+use symphony_runner::tick::{last_tick, observe_snapshot};
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 
 use crate::app::App;
@@ -43,7 +43,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         project: project.clone(),
         problem: broken,
         paused: snapshot.paused,
-        last_tick_at: store.last_tick()?,
+        last_tick_at: last_tick(&session.installation)?,
         slots: snapshot.slots.total,
         slots_taken: snapshot.live.len(),
         issues: store

@@ -7,10 +7,12 @@ mod act;
 mod hands;
 mod observe;
 mod once;
+mod turn;
 mod wait;
 
 pub use act::{ActReport, act};
 pub use hands::{Hands, LocalHands};
 pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
+pub use turn::last_tick;
 pub use wait::wait_for;

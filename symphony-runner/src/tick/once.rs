@@ -1,8 +1,5 @@
 //! A tick from beginning to end, in its turn.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::time::{Duration, Instant};
-
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
 use symphony_core::tick::{Plan, plan_tick};
@@ -11,14 +8,10 @@ use symphony_workspace::Failpoint;
 use super::act::act;
 use super::hands::LocalHands;
 use super::observe::observe;
+use super::turn::Turn;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
-
-/// How long `--wait` waits for its turn: longer than any tick takes.
-const TURN_WAIT_MAX: Duration = Duration::from_mins(1);
-/// Time between two looks at the lock.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// How a tick is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,7 +53,7 @@ pub struct TickReport {
 /// When the database can not be read or written, or no turn came within a minute.
 pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOutcome, RunnerError> {
     let mut store = installation.open_store()?;
-    let Some(_turn) = take_turn(installation, options)? else {
+    let Some(turn) = Turn::take(installation, options.wait_for_lock)? else {
         return Ok(TickOutcome::Busy);
     };
     let now = Timestamp::now();
@@ -73,7 +66,7 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
         ..TickReport::default()
     };
     if !options.dry_run {
-        store.record_tick(now)?;
+        turn.note(now);
         Failpoint::TickRecorded.reach();
         let done = act(&mut store, &mut hands, &world, &report.plan.actions)?;
         report.started = done.started;
@@ -82,31 +75,4 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
         report.supervisors = hands.into_supervisors();
     }
     Ok(TickOutcome::Done(report))
-}
-
-/// Takes the lock that makes ticks take turns; it is given up when the value is dropped.
-fn take_turn(
-    installation: &Installation,
-    options: TickOptions,
-) -> Result<Option<File>, RunnerError> {
-    let path = installation.tick_lock();
-    let failed = |error| RunnerError::io("lock", &path, error);
-    let file = OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .open(&path)
-        .map_err(failed)?;
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(Some(file)),
-            Err(TryLockError::WouldBlock) => {}
-            Err(TryLockError::Error(error)) => return Err(RunnerError::io("lock", &path, error)),
-        }
-        if !options.wait_for_lock || begun.elapsed() > TURN_WAIT_MAX {
-            return Ok(None);
-        }
-        std::thread::sleep(LOOK);
-    }
 }

@@ -242,7 +242,6 @@ impl Course {
         };
         let store = &mut self.store;
         let acted = catch_unwind(AssertUnwindSafe(|| {
-            store.record_tick(now)?;
             act(store, &mut hands, &world, &plan.actions)
         }));
         // a process that ends gives up its locks
