@@ -1,0 +1,50 @@
+//! Symphony's processes beside their limits and their peers: idle tick, claim, MCP server, supervisor.
+//!
+//! `cargo bench -p symphony-cli --bench processes -- [tick|claim|mcp|supervisor]…`
+//!
+//! Everything that is compared runs in turn in the same run (A B A B …); of each the median counts, and only ratios say
+//! anything. Peers in JavaScript are under `benches/peers/`, pinned by a lock file and installed on first use; one that is
+//! missing is reported. Results are checked before anything is timed.
+
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a benchmark reads clocks, starts its peers, and prints"
+)]
+
+#[path = "processes/claim.rs"]
+mod claim;
+#[path = "processes/idle_tick.rs"]
+mod idle_tick;
+#[path = "processes/mcp_start.rs"]
+mod mcp_start;
+#[path = "processes/measure.rs"]
+mod measure;
+#[path = "processes/peers.rs"]
+mod peers;
+#[path = "processes/project.rs"]
+mod project;
+#[path = "processes/supervisor.rs"]
+mod supervisor;
+
+fn main() {
+    let asked: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .collect();
+    let parts: [(&str, fn()); 4] = [
+        ("tick", idle_tick::run),
+        ("claim", claim::run),
+        ("mcp", mcp_start::run),
+        ("supervisor", supervisor::run),
+    ];
+    for (name, run) in parts {
+        if asked.is_empty() || asked.iter().any(|asked| asked == name) {
+            run();
+        }
+    }
+}
