@@ -12,6 +12,7 @@ use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::detect::find_program;
+use symphony_runner::tick::last_tick;
 
 use super::check::{CheckView, fail_with, write_checks};
 use super::schedule::Schedule;
@@ -52,7 +53,7 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let session = app.session()?;
     let config = session.config().context("check what differs under cron")?;
     let installation = &session.installation;
-    let last_tick = session.store.last_tick().context("ask for the last tick")?;
+    let last_tick = last_tick(installation).context("ask for the last tick")?;
     let (path, programs) = needed_path(installation, &config);
     let checks = vec![
         check_home(installation),
