@@ -5,6 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::main_job::MAIN_JOB;
+use crate::pipeline::{PIPELINE, drive};
 use crate::support::{
     JUDGE_TOOLS, Model, Project, RealCli, WORKER, WORKER_TOOLS, agents_of, bash, is_there, row,
     scenario, scenarios, text, until,
@@ -236,6 +237,31 @@ fn the_main_job_passes_with_the_real_claude_cli() {
     assert!(!project.git(&["log", "main"]).contains("Co-Authored-By"));
     assert_eq!(project.issue("SYM-1")["status"], "done");
     assert!(!project.worktree("SYM-1").exists());
+}
+
+/// A claim that is refused, a design that is sent back and a red gate on the way: the scenario file is the scripted agent's.
+#[test]
+fn the_whole_pipeline_passes_with_the_real_claude_cli() {
+    let (project, model) = project(PIPELINE);
+    drive(&project);
+    let requests = model.requests();
+    let given = Given::first(&requests, "design, first");
+    assert_eq!(
+        given.of_symphony(),
+        row(
+            "get_issue list_issues update_issue_status create_issue add_finding add_learning add_comment \
+             search_learnings complete_phase record_coverage"
+        )
+    );
+    let given = Given::first(&requests, "judge refuses the first design");
+    assert_eq!(
+        given.of_symphony(),
+        row(
+            "get_issue list_issues update_issue_status add_finding add_learning add_comment search_learnings \
+             approve_phase reject_phase"
+        )
+    );
+    assert_eq!(given.built_in(), ["Glob", "Grep", "Read"]);
 }
 
 /// The CLI gives each of its shells a session of its own, and these have children that leave even that.
