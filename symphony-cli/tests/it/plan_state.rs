@@ -187,6 +187,35 @@ fn a_plan_is_carried_out_from_its_state_file() {
 }
 
 #[test]
+fn paths_in_the_project_become_relative_to_it() {
+    let project = begun(DIAMOND);
+    let artifacts = json!([
+        {"type": "file_created", "path": project.root.join("src/a.rs")},
+        {"type": "file_modified", "path": "./src//b.rs"},
+        {"type": "export", "name": "a", "path": "src/a.rs"},
+    ]);
+    plan(
+        &project,
+        &["mark-complete", STATE, "top", &artifacts.to_string()],
+    );
+    let kept = state(&project)["phases"]["top"]["artifacts"].clone();
+    assert_eq!(
+        kept,
+        json!([
+            {"type": "file_created", "path": "src/a.rs"},
+            {"type": "file_modified", "path": "src/b.rs"},
+            {"type": "export", "name": "a", "path": "src/a.rs"},
+        ])
+    );
+    let outside = json!([{"type": "file_created", "path": project.beside.join("x")}]);
+    let answer = refused(
+        &project,
+        &["mark-complete", STATE, "left", &outside.to_string()],
+    );
+    assert!(answer.stderr.contains("outside the project"), "{answer:#?}");
+}
+
+#[test]
 fn what_does_not_fit_is_refused_and_changes_nothing() {
     let project = begun(DIAMOND);
     for (arguments, code, word) in [

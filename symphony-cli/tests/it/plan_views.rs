@@ -168,6 +168,9 @@ fn the_line_is_that_of_the_folder_claude_code_names() {
     fs::write(elsewhere.join(".symphony-state.json"), ten().to_string()).unwrap();
     let coloured = "[\u{1b}[32m████\u{1b}[0m\u{1b}[90m░░░░░░\u{1b}[0m] 4/10 \u{1b}[31m(1!)\u{1b}[0m | \u{1b}[33msetup-db, auth-middleware\u{1b}[0m\n";
     let plain = "[████░░░░░░] 4/10 (1!) | setup-db, auth-middleware\n";
+    // neither the configuration nor the database has a say
+    fs::write(project.root.join("symphony.config.json"), "{ broken").unwrap();
+    fs::write(project.root.join(".symphony"), "no folder").unwrap();
     for given in [
         json!({"workspace": {"current_dir": elsewhere, "project_dir": "/nowhere"}, "model": {"id": "m"}}),
         json!({"workspace": {"current_dir": "/nowhere", "project_dir": elsewhere}}),

@@ -1,10 +1,12 @@
 //! `symphony plan mark-complete` and `symphony plan mark-failed`.
 
+use std::path::Path;
+
 use clap::Args;
 use symphony_core::id::PlanPhaseId;
-use symphony_core::plan::Artifact;
 use symphony_core::plan::state::RetryMode;
 use symphony_core::plan::state_file::{mark_complete, mark_failed};
+use symphony_core::plan::{Artifact, normalise_path};
 
 use super::state::{StateArg, change_state};
 use crate::app::App;
@@ -51,11 +53,35 @@ pub(crate) struct MarkFailedArgs {
 impl MarkCompleteArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let artifacts = self.artifacts.as_deref().map(parse_artifacts).transpose()?;
-        let artifacts = artifacts.unwrap_or_default();
+        let mut artifacts = artifacts.unwrap_or_default();
+        let state = app.surroundings.current.join(&self.file.state);
+        make_relative(&mut artifacts, &state);
         let answer = change_state(app, &self.file.state, |state, now| {
             mark_complete(state, &self.phase, artifacts, now)
         })?;
         app.out.document(&answer)
+    }
+}
+
+/// Agents like to give full paths: those below the state file's folder become relative to it. What is left absolute is
+/// refused with the rest.
+fn make_relative(artifacts: &mut [Artifact], state: &Path) {
+    let real = state.canonicalize().ok();
+    let folders = [Some(state), real.as_deref()];
+    let roots = folders
+        .into_iter()
+        .filter_map(|file| file?.parent()?.to_str());
+    let roots: Vec<&str> = roots.collect();
+    for path in artifacts
+        .iter_mut()
+        .filter_map(|artifact| artifact.path.as_mut())
+    {
+        let relative = roots
+            .iter()
+            .find_map(|root| normalise_path(path, Some(root)).ok());
+        if let Some(relative) = relative {
+            *path = relative;
+        }
     }
 }
 
