@@ -6,4 +6,4 @@ mod project_agents;
 mod properties;
 mod reasons;
 mod repairs;
-mod support;
+pub(crate) mod support;
