@@ -93,6 +93,14 @@ pub fn hold_until(
     }
 }
 
+/// How far the recorded time of something that has happened may be ahead of a clock that was read a moment ago.
+pub const CLOCK_SLACK_MS: u64 = 60_000;
+
+/// Says whether something that has happened was recorded before the clock was set back.
+pub fn is_ahead_of_clock(recorded: Timestamp, now: Timestamp) -> bool {
+    recorded > after(now, CLOCK_SLACK_MS)
+}
+
 /// Adds milliseconds to a time; stays at the end of time instead of passing it.
 pub fn after(now: Timestamp, ms: u64) -> Timestamp {
     let ms = i64::try_from(ms).unwrap_or(i64::MAX);

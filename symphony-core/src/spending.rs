@@ -235,6 +235,7 @@ pub fn cap_hold(
     Some(Hold {
         scope: HoldScope::Project(project.clone()),
         until,
+        placed_at: now,
         class: ErrorClass::BudgetExhausted,
         reason: cap.to_string(),
         probes: 0,

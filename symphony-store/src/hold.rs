@@ -7,7 +7,7 @@ use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
-use symphony_core::retry::hold_until;
+use symphony_core::retry::{hold_until, is_ahead_of_clock};
 use symphony_core::tick::{Hold, HoldScope};
 
 use crate::context::Context;
@@ -68,6 +68,7 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
         holds.push(Hold {
             scope: scope_from(row.get("scope")?)?,
             until: time(row.get("until")?)?,
+            placed_at: time(row.get("placed_at")?)?,
             class: parsed("error class", row.get("class")?)?,
             reason: row.get("reason")?,
             probes: count32(row, "probes")?,
@@ -99,7 +100,13 @@ pub(crate) fn place(
     let (earliest, probes, canary, placed_at) = match standing {
         None => (i64::MIN, 0, None, now),
         Some((_, probes, Some(canary), placed_at)) if canary == run.as_str() => {
-            (i64::MIN, probes.saturating_add(1), None, placed_at)
+            (i64::MIN, probes.saturating_add(1), None, placed_at.min(now))
+        }
+        // its end was reckoned before the clock was set back
+        Some((_, probes, canary, placed_at))
+            if is_ahead_of_clock(time(placed_at)?, context.now) =>
+        {
+            (i64::MIN, probes, canary, now)
         }
         Some((until, probes, canary, placed_at)) => (until, probes, canary, placed_at),
     };

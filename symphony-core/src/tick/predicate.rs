@@ -11,7 +11,7 @@ use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
-use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after};
+use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after, is_ahead_of_clock};
 
 /// Returns the agent that an issue in `todo` asks for.
 ///
@@ -109,9 +109,9 @@ pub fn review_obstacles(
         reasons.push(Reason::GatesPending);
     }
     if let Some(last) = review.last_judged_at {
-        // a clock that was set back must not make the pause longer than it is meant to be
-        let until = after(last.min(now), project.judge_cooldown_ms);
-        if until > now {
+        // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
+        let until = after(last, project.judge_cooldown_ms);
+        if until > now && !is_ahead_of_clock(last, now) {
             reasons.push(Reason::CoolingDown { until });
         }
     }
@@ -134,15 +134,15 @@ pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
     }
 }
 
-/// Says whether a hold is not over. A provider's that ends later than any can was placed before the clock was set back:
-/// it is probed, else everything would wait for as long as the clock jumped.
+/// Says whether a hold is not over. One that was placed in the future, or a provider's that ends later than any can, is
+/// from before the clock was set back: it is probed, else everything would wait for as long as the clock jumped.
 fn stands(hold: &Hold, now: Timestamp) -> bool {
     let latest = match hold.scope {
         // a spending cap's is made anew by each tick, and one without an end waits for a human
         HoldScope::Project(_) => Timestamp::MAX,
         HoldScope::Provider(_) | HoldScope::Everything => after(now, HOLD_TOLD_MAX_MS),
     };
-    hold.until > now && hold.until <= latest
+    hold.until > now && hold.until <= latest && !is_ahead_of_clock(hold.placed_at, now)
 }
 
 /// Says whether a probe of a hold is under way.

@@ -2,6 +2,8 @@
 //! dispatched (spec: orchestrator, the table of agents). They have no retries: the wizard works once, intake once an
 //! issue, the others when their interval has passed.
 
+use std::collections::BTreeSet;
+
 use jiff::Timestamp;
 
 use super::plan::{Plan, Waiting, start_run, tier};
@@ -12,7 +14,7 @@ use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Priority};
 use crate::project::WizardState;
-use crate::retry::after;
+use crate::retry::{after, is_ahead_of_clock};
 use crate::run::RunTarget;
 
 /// Issues in `backlog` from which on nobody looks for more work (spec: orchestrator, the row of the scanner).
@@ -151,9 +153,9 @@ pub fn project_agent_obstacles(
         });
     }
     if let Some(last) = last_run(project, agent) {
-        // a clock that was set back must not make the pause longer than it is meant to be
-        let until = after(last.min(now), agents.idle_interval_ms);
-        if until > now {
+        // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
+        let until = after(last, agents.idle_interval_ms);
+        if until > now && !is_ahead_of_clock(last, now) {
             reasons.push(Reason::RanRecently { until });
         }
     }
@@ -186,7 +188,11 @@ fn live_run<'a>(id: &ProjectId, agent: &AgentType, snapshot: &'a Snapshot) -> Op
 /// Splits what these agents could do into what only lacks a slot, and what has a reason to wait.
 pub(super) fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
     let mut waiting = Vec::new();
+    let mut seen = BTreeSet::new();
     for candidate in &snapshot.intake {
+        if !seen.insert(&candidate.issue) {
+            continue;
+        }
         let reasons = intake_obstacles(candidate, snapshot, now);
         let target = RunTarget::Issue(candidate.issue.clone());
         let Some(start) = start_run(snapshot, &candidate.project, AgentType::Intake, target) else {

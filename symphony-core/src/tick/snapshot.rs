@@ -130,6 +130,8 @@ pub struct Hold {
     pub scope: HoldScope,
     /// Until when; after that one run is let through as a probe.
     pub until: Timestamp,
+    /// Since when.
+    pub placed_at: Timestamp,
     /// What class of error put it there.
     pub class: ErrorClass,
     /// What happened, in words.

@@ -66,6 +66,13 @@ fn a_hold_from_before_the_clock_was_set_back_is_probed() {
     assert_eq!(started(&snapshot), [""; 0]);
     snapshot.holds = vec![hold(provider(), NOW + 8 * day + 1)];
     assert_eq!(plan(&snapshot), ["start worker SYM-1 #1 as probe"]);
+    // an end that could be: what tells is that it was placed in the future
+    let mut early = hold(provider(), NOW + 900);
+    for (placed_at, expected) in [(NOW, 0), (NOW + 60, 0), (NOW + 61, 1)] {
+        early.placed_at = at(placed_at);
+        snapshot.holds = vec![early.clone()];
+        assert_eq!(started(&snapshot).len(), expected, "{placed_at}");
+    }
     // a cap without an end waits for a human, however long
     let mut capped = hold(HoldScope::Project(project("a")), NOW);
     capped.until = symphony_core::Timestamp::MAX;

@@ -182,11 +182,8 @@ fn every_reason_of_a_review_has_its_row() {
             &["was judged a moment ago; again at 1970-01-01T02:46:41Z"],
         ),
         (|_, r| r.last_judged_at = Some(at(NOW - 300)), &[]),
-        // the clock was set back by a day: the pause is no longer than it is meant to be
-        (
-            |_, r| r.last_judged_at = Some(at(NOW + 86_400)),
-            &["was judged a moment ago; again at 1970-01-01T02:51:40Z"],
-        ),
+        // the clock was set back by a day: the pause does not last until tomorrow
+        (|_, r| r.last_judged_at = Some(at(NOW + 86_400)), &[]),
         (
             |_, r| r.counts = counts(15, 15),
             &["used 15 runs of 15 without progress (`symphony issue retry` clears the count)"],

@@ -137,6 +137,7 @@ pub(crate) fn hold(scope: HoldScope, until: i64) -> Hold {
     Hold {
         scope,
         until: at(until),
+        placed_at: at(0),
         class: ErrorClass::Overloaded,
         reason: "529".into(),
         probes: 0,

@@ -147,9 +147,7 @@ impl Course {
             77..80 => self.set_database_full(true),
             80..83 => {
                 let days = i64::try_from(self.machine.random.below(30 * DAY_MS)).unwrap();
-                // a hold from before the clock was set back would last as long as it jumped
-                let forward =
-                    self.machine.random.chance(1, 2) || !self.store.holds().unwrap().is_empty();
+                let forward = self.machine.random.chance(1, 2);
                 self.machine.skew += if forward { days } else { -days };
                 self.machine.note("the clock jumps");
                 self.machine.count("clock jumped");
