@@ -34,6 +34,7 @@ pub(crate) struct Progress {
     stream: Stream,
     tells_ends: bool,
     bars: Option<MultiProgress>,
+    whole: Option<ProgressBar>,
     shown: BTreeMap<RunId, Shown>,
 }
 
@@ -64,6 +65,7 @@ impl Progress {
             stream,
             tells_ends: true,
             bars,
+            whole: None,
             shown: BTreeMap::new(),
         }
     }
@@ -97,6 +99,28 @@ impl Progress {
             }
         }
         Ok(())
+    }
+
+    /// Shows how much of the whole is done, below the spinners of its parts; nothing where nobody watches.
+    pub(crate) fn bar(&mut self, done: usize, total: usize) {
+        let Some(bars) = &self.bars else { return };
+        let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
+        let whole = self.whole.get_or_insert_with(|| {
+            let bar = bars.add(ProgressBar::new(count(total)));
+            if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len}") {
+                bar.set_style(style.progress_chars("█▌░"));
+            }
+            bar
+        });
+        whole.set_length(count(total));
+        whole.set_position(count(done));
+    }
+
+    /// Takes the bar of the whole away: the answer follows.
+    pub(crate) fn clear_bar(&self) {
+        if let Some(whole) = &self.whole {
+            whole.finish_and_clear();
+        }
     }
 
     /// Says something above the spinners.

@@ -114,7 +114,7 @@ impl Command {
             Self::Prompt(command) => command.run(app)?,
             Self::Profile(command) => command.run(app)?,
             Self::Phase(command) => command.run(app)?,
-            Self::Plan(command) => command.run(app)?,
+            Self::Plan(command) => return command.run(app).map(ExitCode::from),
             Self::Learnings(command) => command.run(app)?,
             Self::Pause(args) => args.run(app)?,
             Self::Resume(args) => args.run(app)?,

@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::id::{IssueId, PrId, ProjectId};
+use crate::id::{IssueId, PlanId, PlanPhaseId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
+use crate::plan::state::Choice;
 use crate::tick::{Decision, Hold, HoldScope, Reason};
 
 closed_set!(
@@ -26,6 +27,8 @@ closed_set!(
         Subtasks = "subtasks",
         /// An issue that no agent is dispatched for, as the project is configured.
         Undispatched = "undispatched",
+        /// A phase of a plan that failed, and needs a decision.
+        Plan = "plan",
         /// A provider, a project or everything is on hold.
         Hold = "hold",
         /// A project that nothing is dispatched for.
@@ -283,6 +286,29 @@ fn raise_cap(text: &str) -> String {
         .rsplit_once('(')
         .map_or("spending", |(_, key)| key.trim_end_matches(')'));
     format!("symphony config set {key} VALUE")
+}
+
+/// Returns the item of a plan's phase that awaits a decision.
+pub fn plan_item(
+    (plan, phase): (&PlanId, &PlanPhaseId),
+    project: &ProjectId,
+    error: &str,
+    since: Timestamp,
+) -> InboxItem {
+    let first = error.lines().next().unwrap_or_default();
+    let decide = |choice: &Choice| format!("symphony plan decide --plan {plan} {phase} {choice}");
+    let mut answers: Vec<String> = Choice::ALL.iter().map(decide).collect();
+    answers.push(format!("symphony plan status --plan {plan}"));
+    InboxItem {
+        key: format!("plan:{plan}:{phase}:{}", since.as_millisecond()),
+        kind: InboxKind::Plan,
+        project: Some(project.clone()),
+        issue: None,
+        title: String::new(),
+        since,
+        text: format!("phase {phase} of plan {plan} awaits a decision: {first}"),
+        answers,
+    }
 }
 
 /// Returns the item of a hold.

@@ -6,7 +6,7 @@ use rmcp::model::{JsonObject, Tool as McpTool};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
-use symphony_core::tools::{Tool, ToolSet};
+use symphony_core::tools::{Role, Tool, ToolSet};
 
 use crate::params;
 
@@ -37,8 +37,22 @@ pub fn tool_names(tools: ToolSet) -> Vec<&'static str> {
 }
 
 /// Renders the implemented tools of a set; done once a session.
-pub(crate) fn render(tools: ToolSet) -> Vec<McpTool> {
-    tools.iter().filter_map(describe).collect()
+pub(crate) fn render(tools: ToolSet, role: Role) -> Vec<McpTool> {
+    let described = |tool| match (tool, role) {
+        (Tool::CompletePhase, Role::PlanWorker) => Some(complete_plan_phase()),
+        _ => describe(tool),
+    };
+    tools.iter().filter_map(described).collect()
+}
+
+/// `complete_phase` as it is in the run of a plan's phase.
+fn complete_plan_phase() -> McpTool {
+    McpTool::new(
+        Tool::CompletePhase.name(),
+        "Ends your phase of the plan: complete when all success criteria are met, else failed with the exact message of \
+         what failed. Artifacts tell the phases that ask for them what you made. Call it once, as the last thing.",
+        Arc::new(schema::<params::CompletePlanPhase>()),
+    )
 }
 
 fn describe(tool: Tool) -> Option<McpTool> {

@@ -79,6 +79,8 @@ pub struct Identity {
     pub workspace: Option<IssueWorkspace>,
     /// The project's phases, for claims; none where they can not be read.
     pub pipeline: Option<Arc<Pipeline>>,
+    /// The folder that its agent works in; none for a human's client.
+    pub directory: Option<PathBuf>,
     /// Whether it may give verdicts.
     pub verdicts: Verdicts,
 }

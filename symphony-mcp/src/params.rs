@@ -300,6 +300,70 @@ pub(crate) struct RejectPhase {
     pub(crate) feedback: String,
 }
 
+/// How a plan's phase ended.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum OutcomeName {
+    /// All success criteria are met.
+    Complete,
+    /// They are not.
+    Failed,
+}
+
+/// What an artifact is.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum ArtifactName {
+    /// A file that you created.
+    FileCreated,
+    /// A file that you changed.
+    FileModified,
+    /// A file that you deleted.
+    FileDeleted,
+    /// Something that other code can use.
+    Export,
+    /// A remark for the phases that follow.
+    Note,
+}
+
+/// Something that a phase passes on.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(inline)]
+pub(crate) struct ArtifactParam {
+    /// What it is.
+    #[serde(rename = "type")]
+    pub(crate) kind: ArtifactName,
+    /// The file, relative to the project.
+    #[serde(default)]
+    pub(crate) path: Option<String>,
+    /// The name of an export or a note.
+    #[serde(default)]
+    pub(crate) name: Option<String>,
+    /// What there is to say: a signature, a decision.
+    #[serde(default)]
+    pub(crate) content: Option<String>,
+    /// Anything else.
+    #[serde(default)]
+    pub(crate) metadata: Option<serde_json::Map<String, serde_json::Value>>,
+}
+
+/// `complete_phase` of a plan's run.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompletePlanPhase {
+    /// How the phase ended.
+    pub(crate) outcome: OutcomeName,
+    /// What is missing and why, with the exact message of the tool or test that failed; needed when it failed.
+    #[serde(default)]
+    pub(crate) error: Option<String>,
+    /// What other phases have to know; at most 1,000.
+    #[serde(default)]
+    pub(crate) artifacts: Vec<ArtifactParam>,
+}
+
 /// `record_coverage`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

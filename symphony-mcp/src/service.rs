@@ -31,7 +31,7 @@ pub struct Service {
 impl Service {
     /// Makes the service of an identity.
     pub fn new(identity: Identity, store: StoreThread) -> Self {
-        let listed = Arc::new(render(identity.callable()));
+        let listed = Arc::new(render(identity.callable(), identity.role));
         Self {
             identity: Arc::new(identity),
             store,
@@ -168,6 +168,7 @@ mod tests {
             review: None,
             workspace: None,
             pipeline: None,
+            directory: None,
             verdicts: Verdicts::ByRole,
         };
         let store = StoreThread::start(Store::open_in_memory().unwrap()).unwrap();

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
-use symphony_core::inbox::{InboxItem, WaitingIssue, WaitsFor, hold_item, in_order, project_item};
+use symphony_core::inbox::{
+    InboxItem, WaitingIssue, WaitsFor, hold_item, in_order, plan_item, project_item,
+};
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{Decision, HoldScope, Plan, Snapshot};
@@ -34,6 +36,14 @@ pub fn inbox(
     let projects = store.projects()?;
     items.extend(held(store, snapshot, now)?);
     items.extend(of_projects(snapshot, &projects));
+    items.extend(store.plan_decisions(None)?.iter().map(|waiting| {
+        plan_item(
+            (&waiting.plan, &waiting.phase),
+            &waiting.project,
+            &waiting.error,
+            waiting.asked_at,
+        )
+    }));
     Ok(in_order(items))
 }
 

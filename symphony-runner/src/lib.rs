@@ -15,6 +15,7 @@ pub mod merge;
 mod merge_gates;
 pub mod output;
 pub mod paths;
+pub mod plan;
 pub mod preview;
 pub mod process;
 pub mod provider;

@@ -132,6 +132,7 @@ impl McpArgs {
             project: project.id,
             issue,
             review,
+            directory: None,
             workspace,
             pipeline: library.map(|library| Arc::new(library.pipeline)),
             verdicts,

@@ -7,6 +7,7 @@ mod issue;
 mod issue_detail;
 mod learning;
 mod notes;
+mod plan;
 mod prompt;
 mod pull_request;
 mod run;
@@ -23,6 +24,7 @@ pub(crate) use learning::{
     ScoredLearning,
 };
 pub(crate) use notes::CommentView;
+pub(crate) use plan::{PlanListed, PlanPreview, PlanResult, PlanView};
 pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;

@@ -30,11 +30,17 @@ mod mcp_stdio;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
+mod plan_crash;
+#[cfg(test)]
 mod plan_damage;
 #[cfg(test)]
 mod plan_files;
 #[cfg(test)]
+mod plan_run;
+#[cfg(test)]
 mod plan_state;
+#[cfg(test)]
+mod plan_support;
 #[cfg(test)]
 mod plan_views;
 #[cfg(test)]

@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 
 use crate::main_job::MAIN_JOB;
 use crate::pipeline::{PIPELINE, drive};
+use crate::plan_run::{assert_carried_out, carry_out, plan_scenarios};
+use crate::plan_support::runs_of;
 use crate::support::{
     JUDGE_TOOLS, Model, Project, RealCli, WORKER, WORKER_TOOLS, agents_of, bash, is_there, row,
     scenario, scenarios, text, until,
@@ -298,4 +300,31 @@ fn nothing_of_the_real_claude_cli_survives_its_end() {
     assert_eq!(agents_of(&run), [""; 0]);
     assert!(!pids.iter().any(|pid| is_there(*pid, &run)));
     assert_eq!(project.issue("SYM-1")["status"], "todo");
+}
+
+/// The plan of the embedded agent's test, with the real CLI.
+#[test]
+fn a_plan_passes_with_the_real_claude_cli() {
+    // what lies beside the project, seen from the worktree of a phase
+    let file = plan_scenarios("../../..").to_string();
+    let (project, model) = RealCli::Claude.project(&file, &json!({ "max_concurrent_agents": 4 }));
+    let summary = carry_out(&project);
+    assert_carried_out(&project, &summary);
+
+    let requests = model.requests();
+    let given = Given::first(&requests, "left");
+    assert_eq!(
+        given.of_symphony(),
+        ["add_learning", "complete_phase", "search_learnings"]
+    );
+    let run = runs_of(&project, "plan", "left").remove(0);
+    let system = project.run_file(&text(&run["id"]), "system-prompt.md");
+    assert!(given.system.contains(system.trim()), "{}", given.system);
+    assert!(
+        system.starts_with("## CRITICAL: Workspace Boundary\n"),
+        "{system}"
+    );
+    let prompt = project.run_file(&text(&run["id"]), "user-prompt.md");
+    assert_eq!(given.last_block.trim(), prompt.trim());
+    assert_eq!(agents_of(&text(&run["id"])), [""; 0]);
 }

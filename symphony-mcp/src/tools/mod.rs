@@ -5,6 +5,7 @@ mod issue;
 mod learning;
 mod note;
 mod phase;
+mod plan;
 mod review;
 mod subtask;
 
@@ -13,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
-use symphony_core::tools::Tool;
+use symphony_core::tools::{Role, Tool};
 use symphony_store::Store;
 
 use crate::answer::{Answer, ToolError};
@@ -27,6 +28,9 @@ pub(crate) fn call(
     arguments: JsonObject,
 ) -> Result<Answer, ToolError> {
     match tool {
+        Tool::CompletePhase if identity.role == Role::PlanWorker => {
+            plan::complete_phase(store, identity, typed(arguments)?)
+        }
         Tool::GetIssue => issue::get(store, identity, &typed(arguments)?),
         Tool::ListIssues => issue::list(store, identity, &typed(arguments)?),
         Tool::UpdateIssueStatus => issue::update_status(store, identity, &typed(arguments)?),

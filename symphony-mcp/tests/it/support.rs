@@ -201,6 +201,7 @@ pub(crate) fn identity(run: &Run, role: Role) -> Identity {
         review: None,
         workspace: None,
         pipeline: None,
+        directory: None,
         verdicts: Verdicts::ByRole,
     }
 }
@@ -216,6 +217,7 @@ pub(crate) fn person(issue: Option<&IssueId>) -> Identity {
         review: None,
         workspace: None,
         pipeline: None,
+        directory: None,
         verdicts: Verdicts::ByRole,
     }
 }

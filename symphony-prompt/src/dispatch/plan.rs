@@ -24,8 +24,9 @@ use crate::worker::{
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PlanPhaseDispatch {
-    /// Where the agent works.
-    pub workspace: Workspace,
+    /// The worktree that the agent works in; none when it works in the project's own folder, without a boundary.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workspace: Option<Workspace>,
     /// The shipped `plan-worker.md`.
     #[serde(default)]
     pub plan_worker: String,
@@ -42,9 +43,13 @@ fn prompt_tokens_max() -> u64 {
 
 impl PlanPhaseDispatch {
     /// Makes a dispatch with the usual maximum.
-    pub fn new(workspace: Workspace, plan_worker: impl Into<String>, worker: WorkerInput) -> Self {
+    pub fn new(
+        workspace: impl Into<Option<Workspace>>,
+        plan_worker: impl Into<String>,
+        worker: WorkerInput,
+    ) -> Self {
         Self {
-            workspace,
+            workspace: workspace.into(),
             plan_worker: plan_worker.into(),
             worker,
             prompt_tokens_max: PROMPT_TOKENS_MAX,
@@ -58,11 +63,13 @@ impl PlanPhaseDispatch {
     pub fn build(&self) -> Result<BuiltPrompt, PromptError> {
         // The template's maximum is defined by the heuristic, so that no other counter is asked for.
         let counter = HeuristicCounter::default();
+        let boundary = self
+            .workspace
+            .as_ref()
+            .map(|workspace| Layer::new(LayerName::Boundary, plan_boundary(workspace)));
+        let profile = Layer::new(LayerName::Profile, self.plan_worker.as_str());
         let system = build_system_prompt(
-            vec![
-                Layer::new(LayerName::Boundary, plan_boundary(&self.workspace)),
-                Layer::new(LayerName::Profile, self.plan_worker.as_str()),
-            ],
+            boundary.into_iter().chain([profile]).collect(),
             &OmissionList::default(),
             SYSTEM_TOKENS,
             &counter,

@@ -11,7 +11,7 @@ use symphony_workspace::Failpoint;
 
 use super::Job;
 use super::agent::AgentOutcome;
-use super::settle::settle_work;
+use super::settle::{Settled, settle_work};
 use super::spending::cap_at_end;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -23,8 +23,8 @@ pub(crate) async fn finish(
     supervision: &Supervision,
     mut outcome: AgentOutcome,
 ) -> Result<(), RunnerError> {
-    let gates = match settle_work(job, store, supervision, &mut outcome).await {
-        Ok(gates) => gates,
+    let settled = match settle_work(job, store, supervision, &mut outcome).await {
+        Ok(settled) => settled,
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
         Err(error) => {
             tracing::error!(%error, "exit handling could not settle the work");
@@ -34,7 +34,7 @@ pub(crate) async fn finish(
                 ErrorClass::WorktreeFailed
             };
             outcome.fail_unless_worse(class, format!("after the agent's end: {error}"));
-            None
+            Settled::default()
         }
     };
     Failpoint::FinishSettled.reach();
@@ -48,8 +48,8 @@ pub(crate) async fn finish(
         usage: outcome.usage,
         output_tail: outcome.output_tail,
         metadata: outcome.metadata,
-        phase: None,
-        gates,
+        phase: settled.phase,
+        gates: settled.gates,
         hold,
         cap,
         limits: FailureLimits {

@@ -8,6 +8,7 @@ mod agent;
 mod command;
 mod finish;
 mod gates;
+mod phase_settings;
 mod prepare;
 mod prompts;
 mod settle;
@@ -22,20 +23,24 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
-use symphony_core::run::{Run, RunError, RunStatus};
+use symphony_core::profile::AgentProfile;
+use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 use symphony_mcp::StoreThread;
 use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
 use symphony_workspace::Failpoint;
 
+use self::phase_settings::phase_settings;
 use crate::environment::agent_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::process::{RunLock, Supervision, become_session_leader};
 
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use gates::{GatePlace, run_gates};
+pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{
     CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,
     read_own,
@@ -118,7 +123,13 @@ impl<'a> Job<'a> {
     ) -> Result<Self, RunnerError> {
         let run = store.run(run)?;
         let project = store.project(&run.project)?;
-        let config = installation.project_config(&project)?;
+        let mut config = installation.project_config(&project)?;
+        if let RunTarget::PlanPhase(plan, phase) = &run.target {
+            // taken out of the plan meanwhile: what is left to do is its exit handling
+            if let Some(phase) = phase_of_plan(&store.plan(plan)?, phase) {
+                phase_settings(&mut config, phase, &run);
+            }
+        }
         let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
         let paths = RunPaths::new(&project.root, &run.id);
         Ok(Self {
@@ -129,6 +140,14 @@ impl<'a> Job<'a> {
             issue,
             paths,
         })
+    }
+
+    /// The agent's profile; a plan's phase has none, whatever runs it.
+    pub(crate) fn profile<'l>(&self, library: &'l PromptLibrary) -> Option<&'l AgentProfile> {
+        match self.run.target {
+            RunTarget::PlanPhase(..) => None,
+            _ => library.profile(&self.run.agent),
+        }
     }
 
     /// The environment of commands of the configuration: the agent's, without its provider's settings.

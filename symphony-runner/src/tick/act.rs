@@ -2,7 +2,7 @@
 
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::IssueEvent;
-use symphony_core::run::{ProtectionLevel, Run};
+use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{Action, StartRun};
 use symphony_store::{ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
@@ -208,8 +208,9 @@ fn start_runs(
 }
 
 fn describe(start: &StartRun) -> String {
-    match start.target.issue() {
-        Some(issue) => format!("{issue}: {}", start.agent),
-        None => format!("{}: {}", start.project, start.agent),
+    match (start.target.issue(), &start.target) {
+        (Some(issue), _) => format!("{issue}: {}", start.agent),
+        (None, RunTarget::PlanPhase(_, phase)) => phase.to_string(),
+        (None, _) => format!("{}: {}", start.project, start.agent),
     }
 }

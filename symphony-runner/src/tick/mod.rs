@@ -12,6 +12,7 @@ mod wait;
 
 pub use act::{ActReport, act};
 pub use hands::{Hands, LocalHands};
+pub(crate) use observe::observe;
 pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
 pub use turn::last_tick;

@@ -48,7 +48,7 @@ pub fn observe_snapshot(
 }
 
 /// As [`observe_snapshot`], with what acting needs, and what is wrong with projects.
-pub(super) fn observe(
+pub(crate) fn observe(
     installation: &Installation,
     store: &mut Store,
     hands: &mut LocalHands<'_>,

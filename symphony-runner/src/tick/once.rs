@@ -11,6 +11,7 @@ use super::observe::observe;
 use super::turn::Turn;
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
 
 /// How a tick is made.
@@ -73,6 +74,10 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
         report.lines = done.lines;
         report.problems.extend(done.problems);
         report.supervisors = hands.into_supervisors();
+        let plans = tick_plans(installation, &mut store)?;
+        report.lines.extend(plans.lines);
+        report.problems.extend(plans.problems);
+        report.supervisors.extend(plans.supervisors);
     }
     Ok(TickOutcome::Done(report))
 }

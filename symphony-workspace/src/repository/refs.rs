@@ -135,14 +135,19 @@ impl Repository {
         }
         self.refuse_blocked(branch)?;
         self.require_commit(at)?;
-        move_ref(
+        let made = move_ref(
             &self.git,
             &branch.reference(),
             Expect::Absent,
             at,
             "symphony: branch created",
-        )?;
-        Ok(at.clone())
+        );
+        match (made, self.branch_head(branch)?) {
+            (Ok(()), _) => Ok(at.clone()),
+            // another process made it at this very moment
+            (Err(_), Some(head)) => Ok(head),
+            (Err(error), None) => Err(error),
+        }
     }
 
     /// Refuses a branch whose name needs a folder where another branch's file stands, or the

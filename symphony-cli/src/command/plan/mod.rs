@@ -1,16 +1,22 @@
 //! Plan files: `symphony plan`, a file each.
 
 mod check;
+mod dialog;
 mod find;
 mod graph;
 mod init_state;
 mod mark;
+mod orders;
 mod parse;
 mod prompt;
 mod ready;
+mod record;
 mod resolve;
+mod run;
+mod run_loop;
 mod source;
 mod state;
+mod status;
 mod statusline;
 mod tree;
 

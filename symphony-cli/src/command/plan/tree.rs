@@ -2,12 +2,35 @@
 
 use clap::Subcommand;
 
-use super::{check, find, graph, init_state, mark, parse, prompt, ready, resolve, statusline};
+use super::{
+    check, find, graph, init_state, mark, orders, parse, prompt, ready, resolve, run, status,
+    statusline,
+};
 use crate::app::App;
+use crate::failure::Exit;
 
 /// A command on plans.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
+    /// Carry a plan out, or take up the one that is under way
+    Run(run::RunArgs),
+    /// List the plans that were begun, newest first
+    #[command(visible_alias = "ls")]
+    List(status::ListArgs),
+    /// Show how far a plan is, phase by phase
+    Status(status::StatusArgs),
+    /// Say how a plan goes on with a phase that failed
+    Decide(orders::DecideArgs),
+    /// Let a phase that failed begin anew, or one that waits for its next attempt start at once
+    Retry(orders::RetryArgs),
+    /// Go on without a phase
+    Skip(orders::SkipArgs),
+    /// Give a phase up with everything behind it, or the whole plan
+    Abort(orders::AbortArgs),
+    /// Start no more phases; those at work go on
+    Pause(orders::PauseArgs),
+    /// Start phases again after a pause
+    Resume(orders::PauseArgs),
     /// Name the plan file that is meant when none is named
     Find(find::FindArgs),
     /// Print a plan file's phases as JSON, with their levels
@@ -41,8 +64,17 @@ impl PlanCommand {
     ///
     /// # Errors
     /// As the command says.
-    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        match self {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
+        let done = match self {
+            Self::Run(args) => return args.run(app),
+            Self::List(args) => args.run(app),
+            Self::Status(args) => args.run(app),
+            Self::Decide(args) => args.run(app),
+            Self::Retry(args) => args.run(app),
+            Self::Skip(args) => args.run(app),
+            Self::Abort(args) => args.run(app),
+            Self::Pause(args) => args.pause(app),
+            Self::Resume(args) => args.resume(app),
             Self::Find(args) => args.run(app),
             Self::Parse(args) => args.run(app),
             Self::Check(args) => args.run(app),
@@ -56,6 +88,7 @@ impl PlanCommand {
             Self::RetryPhase(args) => args.run(app),
             Self::Resolve(args) => args.run(app),
             Self::ClassifyError(args) => args.run(app),
-        }
+        };
+        done.map(|()| Exit::Done)
     }
 }

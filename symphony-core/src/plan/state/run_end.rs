@@ -79,7 +79,9 @@ pub fn route_phase_run_end(
         let report = report(end, error, class);
         plan_failure(progress, &report, policy, now)
     };
-    if is_phase_complete(end.status, end.outcome) {
+    let class = end.error.map(|error| error.class);
+    let is_held = class.is_some_and(ErrorClass::is_hold);
+    if is_phase_complete(end.status, end.outcome) && !(is_held && *end.work != PhaseWork::InPlace) {
         return match end.work {
             PhaseWork::InPlace => PhaseEvent::Completed {
                 run: Some(end.run.clone()),
@@ -100,10 +102,9 @@ pub fn route_phase_run_end(
     {
         return fail(error, class_of_text(error));
     }
-    let class = end.error.map(|error| error.class);
     let message = end.error.map_or("", |error| error.message.as_str());
     match class {
-        Some(class) if class.is_hold() => PhaseEvent::Released {
+        Some(_) if is_held => PhaseEvent::Released {
             run: Some(end.run.clone()),
             cause: ReleaseCause::Held,
         },

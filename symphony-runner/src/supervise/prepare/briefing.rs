@@ -5,6 +5,7 @@ use symphony_mcp::{ReviewTarget, StoreThread};
 
 use super::issue_briefing::issue_briefing;
 use super::phase_briefing::{claim_briefing, phase_briefing};
+use super::plan_briefing::plan_briefing;
 use super::site::Site;
 use super::subject::Subject;
 use crate::error::RunnerError;
@@ -46,6 +47,7 @@ impl Briefing {
             Subject::PullRequest { issue, pr } => {
                 issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await
             }
+            Subject::PlanPhase(subject) => plan_briefing(job, *subject, site).await,
         }
     }
 }

@@ -27,8 +27,8 @@ pub(super) fn identity(
         (RunTarget::Issue(_), phase) => Assignment::Issue(phase.clone()),
     };
     let role = role_for(agent, &assignment);
-    let tools = library
-        .profile(agent)
+    let tools = job
+        .profile(library)
         .map_or_else(|| role.allowed(), |profile| profile.allowed(role));
     let key = RunKey {
         run: job.run.id.clone(),
@@ -44,6 +44,7 @@ pub(super) fn identity(
         review,
         workspace: site.workspace.clone(),
         pipeline: Some(Arc::new(library.pipeline.clone())),
+        directory: Some(site.path().to_owned()),
         verdicts: Verdicts::ByRole,
     }
 }

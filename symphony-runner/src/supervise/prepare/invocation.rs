@@ -23,7 +23,8 @@ pub(super) fn invocation(
     let agent = &job.run.agent;
     let judge = *agent == AgentType::Judge;
     let settings = job.config.providers.settings(provider.name());
-    let no_web = judge || *agent == AgentType::Worker;
+    // the restriction goes with the layer of the prompt that says why, which a plan's phase does not have
+    let no_web = judge || (*agent == AgentType::Worker && job.run.target.issue().is_some());
     AgentInvocation {
         extra_args: settings.args.clone(),
         extra_env: settings.env.clone(),
@@ -41,7 +42,7 @@ pub(super) fn invocation(
         },
         model: model.map(|model| model.model.as_str().to_owned()),
         usd_max: None,
-        turns_max: library.profile(agent).and_then(|profile| profile.turns_max),
+        turns_max: job.profile(library).and_then(|profile| profile.turns_max),
         worktree: site.path().to_owned(),
         files: RunFiles {
             system_prompt: job.paths.system_prompt(),

@@ -2,6 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
+use symphony_core::issue::Issue;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{
     BaseMerge, Failpoint, MergeOfBase, Prepared as PreparedWorktree, Repository, WorktreeRequest,
@@ -9,26 +10,19 @@ use symphony_workspace::{
 
 use super::set_up::set_up;
 use super::site::Site;
-use super::subject::Subject;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::repository::issue_workspace;
 use crate::supervise::Job;
 
-/// Prepares the worktree of the subject's issue.
+/// Prepares the worktree of an issue.
 pub(super) async fn issue_site(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
     repository: Repository,
-    subject: &Subject,
+    (issue, merge): (&Issue, BaseMerge),
 ) -> Result<Site, RunnerError> {
-    let (issue, merge) = match subject {
-        Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => (issue, *merge),
-        Subject::PullRequest { issue, .. } | Subject::Claim { issue, .. } => {
-            (issue, BaseMerge::Leave)
-        }
-    };
     let place = issue_workspace(&repository, &job.config, &issue.id)?;
     let made = make_worktree(job, store, &repository, &place, (&issue.id, merge)).await?;
     Failpoint::PrepareCopied.reach();

@@ -11,6 +11,8 @@ mod issue_briefing;
 mod issue_site;
 mod model;
 mod phase_briefing;
+mod plan_briefing;
+mod plan_site;
 mod project_file;
 mod run;
 mod set_up;
@@ -20,6 +22,7 @@ mod subject;
 pub(crate) use phase_briefing::{
     CLAIMS_READ_MAX, earlier_artifacts, judged_artifact, override_text,
 };
+pub(crate) use plan_site::PHASE_BASE_FILE;
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use run::{Prepared, prepare};
 pub(crate) use site::FINGERPRINT_FILE;

@@ -28,9 +28,7 @@ pub(super) fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedMo
     ModelLayers {
         project_phase: project_phase.as_ref(),
         contract: contract.map(|contract| &contract.model),
-        profile: library
-            .profile(&job.run.agent)
-            .map(|profile| &profile.model),
+        profile: job.profile(library).map(|profile| &profile.model),
         database_profile: None,
         project: project.as_ref(),
         global: global.as_ref(),

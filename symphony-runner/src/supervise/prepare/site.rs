@@ -4,9 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use symphony_mcp::{IssueWorkspace, StoreThread};
-use symphony_workspace::{BranchName, Fingerprint, Repository, Worktree};
+use symphony_workspace::{BaseMerge, BranchName, Fingerprint, Repository, Worktree};
 
 use super::issue_site::issue_site;
+use super::plan_site::plan_site;
 use super::subject::Subject;
 use crate::error::RunnerError;
 use crate::paths::write_private;
@@ -45,12 +46,16 @@ impl Site {
     ) -> Result<Self, RunnerError> {
         let repository = open_repository(&job.project, &job.config)?;
         match subject {
-            Subject::Issue { .. }
-            | Subject::Phase { .. }
-            | Subject::PullRequest { .. }
-            | Subject::Claim { .. } => {
-                issue_site(job, store, supervision, repository, subject).await
+            Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
+                let place = (issue, *merge);
+                issue_site(job, store, supervision, repository, place).await
             }
+            // a merge would void what is under review
+            Subject::PullRequest { issue, .. } | Subject::Claim { issue, .. } => {
+                let leave = (issue, BaseMerge::Leave);
+                issue_site(job, store, supervision, repository, leave).await
+            }
+            Subject::PlanPhase(subject) => plan_site(job, supervision, repository, subject).await,
         }
     }
 

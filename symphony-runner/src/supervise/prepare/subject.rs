@@ -1,15 +1,17 @@
 //! What a run works on, as the store has it when the run starts.
 
 use symphony_core::contract::PhaseClaim;
-use symphony_core::id::PhaseName;
+use symphony_core::id::{PhaseName, PlanId, PlanPhaseId};
 use symphony_core::issue::Issue;
+use symphony_core::plan::Phase;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
+use symphony_store::PlanRecord;
 use symphony_workspace::BaseMerge;
 
 use crate::error::RunnerError;
-use crate::supervise::Job;
+use crate::supervise::{Job, phase_of_plan};
 
 /// What a run works on.
 #[derive(Debug, Clone)]
@@ -29,6 +31,19 @@ pub(crate) enum Subject {
         issue: Issue,
         claim: Box<PhaseClaim>,
     },
+    /// A phase of a plan.
+    PlanPhase(Box<PhaseSubject>),
+}
+
+/// A phase of a plan, with the plan as it stands.
+#[derive(Debug, Clone)]
+pub(crate) struct PhaseSubject {
+    /// The plan.
+    pub(crate) plan: PlanRecord,
+    /// The phase's id.
+    pub(crate) id: PlanPhaseId,
+    /// The phase, as the plan file has it.
+    pub(crate) phase: Phase,
 }
 
 impl Subject {
@@ -77,12 +92,35 @@ impl Subject {
                     claim: Box::new(claim),
                 })
             }
-            RunTarget::PlanPhase(..) | RunTarget::Project => Err(RunnerError::refused(format!(
+            RunTarget::PlanPhase(plan, phase) => {
+                let subject = phase_subject(plan.clone(), phase.clone(), store).await?;
+                Ok(Self::PlanPhase(Box::new(subject)))
+            }
+            RunTarget::Project => Err(RunnerError::refused(format!(
                 "a {} run on {:?} can not be prepared",
                 job.run.agent, job.run.target
             ))),
         }
     }
+}
+
+async fn phase_subject(
+    plan: PlanId,
+    id: PlanPhaseId,
+    store: &StoreThread,
+) -> Result<PhaseSubject, RunnerError> {
+    let record = store.call(move |store| store.plan(&plan)).await??;
+    let Some(phase) = phase_of_plan(&record, &id).cloned() else {
+        return Err(RunnerError::refused(format!(
+            "plan {} has no phase `{id}` any more",
+            record.id
+        )));
+    };
+    Ok(PhaseSubject {
+        plan: record,
+        id,
+        phase,
+    })
 }
 
 fn own_issue(job: &Job<'_>) -> Result<Issue, RunnerError> {

@@ -1,17 +1,30 @@
 //! What becomes of a run's work when its agent is gone: one file for each kind of target.
 
+mod artifacts;
 mod issue;
+mod plan_phase;
 mod tampered;
 
 use symphony_core::pull_request::VerifiedGates;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
+use symphony_store::PhaseFinish;
 
 use self::issue::settle_issue;
+use self::plan_phase::settle_phase;
 use super::Job;
 use super::agent::AgentOutcome;
 use crate::error::RunnerError;
 use crate::process::Supervision;
+
+/// What was found out about a run's work.
+#[derive(Debug, Default)]
+pub(crate) struct Settled {
+    /// The gates of a pull request that waited for them.
+    pub(crate) gates: Option<VerifiedGates>,
+    /// What became of a plan's phase.
+    pub(crate) phase: Option<PhaseFinish>,
+}
 
 /// Commits what is left, runs the gates of a pull request that waits for them, looks for tampering.
 pub(crate) async fn settle_work(
@@ -19,12 +32,23 @@ pub(crate) async fn settle_work(
     store: &StoreThread,
     supervision: &Supervision,
     outcome: &mut AgentOutcome,
-) -> Result<Option<VerifiedGates>, RunnerError> {
+) -> Result<Settled, RunnerError> {
     match &job.run.target {
         RunTarget::Issue(id) | RunTarget::PullRequest(id, _) | RunTarget::Claim(id, _) => {
-            settle_issue(job, store, supervision, id, outcome).await
+            let gates = settle_issue(job, store, supervision, id, outcome).await?;
+            Ok(Settled {
+                gates,
+                ..Settled::default()
+            })
         }
-        // nothing of theirs is made in a worktree that has to be settled
-        RunTarget::PlanPhase(..) | RunTarget::Project => Ok(None),
+        RunTarget::PlanPhase(plan, phase) => {
+            let phase = settle_phase(job, store, (plan, phase), outcome).await?;
+            Ok(Settled {
+                phase,
+                ..Settled::default()
+            })
+        }
+        // nothing of it is made in a worktree that has to be settled
+        RunTarget::Project => Ok(Settled::default()),
     }
 }

@@ -1,0 +1,77 @@
+//! The plan under way that a command is about.
+
+use clap::Args;
+use symphony_core::id::PlanId;
+use symphony_runner::plan::recorded_path;
+use symphony_store::PlanRecord;
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::place::Session;
+
+/// Names a plan that was begun.
+#[derive(Debug, Clone, Default, Args)]
+pub(super) struct PlanChoice {
+    /// The plan's id or its file; the one that is under way, else the last one, when left out
+    #[arg(short, long, value_name = "PLAN|FILE")]
+    plan: Option<String>,
+}
+
+impl PlanChoice {
+    /// Finds the plan.
+    ///
+    /// # Errors
+    /// When there is none, or several are under way and none is named.
+    pub(super) fn find(&self, app: &App, session: &mut Session) -> anyhow::Result<PlanRecord> {
+        let id = match &self.plan {
+            Some(text) => named(app, session, text)?,
+            None => meant(session)?,
+        };
+        Ok(session.store.plan(&id)?)
+    }
+}
+
+fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<PlanId> {
+    if let Ok(id) = PlanId::parse(text)
+        && session.store.has_plan(&id)?
+    {
+        return Ok(id);
+    }
+    let path = recorded_path(&session.project, &app.surroundings.current.join(text));
+    let found = session.store.last_plan_of(&session.project.id, &path)?;
+    found.ok_or_else(|| {
+        Stop::new(
+            Exit::NotFound,
+            format!("find the plan `{text}`: no plan of this id or file was begun"),
+        )
+        .hint("`symphony plan list` names them")
+        .into()
+    })
+}
+
+fn meant(session: &Session) -> anyhow::Result<PlanId> {
+    let open = session.store.open_plans(&session.project.id)?;
+    match open.as_slice() {
+        [one] => Ok(one.clone()),
+        [] => {
+            let last = session.store.plans(Some(&session.project.id))?;
+            last.into_iter().next().map(|plan| plan.id).ok_or_else(|| {
+                Stop::new(Exit::NotFound, "find a plan: none was begun here")
+                    .hint("`symphony plan run FILE` begins one")
+                    .into()
+            })
+        }
+        several => {
+            let names: Vec<&str> = several.iter().map(PlanId::as_str).collect();
+            Err(Stop::new(
+                Exit::Usage,
+                format!(
+                    "choose a plan: several are under way ({})",
+                    names.join(", ")
+                ),
+            )
+            .hint("name one with `--plan`")
+            .into())
+        }
+    }
+}

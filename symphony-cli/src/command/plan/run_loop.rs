@@ -1,0 +1,255 @@
+//! The loop of `plan run`: rounds, what is shown between them, questions, Ctrl-C.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use symphony_core::id::{PlanPhaseId, RunId};
+use symphony_core::plan::state::{Choice, OnFailure, PhaseState, PlanAction, PlanStatus};
+use symphony_core::run::RunStatus;
+use symphony_runner::cancel::end_run;
+use symphony_runner::plan::{Begun, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order};
+use symphony_store::{PlanRecord, Store};
+
+use super::dialog::Dialog;
+use crate::app::App;
+use crate::failure::Exit;
+use crate::interrupt::Interrupts;
+use crate::output::plural;
+use crate::progress::{Progress, Stream};
+use crate::reap::reap_supervisors;
+use crate::view::PlanResult;
+
+/// Time between two looks at the plan.
+const LOOK: Duration = Duration::from_millis(100);
+/// How long a second Ctrl-C is waited for.
+const SECOND_PRESS_MAX: Duration = Duration::from_secs(3);
+
+/// The loop while it runs.
+#[derive(Debug)]
+pub(super) struct PlanLoop<'a> {
+    app: &'a App,
+    drive: PlanDrive<'a>,
+    store: &'a mut Store,
+    mode: Option<OnFailure>,
+    interrupts: Interrupts,
+    progress: Progress,
+    dialog: Option<Dialog>,
+    shown: BTreeSet<RunId>,
+    told: BTreeSet<String>,
+}
+
+/// Why the loop goes on.
+enum Next {
+    Round,
+    Leave,
+}
+
+impl<'a> PlanLoop<'a> {
+    /// Prepares the loop.
+    ///
+    /// # Errors
+    /// When Ctrl-C or the keyboard can not be listened to.
+    pub(super) fn new(
+        app: &'a App,
+        drive: PlanDrive<'a>,
+        store: &'a mut Store,
+        mode: Option<OnFailure>,
+    ) -> anyhow::Result<Self> {
+        let dialog = match mode {
+            Some(OnFailure::Ask) => Some(Dialog::listen().context("listen to the keyboard")?),
+            _ => None,
+        };
+        Ok(Self {
+            app,
+            drive,
+            store,
+            mode,
+            interrupts: Interrupts::listen().context("listen to Ctrl-C")?,
+            progress: Progress::new(app.out, Stream::Silent),
+            dialog,
+            shown: BTreeSet::new(),
+            told: BTreeSet::new(),
+        })
+    }
+
+    /// Makes rounds until the plan has ended, is paused, or is left by Ctrl-C.
+    ///
+    /// # Errors
+    /// When the database or the repository fails.
+    pub(super) fn go_on(mut self, record: &PlanRecord, begun: Begun) -> anyhow::Result<Exit> {
+        let how = match begun {
+            Begun::New => "begins",
+            Begun::Resumed | Begun::Ended => "goes on",
+        };
+        let phases = plural(record.document.phases.len(), "phase");
+        self.progress.say(&format!(
+            "Plan {} ({}) {how}: {phases}, at most {} at once.",
+            record.id, record.path, record.options.max_parallel
+        ));
+        loop {
+            let round = self.drive.round(self.store, self.mode)?;
+            self.show(&round)?;
+            let status = round.record.state.status;
+            if status.is_ended() {
+                return self.end();
+            }
+            if status == PlanStatus::Paused && round.live.is_empty() {
+                self.progress
+                    .say("The plan is paused: `symphony plan run` goes on with it.");
+                return Ok(Exit::Done);
+            }
+            if let Next::Leave = self.watch(&round)? {
+                return self.leave(&round);
+            }
+        }
+    }
+
+    /// Tells what a round did, and asks what has to be asked.
+    fn show(&mut self, round: &PlanRound) -> anyhow::Result<()> {
+        for line in &round.lines {
+            self.progress.say(line);
+        }
+        for problem in &round.problems {
+            self.tell_once(format!("Not done: {problem}"));
+        }
+        self.shown.extend(round.live.keys().cloned());
+        let counts = round.record.state.counts();
+        self.progress.bar(counts.complete, counts.total);
+        let runs: Vec<RunId> = self.shown.iter().cloned().collect();
+        self.progress.look(self.store, &runs)?;
+        let waiting = waiting(&round.record);
+        let asked: Vec<PlanPhaseId> = round
+            .step
+            .actions
+            .iter()
+            .filter_map(|action| match action {
+                PlanAction::AskDecision { phase } => Some(phase.clone()),
+                _ => None,
+            })
+            .collect();
+        if let Some(dialog) = &mut self.dialog {
+            dialog.ask(&self.progress, &round.record, &asked);
+            return Ok(());
+        }
+        for (phase, asked_at, error) in waiting {
+            let id = &round.record.id;
+            self.tell_once(format!(
+                "Phase {phase} waits for a decision since {asked_at}: {error}. `symphony plan decide --plan {id} {phase} CHOICE` answers."
+            ));
+        }
+        Ok(())
+    }
+
+    fn tell_once(&mut self, text: String) {
+        if !self.told.contains(&text) {
+            self.progress.say(&text);
+            self.told.insert(text);
+        }
+    }
+
+    /// Shows the phases at work until the next round is due.
+    fn watch(&mut self, round: &PlanRound) -> anyhow::Result<Next> {
+        let watch = PlanWatch::after(round, self.drive.project());
+        let runs: Vec<RunId> = self.shown.iter().cloned().collect();
+        loop {
+            reap_supervisors();
+            if self.interrupts.count() > 0 {
+                return Ok(Next::Leave);
+            }
+            if let Some(dialog) = &mut self.dialog
+                && let Some((phase, choice)) = dialog.answer(&self.progress)
+            {
+                self.answer(&round.record, phase, choice);
+                return Ok(Next::Round);
+            }
+            if watch.is_due(self.store, round)? {
+                return Ok(Next::Round);
+            }
+            self.progress.look(self.store, &runs)?;
+            self.interrupts.wait(LOOK);
+        }
+    }
+
+    fn answer(&mut self, record: &PlanRecord, phase: PlanPhaseId, choice: Choice) {
+        let order = PlanOrder::Decide(phase, choice);
+        let project = self.drive.project().clone();
+        match carry_out_order(self.store, &project, &record.id, &order) {
+            Ok((_, warnings)) => warnings
+                .iter()
+                .for_each(|warning| self.progress.say(&format!("Warning: {warning}"))),
+            // somebody else answered meanwhile
+            Err(error) => self.progress.say(&format!("Not done: {error}")),
+        }
+    }
+
+    /// Gives the user's branch the work, and sums up.
+    fn end(self) -> anyhow::Result<Exit> {
+        let conclusion = self.drive.conclude(self.store)?;
+        let Self {
+            app,
+            store,
+            progress,
+            drive,
+            ..
+        } = self;
+        let record = store.plan(drive.plan())?;
+        progress.clear_bar();
+        let result = PlanResult::new(&record, conclusion)?;
+        app.out.answer(&result)?;
+        Ok(result.exit())
+    }
+
+    /// Leaves the phases at work to their supervisors, or ends them after a second Ctrl-C.
+    fn leave(&mut self, round: &PlanRound) -> anyhow::Result<Exit> {
+        let live: Vec<RunId> = round
+            .live
+            .keys()
+            .filter(|run| self.store.run_status(run).is_ok_and(RunStatus::is_live))
+            .cloned()
+            .collect();
+        if live.is_empty() {
+            return Ok(Exit::Done);
+        }
+        let phases = plural(live.len(), "phase");
+        self.progress.say(&format!(
+            "Nothing more is started. {phases} at work; Ctrl-C again ends them."
+        ));
+        let begun = Instant::now();
+        while begun.elapsed() < SECOND_PRESS_MAX {
+            if self.interrupts.count() > 1 {
+                self.progress.say("Ending them; their work is kept.");
+                for run in &live {
+                    match end_run(self.store, run) {
+                        // it may have ended by itself in the meantime
+                        Err(_) if !self.store.run_status(run)?.is_live() => {}
+                        other => drop(other.with_context(|| format!("end run {run}"))?),
+                    }
+                }
+                return Ok(Exit::Done);
+            }
+            self.interrupts.wait(LOOK);
+        }
+        self.progress
+            .say("They go on without this command: `symphony plan run` takes the plan up again.");
+        Ok(Exit::Done)
+    }
+}
+
+/// The phases that await a decision, since when, and the first line of why.
+fn waiting(record: &PlanRecord) -> Vec<(PlanPhaseId, symphony_core::Timestamp, String)> {
+    let phases = record.state.phases.iter();
+    phases
+        .filter_map(|(id, progress)| {
+            let PhaseState::AwaitingDecision { asked_at } = progress.state else {
+                return None;
+            };
+            let error = progress
+                .failure
+                .as_ref()
+                .map_or("", |failure| &failure.error);
+            let first = error.lines().next().unwrap_or_default().to_owned();
+            Some((id.clone(), asked_at, first))
+        })
+        .collect()
+}

@@ -1,0 +1,43 @@
+//! `symphony plan status` and `symphony plan list`.
+
+use anyhow::Context as _;
+use clap::Args;
+
+use super::record::PlanChoice;
+use crate::app::App;
+use crate::output::List;
+use crate::view::{PlanListed, PlanView};
+
+/// What `plan status` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony plan status")]
+pub(crate) struct StatusArgs {
+    #[command(flatten)]
+    plan: PlanChoice,
+}
+
+/// What `plan list` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony plan list")]
+pub(crate) struct ListArgs {}
+
+impl StatusArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let record = self.plan.find(app, &mut session)?;
+        app.out.answer(&PlanView::of(&record)?)
+    }
+}
+
+impl ListArgs {
+    #[expect(clippy::unused_self, reason = "every command is run in one form")]
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let plans = session
+            .store
+            .plans(Some(&session.project.id))
+            .context("list the plans")?;
+        app.out
+            .answer(&plans.into_iter().map(PlanListed).collect::<List<_>>())
+    }
+}

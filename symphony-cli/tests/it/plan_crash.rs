@@ -1,0 +1,176 @@
+//! Plans whose loop, supervisors or both are killed: the next `plan run`, or a tick, takes over and ends in the same result.
+
+use serde_json::json;
+
+use crate::plan_support::{PlanRun, gated, phase, plan_of, run_statuses, runs_of, until_phase};
+use crate::support::{Project, agents_of, kill, scenarios, supervisor_of, text, until};
+
+const PHASES: [&str; 5] = ["a", "b", "c", "d", "e"];
+
+/// a, then b and c, then d; e alone. Each waits for its gate.
+fn project(config: &serde_json::Value) -> Project {
+    let project = Project::new("project", &json!({ "scenarios": [] }), config);
+    let beside = project.beside.to_str().unwrap();
+    let file = scenarios(PHASES.map(|id| gated(beside, id)));
+    std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
+    let plan = plan_of(&[
+        ("a", &[]),
+        ("b", &["a"]),
+        ("c", &["a"]),
+        ("d", &["b", "c"]),
+        ("e", &[]),
+    ]);
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+    project
+}
+
+fn open_gate(project: &Project, phase: &str) {
+    std::fs::write(project.beside.join(format!("go-{phase}")), "").unwrap();
+}
+
+/// Waits until the agent of a phase stands at its gate.
+fn until_at_gate(project: &Project, phase: &str) {
+    let mark = project.beside.join(format!("at-{phase}"));
+    until(&format!("{phase} to be at its gate"), || {
+        mark.exists().then_some(())
+    });
+}
+
+fn assert_result(project: &Project) {
+    for id in PHASES {
+        assert_eq!(
+            project.git(&["show", &format!("main:{id}.txt")]),
+            format!("by {id}")
+        );
+    }
+    assert_eq!(project.git(&["branch", "--list", "symphony/*"]), "");
+    for run in project.json(&["runs", "list", "--plan", "plan", "-n", "0"])["items"]
+        .as_array()
+        .unwrap()
+    {
+        assert_eq!(agents_of(&text(&run["id"])), [""; 0]);
+    }
+}
+
+#[test]
+fn plan_run_is_killed_again_and_again_and_no_complete_phase_runs_twice() {
+    let project = project(&json!({}));
+    // killed while two phases are at work: their supervisors go on and record their ends
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_at_gate(&project, "a");
+    until_at_gate(&project, "e");
+    run.kill();
+    open_gate(&project, "a");
+    until_phase(&project, "a", "complete");
+    assert_eq!(phase(&project, "b")["status"], "ready", "nobody starts it");
+
+    // another one re-attaches, and is killed too
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_at_gate(&project, "b");
+    until_at_gate(&project, "c");
+    run.kill();
+    assert_eq!(phase(&project, "e")["status"], "running");
+
+    // a second one at a time is told apart from the first
+    let run = PlanRun::start(&project, &["plan.md"]);
+    let busy = project.symphony(&["plan", "run", "plan.md"]);
+    assert_eq!(busy.code, 5, "{busy:#?}");
+    assert!(
+        busy.stderr
+            .contains("another process is at work with plan plan"),
+        "{busy:#?}"
+    );
+    for id in PHASES {
+        open_gate(&project, id);
+    }
+    let answer = run.answer();
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert_result(&project);
+    for id in PHASES {
+        assert_eq!(run_statuses(&project, "plan", id), ["succeeded"], "{id}");
+    }
+}
+
+#[test]
+fn a_phase_whose_supervisor_was_killed_runs_again_and_uses_no_attempt() {
+    let project = project(&json!({}));
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_at_gate(&project, "a");
+    until_at_gate(&project, "e");
+    run.kill();
+    let lost = text(&runs_of(&project, "plan", "a")[0]["id"]);
+    let supervisor = supervisor_of(&lost);
+    kill(supervisor.unwrap_or_else(|| panic!("{:#}", project.run(&lost))));
+    for id in PHASES {
+        open_gate(&project, id);
+    }
+    let answer = PlanRun::start(&project, &["plan.md"]).answer();
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert_result(&project);
+    assert_eq!(
+        run_statuses(&project, "plan", "a"),
+        ["crashed", "succeeded"]
+    );
+    assert_eq!(run_statuses(&project, "plan", "e"), ["succeeded"]);
+    let a = phase(&project, "a");
+    assert_eq!(json!([a["attempts"], a["retry_count"]]), json!([1, 0]));
+}
+
+#[test]
+fn ticks_take_a_plan_over_where_they_may() {
+    let project = project(&json!({ "plan": { "by_tick": true } }));
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_at_gate(&project, "a");
+    run.kill();
+    for id in PHASES {
+        open_gate(&project, id);
+    }
+    let status = until("ticks to end the plan", || {
+        project.json(&["tick"]);
+        let plan = project.json(&["plan", "status"]);
+        (plan["status"] != "running").then(|| text(&plan["status"]))
+    });
+    assert_eq!(status, "completed");
+    assert_result(&project);
+    for id in PHASES {
+        assert_eq!(run_statuses(&project, "plan", id), ["succeeded"], "{id}");
+    }
+}
+
+#[test]
+fn a_plan_that_is_given_up_ends_the_runs_at_work() {
+    let project = project(&json!({}));
+    let run = PlanRun::start(&project, &["plan.md", "--json"]);
+    until_at_gate(&project, "a");
+    until_at_gate(&project, "e");
+    project.ok(&["plan", "pause"]);
+    assert_eq!(project.json(&["plan", "status"])["status"], "paused");
+    project.ok(&["plan", "resume"]);
+    project.ok(&["plan", "abort", "e"]);
+    project.ok(&["plan", "abort"]);
+    let answer = run.answer();
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let summary = answer.json();
+    assert_eq!(
+        json!([summary["status"], summary["completed"]]),
+        json!(["aborted", 0])
+    );
+    for id in ["a", "e"] {
+        assert_eq!(run_statuses(&project, "plan", id), ["cancelled"]);
+    }
+    assert_eq!(
+        project.git(&["rev-parse", "main"]),
+        project.git(&["rev-parse", "HEAD"])
+    );
+
+    // it can be taken up again
+    for id in PHASES {
+        open_gate(&project, id);
+    }
+    let summary = project.json(&["plan", "run", "--retry-failed"]);
+    assert_eq!(
+        json!([summary["status"], summary["completed"]]),
+        json!(["completed", 5])
+    );
+    assert_result(&project);
+}

@@ -1,0 +1,89 @@
+//! `complete_phase` of a plan's run: the outcome of the phase, and what it passes on (spec: plan, "Artifacts").
+
+use serde_json::json;
+use symphony_core::issue::{check_required_text, check_text};
+use symphony_core::plan::artifacts::check_artifacts;
+use symphony_core::plan::state::PhaseOutcome;
+use symphony_core::plan::{Artifact, ArtifactKind};
+use symphony_store::{RecordedOutcome, Store};
+
+use crate::answer::{Answer, ToolError};
+use crate::identity::Identity;
+use crate::params::{ArtifactName, ArtifactParam, CompletePlanPhase, OutcomeName};
+
+/// `complete_phase`
+pub(super) fn complete_phase(
+    store: &mut Store,
+    identity: &Identity,
+    params: CompletePlanPhase,
+) -> Result<Answer, ToolError> {
+    let run = identity
+        .actor
+        .run()
+        .ok_or_else(|| ToolError::new("only the run of a plan's phase ends it"))?;
+    let outcome = match (params.outcome, params.error) {
+        (OutcomeName::Complete, error) => {
+            if let Some(error) = error {
+                check_text("error", &error)?;
+                if !error.trim().is_empty() {
+                    return Err(ToolError::new(
+                        "a phase with an `error` is not complete: say `failed`, or leave the error out",
+                    ));
+                }
+            }
+            PhaseOutcome::Complete
+        }
+        (OutcomeName::Failed, error) => {
+            let error = error.unwrap_or_default();
+            check_required_text("error", &error)?;
+            PhaseOutcome::Failed { error }
+        }
+    };
+    let artifacts: Vec<Artifact> = params.artifacts.into_iter().map(artifact).collect();
+    let root = identity
+        .directory
+        .as_ref()
+        .and_then(|directory| directory.to_str());
+    let claims = check_artifacts(artifacts, root);
+    if !claims.refused.is_empty() {
+        let reasons: Vec<String> = claims.refused.iter().map(ToString::to_string).collect();
+        return Err(ToolError::new(format!(
+            "nothing was recorded: mend these artifacts and call again: {}",
+            reasons.join("; ")
+        )));
+    }
+    let (count, name) = (claims.artifacts.len(), name(&outcome));
+    let recorded = RecordedOutcome {
+        outcome,
+        artifacts: claims.artifacts,
+    };
+    store.record_phase_outcome(&identity.context(), run, &recorded)?;
+    Ok(Answer::new(format!(
+        "recorded: the phase is {name}. Your work is collected and merged when you have left: end here."
+    ))
+    .with("outcome", json!(name))
+    .with("artifacts", json!(count)))
+}
+
+const fn name(outcome: &PhaseOutcome) -> &'static str {
+    match outcome {
+        PhaseOutcome::Complete => "complete",
+        PhaseOutcome::Failed { .. } => "failed",
+    }
+}
+
+fn artifact(param: ArtifactParam) -> Artifact {
+    Artifact {
+        kind: match param.kind {
+            ArtifactName::FileCreated => ArtifactKind::FileCreated,
+            ArtifactName::FileModified => ArtifactKind::FileModified,
+            ArtifactName::FileDeleted => ArtifactKind::FileDeleted,
+            ArtifactName::Export => ArtifactKind::Export,
+            ArtifactName::Note => ArtifactKind::Note,
+        },
+        path: param.path,
+        name: param.name,
+        content: param.content,
+        metadata: param.metadata,
+    }
+}

@@ -1,0 +1,292 @@
+//! The beginning of a plan, or its resumption.
+
+use std::path::Path;
+
+use symphony_core::Timestamp;
+use symphony_core::id::{ID_CHARS_MAX, PlanId};
+use symphony_core::plan::state::{
+    OnFailure, PlanEvent, PlanStatus, RetryMode, compare_plans, retry_failed,
+};
+use symphony_core::plan::{Isolation, Plan, PlanOptions};
+use symphony_store::{Context, NewPlan, PlanRecord, PlanTarget, Project, Store};
+use symphony_workspace::{BranchName, Repository};
+
+use super::state_file::{refuse_foreign, write_state_file};
+use crate::error::RunnerError;
+
+/// What `plan run` was told about how the plan is carried out; what is absent stays as it is.
+#[derive(Debug, Clone, Default)]
+pub struct OptionChanges {
+    /// Most phases at once.
+    pub max_parallel: Option<usize>,
+    /// Where they work.
+    pub isolation: Option<Isolation>,
+    /// What happens to a phase that awaits a decision.
+    pub on_failure: Option<OnFailure>,
+    /// Whether failed phases are tried again.
+    pub retry: Option<RetryMode>,
+    /// Instructions for every phase.
+    pub instructions: Option<String>,
+}
+
+impl OptionChanges {
+    fn over(&self, options: &PlanOptions) -> PlanOptions {
+        let mut changed = options.clone();
+        if let Some(max_parallel) = self.max_parallel {
+            changed.max_parallel = max_parallel;
+        }
+        if let Some(isolation) = self.isolation {
+            changed.isolation = isolation;
+        }
+        if let Some(on_failure) = self.on_failure {
+            changed.on_failure = on_failure;
+        }
+        if let Some(retry) = self.retry {
+            changed.retry = retry;
+        }
+        if let Some(instructions) = &self.instructions {
+            changed.instructions = Some(instructions.clone());
+        }
+        changed
+    }
+}
+
+/// Asks for a plan to be carried out.
+#[derive(Debug, Clone)]
+pub struct BeginRequest {
+    /// Its file, as it is recorded.
+    pub path: String,
+    /// What the file says now.
+    pub document: Plan,
+    /// How it is carried out.
+    pub options: OptionChanges,
+    /// Whether a changed file replaces the one that the plan began with.
+    pub accept_changes: bool,
+    /// Whether failed and aborted phases begin anew.
+    pub retry_failed: bool,
+    /// Whether a plan of this file that has ended is left as it is, and another one begun.
+    pub anew: bool,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// A plan was made.
+    New,
+    /// The plan was under way, or is again.
+    Resumed,
+    /// The plan has ended, and nothing was ordered that opens it again.
+    Ended,
+}
+
+/// Returns a plan file's path as it is recorded: relative to the project where it lies inside.
+pub fn recorded_path(project: &Project, file: &Path) -> String {
+    let whole = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    let inside = whole.strip_prefix(&project.root).unwrap_or(&whole);
+    inside.display().to_string()
+}
+
+/// Begins a plan, or takes up the one of this file that is under way.
+///
+/// # Errors
+/// When the file was changed under a plan that is under way and the change is not accepted, a skill's state file is in
+/// the way, or the repository is not fit for it.
+pub fn begin_plan(
+    store: &mut Store,
+    project: &Project,
+    repository: &Repository,
+    request: &BeginRequest,
+) -> Result<(PlanRecord, Begun), RunnerError> {
+    refuse_foreign(&project.root)?;
+    let last = match store.last_plan_of(&project.id, &request.path)? {
+        Some(id) => Some(store.plan(&id)?),
+        None => None,
+    };
+    let (record, begun) = match last {
+        Some(record) if !is_over(&record, request) => resume(store, record, request)?,
+        _ => (create(store, project, repository, request)?, Begun::New),
+    };
+    write_state_file(store, project, &record.id)?;
+    Ok((record, begun))
+}
+
+/// Says whether another plan is begun instead of this one. A plan whose work is done and whose file says something else
+/// now is history; one that failed is not, unless a person says so.
+fn is_over(record: &PlanRecord, request: &BeginRequest) -> bool {
+    let has_ended = record.state.status.is_ended();
+    let is_changed = !compare_plans(&record.document, &request.document).is_empty();
+    let is_done = record.state.status == PlanStatus::Completed;
+    has_ended && (request.anew || (is_done && is_changed && !request.accept_changes))
+}
+
+fn resume(
+    store: &mut Store,
+    record: PlanRecord,
+    request: &BeginRequest,
+) -> Result<(PlanRecord, Begun), RunnerError> {
+    let id = record.id.clone();
+    if request.anew {
+        return Err(RunnerError::refused(format!(
+            "plan {id} of {} is under way: `symphony plan abort` gives it up",
+            record.path
+        )));
+    }
+    let options = request.options.over(&record.options);
+    if options.isolation != record.options.isolation {
+        return Err(RunnerError::refused(format!(
+            "plan {id} began with isolation `{}`, which stays for its whole way",
+            record.options.isolation
+        )));
+    }
+    let context = Context::human(Timestamp::now());
+    let record = accept(store, record, request)?;
+    if options != record.options {
+        store.set_plan_options(&context, &id, &options)?;
+    }
+    let orders = |record: &PlanRecord, _: &_| {
+        let mut events = Vec::new();
+        if request.retry_failed {
+            events.extend(retry_failed(&record.state).events);
+        }
+        if record.state.status == PlanStatus::Paused {
+            events.push(PlanEvent::Resumed);
+        }
+        Ok((events, ()))
+    };
+    let (record, ()) = store.change_plan(&context, &id, orders)?;
+    let begun = if record.state.status.is_ended() {
+        Begun::Ended
+    } else {
+        Begun::Resumed
+    };
+    Ok((record, begun))
+}
+
+/// Puts the file as it is now in the place of the plan's, if that was ordered; refuses a change that was not.
+fn accept(
+    store: &mut Store,
+    record: PlanRecord,
+    request: &BeginRequest,
+) -> Result<PlanRecord, RunnerError> {
+    let changes = compare_plans(&record.document, &request.document);
+    if changes.is_empty() {
+        return Ok(record);
+    }
+    if request.accept_changes {
+        let context = Context::human(Timestamp::now());
+        return Ok(store.accept_plan_changes(&context, &record.id, &request.document)?);
+    }
+    let kinds = [
+        ("added", &changes.added),
+        ("removed", &changes.removed),
+        ("changed", &changes.changed),
+    ];
+    let told: Vec<String> = kinds
+        .iter()
+        .filter(|(_, phases)| !phases.is_empty())
+        .map(|(what, phases)| format!("{what}: {}", phases.join(", ")))
+        .collect();
+    let ways = if record.state.status.is_ended() {
+        "`--accept-changes` goes on with what is complete, `--new` begins another plan"
+    } else {
+        "`--accept-changes` goes on with the file as it is now; complete phases stay"
+    };
+    Err(RunnerError::refused(format!(
+        "{} was changed since plan {} began ({}): {ways}",
+        record.path,
+        record.id,
+        told.join("; ")
+    )))
+}
+
+fn create(
+    store: &mut Store,
+    project: &Project,
+    repository: &Repository,
+    request: &BeginRequest,
+) -> Result<PlanRecord, RunnerError> {
+    let options = request.options.over(&PlanOptions::default());
+    let target = match options.isolation {
+        Isolation::None => None,
+        Isolation::Worktree => Some(target(repository)?),
+    };
+    let new = NewPlan {
+        id: free_id(store, repository, &request.path)?,
+        project: project.id.clone(),
+        path: request.path.clone(),
+        document: request.document.clone(),
+        options,
+        target,
+    };
+    Ok(store.create_plan(&Context::human(Timestamp::now()), &new)?)
+}
+
+/// The branch that the user has checked out, else the project's base branch: where the plan's work begins and goes.
+fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
+    let base = match repository.checked_out()? {
+        Some(base) => base,
+        None => repository.base()?,
+    };
+    Ok(PlanTarget {
+        branch: base.branch.as_str().to_owned(),
+        base_commit: base.commit.as_str().to_owned(),
+    })
+}
+
+/// Makes an id from the file's name that neither a plan nor a branch has: one that a lost database left is not taken up.
+fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId, RunnerError> {
+    let stem = slug(path);
+    for number in 1_u32.. {
+        let text = match number {
+            1 => stem.clone(),
+            number => format!("{stem}-{number}"),
+        };
+        let id = PlanId::parse(text).map_err(|error| RunnerError::refused(error.to_string()))?;
+        let base = BranchName::of_plan_base(&id);
+        if !store.has_plan(&id)? && repository.branch_head(&base)?.is_none() {
+            return Ok(id);
+        }
+    }
+    Err(RunnerError::refused(format!("no id is left for {path}")))
+}
+
+/// Characters of a file's name that stand in its plan's id: it is part of branch and folder names.
+const STEM_CHARS_MAX: usize = ID_CHARS_MAX / 2;
+
+fn slug(path: &str) -> String {
+    let name = Path::new(path)
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().to_ascii_lowercase())
+        .unwrap_or_default();
+    let plain: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();
+    let joined = parts.join("-");
+    let short: String = joined.chars().take(STEM_CHARS_MAX).collect();
+    let short = short.trim_matches('-');
+    if short.is_empty() { "plan" } else { short }.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::slug;
+
+    #[test]
+    fn ids_come_from_the_name_of_the_file() {
+        for (path, id) in [
+            ("plan.md", "plan"),
+            ("docs/Ship It (v2).md", "ship-it-v2"),
+            ("/home/me/.claude/plans/big--plan_.md", "big-plan"),
+            ("계획.md", "plan"),
+            (".md", "md"),
+            (
+                &format!("{}.md", "long-".repeat(20)),
+                "long-long-long-long-long-long-lo",
+            ),
+        ] {
+            assert_eq!(slug(path), id, "{path}");
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! One loop a plan: the lock of its rounds.
+
+use std::path::PathBuf;
+
+use symphony_core::id::PlanId;
+use symphony_store::Project;
+
+use crate::error::RunnerError;
+use crate::paths::STATE_DIR;
+use crate::process::{ProcessError, RunLock};
+
+/// The held lock of a plan; it is given up when the value is dropped, at the latest with the process.
+#[derive(Debug)]
+pub(super) struct PlanLock {
+    _lock: RunLock,
+}
+
+impl PlanLock {
+    /// Takes the lock of a plan; none when another process has it.
+    ///
+    /// # Errors
+    /// When it can not be made.
+    pub(super) fn take(project: &Project, plan: &PlanId) -> Result<Option<Self>, RunnerError> {
+        let folder = plans_folder(project);
+        std::fs::create_dir_all(&folder)
+            .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
+        match RunLock::acquire(folder.join(format!("{plan}.lock"))) {
+            Ok(lock) => Ok(Some(Self { _lock: lock })),
+            Err(ProcessError::LockHeld { .. }) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// The folder of the locks of a project's plans.
+pub(super) fn plans_folder(project: &Project) -> PathBuf {
+    project.root.join(STATE_DIR).join("plans")
+}

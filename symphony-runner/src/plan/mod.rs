@@ -1,0 +1,24 @@
+//! Plans under way: begun, moved on round by round, concluded (spec: plan, "One engine").
+//!
+//! A round is observe → decide (`core::plan::state::plan_step`) → commit → act. Nothing is kept in memory between rounds:
+//! whoever holds the plan's lock, `plan run` or a tick, does the next one, and phases go on in their supervisors without
+//! either. The end of a phase's run is recorded by its supervisor.
+
+mod begin;
+mod conclude;
+mod drive;
+mod lock;
+mod order;
+mod round;
+mod state_file;
+mod tick;
+mod watch;
+
+pub use begin::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
+pub use conclude::{Conclusion, conclude_plan};
+pub use drive::PlanDrive;
+pub use order::{PlanOrder, carry_out_order};
+pub use round::{PlanRound, StartsLeft};
+pub use state_file::write_state_file;
+pub use tick::{PlanTick, tick_plans};
+pub use watch::PlanWatch;

@@ -1,0 +1,300 @@
+//! One round of a plan: observe, decide, commit, act.
+
+use std::collections::BTreeMap;
+
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::config::{ProjectConfig, ProviderChoice};
+use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::plan::state::{
+    OnFailure, PhaseStatus, PlanAction, PlanLimits, PlanSnapshot, PlanState, PlanStep, plan_step,
+    settle_now,
+};
+use symphony_core::retry::after;
+use symphony_core::run::{Run, RunTarget};
+use symphony_core::tick::{
+    Action, HoldScope, LockState, Snapshot, StartRun, free_worker_slots, pass_holds,
+};
+use symphony_store::{Context, PlanRecord, RunFilter, Store};
+
+use super::state_file::write_state_file;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::tick::{Hands, LocalHands, World, act, observe};
+
+/// How long a phase waits whose provider is being probed by another one, or is not installed.
+const PROBE_WAIT_MS: u64 = 2_000;
+
+/// What a round saw and did.
+#[derive(Debug)]
+pub struct PlanRound {
+    /// The plan, as it stands now.
+    pub record: PlanRecord,
+    /// What was decided, and why nothing else was.
+    pub step: PlanStep,
+    /// The plan's runs that are alive.
+    pub live: BTreeMap<RunId, PlanPhaseId>,
+    /// The runs that were started.
+    pub started: Vec<Run>,
+    /// Whether something that was to be started was not: the next round is due at once, or soon.
+    pub starts_left: StartsLeft,
+    /// What was done, a line each.
+    pub lines: Vec<String>,
+    /// What could not be done, a line each; the next round tries again.
+    pub problems: Vec<String>,
+}
+
+/// Whether something that was to be started was not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StartsLeft {
+    /// All was started.
+    None,
+    /// It became ready by this very round: the next one looks at its provider.
+    AtOnce,
+    /// It was refused: something else was faster.
+    Soon,
+}
+
+/// Makes one round of a plan. The caller holds its lock.
+///
+/// # Errors
+/// When the database can not be read or written.
+pub(super) fn plan_round(
+    installation: &Installation,
+    store: &mut Store,
+    hands: &mut LocalHands<'_>,
+    id: &PlanId,
+    on_failure: Option<OnFailure>,
+) -> Result<PlanRound, RunnerError> {
+    let now = hands.now();
+    let (world, problems) = observe(installation, store, hands, now)?;
+    let live = live_runs(store, &world.snapshot, id)?;
+    let before = store.plan_revision(id)?;
+    let (record, (step, phases)) =
+        store.change_plan(&Context::system(now), id, |record, dag| {
+            // as the step will see them: a retry that is due is ready
+            let mut state = record.state.clone();
+            settle_now(dag, &mut state, now)?;
+            let phases = ready_phases(installation, &world, (record, &state), now);
+            let held = phases
+                .iter()
+                .filter_map(|(id, dispatch)| Some((id.clone(), dispatch.as_ref().err()?.until)))
+                .collect();
+            let snapshot = PlanSnapshot {
+                dag,
+                state: &record.state,
+                live_runs: &live,
+                held: &held,
+            };
+            let slots = free_worker_slots(&world.snapshot, &record.project, now);
+            let limits = PlanLimits {
+                max_parallel: record.options.max_parallel,
+                slots_free: usize::try_from(slots).unwrap_or(usize::MAX),
+                on_failure: on_failure.unwrap_or(record.options.on_failure),
+            };
+            let step = plan_step(&snapshot, now, &limits);
+            Ok((step.events.clone(), (step, phases)))
+        })?;
+    let mut round = PlanRound {
+        record,
+        step,
+        live,
+        started: Vec::new(),
+        starts_left: StartsLeft::None,
+        lines: Vec::new(),
+        problems,
+    };
+    round.problems.extend(
+        phases
+            .values()
+            .filter_map(|dispatch| dispatch.as_ref().err()?.problem.clone()),
+    );
+    round.act(store, hands, &world, &phases)?;
+    if store.plan_revision(id)? != before
+        && let Some((project, _)) = world.projects.get(&round.record.project)
+    {
+        write_state_file(store, project, id)?;
+        round.record = store.plan(id)?;
+    }
+    Ok(round)
+}
+
+/// The plan's runs whose lock somebody holds.
+fn live_runs(
+    store: &Store,
+    snapshot: &Snapshot,
+    plan: &PlanId,
+) -> Result<BTreeMap<RunId, PlanPhaseId>, RunnerError> {
+    let filter = RunFilter {
+        plan: Some(plan.clone()),
+        live_only: true,
+        ..RunFilter::default()
+    };
+    let is_held = |run: &Run| {
+        let seen = snapshot.live.iter().find(|live| live.run == run.id);
+        // claimed since the locks were looked at: its claimer holds it
+        seen.is_none_or(|live| live.lock == LockState::Held)
+    };
+    let runs = store.runs(&filter)?.into_iter().filter(is_held);
+    Ok(runs
+        .filter_map(|run| match run.target {
+            RunTarget::PlanPhase(_, phase) => Some((run.id, phase)),
+            _ => None,
+        })
+        .collect())
+}
+
+/// How a ready phase would be started.
+#[derive(Debug)]
+struct Dispatch {
+    provider: String,
+    probes: Vec<HoldScope>,
+}
+
+/// Why a ready phase waits for its provider.
+#[derive(Debug)]
+struct Held {
+    until: Timestamp,
+    problem: Option<String>,
+}
+
+/// Looks at the providers of the phases that could start, in level order: the first one probes a hold that is over.
+fn ready_phases(
+    installation: &Installation,
+    world: &World,
+    (record, state): (&PlanRecord, &PlanState),
+    now: Timestamp,
+) -> BTreeMap<PlanPhaseId, Result<Dispatch, Held>> {
+    let mut probed: Vec<HoldScope> = Vec::new();
+    let mut phases = BTreeMap::new();
+    let config = world
+        .projects
+        .get(&record.project)
+        .and_then(|(_, config)| config.as_ref());
+    for phase in &record.document.phases {
+        let Ok(id) = PlanPhaseId::parse(phase.id.as_str()) else {
+            continue;
+        };
+        if state.phase_status(&id) != PhaseStatus::Ready {
+            continue;
+        }
+        let dispatch = provider_of(
+            installation,
+            world,
+            record,
+            config,
+            phase.provider.as_deref(),
+        )
+        .map_err(|problem| Held {
+            until: after(now, PROBE_WAIT_MS),
+            problem: Some(format!("phase {id}: {problem}")),
+        })
+        .and_then(|provider| {
+            let passed = pass_holds(&world.snapshot, &record.project, &provider, now);
+            let probes = passed.map_err(|hold| Held {
+                until: hold.until.max(after(now, PROBE_WAIT_MS)),
+                problem: None,
+            })?;
+            if probes.iter().any(|scope| probed.contains(scope)) {
+                return Err(Held {
+                    until: after(now, PROBE_WAIT_MS),
+                    problem: None,
+                });
+            }
+            probed.extend(probes.iter().cloned());
+            Ok(Dispatch { provider, probes })
+        });
+        phases.insert(id, dispatch);
+    }
+    phases
+}
+
+/// Names the provider that a phase would use, or says why there is none.
+fn provider_of(
+    installation: &Installation,
+    world: &World,
+    record: &PlanRecord,
+    config: Option<&ProjectConfig>,
+    wanted: Option<&str>,
+) -> Result<String, String> {
+    let view = world
+        .snapshot
+        .projects
+        .get(&record.project)
+        .ok_or_else(|| format!("project {} is gone", record.project))?;
+    let (Some(wanted), Some(config)) = (wanted, config) else {
+        return view.provider.clone();
+    };
+    let provider = ProviderChoice::parse(wanted).map_err(|error| error.to_string())?;
+    let own = ProjectConfig {
+        provider,
+        ..config.clone()
+    };
+    installation
+        .provider(&own)
+        .map(|call| call.name().to_string())
+        .map_err(|error| error.to_string())
+}
+
+impl PlanRound {
+    fn act(
+        &mut self,
+        store: &mut Store,
+        hands: &mut LocalHands<'_>,
+        world: &World,
+        phases: &BTreeMap<PlanPhaseId, Result<Dispatch, Held>>,
+    ) -> Result<(), RunnerError> {
+        let (mut actions, mut starts) = (Vec::new(), 0);
+        for action in &self.step.actions {
+            match action {
+                PlanAction::StartPhase { phase } => match phases.get(phase) {
+                    Some(Ok(dispatch)) => {
+                        starts += 1;
+                        actions.push(Action::StartRun(self.start(phase, dispatch)));
+                    }
+                    Some(Err(_)) | None => self.starts_left = StartsLeft::AtOnce,
+                },
+                PlanAction::FinishRun { run, .. } => actions.push(Action::FinishCrashed {
+                    run: run.clone(),
+                    issue: None,
+                }),
+                PlanAction::EndRun { run, phase } => {
+                    if !store.cancel_requested(run)? {
+                        match store.request_cancel(&Context::system(hands.now()), run) {
+                            Ok(_) => self.lines.push(format!("{phase}: ending run {run}")),
+                            // it ended by itself meanwhile
+                            Err(error) => tracing::info!(%error, "a run was not ended"),
+                        }
+                    }
+                }
+                PlanAction::AskDecision { .. } => {}
+            }
+        }
+        let done = act(store, hands, world, &actions)?;
+        self.started = done.started;
+        if self.started.len() < starts && self.starts_left == StartsLeft::None {
+            self.starts_left = StartsLeft::Soon;
+        }
+        self.lines.extend(done.lines);
+        self.problems.extend(done.problems);
+        for run in &self.started {
+            if let RunTarget::PlanPhase(_, phase) = &run.target {
+                self.live.insert(run.id.clone(), phase.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn start(&self, phase: &PlanPhaseId, dispatch: &Dispatch) -> StartRun {
+        let progress = self.record.state.phases.get(phase);
+        StartRun {
+            project: self.record.project.clone(),
+            target: RunTarget::PlanPhase(self.record.id.clone(), phase.clone()),
+            agent: AgentType::Worker,
+            phase: None,
+            attempt: progress.map_or(0, |progress| progress.attempts) + 1,
+            provider: dispatch.provider.clone(),
+            probes: dispatch.probes.clone(),
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! `.symphony-state.json`: a picture of the plan that changed last, for people and scripts (spec: plan, "State file").
+
+use std::io::{ErrorKind, Write as _};
+use std::path::Path;
+
+use symphony_core::id::PlanId;
+use symphony_core::plan::state_file::{MANAGED_BY, STATE_FILE, StateFile, StateHeader};
+use symphony_store::{PlanRecord, Project, Store};
+
+use super::lock::plans_folder;
+use crate::error::RunnerError;
+
+/// Writes the state file of a plan as it stands in the database, whole or not at all. Writers take turns, and each
+/// reads anew: an older state never replaces a newer one.
+///
+/// # Errors
+/// When the plan can not be read, or the file not be written.
+pub fn write_state_file(
+    store: &mut Store,
+    project: &Project,
+    plan: &PlanId,
+) -> Result<(), RunnerError> {
+    let folder = plans_folder(project);
+    std::fs::create_dir_all(&folder)
+        .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
+    let turn = folder.join("state-file.lock");
+    let lock = std::fs::File::create(&turn)
+        .and_then(|file| file.lock().map(|()| file))
+        .map_err(|error| RunnerError::io("lock", &turn, error))?;
+    let record = store.plan(plan)?;
+    let written = write(&project.root, &record);
+    drop(lock);
+    written
+}
+
+fn write(root: &Path, record: &PlanRecord) -> Result<(), RunnerError> {
+    let path = root.join(STATE_FILE);
+    let failed = |error| RunnerError::io("write", &path, error);
+    let header = StateHeader {
+        managed_by: Some(MANAGED_BY.to_owned()),
+        plan_path: record.path.clone(),
+        retry_policy: record.options.retry_policy,
+    };
+    let state = StateFile::from_state(header, record.document.clone(), &record.state);
+    let text = state
+        .render()
+        .map_err(|error| failed(std::io::Error::other(error)))?;
+    let mut file = tempfile::NamedTempFile::new_in(root).map_err(failed)?;
+    file.write_all(text.as_bytes())
+        .and_then(|()| file.as_file().sync_all())
+        .map_err(failed)?;
+    file.persist(&path).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// Refuses to begin where a skill keeps a state of its own: its file would be lost.
+pub(super) fn refuse_foreign(root: &Path) -> Result<(), RunnerError> {
+    let path = root.join(STATE_FILE);
+    let text = match std::fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(RunnerError::io("read", &path, error)),
+    };
+    let is_ours = serde_json::from_str::<serde_json::Value>(&text)
+        .is_ok_and(|value| value.get("managedBy").is_some_and(|by| by == MANAGED_BY));
+    if is_ours {
+        return Ok(());
+    }
+    Err(RunnerError::refused(format!(
+        "{} was not written by Symphony (it has no `managedBy`): a skill may be at work with it; move it away first",
+        path.display()
+    )))
+}

@@ -1,0 +1,70 @@
+//! When a plan's next round is due.
+
+use std::time::{Duration, Instant};
+
+use symphony_core::Timestamp;
+use symphony_core::plan::state::NotStarted;
+use symphony_store::{Project, Store};
+
+use super::round::{PlanRound, StartsLeft};
+use crate::error::RunnerError;
+use crate::paths::RunPaths;
+use crate::process::{LockState, lock_state};
+
+/// While a phase waits for what others have, a round is made at least so often: slots and holds that others give up are seen in no other way.
+const ROUND_MAX: Duration = Duration::from_secs(2);
+
+/// What a round left, to be compared with what is there.
+#[derive(Debug)]
+pub struct PlanWatch {
+    revision: u64,
+    locks: Vec<std::path::PathBuf>,
+    wake_at: Option<Timestamp>,
+    waits_for_others: bool,
+    starts_left: StartsLeft,
+    since: Instant,
+}
+
+impl PlanWatch {
+    /// Begins to watch after a round.
+    pub fn after(round: &PlanRound, project: &Project) -> Self {
+        Self {
+            revision: round.record.revision,
+            locks: round
+                .live
+                .keys()
+                .map(|run| RunPaths::new(&project.root, run).lock())
+                .collect(),
+            wake_at: round.step.wake_at,
+            waits_for_others: round.step.decisions.iter().any(|decision| {
+                matches!(
+                    decision.reason,
+                    NotStarted::NoInstallationSlot | NotStarted::EarlierRunEnding { .. }
+                )
+            }),
+            starts_left: round.starts_left,
+            since: Instant::now(),
+        }
+    }
+
+    /// Says whether anything changed: the plan, the life of one of its runs, or the time.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn is_due(&self, store: &Store, round: &PlanRound) -> Result<bool, RunnerError> {
+        if store.plan_revision(&round.record.id)? != self.revision
+            || self.wake_at.is_some_and(|wake| wake <= Timestamp::now())
+            || self.starts_left == StartsLeft::AtOnce
+            || ((self.waits_for_others || self.starts_left == StartsLeft::Soon)
+                && self.since.elapsed() >= ROUND_MAX)
+        {
+            return Ok(true);
+        }
+        for lock in &self.locks {
+            if lock_state(lock)? != LockState::Held {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}

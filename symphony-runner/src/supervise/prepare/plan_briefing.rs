@@ -1,0 +1,76 @@
+//! The briefing of a plan's phase (prompts, path E).
+
+use symphony_core::plan::Isolation;
+use symphony_core::plan::state::artifacts_for;
+use symphony_prompt::{PlanPhaseDispatch, Workspace};
+
+use super::briefing::Briefing;
+use super::site::Site;
+use super::subject::PhaseSubject;
+use crate::error::RunnerError;
+use crate::supervise::Job;
+use crate::supervise::prompts::Prompts;
+use crate::worker_prompt::{WorkerPromptRequest, load_worker_input};
+
+/// Assembles the prompts of a plan's phase.
+pub(super) async fn plan_briefing(
+    job: &Job<'_>,
+    subject: PhaseSubject,
+    site: &Site,
+) -> Result<Briefing, RunnerError> {
+    let plan = &subject.plan;
+    let settings = &job.config.plan;
+    let input = load_worker_input(WorkerPromptRequest {
+        root: site.path().to_owned(),
+        project_name: Some(job.project.name.clone()),
+        artifacts: artifacts_for(&plan.dag()?, &plan.state, &subject.id),
+        global_constraints: settings.global_constraints.clone(),
+        instructions: instructions(job, &subject, site),
+        phase: subject.phase.clone(),
+    })
+    .await?;
+    let workspace = Workspace {
+        identifier: format!("{}/{}", plan.id, subject.id),
+        path: site.path().display().to_string(),
+        branch: site
+            .branch
+            .as_ref()
+            .map(|branch| branch.as_str().to_owned()),
+    };
+    let is_isolated = plan.options.isolation == Isolation::Worktree;
+    let plan_worker = job.installation.shipped.plan_worker.text;
+    let built =
+        PlanPhaseDispatch::new(is_isolated.then_some(workspace), plan_worker, input).build()?;
+    Ok(Briefing {
+        prompts: Prompts {
+            built,
+            learnings: Vec::new(),
+        },
+        review: None,
+    })
+}
+
+/// The plan's instructions, or the project's; then what this attempt has to know of the earlier one.
+fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<String> {
+    let of_plan = subject.plan.options.instructions.clone();
+    let mut parts: Vec<String> = of_plan
+        .or_else(|| job.config.plan.instructions.clone())
+        .into_iter()
+        .collect();
+    let progress = subject.plan.state.phases.get(&subject.id);
+    if let Some(failure) = progress.and_then(|progress| progress.history.last()) {
+        parts.push(format!(
+            "This phase was tried before. What that attempt left is where you work. It failed ({}):\n\n{}",
+            failure.class,
+            indented(&failure.error)
+        ));
+    }
+    parts.extend(site.notes.iter().cloned());
+    (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// As a block of its own, so that no error text can pass for a heading.
+fn indented(text: &str) -> String {
+    let lines = text.trim().lines().map(|line| format!("    {line}"));
+    lines.collect::<Vec<_>>().join("\n")
+}

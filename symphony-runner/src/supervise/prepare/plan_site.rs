@@ -1,0 +1,101 @@
+//! Where a plan's phase works: a worktree of its own on the plan's base, or the project's folder.
+
+use symphony_core::Timestamp;
+use symphony_core::plan::Isolation;
+use symphony_mcp::IssueWorkspace;
+use symphony_workspace::{
+    BaseMerge, BranchName, CommitId, MergeOfBase, Repository, WorktreeKey, WorktreeRequest,
+};
+
+use super::set_up::set_up;
+use super::site::Site;
+use super::subject::PhaseSubject;
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::process::Supervision;
+use crate::repository::options;
+use crate::supervise::Job;
+
+/// File that holds the commit of the plan's base that a phase's run began with: what it changed is told against it.
+pub(crate) const PHASE_BASE_FILE: &str = "plan-base.txt";
+
+/// Prepares the place of a plan's phase.
+pub(super) async fn plan_site(
+    job: &Job<'_>,
+    supervision: &Supervision,
+    repository: Repository,
+    subject: &PhaseSubject,
+) -> Result<Site, RunnerError> {
+    let plan = &subject.plan;
+    let Some(target) = plan
+        .target
+        .as_ref()
+        .filter(|_| plan.options.isolation == Isolation::Worktree)
+    else {
+        let branch = repository.checked_out()?.map(|base| base.branch);
+        return Ok(Site {
+            worktree: repository.user_checkout(),
+            repository,
+            branch,
+            workspace: None,
+            notes: Vec::new(),
+        });
+    };
+    let base = BranchName::of_plan_base(&plan.id);
+    let begin = CommitId::parse(&target.base_commit)
+        .map_err(|error| RunnerError::refused(format!("the base of plan {}: {error}", plan.id)))?;
+    // made by the first phase that needs it; repeating it finds it there
+    let base_commit = repository.create_branch(&base, &begin)?;
+    write_private(&job.paths.dir.join(PHASE_BASE_FILE), base_commit.as_str())?;
+    let place = IssueWorkspace {
+        project_root: repository.root().to_owned(),
+        options: options(&job.config),
+        key: WorktreeKey::of_plan_phase(&plan.id, &subject.id),
+        branch: BranchName::of_plan_phase(&plan.id, &subject.id),
+        base,
+    };
+    let made = repository.prepare_worktree(&WorktreeRequest {
+        key: &place.key,
+        branch: &place.branch,
+        base: &place.base,
+        merge: BaseMerge::Merge,
+        now: Timestamp::now(),
+    })?;
+    for recovery in &made.recovered {
+        tracing::info!(?recovery, "mended the worktree");
+    }
+    let copied = repository.copy_config_files(&made.worktree)?;
+    for problem in &copied.problems {
+        let (path, reason) = (problem.path.display(), &problem.reason);
+        tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
+    }
+    if made.created {
+        set_up(job, supervision, &made.worktree).await?;
+    }
+    Ok(Site {
+        repository,
+        worktree: made.worktree,
+        branch: Some(place.branch.clone()),
+        notes: notes(&made.base, &place.base),
+        workspace: Some(place),
+    })
+}
+
+fn notes(merge: &MergeOfBase, base: &BranchName) -> Vec<String> {
+    match merge {
+        MergeOfBase::Conflict(files) => vec![format!(
+            "Your branch conflicts with what other phases have merged into `{base}` since, in: {}. Merge it yourself first \
+             (`git merge {base}`), resolve the conflicts and commit the merge; without that your work can not be merged.",
+            files.join(", ")
+        )],
+        MergeOfBase::BlockedByChanges(files) => vec![format!(
+            "What other phases have merged into `{base}` since was not merged into your branch: uncommitted changes are in \
+             the way ({}).",
+            files.join(", ")
+        )],
+        MergeOfBase::Unrelated => vec![format!(
+            "The plan's base `{base}` was rewritten: it has no commit in common with your branch. Report the phase as failed."
+        )],
+        MergeOfBase::NotAsked | MergeOfBase::UpToDate | MergeOfBase::Merged(_) => Vec::new(),
+    }
+}

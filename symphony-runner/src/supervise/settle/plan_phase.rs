@@ -1,0 +1,180 @@
+//! The work of a plan's phase: committed, told as artifacts, merged into the plan's base when the phase is complete.
+//!
+//! Every step can be repeated: the commit finds nothing to commit, the artifacts are told against the commit that the run
+//! began with, a merge that was made counts as made. That the phase is complete is recorded before its work is merged.
+
+use std::path::Path;
+
+use symphony_core::Timestamp;
+use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::plan::state::{PhaseOutcome, PhaseWork, is_phase_complete};
+use symphony_core::plan::{Artifact, Isolation};
+use symphony_mcp::StoreThread;
+use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome};
+use symphony_workspace::{
+    BranchName, CommitId, FileChange, Identity, MergeRequest, MergeStyle, Repository,
+    WorkspaceError, Worktree, WorktreeKey,
+};
+
+use super::artifacts::{OutputLines, collect};
+use super::tampered::end_if_tampered;
+use crate::error::RunnerError;
+use crate::repository::open_repository;
+use crate::supervise::Job;
+use crate::supervise::agent::AgentOutcome;
+use crate::supervise::prepare::PHASE_BASE_FILE;
+
+/// How often a merge is tried again when another phase was merged at the same moment: as often as phases end together.
+const MERGE_TRIES_MAX: usize = 100;
+
+/// Settles the work of a plan's phase.
+pub(super) async fn settle_phase(
+    job: &Job<'_>,
+    store: &StoreThread,
+    (plan, phase): (&PlanId, &PlanPhaseId),
+    outcome: &mut AgentOutcome,
+) -> Result<Option<PhaseFinish>, RunnerError> {
+    let (id, run) = (plan.clone(), job.run.id.clone());
+    let plan = store.call(move |store| store.plan(&id)).await??;
+    let said = store.call(move |store| store.phase_outcome(&run)).await??;
+    let called = said.as_ref().map(|said| said.artifacts.clone());
+    let called = called.unwrap_or_default();
+    let said = said.map(|said| said.outcome);
+    if plan.options.isolation == Isolation::None {
+        let place = (job.project.root.as_path(), OutputLines::Count);
+        let artifacts = collect(job, &[], called, place)?;
+        record_complete(job, store, outcome, said.as_ref()).await?;
+        return Ok(Some(PhaseFinish {
+            work: PhaseWork::InPlace,
+            artifacts,
+        }));
+    }
+    let repository = open_repository(&job.project, &job.config)?;
+    let branch = BranchName::of_plan_phase(&plan.id, phase);
+    let key = WorktreeKey::of_plan_phase(&plan.id, phase);
+    let worktree = match repository.worktree(&key, Some(&branch)) {
+        Ok(worktree) => worktree,
+        Err(WorkspaceError::WorktreeMissing { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    if end_if_tampered(job, &repository, &worktree, outcome)? {
+        return Ok(None);
+    }
+    let done = repository.auto_commit(&worktree, &message(&plan, phase), Timestamp::now())?;
+    if let Some(commit) = &done.commit {
+        tracing::info!(%commit, "committed what the agent left");
+    }
+    let changes = changes(job, &repository, &done.head)?;
+    let place = (worktree.path(), OutputLines::Ignored);
+    let artifacts = collect(job, &changes, called, place)?;
+    if !is_phase_complete(outcome.status, said.as_ref()) {
+        return Ok(Some(unfinished(artifacts)));
+    }
+    record_complete(job, store, outcome, said.as_ref()).await?;
+    let work = merge(&repository, &worktree, &plan, phase, &done.head)?;
+    Ok(Some(PhaseFinish { work, artifacts }))
+}
+
+/// The work of a phase that is not complete stays on its branch, for the next attempt.
+fn unfinished(artifacts: Vec<Artifact>) -> PhaseFinish {
+    PhaseFinish {
+        work: PhaseWork::Unmerged("the phase is not complete".to_owned()),
+        artifacts,
+    }
+}
+
+/// Records that a clean exit completed the phase, before its work is merged: whoever takes the exit handling over after
+/// a crash merges it too.
+async fn record_complete(
+    job: &Job<'_>,
+    store: &StoreThread,
+    outcome: &AgentOutcome,
+    said: Option<&PhaseOutcome>,
+) -> Result<(), RunnerError> {
+    if said.is_some() || !is_phase_complete(outcome.status, None) {
+        return Ok(());
+    }
+    let (context, run) = (Job::as_system(), job.run.id.clone());
+    let complete = RecordedOutcome {
+        outcome: PhaseOutcome::Complete,
+        artifacts: Vec::new(),
+    };
+    Ok(store
+        .call(move |store| store.record_phase_outcome(&context, &run, &complete))
+        .await??)
+}
+
+/// The subject of the commit that holds a phase's work.
+fn message(plan: &PlanRecord, phase: &PlanPhaseId) -> String {
+    let title = crate::supervise::phase_of_plan(plan, phase).map_or("", |phase| &phase.title);
+    let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("symphony({}/{phase}): {title}", plan.id)
+}
+
+/// What the phase changed since the commit of the base that its run began with.
+fn changes(
+    job: &Job<'_>,
+    repository: &Repository,
+    head: &CommitId,
+) -> Result<Vec<FileChange>, RunnerError> {
+    let Some(base) = read_base(&job.paths.dir.join(PHASE_BASE_FILE))? else {
+        return Ok(Vec::new());
+    };
+    // the patch itself is not asked for
+    Ok(repository.diff(&base, head, 0)?.files)
+}
+
+fn read_base(path: &Path) -> Result<Option<CommitId>, RunnerError> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(CommitId::parse(text.trim()).ok()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(RunnerError::io("read", path, error)),
+    }
+}
+
+/// Merges the phase's branch into the plan's base, wherever that is by now.
+fn merge(
+    repository: &Repository,
+    worktree: &Worktree,
+    plan: &PlanRecord,
+    phase: &PlanPhaseId,
+    head: &CommitId,
+) -> Result<PhaseWork, RunnerError> {
+    let base = BranchName::of_plan_base(&plan.id);
+    let message = format!("Merge phase {phase} of plan {}", plan.id);
+    for _ in 0..MERGE_TRIES_MAX {
+        let Some(expected) = repository.branch_head(&base)? else {
+            return Ok(PhaseWork::Unmerged(format!("the branch `{base}` is gone")));
+        };
+        let scan = repository.scan_secrets(Some(worktree), &expected, head)?;
+        if !scan.leaks.is_empty() {
+            let leaks: Vec<String> = scan.leaks.iter().map(ToString::to_string).collect();
+            return Ok(PhaseWork::Unmerged(format!(
+                "its commits hold secrets of the project's configuration files: {}",
+                leaks.join("; ")
+            )));
+        }
+        let merged = repository.merge_into_base(&MergeRequest {
+            base: &base,
+            expected: &expected,
+            head,
+            style: MergeStyle::FastForward,
+            message: &message,
+            identity: &Identity::symphony(),
+        });
+        match merged {
+            Ok(_) => return Ok(PhaseWork::InPlace),
+            Err(WorkspaceError::RefMoved { .. }) => {}
+            Err(WorkspaceError::Conflict { files, .. }) => return Ok(PhaseWork::Conflict(files)),
+            Err(
+                error @ (WorkspaceError::Unrelated { .. } | WorkspaceError::CheckoutDirty { .. }),
+            ) => {
+                return Ok(PhaseWork::Unmerged(error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(PhaseWork::Unmerged(format!(
+        "the branch `{base}` moved {MERGE_TRIES_MAX} times meanwhile: try again"
+    )))
+}
