@@ -24,6 +24,10 @@ test-real:
 failpoints:
     bash .ci/run failpoints
 
+# The harnesses whole: 1,000 kills, 200 time-outs and killed supervisors, 200 times eight ticks.
+soak:
+    SYMPHONY_HARNESS_ROUNDS=20 bash .ci/run harness
+
 # The documentation, without warnings.
 doc:
     RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps

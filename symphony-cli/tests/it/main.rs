@@ -14,6 +14,9 @@ mod failpoints;
 #[cfg(test)]
 mod failure;
 #[cfg(test)]
+#[cfg(feature = "harness")]
+mod harness;
+#[cfg(test)]
 mod help;
 #[cfg(test)]
 mod init;

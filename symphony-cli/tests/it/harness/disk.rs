@@ -1,0 +1,137 @@
+//! A full disk at any phase of a run: nobody has failed, nothing is lost, and it goes on when there is space again.
+//!
+//! `.ci/run harness` gives the tests a small file system of their own as their temporary folder.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::support::{
+    JUDGE, Project, WORKER, bash, call, create_pr, scenario, scenarios, text, turn, until,
+};
+
+/// The file system that the tests get is no larger.
+const DISK_BYTES_MAX: u64 = 256 << 20;
+/// Space that is left when a tick begins, in KiB: from nothing at all to just enough, so that each phase meets the end of
+/// the disk once.
+const LEFT_KIB: [u64; 14] = [0, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+/// Commands after space is freed until the issue is done.
+const DRAIN_MAX: usize = 20;
+
+fn free_bytes(folder: &Path) -> u64 {
+    let disk = rustix::fs::statvfs(folder).unwrap();
+    disk.f_bavail * disk.f_frsize
+}
+
+/// Fills the disk but for so much; returns the file that does it.
+fn fill(project: &Project, left_kib: u64) -> PathBuf {
+    let path = project.beside.join("filler");
+    let fill = free_bytes(&project.beside).saturating_sub(left_kib << 10);
+    let file = std::fs::File::create(&path).unwrap();
+    rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, fill.max(1)).unwrap();
+    path
+}
+
+fn play() -> serde_json::Value {
+    // the agent's own work may meet the full disk too: what it could not write it writes the next time
+    let work = bash(
+        "test -s hello.txt || { head -c 100000 /dev/urandom > noise.bin && echo hello > hello.txt; }",
+    );
+    let commit =
+        bash("git add -A && git -c user.name=w -c user.email=w@example.invalid commit -qm work");
+    let approve = turn(call(
+        "mcp__symphony__approve_pr",
+        json!({ "comment": "Good." }),
+    ));
+    scenarios([
+        scenario("judge", &json!({ "match_system": JUDGE }), [approve]),
+        scenario(
+            "worker",
+            &json!({ "match_system": WORKER }),
+            [work, commit, create_pr("Say hello")],
+        ),
+    ])
+}
+
+#[test]
+fn a_full_disk_at_any_phase_loses_nothing() {
+    let total = rustix::fs::statvfs(std::env::temp_dir()).unwrap();
+    let total = total.f_blocks * total.f_frsize;
+    assert!(
+        total <= DISK_BYTES_MAX,
+        "{} is no small file system of its own: `.ci/run harness` makes one",
+        std::env::temp_dir().display()
+    );
+    for left in LEFT_KIB {
+        println!("{}", live_through(left));
+    }
+}
+
+/// A life in which the disk is full during the first run; returns what was seen.
+fn live_through(left_kib: u64) -> String {
+    let config =
+        json!({ "max_retry_backoff_ms": 1, "providers": { "scripted": { "hold_ms": 1 } } });
+    let mut config = config;
+    let project = Project::new("a project", &play(), &json!({}));
+    config["providers"]["scripted"]["scenario"] = json!(project.beside.join("scenario.json"));
+    config["provider"] = json!("scripted");
+    config["judge_cooldown_ms"] = json!(0);
+    config["gates"] = json!([{ "name": "check", "command": "grep -q hello hello.txt" }]);
+    project.configure(&config);
+    project.add_issue("Say hello");
+
+    let filler = fill(&project, left_kib);
+    let full = project.symphony(&["tick", "--wait", "--json"]);
+    std::fs::remove_file(filler).unwrap();
+    let runs = project.json(&["runs", "list"]);
+    let first = runs["items"]
+        .as_array()
+        .unwrap()
+        .last()
+        .cloned()
+        .unwrap_or_default();
+    let seen = format!(
+        "{left_kib:>5} KiB left: tick ended with {}, run {} {}",
+        full.code, first["status"], first["error"]["class"]
+    );
+
+    for _ in 0..DRAIN_MAX {
+        let issue = project.issue("SYM-1");
+        if issue["status"] == "done" {
+            project.git(&["fsck", "--no-dangling"]);
+            assert_eq!(project.git(&["show", "main:hello.txt"]), "hello");
+            until("the end of all processes", || {
+                project.processes().is_empty().then_some(())
+            });
+            let runs = project.json(&["runs", "list"]);
+            return format!(
+                "{seen}; done after {} runs",
+                runs["items"].as_array().unwrap().len()
+            );
+        }
+        let approved = project.json(&["pr", "list", "--state", "approved"])["items"] != json!([]);
+        if approved {
+            project.json(&["pr", "merge", "SYM-1"]);
+            continue;
+        }
+        // what was on hold is due within a moment
+        until("a tick that does something", || {
+            let tick = project.symphony(&["tick", "--wait", "--json"]);
+            assert_eq!(tick.code, 0, "{seen}: {tick:#?}");
+            let done = tick.json()["actions"] != json!([]);
+            done.then_some(())
+        });
+        until("the end of what is at work", || {
+            let live = project.json(&["runs", "list", "--live"]);
+            let runs = live["items"].as_array().unwrap();
+            runs.iter()
+                .all(|run| project.lock_is_free(&text(&run["id"])))
+                .then_some(())
+        });
+    }
+    panic!(
+        "{seen}: not done: {:#}\n{:#}",
+        project.issue("SYM-1"),
+        project.json(&["runs", "list"])
+    );
+}

@@ -1,0 +1,240 @@
+//! Random `kill -9` of ticks, merges, supervisors, agents and MCP pipes: when the killing is over, every issue ends done,
+//! and what any agent did is on the base once.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::chance::Chance;
+use super::rounds;
+use crate::support::{
+    JUDGE, Project, WORKER, bash, call, create_pr, kill, scenario, scenarios, text, turn, until,
+};
+
+/// Kills in CI.
+const KILLS: usize = 50;
+/// Issues that are at work at the same time.
+const ISSUES: usize = 3;
+/// Commands after the killing until all is done.
+const DRAIN_MAX: usize = 200;
+/// Longest time between two deeds.
+const PAUSE_MAX: Duration = Duration::from_millis(120);
+
+fn play() -> Value {
+    let note = bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt");
+    let commit = bash(
+        "git add -A && git -c user.name=w -c user.email=w@example.invalid commit -qm work; echo more > more-$(basename \"$PWD\").txt",
+    );
+    let approve = turn(call(
+        "mcp__symphony__approve_pr",
+        json!({ "comment": "Good." }),
+    ));
+    scenarios([
+        scenario("judge", &json!({ "match_system": JUDGE }), [approve]),
+        scenario(
+            "worker",
+            &json!({ "match_system": WORKER }),
+            [note, commit, create_pr("Work")],
+        ),
+    ])
+}
+
+/// A project under fire.
+struct Field {
+    project: Project,
+    chance: Chance,
+    ticks: Vec<Child>,
+    issues: Vec<String>,
+    killed: Vec<&'static str>,
+}
+
+#[test]
+fn random_kills_lose_nothing_and_do_nothing_twice() {
+    let config = json!({
+        "max_retry_backoff_ms": 1,
+        "max_retries": 100_000,
+        "max_concurrent_agents": 4,
+        "gates": [{ "name": "check", "command": "true" }],
+    });
+    let mut field = Field {
+        project: Project::new("a project", &play(), &config),
+        chance: Chance::new(),
+        ticks: Vec::new(),
+        issues: Vec::new(),
+        killed: Vec::new(),
+    };
+    let wanted = rounds(KILLS);
+    while field.killed.len() < wanted {
+        field.keep_busy();
+        field.chance.pause(PAUSE_MAX);
+        field.kill_one();
+    }
+    field.drain();
+    field.check();
+    let mut told = String::new();
+    for what in ["tick", "pr merge", "supervise", "scripted-agent", "mcp"] {
+        let times = field
+            .killed
+            .iter()
+            .filter(|killed| **killed == what)
+            .count();
+        write!(told, " {what} {times}").unwrap();
+    }
+    println!("{wanted} kills:{told}; {} issues done", field.issues.len());
+}
+
+impl Field {
+    /// Starts another tick or merge, and files another issue when few are left.
+    fn keep_busy(&mut self) {
+        self.ticks
+            .retain_mut(|tick| tick.try_wait().unwrap().is_none());
+        let open = self.open();
+        if open.len() < ISSUES {
+            self.issues.push(self.project.add_issue("Work"));
+        }
+        let approved = self.approved();
+        let merge = approved.first().filter(|_| self.chance.below(2) == 0);
+        let arguments: &[&str] = match merge {
+            Some(issue) => &["pr", "merge", issue],
+            None => &["tick"],
+        };
+        if self.ticks.len() < 3 {
+            let mut command = self.project.command(arguments);
+            command
+                .stdin(Stdio::null())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
+            self.ticks.push(command.spawn().unwrap());
+        }
+    }
+
+    fn open(&self) -> Vec<Value> {
+        let issues = self.project.json(&["issue", "list"]);
+        let items = issues["items"].as_array().unwrap();
+        items
+            .iter()
+            .filter(|issue| issue["status"] != "done")
+            .cloned()
+            .collect()
+    }
+
+    fn approved(&self) -> Vec<String> {
+        let list = self.project.json(&["pr", "list", "--state", "approved"]);
+        let items = list["items"].as_array().unwrap();
+        items.iter().map(|pr| text(&pr["issue"])).collect()
+    }
+
+    fn kill_one(&mut self) {
+        let victims: Vec<(i32, &'static str)> = self
+            .project
+            .processes()
+            .iter()
+            .filter_map(|line| {
+                let (pid, command) = line.split_once(' ')?;
+                let kind = kind_of(command)?;
+                Some((pid.parse().ok()?, kind))
+            })
+            .collect();
+        if victims.is_empty() {
+            return;
+        }
+        let (pid, kind) = victims[self.chance.below(victims.len())];
+        kill(pid);
+        self.killed.push(kind);
+    }
+
+    /// Nobody is killed any more: all issues end.
+    fn drain(&mut self) {
+        for mut tick in std::mem::take(&mut self.ticks) {
+            tick.wait().unwrap();
+        }
+        for _ in 0..DRAIN_MAX {
+            if self.open().is_empty() && self.is_quiet() {
+                return;
+            }
+            for issue in self.approved() {
+                // refused while a crashed judge is still to be finished by the next tick
+                let _answer = self.project.symphony(&["pr", "merge", &issue]);
+            }
+            self.project.json(&["tick", "--wait"]);
+            until("the end of what is at work", || {
+                let live = self.project.json(&["runs", "list", "--live"]);
+                let runs = live["items"].as_array().unwrap();
+                runs.iter()
+                    .all(|run| self.project.lock_is_free(&text(&run["id"])))
+                    .then_some(())
+            });
+        }
+        panic!("not done after {DRAIN_MAX} commands: {:#?}", self.open());
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.project.json(&["tick", "--dry-run"])["actions"] == json!([])
+    }
+
+    fn check(&self) {
+        let project = &self.project;
+        until("the end of all processes", || {
+            project.processes().is_empty().then_some(())
+        });
+        assert_eq!(project.git(&["status", "--porcelain"]), "");
+        assert_eq!(project.git(&["branch", "--list", "symphony/*"]), "");
+        let trees = project.git(&["worktree", "list", "--porcelain"]);
+        assert_eq!(trees.matches("worktree ").count(), 1, "{trees}");
+        project.git(&["fsck", "--no-dangling"]);
+        for issue in &self.issues {
+            let runs = project.json(&["runs", "list", "--issue", issue]);
+            let runs = runs["items"].as_array().unwrap();
+            assert_apart(runs);
+            let noted = project.git(&["show", &format!("main:work-{issue}.txt")]);
+            let unique: BTreeSet<&str> = noted.lines().collect();
+            assert_eq!(
+                unique.len(),
+                noted.lines().count(),
+                "twice in {issue}: {noted}"
+            );
+            for run in runs.iter().filter(|run| run["profile"] == "worker") {
+                let id = text(&run["id"]);
+                let worked = project.run_log_has(&id, "[tool_result]");
+                assert!(
+                    !worked || unique.contains(id.as_str()),
+                    "lost in {issue}: {run:#}"
+                );
+            }
+            let prs = project.json(&["pr", "list", "--issue", issue]);
+            let merged = prs["items"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter(|pr| pr["state"] == "merged");
+            assert_eq!(merged.count(), 1, "{prs:#}");
+        }
+    }
+}
+
+/// All runs have ended, and no two were live at the same time.
+fn assert_apart(runs: &[Value]) {
+    let mut times: Vec<(String, String)> = runs
+        .iter()
+        .map(|run| (text(&run["started_at"]), text(&run["ended_at"])))
+        .collect();
+    times.sort();
+    let overlap = times.windows(2).find(|pair| pair[1].0 < pair[0].1);
+    assert!(overlap.is_none(), "{overlap:?}");
+}
+
+/// What a process is, when it is one of Symphony's.
+fn kind_of(command: &str) -> Option<&'static str> {
+    let kinds = [
+        (" supervise ", "supervise"),
+        (" scripted-agent", "scripted-agent"),
+        (" mcp --socket ", "mcp"),
+        (" pr merge ", "pr merge"),
+        (" tick", "tick"),
+    ];
+    let found = kinds.into_iter().find(|(words, _)| command.contains(words));
+    found.map(|(_, kind)| kind)
+}
