@@ -65,7 +65,7 @@ pub enum StoreError {
         known: i64,
     },
     /// The file can not be opened.
-    #[error("can not open the database {}: {reason}", path.display())]
+    #[error("open the database {}: {reason}", path.display())]
     Open {
         /// The file.
         path: PathBuf,
@@ -94,11 +94,18 @@ impl From<rusqlite::Error> for StoreError {
     fn from(error: rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         match error.sqlite_error_code() {
+            _ if is_shared_memory_full(&error) => Self::DiskFull(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
             Some(ErrorCode::DiskFull) => Self::DiskFull(error),
             _ => Self::Sqlite(error),
         }
     }
+}
+
+/// Says whether the shared memory beside the database could not grow: a full disk under another name.
+pub(crate) fn is_shared_memory_full(error: &rusqlite::Error) -> bool {
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    extended == Some(rusqlite::ffi::SQLITE_IOERR_SHMSIZE)
 }
 
 impl StoreError {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::context::Context;
-use crate::error::StoreError;
+use crate::error::{StoreError, is_shared_memory_full};
 use crate::migration::{SCHEMA_VERSION, migrations};
 
 /// How long a write waits for another process's lock.
@@ -28,7 +28,7 @@ impl Store {
     /// # Errors
     /// When the file can not be opened, is no database, or has a newer schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let conn = Connection::open(path).map_err(|error| open_error(path, &error))?;
+        let conn = Connection::open(path).map_err(|error| open_error(path, error))?;
         Self::prepare(conn, path)
     }
 
@@ -39,7 +39,7 @@ impl Store {
     pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn =
-            Connection::open_with_flags(path, flags).map_err(|error| open_error(path, &error))?;
+            Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
         Self::prepare(conn, path)
     }
 
@@ -66,7 +66,7 @@ impl Store {
         conn.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
         let found: i64 = conn
             .query_row("PRAGMA user_version", [], |row| row.get(0))
-            .map_err(|error| open_error(path, &error))?;
+            .map_err(|error| open_error(path, error))?;
         if found > SCHEMA_VERSION {
             return Err(StoreError::NewerSchema {
                 path: path.to_owned(),
@@ -120,9 +120,12 @@ impl Store {
     }
 }
 
-fn open_error(path: &Path, error: &rusqlite::Error) -> StoreError {
+fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     let reason = match error.sqlite_error_code() {
+        // SQLite needs a little space beside the database for reading, too
+        Some(ErrorCode::DiskFull) => return error.into(),
+        _ if is_shared_memory_full(&error) => return error.into(),
         Some(ErrorCode::NotADatabase) => {
             "it is not a SQLite database (damaged, or another file): restore a backup, or move it away".to_owned()
         }

@@ -342,9 +342,14 @@ impl WorkspaceError {
                 source.kind(),
                 io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
             ),
-            Self::Git { stderr, .. } => {
-                stderr.contains("No space left on device") || stderr.contains("Disk quota exceeded")
-            }
+            // git's own words for a short write stand beside those of the system
+            Self::Git { stderr, .. } => [
+                "No space left on device",
+                "Disk quota exceeded",
+                "write error. Out of diskspace",
+            ]
+            .iter()
+            .any(|words| stderr.contains(words)),
             Self::RescueFailed { source, .. } => source.is_disk_full(),
             _ => false,
         }

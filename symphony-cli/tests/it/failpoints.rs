@@ -422,6 +422,7 @@ impl Life {
         until("the end of all processes", || {
             project.processes().is_empty().then_some(())
         });
+        project.assert_sound();
         Ok(())
     }
 
@@ -433,7 +434,9 @@ impl Life {
             let Some(ended) = run["ended_at"].as_str() else {
                 return Err(format!("run {id} has not ended: {run:#}"));
             };
-            times.push((text(&run["started_at"]), ended.to_owned()));
+            // fractions have no fixed length: without what follows them they sort like the times
+            let sortable = |time: &str| time.trim_end_matches('Z').to_owned();
+            times.push((sortable(&text(&run["started_at"])), sortable(ended)));
             let left: Vec<String> = names(&self.project.run_folder(&id))
                 .into_iter()
                 .filter(|name| name.ends_with("prompt.md") || name == "mcp.json")

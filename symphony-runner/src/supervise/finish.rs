@@ -1,18 +1,20 @@
 //! Exit handling (spec: lifecycle, "Exit handling"): once per run, whoever does it; a crash in the middle is repeated
 //! without harm.
 
+use std::time::Instant;
+
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
 use symphony_core::tick::HoldScope;
 use symphony_mcp::StoreThread;
-use symphony_store::{NewHold, RunFinish};
+use symphony_store::{FinishedRun, NewHold, RunFinish, StoreError};
 use symphony_workspace::Failpoint;
 
-use super::Job;
 use super::agent::AgentOutcome;
 use super::settle::{Settled, settle_work};
 use super::spending::cap_at_end;
+use super::{DISK_LOOK, DISK_WAIT_MAX, Job};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -58,10 +60,7 @@ pub(crate) async fn finish(
             breaker_target: job.config.circuit_breaker_status,
         },
     };
-    let context = Job::as_system();
-    let ended = store
-        .call(move |store| store.finish_run(&context, &finish))
-        .await??;
+    let ended = record_end(store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     // last: until the end is recorded they may be needed to do it again
@@ -69,6 +68,24 @@ pub(crate) async fn finish(
         job.paths.remove_prompts();
     }
     Ok(())
+}
+
+/// Records the end of a run, as soon as the disk takes it.
+async fn record_end(store: &StoreThread, finish: RunFinish) -> Result<FinishedRun, RunnerError> {
+    let begun = Instant::now();
+    loop {
+        let (context, finish) = (Job::as_system(), finish.clone());
+        let ended = store
+            .call(move |store| store.finish_run(&context, &finish))
+            .await?;
+        match ended {
+            Err(error @ StoreError::DiskFull(_)) if begun.elapsed() < DISK_WAIT_MAX => {
+                tracing::warn!(%error, "the end of the run is recorded when there is space");
+                tokio::time::sleep(DISK_LOOK).await;
+            }
+            ended => return Ok(ended?),
+        }
+    }
 }
 
 fn hold(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {

@@ -17,6 +17,7 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -49,6 +50,12 @@ pub(crate) use prompts::{
     PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
 };
 
+/// How long a full disk is waited for: what a run came to is known to its supervisor only, and nobody can start another one
+/// meanwhile.
+const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
+/// Time between two tries.
+const DISK_LOOK: Duration = Duration::from_secs(1);
+
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SuperviseMode {
@@ -68,7 +75,7 @@ pub fn supervise(
     mode: SuperviseMode,
 ) -> Result<(), RunnerError> {
     become_session_leader()?;
-    let mut store = installation.open_store()?;
+    let mut store = store_when_there_is_space(installation)?;
     let job = Job::load(installation, &mut store, run)?;
     // held until the very end: it says that the run is alive
     let _lock = RunLock::adopt_stdin(job.paths.lock())?;
@@ -85,6 +92,21 @@ pub fn supervise(
     result
 }
 
+/// Opens the database as soon as the disk takes it: SQLite can not even read without a little space. The run's lock is
+/// held meanwhile.
+fn store_when_there_is_space(installation: &Installation) -> Result<Store, RunnerError> {
+    let begun = Instant::now();
+    loop {
+        match installation.open_store() {
+            Err(error) if error.is_disk_full() && begun.elapsed() < DISK_WAIT_MAX => {
+                tracing::warn!(%error, "the run goes on when there is space");
+                std::thread::sleep(DISK_LOOK);
+            }
+            store => return store,
+        }
+    }
+}
+
 async fn carry_out(
     job: &Job<'_>,
     store: &StoreThread,
@@ -97,7 +119,11 @@ async fn carry_out(
     let outcome = match mode {
         SuperviseMode::Finish => AgentOutcome::crashed(&job.run),
         SuperviseMode::Run => match prepare::prepare(job, store, supervision).await {
-            Ok(prepared) => agent::run_agent(job, store, supervision, &prepared).await?,
+            Ok(prepared) => match agent::run_agent(job, store, supervision, &prepared).await {
+                // its processes are ended, and nobody has failed
+                Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
+                outcome => outcome?,
+            },
             Err(error) => AgentOutcome::not_started(&error),
         },
     };

@@ -3,11 +3,12 @@
 //! `.ci/run harness` gives the tests a small file system of their own as their temporary folder.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::json;
 
 use crate::support::{
-    JUDGE, Project, WORKER, bash, call, create_pr, scenario, scenarios, text, turn, until,
+    JUDGE, Project, WORKER, bash, call, create_pr, scenario, scenarios, turn, until,
 };
 
 /// The file system that the tests get is no larger.
@@ -15,6 +16,8 @@ const DISK_BYTES_MAX: u64 = 256 << 20;
 /// Space that is left when a tick begins, in KiB: from nothing at all to just enough, so that each phase meets the end of
 /// the disk once.
 const LEFT_KIB: [u64; 14] = [0, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+/// How long the disk stays full, when somebody waits for it.
+const FULL: Duration = Duration::from_secs(3);
 /// Commands after space is freed until the issue is done.
 const DRAIN_MAX: usize = 20;
 
@@ -30,6 +33,19 @@ fn fill(project: &Project, left_kib: u64) -> PathBuf {
     let file = std::fs::File::create(&path).unwrap();
     rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, fill.max(1)).unwrap();
     path
+}
+
+/// Says whether any run's lock is held. The database itself can not be opened on a full disk.
+fn at_work(project: &Project) -> bool {
+    let runs = std::fs::read_dir(project.root.join(".symphony/runs"));
+    let mut names = runs
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().file_name());
+    names.any(|name| {
+        let name = name.to_str().expect("a run's id is plain");
+        project.run_folder(name).join("lock").exists() && !project.lock_is_free(name)
+    })
 }
 
 fn play() -> serde_json::Value {
@@ -81,8 +97,13 @@ fn live_through(left_kib: u64) -> String {
     project.add_issue("Say hello");
 
     let filler = fill(&project, left_kib);
-    let full = project.symphony(&["tick", "--wait", "--json"]);
+    let full = project.symphony(&["tick", "--json"]);
+    let begun = std::time::Instant::now();
+    until("the end of the run, or of its patience", || {
+        (!at_work(&project) || begun.elapsed() > FULL).then_some(())
+    });
     std::fs::remove_file(filler).unwrap();
+    until("the end of the run", || (!at_work(&project)).then_some(()));
     let runs = project.json(&["runs", "list"]);
     let first = runs["items"]
         .as_array()
@@ -90,9 +111,26 @@ fn live_through(left_kib: u64) -> String {
         .last()
         .cloned()
         .unwrap_or_default();
+    // nobody has failed: the disk was full
+    let issue = project.issue("SYM-1");
+    assert_eq!(
+        issue["consecutive_failures"], 0,
+        "{left_kib} KiB: {first:#}\n{full:#?}"
+    );
+    let said = first["id"].as_str().map(|run| {
+        let log = std::fs::read_to_string(project.run_folder(run).join("supervisor.log"));
+        log.unwrap_or_default()
+            .lines()
+            .last()
+            .unwrap_or_default()
+            .to_owned()
+    });
     let seen = format!(
-        "{left_kib:>5} KiB left: tick ended with {}, run {} {}",
-        full.code, first["status"], first["error"]["class"]
+        "{left_kib:>5} KiB left: tick ended with {}, run {} {} ({})",
+        full.code,
+        first["status"],
+        first["error"]["class"],
+        said.unwrap_or_default()
     );
 
     for _ in 0..DRAIN_MAX {
@@ -104,6 +142,10 @@ fn live_through(left_kib: u64) -> String {
                 project.processes().is_empty().then_some(())
             });
             let runs = project.json(&["runs", "list"]);
+            let crashed = runs["items"].as_array().unwrap().iter();
+            let crashed = crashed.filter(|run| run["status"] == "crashed").count();
+            assert_eq!(crashed, 0, "{seen}: {runs:#}");
+            project.assert_sound();
             return format!(
                 "{seen}; done after {} runs",
                 runs["items"].as_array().unwrap().len()
@@ -122,11 +164,7 @@ fn live_through(left_kib: u64) -> String {
             done.then_some(())
         });
         until("the end of what is at work", || {
-            let live = project.json(&["runs", "list", "--live"]);
-            let runs = live["items"].as_array().unwrap();
-            runs.iter()
-                .all(|run| project.lock_is_free(&text(&run["id"])))
-                .then_some(())
+            (!at_work(&project)).then_some(())
         });
     }
     panic!(
