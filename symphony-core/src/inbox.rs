@@ -426,6 +426,7 @@ mod tests {
         let hold = |probes, until| Hold {
             scope: HoldScope::Provider("claude-cli".into()),
             until: at(until),
+            placed_at: at(0),
             class: ErrorClass::Overloaded,
             reason: "529".into(),
             probes,
