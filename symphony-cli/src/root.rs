@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::command::{
     CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InboxArgs, InitArgs,
     IssueCommand, LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand,
-    PrCommand, ProfileCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
+    PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
     SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
 };
 use crate::failure::{Exit, report};
@@ -69,7 +69,10 @@ enum Command {
     /// Show the prompts of an issue, build prompts from documents
     #[command(subcommand)]
     Prompt(PromptCommand),
-    /// Show the agents' profiles
+    /// Manage the projects of the installation
+    #[command(subcommand, visible_alias = "projects")]
+    Project(ProjectCommand),
+    /// Show the agents' profiles, and add instructions and models to them
     #[command(subcommand)]
     Profile(ProfileCommand),
     /// Show and check the contracts of phases
@@ -112,6 +115,7 @@ impl Command {
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,
             Self::Prompt(command) => command.run(app)?,
+            Self::Project(command) => command.run(app)?,
             Self::Profile(command) => command.run(app)?,
             Self::Phase(command) => command.run(app)?,
             Self::Plan(command) => return command.run(app).map(ExitCode::from),

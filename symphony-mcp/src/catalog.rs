@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use symphony_core::tools::{Role, Tool, ToolSet};
 
 use crate::params;
+use crate::tools::sorts;
 
 /// The tools that the service carries out.
 pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
@@ -29,6 +30,7 @@ pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
     Tool::RejectPhase,
     Tool::RecordCoverage,
     Tool::RecordTestHealth,
+    Tool::ConfigureProject,
 ]);
 
 /// Returns the names of the tools of a set, in the order of the catalogue.
@@ -36,13 +38,13 @@ pub fn tool_names(tools: ToolSet) -> Vec<&'static str> {
     tools.iter().map(Tool::name).collect()
 }
 
-/// Renders the implemented tools of a set; done once a session.
+/// Renders the implemented tools of a set, as a role has them; done once a session.
 pub(crate) fn render(tools: ToolSet, role: Role) -> Vec<McpTool> {
     let described = |tool| match (tool, role) {
-        (Tool::CompletePhase, Role::PlanWorker) => Some(complete_plan_phase()),
-        _ => describe(tool),
+        (Tool::CompletePhase, Role::PlanWorker) => complete_plan_phase(),
+        _ => describe(tool, role),
     };
-    tools.iter().filter_map(described).collect()
+    tools.iter().map(described).collect()
 }
 
 /// `complete_phase` as it is in the run of a plan's phase.
@@ -55,7 +57,7 @@ fn complete_plan_phase() -> McpTool {
     )
 }
 
-fn describe(tool: Tool) -> Option<McpTool> {
+fn describe(tool: Tool, role: Role) -> McpTool {
     let (description, schema) = match tool {
         Tool::GetIssue => (
             "Returns the issue with its comments, findings, dependencies, sub-tasks and pull request.",
@@ -64,6 +66,10 @@ fn describe(tool: Tool) -> Option<McpTool> {
         Tool::ListIssues => (
             "Lists issues of the project by status, label or text, page by page.",
             schema::<params::ListIssues>(),
+        ),
+        Tool::UpdateIssueStatus if sorts(role) => (
+            "Sorts the issue: its labels, size, priority and phase, in one call. Its status stays unless you name one.",
+            schema::<params::TriageIssue>(),
         ),
         Tool::UpdateIssueStatus => (
             "Moves the issue you work on: `todo` gives it back, `blocked` asks for a human. Say why.",
@@ -130,9 +136,13 @@ fn describe(tool: Tool) -> Option<McpTool> {
             "Rejects the phase claim that you review; the feedback goes to the phase's next agent.",
             schema::<params::RejectPhase>(),
         ),
-        Tool::ConfigureProject => return None,
+        Tool::ConfigureProject => (
+            "Sets the project up: the gates that every change has to pass, sensitive paths, thresholds of risk, and \
+             instructions for its workers and judges. What is wrong is told all at once: correct it and call again.",
+            schema::<params::ConfigureProject>(),
+        ),
     };
-    Some(McpTool::new(tool.name(), description, Arc::new(schema)))
+    McpTool::new(tool.name(), description, Arc::new(schema))
 }
 
 /// Makes a schema in the plain form that every client understands: without references, number formats, `null`

@@ -1,7 +1,7 @@
 //! The arguments of each tool; their JSON schemas are made from these types.
 
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// `get_issue`.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -62,6 +62,30 @@ pub(crate) struct UpdateIssueStatus {
     /// `todo` gives the issue back, `blocked` says that you can not go on and a human is needed.
     pub(crate) status: StatusName,
     /// Why, in a sentence for a human; required for `blocked`.
+    #[serde(default)]
+    pub(crate) reason: Option<String>,
+}
+
+/// `update_issue_status`, for those who sort the backlog; what is left out stays.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct TriageIssue {
+    /// All labels that the issue is to have, without its phase; at most 50.
+    #[serde(default)]
+    pub(crate) labels: Option<Vec<String>>,
+    /// How much work.
+    #[serde(default)]
+    pub(crate) size: Option<SizeName>,
+    /// How urgent.
+    #[serde(default)]
+    pub(crate) priority: Option<PriorityName>,
+    /// The phase in which work on it begins, such as `research` or `ready`.
+    #[serde(default)]
+    pub(crate) phase: Option<String>,
+    /// Where it is to go; usually left out, since people decide what is taken up.
+    #[serde(default)]
+    pub(crate) status: Option<StatusName>,
+    /// Why it is moved, in a sentence for a human; required for `blocked`.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
@@ -375,6 +399,78 @@ pub(crate) struct RecordCoverage {
     /// What you found there.
     #[serde(default)]
     pub(crate) notes: String,
+}
+
+/// A command. The schema names the text alone, since alternatives confuse clients; a list does no harm.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum CommandSetting {
+    /// Runs with `sh -c`.
+    Shell(String),
+    /// The program and its arguments.
+    Argv(Vec<String>),
+}
+
+/// A quality gate.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GateSetting {
+    /// Its name, such as `test`.
+    pub(crate) name: String,
+    /// What is run in the project's root, as `sh -c` takes it: it only checks, and says by its exit code whether a commit
+    /// is good.
+    #[schemars(with = "String")]
+    pub(crate) command: CommandSetting,
+    /// Whether its failure sends the issue back; true when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) required: Option<bool>,
+    /// Its time limit; ten minutes when left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) timeout_ms: Option<u64>,
+}
+
+/// A threshold of risk; what is left out is the default.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RiskSetting {
+    /// Changed files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<u64>,
+    /// Changed lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) lines: Option<u64>,
+}
+
+/// Thresholds of risk.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RiskSettings {
+    /// From where on a change is a medium risk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) medium: Option<RiskSetting>,
+    /// From where on it is a high one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) high: Option<RiskSetting>,
+}
+
+/// `configure_project`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ConfigureProject {
+    /// The commands that every change has to pass; an empty list when nothing can be checked. At most 20.
+    pub(crate) gates: Vec<GateSetting>,
+    /// Patterns of paths where a wrong change does lasting harm; at most 100.
+    #[serde(default)]
+    pub(crate) sensitive_paths: Option<Vec<String>>,
+    /// Thresholds of risk, where the defaults do not suit.
+    #[serde(default)]
+    pub(crate) risk: Option<RiskSettings>,
+    /// What every worker must know and can not infer.
+    #[serde(default)]
+    pub(crate) worker_instructions: Option<String>,
+    /// What every judge must know and can not infer.
+    #[serde(default)]
+    pub(crate) judge_instructions: Option<String>,
 }
 
 /// `record_test_health`.

@@ -6,6 +6,7 @@ use symphony_core::contract::{PhaseContract, Pipeline, parse_contract};
 use symphony_core::profile::{AgentProfile, ProfileSet, parse_profile};
 
 use crate::error::RunnerError;
+use crate::supervise::read_own;
 
 /// A text with the name it is reported under.
 #[derive(Debug, Clone, Copy)]
@@ -33,13 +34,44 @@ pub struct ShippedPrompts {
     pub plan_worker: PromptText,
 }
 
-/// The profiles and contracts of a project. Immutable.
+/// The profiles, contracts and other prompts of a project. Immutable.
 #[derive(Debug, Clone)]
 pub struct PromptLibrary {
     /// The profiles, by type.
     pub profiles: ProfileSet,
     /// The contracts.
     pub pipeline: Pipeline,
+    /// What belongs to neither.
+    pub standalone: StandalonePrompts,
+}
+
+/// Prompts that are whole texts.
+#[derive(Debug, Clone)]
+pub struct StandalonePrompts {
+    /// The setup wizard's prompt.
+    pub wizard: String,
+    /// The instruction of a background researcher.
+    pub background_research: String,
+    /// The instruction of a scanner.
+    pub background_scan: String,
+    /// The system prompt of a plan phase.
+    pub plan_worker: String,
+}
+
+impl StandalonePrompts {
+    /// Takes each from a folder when it is there, else as it ships.
+    fn load(shipped: &ShippedPrompts, folder: &Path) -> Result<Self, RunnerError> {
+        let text = |shipped: &PromptText| -> Result<String, RunnerError> {
+            let own = read_own(&folder.join(shipped.file))?;
+            Ok(own.unwrap_or_else(|| shipped.text.to_owned()))
+        };
+        Ok(Self {
+            wizard: text(&shipped.wizard)?,
+            background_research: text(&shipped.background_research)?,
+            background_scan: text(&shipped.background_scan)?,
+            plan_worker: text(&shipped.plan_worker)?,
+        })
+    }
 }
 
 impl PromptLibrary {
@@ -70,7 +102,11 @@ impl PromptLibrary {
         )
         .unwrap_or_default();
         if problems.is_empty() {
-            Ok(Self { profiles, pipeline })
+            Ok(Self {
+                profiles,
+                pipeline,
+                standalone: StandalonePrompts::load(shipped, folder)?,
+            })
         } else {
             Err(RunnerError::PromptFiles { problems })
         }

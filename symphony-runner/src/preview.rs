@@ -86,14 +86,23 @@ pub fn preview_prompt(
         }
         Subject::Phase(_) | Subject::Issue(_) => None,
     };
-    let mut request = PromptRequest {
+    let agent = match &subject {
+        Subject::PullRequest(_) | Subject::Claim(_) => AgentType::Judge,
+        Subject::Issue(agent) => agent.clone(),
+        Subject::Phase(contract) => contract.dispatch_profile.clone(),
+    };
+    let request = PromptRequest {
         path: worktree.display().to_string(),
         branch: Some(BranchName::of_issue(id).as_str().to_owned()),
         claude_md: claude_md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         workflow_md: read_own(&project.root.join("WORKFLOW.md"))?,
+        custom_instructions: store
+            .overrides(&agent, &project.id)?
+            .effective()
+            .custom_instructions,
         notes: Vec::new(),
         review,
-        agent: AgentType::Judge,
+        agent,
         library,
         run,
         issue,
@@ -101,14 +110,9 @@ pub fn preview_prompt(
         provider,
     };
     let contract = match subject {
-        Subject::PullRequest(_) | Subject::Claim(_) => return Ok(build(request, store)?.built),
-        Subject::Issue(agent) => {
-            request.agent = agent;
-            return Ok(build(request, store)?.built);
-        }
         Subject::Phase(contract) => *contract,
+        _ => return Ok(build(request, store)?.built),
     };
-    request.agent = contract.dispatch_profile.clone();
     let claims = store.claims(id, None, CLAIMS_READ_MAX)?;
     let pipeline = &request.library.pipeline;
     let part = PhasePart {

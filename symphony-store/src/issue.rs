@@ -16,7 +16,7 @@ use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
 use crate::open::Store;
-use crate::phase_claim::{drop_superseded, reject};
+use crate::phase_claim::reject;
 use crate::phase_claim_query::load_open_claim;
 use crate::pull_request::set_state;
 use crate::pull_request_query::load_open_pr;
@@ -51,23 +51,6 @@ pub struct NewIssue {
     pub external_id: Option<String>,
 }
 
-/// What to change of an issue; what is `None` stays.
-#[derive(Debug, Clone, Default)]
-pub struct IssueEdit {
-    /// Title.
-    pub title: Option<String>,
-    /// What is asked for.
-    pub description: Option<String>,
-    /// How urgent.
-    pub priority: Option<Priority>,
-    /// How much work; the inner `None` unsets it.
-    pub size: Option<Option<Size>>,
-    /// Labels, all of them.
-    pub labels: Option<Vec<String>>,
-    /// Dependencies, all of them.
-    pub depends_on: Option<Vec<IssueId>>,
-}
-
 /// Returns the key by which titles are compared: lower case, white space collapsed.
 pub(crate) fn title_key(title: &str) -> String {
     title
@@ -84,7 +67,7 @@ fn sorted(labels: &[String]) -> Vec<String> {
     labels
 }
 
-fn rank(priority: Priority) -> i64 {
+pub(crate) fn rank(priority: Priority) -> i64 {
     Priority::ALL
         .iter()
         .position(|p| *p == priority)
@@ -136,61 +119,6 @@ impl Store {
                 move_in(tx, context, &parent, &IssueEvent::SubtasksOpened)?;
             }
             load_issue(tx, &id)
-        })
-    }
-
-    /// Changes fields of an issue.
-    ///
-    /// # Errors
-    /// When the issue does not exist, a field breaks a limit, or dependencies would form a cycle.
-    pub fn edit_issue(
-        &mut self,
-        context: &Context,
-        id: &IssueId,
-        edit: &IssueEdit,
-    ) -> Result<Issue, StoreError> {
-        if let Some(title) = &edit.title {
-            check_title(title)?;
-        }
-        if let Some(text) = &edit.description {
-            check_text("description", text)?;
-        }
-        if let Some(labels) = &edit.labels {
-            check_labels(labels)?;
-        }
-        self.write(context, |tx| {
-            let issue = load_issue(tx, id)?;
-            let title = edit.title.as_ref().unwrap_or(&issue.title);
-            let description = edit.description.as_ref().unwrap_or(&issue.description);
-            let size = edit.size.unwrap_or(issue.size);
-            tx.execute(
-                "UPDATE issue SET title = ?2, title_key = ?3, description = ?4, priority = ?5, size = ?6, updated_at = ?7 WHERE id = ?1",
-                params![
-                    id.as_str(),
-                    title,
-                    title_key(title),
-                    description,
-                    rank(edit.priority.unwrap_or(issue.priority)),
-                    size.map(Size::name),
-                    context.now.as_millisecond(),
-                ],
-            )?;
-            if let Some(labels) = &edit.labels {
-                set_labels(tx, id, labels)?;
-                drop_superseded(tx, context, id)?;
-            }
-            if let Some(dependencies) = &edit.depends_on {
-                set_dependencies(tx, id, dependencies)?;
-            }
-            if context.actor == Actor::Human {
-                // a person has seen what intake left as it was
-                tx.execute(
-                    "UPDATE issue SET intake = 'changed' WHERE id = ?1 AND intake = 'unchanged'",
-                    [id.as_str()],
-                )?;
-            }
-            append(tx, context, About::issue(id), "issue_edited", &json!({}))?;
-            load_issue(tx, id)
         })
     }
 

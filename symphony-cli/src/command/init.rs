@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
-use symphony_core::config::{FileRole, InitFile, IssuePrefix};
+use serde_json::json;
+use symphony_core::config::{FileRole, InitFile, IssuePrefix, KeyPath, Source};
 use symphony_core::id::ProjectId;
+use symphony_core::project::WizardState;
 use symphony_runner::installation::{Installation, project_id_for};
 use symphony_store::{NewProject, Project, Store};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, detect_gates, set, write_init};
@@ -52,6 +54,8 @@ pub(crate) struct InitView {
     pub(crate) config_written: bool,
     /// Whether `.git/info/exclude` was changed now.
     pub(crate) excludes_added: bool,
+    /// How far the setup wizard came, where it was asked for.
+    pub(crate) wizard: Option<WizardState>,
     /// Names of the gates that hold.
     pub(crate) gates: Vec<String>,
 }
@@ -78,7 +82,12 @@ impl View for InitView {
                 self.config.display()
             ));
         }
+        let wizard_comes = self.wizard == Some(WizardState::Pending);
+        if wizard_comes {
+            page.line("The setup wizard comes first: at the next tick it finds gates, sensitive paths and instructions.");
+        }
         match self.gates.as_slice() {
+            [] if wizard_comes => {}
             [] => {
                 page.line("No gates are configured: nothing verifies what agents do. Set the command of your tests:");
                 page.line("  symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'");
@@ -106,14 +115,39 @@ impl InitArgs {
         app.out.answer(&view)
     }
 
+    /// Asks for a set-up with these options.
+    pub(crate) const fn new(prefix: Option<IssuePrefix>, wizard: bool) -> Self {
+        Self { prefix, wizard }
+    }
+
     /// Sets the repository up as far as it is not.
     pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<InitView> {
-        let installation = app.surroundings.installation()?;
-        let root = installation.root.clone();
+        let root = app.surroundings.root()?;
+        self.set_up_at(app, root, None)
+    }
+
+    /// Sets a repository up, in the installation with this database where one is given.
+    ///
+    /// # Errors
+    /// When it is no repository with a commit, or belongs to another installation.
+    pub(crate) fn set_up_at(
+        &self,
+        app: &App,
+        root: PathBuf,
+        database: Option<&Path>,
+    ) -> anyhow::Result<InitView> {
+        let installation = app.surroundings.installation_at(root.clone())?;
         // before anything is written: a repository without commits, or without git, is refused
         let repository = Repository::open(&root, RepositoryOptions::default())?;
+        let joins = database.filter(|database| **database != installation.config.database);
+        if joins.is_some() {
+            refuse_other_installation(&installation)?;
+        }
         let excludes_added = repository.exclude(&repository.own_excludes())?;
-        let mut store = installation.open_store()?;
+        let mut store = match joins {
+            Some(database) => Store::open_existing(database)?,
+            None => installation.open_store()?,
+        };
         let before = store.project_at(&root)?;
         let registered = before.is_none();
         let project = match before {
@@ -124,25 +158,8 @@ impl InitArgs {
                 self.wanted_prefix(&installation)?.as_str(),
             )?,
         };
-        let config = installation
-            .config_paths
-            .explicit
-            .clone()
-            .unwrap_or_else(|| root.join(CONFIG_FILE_NAME));
-        let config_written = !config.exists();
-        if config_written {
-            let prefix = IssuePrefix::parse(project.prefix.as_str())?;
-            write_init(
-                &root,
-                &InitFile {
-                    prefix,
-                    gates: detect_gates(&root),
-                },
-            )?;
-        }
-        if self.wizard {
-            set(&config, FileRole::Project, "wizard_enabled", "true")?;
-        }
+        let (config, config_written) = self.write_config(&installation, &project, joins)?;
+        let project = self.ask_wizard(&mut store, project, &config)?;
         // loaded anew: the file is there now
         let installation = app.surroundings.installation_at(root.clone())?;
         let gates = installation
@@ -160,8 +177,61 @@ impl InitArgs {
             registered,
             config_written,
             excludes_added,
+            wizard: self.wizard.then_some(project.wizard),
             gates,
         })
+    }
+
+    /// Writes the configuration file unless there is one, and names the database in it that the project joins.
+    fn write_config(
+        &self,
+        installation: &Installation,
+        project: &Project,
+        joins: Option<&Path>,
+    ) -> anyhow::Result<(PathBuf, bool)> {
+        let config = installation
+            .config_paths
+            .explicit
+            .clone()
+            .unwrap_or_else(|| project.root.join(CONFIG_FILE_NAME));
+        let missing = !config.exists();
+        if missing {
+            let file = InitFile {
+                prefix: IssuePrefix::parse(project.prefix.as_str())?,
+                // what stands in the file wins over what the wizard will find
+                gates: if self.wizard {
+                    Vec::new()
+                } else {
+                    detect_gates(&project.root)
+                },
+            };
+            write_init(&project.root, &file)?;
+        }
+        if let Some(database) = joins {
+            let value = serde_json::to_string(&database.display().to_string())?;
+            set(&config, FileRole::Project, "database", &value)?;
+        }
+        Ok((config, missing))
+    }
+
+    /// Switches the setup wizard on where it is wanted. The gates that were detected hold until it has found better ones,
+    /// and when it finds none.
+    fn ask_wizard(
+        &self,
+        store: &mut Store,
+        project: Project,
+        config: &Path,
+    ) -> anyhow::Result<Project> {
+        if !self.wizard {
+            return Ok(project);
+        }
+        set(config, FileRole::Project, "wizard_enabled", "true")?;
+        let gates = detect_gates(&project.root);
+        if project.settings != json!({}) || gates.is_empty() {
+            return Ok(project);
+        }
+        let settings = json!({ "gates": gates });
+        Ok(store.set_project_settings(&App::as_human(), &project.id, &settings)?)
     }
 
     fn same_prefix(&self, project: Project) -> Result<Project, Stop> {
@@ -189,6 +259,28 @@ impl InitArgs {
             .config
             .prefix)
     }
+}
+
+/// Refuses a repository that is set up with a database of its own.
+fn refuse_other_installation(installation: &Installation) -> Result<(), Stop> {
+    let database = &installation.config.database;
+    let named = installation
+        .loaded()
+        .inspect_installation()
+        .effective
+        .get(&KeyPath::of("database"))
+        .is_some_and(|entry| entry.source != Source::Default);
+    if !named && !database.exists() {
+        return Ok(());
+    }
+    let message = format!(
+        "join the installation: {} has the database {}",
+        installation.root.display(),
+        database.display()
+    );
+    Err(Stop::new(Exit::Refused, message).hint(
+        "a repository belongs to one installation: name the same `database` in both configuration files, then run `symphony init` there",
+    ))
 }
 
 fn register(store: &mut Store, root: &Path, prefix: &str) -> anyhow::Result<Project> {

@@ -8,6 +8,7 @@ mod issue_detail;
 mod learning;
 mod notes;
 mod plan;
+mod project;
 mod prompt;
 mod pull_request;
 mod run;
@@ -25,6 +26,7 @@ pub(crate) use learning::{
 };
 pub(crate) use notes::CommentView;
 pub(crate) use plan::{PlanListed, PlanPreview, PlanResult, PlanView};
+pub(crate) use project::{ProjectDetail, ProjectView};
 pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;

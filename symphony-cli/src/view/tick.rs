@@ -4,7 +4,7 @@ use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{Action, Decision, Plan, Reason, StartRun};
+use symphony_core::tick::{Action, Decision, Plan, ProjectDecision, Reason, StartRun};
 use symphony_runner::tick::TickReport;
 
 use super::run::RunView;
@@ -40,10 +40,14 @@ pub(crate) struct ActionView {
     pub(crate) provider: Option<String>,
 }
 
-/// Why an issue is not started.
+/// Why nobody starts on an issue; or an agent that works on a project itself.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DecisionView {
-    pub(crate) issue: IssueId,
+    pub(crate) issue: Option<IssueId>,
+    /// The project, where there is no issue.
+    pub(crate) project: Option<ProjectId>,
+    /// The agent, where there is no issue.
+    pub(crate) profile: Option<AgentType>,
     pub(crate) reasons: Vec<ReasonView>,
 }
 
@@ -67,13 +71,39 @@ impl From<&Reason> for ReasonView {
 impl From<&Decision> for DecisionView {
     fn from(decision: &Decision) -> Self {
         Self {
-            issue: decision.issue.clone(),
+            issue: Some(decision.issue.clone()),
+            project: None,
+            profile: None,
+            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
+        }
+    }
+}
+
+impl From<&ProjectDecision> for DecisionView {
+    fn from(decision: &ProjectDecision) -> Self {
+        Self {
+            issue: None,
+            project: Some(decision.project.clone()),
+            profile: Some(decision.agent.clone()),
             reasons: decision.reasons.iter().map(ReasonView::from).collect(),
         }
     }
 }
 
 impl DecisionView {
+    /// Returns what is not started.
+    fn subject(&self) -> String {
+        let text = |name: Option<String>| name.unwrap_or_default();
+        match &self.issue {
+            Some(issue) => issue.to_string(),
+            None => format!(
+                "{} of {}",
+                text(self.profile.as_ref().map(ToString::to_string)),
+                text(self.project.as_ref().map(ToString::to_string))
+            ),
+        }
+    }
+
     /// Returns the reasons in one line.
     pub(crate) fn text(&self) -> String {
         let texts: Vec<&str> = self
@@ -181,7 +211,12 @@ impl TickView {
         Self {
             dry_run: true,
             actions: plan.actions.iter().map(ActionView::from).collect(),
-            decisions: plan.decisions.iter().map(DecisionView::from).collect(),
+            decisions: plan
+                .decisions
+                .iter()
+                .map(DecisionView::from)
+                .chain(plan.project_decisions.iter().map(DecisionView::from))
+                .collect(),
             problems,
             ..Self::default()
         }
@@ -211,7 +246,7 @@ impl View for TickView {
             for decision in &self.decisions {
                 page.line(&format!(
                     "{}: not started: {}",
-                    decision.issue,
+                    decision.subject(),
                     decision.text()
                 ));
             }
@@ -221,7 +256,11 @@ impl View for TickView {
         for run in self.runs.iter().filter(|run| !run.status.is_live()) {
             page.line(&run.outcome());
         }
-        match (self.actions.is_empty(), self.decisions.len()) {
+        let waiting = self
+            .decisions
+            .iter()
+            .filter(|decision| decision.issue.is_some());
+        match (self.actions.is_empty(), waiting.count()) {
             (true, 0) => page.line("Nothing to do."),
             (true, waiting) if !self.dry_run => page.line(&format!(
                 "Nothing to start: {} for something; `symphony tick --dry-run` says for what.",

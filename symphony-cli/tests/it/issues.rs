@@ -37,8 +37,6 @@ fn issues_are_added_listed_shown_and_changed() {
             "Greet in French",
             "--depends-on",
             "sym-1",
-            "--parent",
-            "SYM-1",
             "--status",
             "backlog",
             "--external-id",
@@ -193,4 +191,31 @@ fn a_retry_clears_the_count_and_the_appointment() {
         (&json!(0), &json!("todo"))
     );
     assert!(project.retries().is_empty());
+}
+
+#[test]
+fn the_parent_of_a_sub_task_waits_for_it() {
+    let project = project();
+    let parent = project.add_issue("All of it");
+    let child = project.json(&["issue", "add", "A part", "--parent", &parent]);
+    assert_eq!(child["parent"], parent.as_str());
+    let waits = project.issue(&parent);
+    assert_eq!(
+        (&waits["status"], &waits["blocked_by"]),
+        (&json!("blocked"), &json!("subtasks"))
+    );
+    let never = project.symphony(&[
+        "issue",
+        "add",
+        "Another",
+        "--parent",
+        &parent,
+        "--depends-on",
+        &parent,
+    ]);
+    assert_eq!(never.code, 4, "{never:#?}");
+    assert!(
+        never.stderr.contains("it would wait for itself"),
+        "{never:#?}"
+    );
 }

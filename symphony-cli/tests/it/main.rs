@@ -21,6 +21,8 @@ mod help;
 #[cfg(test)]
 mod init;
 #[cfg(test)]
+mod installation;
+#[cfg(test)]
 mod issues;
 #[cfg(test)]
 mod learnings;
@@ -46,6 +48,8 @@ mod plan_state;
 mod plan_support;
 #[cfg(test)]
 mod plan_views;
+#[cfg(test)]
+mod project_agents;
 #[cfg(test)]
 mod prompt_sizes;
 #[cfg(test)]

@@ -123,9 +123,10 @@ fn background_agents_have_the_sizes_to_expect() {
             shipped!("background-scan.md"),
         ),
     ] {
-        let mut dispatch = BackgroundDispatch::new(agent.clone(), place());
+        let mut dispatch = BackgroundDispatch::new(agent.clone(), place(), instruction);
         dispatch.profile = profile(text);
-        let system = tokens(&dispatch.build().unwrap().system);
+        let built = dispatch.build().unwrap();
+        let system = tokens(&built.system);
         // the spec names no size for a scanner: it has no method to be taught, only where to look
         let least = if agent == AgentType::Scanner {
             1_000
@@ -136,7 +137,7 @@ fn background_agents_have_the_sizes_to_expect() {
             (least..=5_500).contains(&system),
             "{agent}: {system} tokens"
         );
-        let user = tokens(instruction);
+        let user = tokens(&built.user);
         assert!(
             (100..=300).contains(&user),
             "{agent}: user prompt of {user} tokens"

@@ -68,7 +68,7 @@ impl InitFile {
         text.push_str(&settings);
         if self.gates.is_empty() {
             text.push_str(
-                "  // None was found: without gates nothing is verified. Add them here, or let\n  // `symphony init --wizard` find them.\n  // { \"name\": \"test\", \"command\": \"make test\" }\n  \"gates\": [],\n",
+                "  // None is set here: without gates nothing is verified. Add them, or let `symphony init --wizard`\n  // find them; what stands here wins over what it finds.\n  // \"gates\": [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
             );
             return;
         }

@@ -315,7 +315,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             });
         }
     }
-    waiting.extend(project_agents::sort_out(snapshot, now, plan));
+    waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, plan));
     (waiting, review_waits)
 }
 

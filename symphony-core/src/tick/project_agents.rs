@@ -186,9 +186,15 @@ fn live_run<'a>(id: &ProjectId, agent: &AgentType, snapshot: &'a Snapshot) -> Op
 }
 
 /// Splits what these agents could do into what only lacks a slot, and what has a reason to wait.
-pub(super) fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
+///
+/// `seen` are the issues that were sorted out before.
+pub(super) fn sort_out<'a>(
+    snapshot: &'a Snapshot,
+    now: Timestamp,
+    seen: &mut BTreeSet<&'a IssueId>,
+    plan: &mut Plan,
+) -> Vec<Waiting> {
     let mut waiting = Vec::new();
-    let mut seen = BTreeSet::new();
     for candidate in &snapshot.intake {
         if !seen.insert(&candidate.issue) {
             continue;

@@ -3,20 +3,16 @@
 use serde_json::{Value, json};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
-    CommentAuthor, Issue, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, Priority, Review, Size,
-    check_text, human_move,
+    CommentAuthor, Issue, IssueStatus, PHASE_LABEL_PREFIX, Priority, Size, check_text,
 };
 use symphony_core::pull_request::PullRequest;
-use symphony_core::tools::StatusPermission;
 use symphony_store::{Actor, IssueFilter, NewIssue, Store};
 
 use super::phase::claim_row;
-use super::{own_issue, target};
+use super::target;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
-use crate::params::{
-    CreateIssue, GetIssue, ListIssues, PriorityName, SizeName, StatusName, UpdateIssueStatus,
-};
+use crate::params::{CreateIssue, GetIssue, ListIssues, PriorityName, SizeName, StatusName};
 
 /// Comments and findings that `get_issue` shows: the newest ones.
 const NOTES_SHOWN_MAX: u32 = 20;
@@ -26,7 +22,7 @@ const PAGE_MAX: u32 = 100;
 /// The phase of what agents file (spec: domain, "Phases").
 const FIRST_PHASE_LABEL: &str = "phase:research";
 
-fn status(name: StatusName) -> IssueStatus {
+pub(super) fn status(name: StatusName) -> IssueStatus {
     match name {
         StatusName::Backlog => IssueStatus::Backlog,
         StatusName::Todo => IssueStatus::Todo,
@@ -169,89 +165,6 @@ pub(super) fn list(
     Ok(Answer::new(message)
         .with("items", page.items.iter().map(row).collect())
         .with("next_cursor", json!(page.next)))
-}
-
-/// `update_issue_status`
-pub(super) fn update_status(
-    store: &mut Store,
-    identity: &Identity,
-    params: &UpdateIssueStatus,
-) -> Result<Answer, ToolError> {
-    let id = own_issue(identity)?.clone();
-    let to = status(params.status);
-    let permission = identity
-        .role
-        .status_permission()
-        .ok_or_else(|| ToolError::new(format!("a {} may not move issues", identity.role)))?;
-    let event = if identity.actor == Actor::Human {
-        human_event(store, &id, to, params.reason.as_deref())?
-    } else {
-        match (permission, to) {
-            (StatusPermission::Full, IssueStatus::Todo) => IssueEvent::HandedBack,
-            (_, IssueStatus::Blocked) => IssueEvent::AgentBlocked {
-                reason: required_reason(params)?,
-            },
-            (StatusPermission::Full, other) => {
-                return Err(ToolError::new(format!(
-                    "you can not move an issue to `{other}`: use `todo` to give it back, `blocked` to ask for a human, \
-                     `create_pr` when the work is done"
-                )));
-            }
-            (StatusPermission::BlockedOnly | StatusPermission::Triage, other) => {
-                return Err(ToolError::new(format!(
-                    "a {} can not move an issue to `{other}`: only `blocked`, with a reason",
-                    identity.role
-                )));
-            }
-        }
-    };
-    let context = identity.context();
-    let issue = match params
-        .reason
-        .as_deref()
-        .filter(|text| !text.trim().is_empty())
-    {
-        None => store.move_issue(&context, &id, &event)?,
-        Some(reason) => {
-            check_text("reason", reason)?;
-            store.move_issue_with_comment(
-                &context,
-                &id,
-                &event,
-                &format!("Moved to {to}: {reason}"),
-            )?
-        }
-    };
-    Ok(Answer::new(format!("{id} is {} now", issue.state.status())).with("issue", row(&issue)))
-}
-
-fn human_event(
-    store: &Store,
-    id: &IssueId,
-    to: IssueStatus,
-    reason: Option<&str>,
-) -> Result<IssueEvent, ToolError> {
-    if to == IssueStatus::Blocked {
-        return Ok(IssueEvent::AgentBlocked {
-            reason: reason.unwrap_or("blocked by a human").to_owned(),
-        });
-    }
-    let review = if store.has_open_review(id)? {
-        Review::Open
-    } else {
-        Review::None
-    };
-    human_move(&store.issue(id)?.state, to, review)
-        .map_err(|error| ToolError::new(error.to_string()))
-}
-
-fn required_reason(params: &UpdateIssueStatus) -> Result<String, ToolError> {
-    params
-        .reason
-        .as_deref()
-        .filter(|text| !text.trim().is_empty())
-        .map(str::to_owned)
-        .ok_or_else(|| ToolError::new("`blocked` needs a `reason`: say what a human has to do"))
 }
 
 /// `create_issue`

@@ -6,7 +6,9 @@ mod learning;
 mod note;
 mod phase;
 mod plan;
+mod project;
 mod review;
+mod status;
 mod subtask;
 
 use rmcp::model::JsonObject;
@@ -14,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
-use symphony_core::tools::{Role, Tool};
+use symphony_core::tools::{Role, StatusPermission, Tool};
 use symphony_store::Store;
 
 use crate::answer::{Answer, ToolError};
@@ -33,7 +35,10 @@ pub(crate) fn call(
         }
         Tool::GetIssue => issue::get(store, identity, &typed(arguments)?),
         Tool::ListIssues => issue::list(store, identity, &typed(arguments)?),
-        Tool::UpdateIssueStatus => issue::update_status(store, identity, &typed(arguments)?),
+        Tool::UpdateIssueStatus if sorts(identity.role) => {
+            status::triage(store, identity, typed(arguments)?)
+        }
+        Tool::UpdateIssueStatus => status::update(store, identity, &typed(arguments)?),
         Tool::CreateIssue => issue::create(store, identity, typed(arguments)?),
         Tool::CreateSubtask => subtask::create(store, identity, typed(arguments)?),
         Tool::AddFinding => note::add_finding(store, identity, typed(arguments)?),
@@ -48,11 +53,13 @@ pub(crate) fn call(
         Tool::CompletePhase => phase::complete(store, identity, typed(arguments)?),
         Tool::ApprovePhase => phase::approve(store, identity, &typed(arguments)?),
         Tool::RejectPhase => phase::reject(store, identity, &typed(arguments)?),
-        Tool::ConfigureProject => Err(ToolError::new(format!(
-            "this server does not offer `{}`",
-            tool.name()
-        ))),
+        Tool::ConfigureProject => project::configure(store, identity, typed(arguments)?),
     }
+}
+
+/// Says whether a role sorts issues with `update_issue_status`, instead of only moving its own.
+pub(crate) fn sorts(role: Role) -> bool {
+    role == Role::Human || role.status_permission() == Some(StatusPermission::Triage)
 }
 
 fn typed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ToolError> {

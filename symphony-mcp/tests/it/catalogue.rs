@@ -91,6 +91,8 @@ async fn closed_sets_are_enums() {
     }
     insta::assert_snapshot!(found.join("\n"), @r"
     list_issues/properties/status: backlog todo in_progress review blocked done cancelled
+    update_issue_status/properties/priority: urgent high medium low none
+    update_issue_status/properties/size: small medium large
     update_issue_status/properties/status: backlog todo in_progress review blocked done cancelled
     create_issue/properties/priority: urgent high medium low none
     create_issue/properties/size: small medium large
@@ -128,7 +130,7 @@ async fn arguments_and_the_required_ones() {
     insta::assert_snapshot!(lines.join("\n"), @r"
     get_issue [issue]
     list_issues [cursor] [label] [limit] [status] [text]
-    update_issue_status [reason] status
+    update_issue_status [labels] [phase] [priority] [reason] [size] [status]
     create_issue [description] [labels] [priority] [size] title
     create_subtask [depends_on] description [priority] [size] title
     add_finding [files] kind text
@@ -143,5 +145,6 @@ async fn arguments_and_the_required_ones() {
     reject_phase feedback
     record_coverage concept file [notes]
     record_test_health duration_ms [names] test_count
+    configure_project gates [judge_instructions] [risk] [sensitive_paths] [worker_instructions]
     ");
 }

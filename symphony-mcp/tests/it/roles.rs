@@ -97,6 +97,7 @@ async fn every_implemented_tool_does_something() {
             "record_test_health",
             json!({ "test_count": 3, "duration_ms": 20 }),
         ),
+        ("configure_project", json!({ "gates": [] })),
     ]);
     for (name, arguments) in &calls {
         done(&human, name, arguments.clone()).await;

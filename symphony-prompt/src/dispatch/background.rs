@@ -18,18 +18,6 @@ use crate::section::{self, Piece, SectionDraft, SectionName, assemble, bullet};
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
 
-const SCANNER_INSTRUCTION: &str = "Scan this repository for work that is worth doing: missing tests, TODO, FIXME and HACK \
-    remarks, weak error handling, slow paths, security risks, missing documentation, dead code.\n\n\
-    First call `list_issues`, so that you file nothing twice. Then read the code, record with `record_coverage` what you \
-    have looked at, and file each thing worth doing with `create_issue`: what is wrong, where (paths), why it matters, and \
-    how to tell that it is done. A few issues that matter are better than many that do not. Change no file and commit nothing.";
-
-const RESEARCHER_INSTRUCTION: &str = "Research this repository in the background; there is no issue. Choose a part that \
-    nobody has written up yet, and read it for real: entry points, data flow, invariants, traps.\n\n\
-    First call `list_issues` and `search_learnings`, so that you repeat nothing. Record with `record_coverage` what you \
-    have read, with `add_learning` what helps whoever changes that part next, and file with `create_issue` what is \
-    broken. State only what you have seen in the code, with its path. Change no file and commit nothing.";
-
 /// A project of the installation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -52,6 +40,8 @@ pub struct BackgroundDispatch {
     pub agent: AgentType,
     /// The temporary worktree.
     pub workspace: Workspace,
+    /// What it is asked to do: there is no issue that says it.
+    pub instruction: String,
     /// The profile's text.
     #[serde(default)]
     pub profile: String,
@@ -89,10 +79,11 @@ pub struct BackgroundDispatch {
 
 impl BackgroundDispatch {
     /// Makes a dispatch with nothing but what every one has.
-    pub fn new(agent: AgentType, workspace: Workspace) -> Self {
+    pub fn new(agent: AgentType, workspace: Workspace, instruction: impl Into<String>) -> Self {
         Self {
             agent,
             workspace,
+            instruction: instruction.into(),
             profile: String::new(),
             workflow_md: None,
             external_research: None,
@@ -120,17 +111,13 @@ impl BackgroundDispatch {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_with(&self, counter: &dyn TokenCounter) -> Result<BuiltPrompt, PromptError> {
-        let instruction = match self.agent {
-            AgentType::Scanner => SCANNER_INSTRUCTION,
-            AgentType::Researcher => RESEARCHER_INSTRUCTION,
-            _ => {
-                return Err(PromptError::WrongAgent {
-                    agent: self.agent.name().to_owned(),
-                    path: "C (in the background, without an issue)",
-                    expected: "scanner or researcher",
-                });
-            }
-        };
+        if !matches!(self.agent, AgentType::Scanner | AgentType::Researcher) {
+            return Err(PromptError::WrongAgent {
+                agent: self.agent.name().to_owned(),
+                path: "C (in the background, without an issue)",
+                expected: "scanner or researcher",
+            });
+        }
         let system = build_system_prompt(
             self.layers(counter),
             &OmissionList::of(&self.agent),
@@ -143,7 +130,10 @@ impl BackgroundDispatch {
             marker_chars: 0,
         };
         let sections = [
-            SectionDraft::new(SectionName::Instruction, vec![Piece::text(instruction)]),
+            SectionDraft::new(
+                SectionName::Instruction,
+                vec![Piece::text(self.instruction.trim())],
+            ),
             section::learnings(&self.learnings, caps.learnings, fitter),
             section::instructions(self.custom_instructions.as_deref()),
             self.projects_section(),

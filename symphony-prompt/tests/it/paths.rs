@@ -405,11 +405,3 @@ fn protected_layers_are_those_of_the_specification() {
         ]
     );
 }
-
-#[test]
-fn a_background_researchers_user_prompt_has_its_expected_size() {
-    let dispatch =
-        symphony_prompt::BackgroundDispatch::new(AgentType::Researcher, rich::workspace());
-    let tokens = dispatch.build().unwrap().report.user_tokens.get();
-    assert!((100..=300).contains(&tokens), "{tokens}");
-}

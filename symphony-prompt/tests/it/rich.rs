@@ -238,7 +238,7 @@ pub(crate) fn background(agent: AgentType) -> BackgroundDispatch {
         path: "/srv/api/.symphony-workspaces/_scanner-7f3a".to_owned(),
         branch: None,
     };
-    let mut dispatch = BackgroundDispatch::new(agent, place);
+    let mut dispatch = BackgroundDispatch::new(agent, place, "Look for what nobody has seen.\n");
     dispatch.profile = a.profile;
     dispatch.external_research = a.external_research;
     dispatch.convention_learnings = a.convention_learnings;

@@ -13,6 +13,7 @@ mod prepare;
 mod prompts;
 mod settle;
 mod spending;
+mod temporary;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -24,7 +25,7 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
-use symphony_core::profile::AgentProfile;
+use symphony_core::profile::{AgentProfile, ProfileOverride};
 use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 use symphony_mcp::StoreThread;
 use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
@@ -138,6 +139,8 @@ pub(crate) struct Job<'a> {
     pub(crate) config: ProjectConfig,
     pub(crate) run: Run,
     pub(crate) issue: Option<Issue>,
+    /// What the database adds to the agent's profile.
+    pub(crate) overrides: ProfileOverride,
     pub(crate) paths: RunPaths,
 }
 
@@ -157,6 +160,7 @@ impl<'a> Job<'a> {
             }
         }
         let issue = run.target.issue().map(|id| store.issue(id)).transpose()?;
+        let overrides = store.overrides(&run.agent, &project.id)?.effective();
         let paths = RunPaths::new(&project.root, &run.id);
         Ok(Self {
             installation,
@@ -164,6 +168,7 @@ impl<'a> Job<'a> {
             config,
             run,
             issue,
+            overrides,
             paths,
         })
     }

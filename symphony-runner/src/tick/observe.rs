@@ -162,8 +162,14 @@ pub fn project_view(
             .iter()
             .map(|contract| (contract.phase.clone(), contract.dispatch_profile.clone()))
             .collect(),
-        // only what `supervise` can carry out is dispatched: none of them
-        agents: ProjectAgents::default(),
+        agents: ProjectAgents {
+            wizard_enabled: config.wizard_enabled,
+            intake_enabled: config.intake_enabled,
+            scanner_enabled: config.scanner_enabled,
+            background_research: config.background_research,
+            idle_interval_ms: config.scanner_interval_ms.get(),
+            ..ProjectAgents::default()
+        },
         broken: None,
     }
 }

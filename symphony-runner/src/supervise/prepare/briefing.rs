@@ -6,6 +6,7 @@ use symphony_mcp::{ReviewTarget, StoreThread};
 use super::issue_briefing::issue_briefing;
 use super::phase_briefing::{claim_briefing, phase_briefing};
 use super::plan_briefing::plan_briefing;
+use super::project_briefing::project_briefing;
 use super::site::Site;
 use super::subject::Subject;
 use crate::error::RunnerError;
@@ -35,7 +36,7 @@ impl Briefing {
         site: &Site,
     ) -> Result<Self, RunnerError> {
         match subject {
-            Subject::Issue { issue, .. } => {
+            Subject::Issue { issue, .. } | Subject::Triage(issue) => {
                 issue_briefing(job, store, (library, provider), (issue, None), site).await
             }
             Subject::Phase { issue, phase, .. } => {
@@ -48,6 +49,7 @@ impl Briefing {
                 issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await
             }
             Subject::PlanPhase(subject) => plan_briefing(job, *subject, site).await,
+            Subject::Project => project_briefing(job, store, (library, provider), site).await,
         }
     }
 }

@@ -64,6 +64,7 @@ pub(super) fn request(
         workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
         notes: site.notes.clone(),
         review,
+        custom_instructions: job.overrides.custom_instructions.clone(),
         provider,
         issue,
         library: library.clone(),

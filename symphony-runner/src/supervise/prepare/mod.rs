@@ -13,11 +13,13 @@ mod model;
 mod phase_briefing;
 mod plan_briefing;
 mod plan_site;
+mod project_briefing;
 mod project_file;
 mod run;
 mod set_up;
 mod site;
 mod subject;
+mod temporary_site;
 
 pub(crate) use phase_briefing::{
     CLAIMS_READ_MAX, earlier_artifacts, judged_artifact, override_text,

@@ -1,7 +1,9 @@
 //! Which model a run uses, and where that was said.
 
+use symphony_core::agent::AgentType;
 use symphony_core::id::PhaseName;
 use symphony_core::profile::{ModelChoice, ModelLayers, ResolvedModel};
+use symphony_core::run::RunTarget;
 
 use crate::library::PromptLibrary;
 use crate::supervise::Job;
@@ -12,7 +14,8 @@ pub(super) fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedMo
     // an issue without a phase label is treated as ready; what is said for a phase is said for its author, not its judge
     let ready = PhaseName::parse(PhaseName::READY).ok();
     let phase = job.run.phase.as_ref().or(ready.as_ref());
-    let phase = phase.filter(|_| !job.run.target.is_review());
+    let works = matches!(job.run.target, RunTarget::Issue(_)) && job.run.agent != AgentType::Intake;
+    let phase = phase.filter(|_| works);
     let project_phase = phase
         .and_then(|phase| job.config.phase_models.get(phase))
         .and_then(choice);
@@ -29,7 +32,7 @@ pub(super) fn model(job: &Job<'_>, library: &PromptLibrary) -> Option<ResolvedMo
         project_phase: project_phase.as_ref(),
         contract: contract.map(|contract| &contract.model),
         profile: job.profile(library).map(|profile| &profile.model),
-        database_profile: None,
+        database_profile: Some(&job.overrides.model),
         project: project.as_ref(),
         global: global.as_ref(),
     }

@@ -9,11 +9,13 @@ use symphony_workspace::{BaseMerge, BranchName, Fingerprint, Repository, Worktre
 use super::issue_site::issue_site;
 use super::plan_site::plan_site;
 use super::subject::Subject;
+use super::temporary_site::temporary_site;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::supervise::Job;
+use crate::supervise::temporary::remove_leftovers;
 
 /// File that holds the fingerprint of the worktree's program-running configuration, as it was at dispatch.
 pub(crate) const FINGERPRINT_FILE: &str = "fingerprint.json";
@@ -45,6 +47,7 @@ impl Site {
         subject: &Subject,
     ) -> Result<Self, RunnerError> {
         let repository = open_repository(&job.project, &job.config)?;
+        remove_leftovers(job, store, &repository).await?;
         match subject {
             Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
                 let place = (issue, *merge);
@@ -56,6 +59,7 @@ impl Site {
                 issue_site(job, store, supervision, repository, leave).await
             }
             Subject::PlanPhase(subject) => plan_site(job, supervision, repository, subject).await,
+            Subject::Triage(_) | Subject::Project => temporary_site(job, repository),
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a run works on, as the store has it when the run starts.
 
+use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{PhaseName, PlanId, PlanPhaseId};
 use symphony_core::issue::Issue;
@@ -31,6 +32,10 @@ pub(crate) enum Subject {
         issue: Issue,
         claim: Box<PhaseClaim>,
     },
+    /// The triage of an issue.
+    Triage(Issue),
+    /// The project itself.
+    Project,
     /// A phase of a plan.
     PlanPhase(Box<PhaseSubject>),
 }
@@ -53,6 +58,10 @@ impl Subject {
     /// When it is no longer there to be worked on.
     pub(crate) async fn load(job: &Job<'_>, store: &StoreThread) -> Result<Self, RunnerError> {
         match &job.run.target {
+            RunTarget::Issue(_) if job.run.agent == AgentType::Intake => {
+                Ok(Self::Triage(own_issue(job)?))
+            }
+            RunTarget::Project => Ok(Self::Project),
             RunTarget::Issue(_) => {
                 let issue = own_issue(job)?;
                 let merge = base_merge(&issue, store).await?;
@@ -96,10 +105,6 @@ impl Subject {
                 let subject = phase_subject(plan.clone(), phase.clone(), store).await?;
                 Ok(Self::PlanPhase(Box::new(subject)))
             }
-            RunTarget::Project => Err(RunnerError::refused(format!(
-                "a {} run on {:?} can not be prepared",
-                job.run.agent, job.run.target
-            ))),
         }
     }
 }

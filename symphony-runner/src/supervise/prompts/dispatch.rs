@@ -8,7 +8,7 @@ use symphony_prompt::{BuiltPrompt, ProfileDispatch, Review, Workspace};
 use symphony_store::Store;
 
 use super::knowledge::{
-    attempts, budgets, comments, dependencies, fence_marker, findings, gates, issue_input,
+    attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
     learnings, standing, texts,
 };
 use crate::error::RunnerError;
@@ -37,6 +37,8 @@ pub(crate) struct PromptRequest {
     pub(crate) workflow_md: Option<String>,
     /// Remarks of the dispatcher.
     pub(crate) notes: Vec<String>,
+    /// The instructions of the agent's override.
+    pub(crate) custom_instructions: Option<String>,
     /// What a judge reviews.
     pub(crate) review: Option<Review>,
     /// Whose CLI it is.
@@ -83,8 +85,9 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.attempts = attempts(&request.run, issue, store)?;
     dispatch.findings = findings(issue, store)?;
     dispatch.comments = comments(issue, store)?;
-    dispatch.gates = gates(&request.config);
+    dispatch.gates = gate_commands(&request.config.gates);
     dispatch.budgets = budgets(&request.config.budget)?;
+    dispatch.custom_instructions = request.custom_instructions;
     dispatch.notes = request.notes;
     dispatch.review = request.review;
     let built = dispatch.build()?;

@@ -1,7 +1,7 @@
 //! What stands in a prompt of what the store and the configuration hold, as the input types of `symphony-prompt`.
 
 use symphony_core::Timestamp;
-use symphony_core::config::{Budget, ProjectConfig, Shares as ConfigShares};
+use symphony_core::config::{Budget, Gate, Shares as ConfigShares};
 use symphony_core::id::{LearningId, RunId};
 use symphony_core::issue::Issue;
 use symphony_core::run::Run;
@@ -160,9 +160,8 @@ pub(super) fn texts(learnings: &[RankedLearning]) -> Vec<String> {
         .collect()
 }
 
-pub(super) fn gates(config: &ProjectConfig) -> Vec<GateCommand> {
-    config
-        .gates
+pub(super) fn gate_commands(gates: &[Gate]) -> Vec<GateCommand> {
+    gates
         .iter()
         .map(|gate| GateCommand {
             name: gate.name.clone(),

@@ -4,9 +4,11 @@ mod dispatch;
 mod knowledge;
 mod phase;
 mod phase_review;
+mod project;
 mod review_input;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};
 pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;
+pub(crate) use project::{ProjectRequest, build_background, build_wizard};
 pub(crate) use review_input::review_input;

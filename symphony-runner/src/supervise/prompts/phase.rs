@@ -7,7 +7,7 @@ use symphony_core::id::PhaseName;
 use symphony_core::issue::{CommentAuthor, Issue};
 use symphony_learning::Subject;
 use symphony_prompt::{
-    CommentInput, ExternalResearch, PhaseArtifact, PhaseAssignment, PhaseDispatch, ProjectLearning,
+    CommentInput, PhaseArtifact, PhaseAssignment, PhaseDispatch, ProjectLearning,
     REJECTED_CLAIMS_MAX, Workspace,
 };
 use symphony_store::Store;
@@ -16,6 +16,7 @@ use super::dispatch::{PromptRequest, Prompts};
 use super::knowledge::{
     budgets, comments, fence_marker, issue_input, learnings, standing_conventions, texts,
 };
+use super::project::external_research;
 use crate::error::RunnerError;
 
 /// Claims of a phase that are looked at for the rejected ones: as many as a run may make.
@@ -53,12 +54,8 @@ pub(crate) fn build_phase(
         assignment,
         fence_marker(),
     );
-    dispatch.external_research = config
-        .external_research
-        .enabled
-        .then_some(ExternalResearch {
-            max_searches: config.external_research.max_searches,
-        });
+    dispatch.external_research = external_research(config);
+    dispatch.custom_instructions = request.custom_instructions;
     let best = learnings(issue, store)?;
     dispatch.convention_learnings = texts(&best.conventions);
     dispatch.phase_conventions = config.phase_conventions;

@@ -4,6 +4,7 @@ mod artifacts;
 mod issue;
 mod plan_phase;
 mod tampered;
+mod temporary;
 
 use symphony_core::pull_request::VerifiedGates;
 use symphony_core::run::RunTarget;
@@ -12,8 +13,10 @@ use symphony_store::PhaseFinish;
 
 use self::issue::settle_issue;
 use self::plan_phase::settle_phase;
+use self::temporary::settle_temporary;
 use super::Job;
 use super::agent::AgentOutcome;
+use super::temporary::temporary_key;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -33,6 +36,10 @@ pub(crate) async fn settle_work(
     supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
+    if let Some(key) = temporary_key(&job.run) {
+        settle_temporary(job, &key, outcome)?;
+        return Ok(Settled::default());
+    }
     match &job.run.target {
         RunTarget::Issue(id) | RunTarget::PullRequest(id, _) | RunTarget::Claim(id, _) => {
             let gates = settle_issue(job, store, supervision, id, outcome).await?;
@@ -48,7 +55,7 @@ pub(crate) async fn settle_work(
                 ..Settled::default()
             })
         }
-        // nothing of it is made in a worktree that has to be settled
+        // its temporary worktree is gone already
         RunTarget::Project => Ok(Settled::default()),
     }
 }

@@ -1,23 +1,16 @@
-//! Agent profiles: `symphony profile`.
+//! `symphony profile list` and `symphony profile show`.
 
 use anyhow::Context as _;
-use clap::{Args, Subcommand};
+use clap::Args;
 use serde::Serialize;
 use symphony_core::agent::AgentType;
-use symphony_core::profile::AgentProfile;
+use symphony_core::profile::{AgentProfile, ProfileSet};
 
+use super::set::OverrideView;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{List, Page, Table, View};
-
-/// A command on profiles.
-#[derive(Debug, Subcommand)]
-pub(crate) enum ProfileCommand {
-    /// List the profiles that hold here, the project's own over the shipped ones
-    List(ProfileListArgs),
-    /// Show one profile: its front matter, its tools by role, its prompt
-    Show(ProfileShowArgs),
-}
+use crate::place::Session;
 
 /// What `profile list` takes.
 #[derive(Debug, Args)]
@@ -44,6 +37,9 @@ struct ProfileView {
     max_turns: Option<u32>,
     background: bool,
     tools: Vec<RoleTools>,
+    /// What the database adds, the project's before that of all; in lists left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overrides: Vec<OverrideView>,
     body: String,
 }
 
@@ -76,6 +72,7 @@ impl ProfileView {
             max_turns: profile.turns_max,
             background: profile.background,
             tools: tools.collect(),
+            overrides: Vec::new(),
             body: profile.body.clone(),
         }
     }
@@ -113,41 +110,47 @@ impl View for ProfileView {
         for role in &self.tools {
             page.field(&role.role, &role.tools.join(", "));
         }
+        for layer in &self.overrides {
+            layer.write(page);
+        }
         page.heading("Prompt");
         page.verbatim(&self.body);
     }
 }
 
-impl ProfileCommand {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// When the prompts of the project can not be read, or there is no such profile.
-    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+impl ProfileListArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let Self {} = self;
         let session = app.session()?;
-        let config = session.installation.project_config(&session.project)?;
-        let library = session
-            .installation
-            .library(&config)
-            .context("load the profiles")?;
-        match self {
-            Self::List(ProfileListArgs {}) => app.out.answer(
-                &library
-                    .profiles
-                    .iter()
-                    .map(ProfileView::of)
-                    .collect::<List<_>>(),
-            ),
-            Self::Show(args) => {
-                let profile = library.profile(&args.agent).ok_or_else(|| {
-                    Stop::new(
-                        Exit::NotFound,
-                        format!("there is no profile `{}`", args.agent),
-                    )
-                    .hint("`symphony profile list` names them")
-                })?;
-                app.out.answer(&ProfileView::of(profile))
-            }
-        }
+        let profiles = profiles(&session)?;
+        app.out
+            .answer(&profiles.iter().map(ProfileView::of).collect::<List<_>>())
     }
+}
+
+impl ProfileShowArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let profiles = profiles(&session)?;
+        let profile = profiles.get(&self.agent).ok_or_else(|| {
+            Stop::new(
+                Exit::NotFound,
+                format!("there is no profile `{}`", self.agent),
+            )
+            .hint("`symphony profile list` names them")
+        })?;
+        let layers = session.store.overrides(&self.agent, &session.project.id)?;
+        let mut view = ProfileView::of(profile);
+        view.overrides = OverrideView::layers(&self.agent, &session.project.id, &layers);
+        app.out.answer(&view)
+    }
+}
+
+fn profiles(session: &Session) -> anyhow::Result<ProfileSet> {
+    let config = session.config()?;
+    let library = session
+        .installation
+        .library(&config)
+        .context("load the profiles")?;
+    Ok(library.profiles)
 }

@@ -1,0 +1,8 @@
+//! Agent profiles: `symphony profile`.
+
+mod set;
+mod show;
+mod tree;
+
+pub(crate) use set::OverrideView;
+pub(crate) use tree::ProfileCommand;

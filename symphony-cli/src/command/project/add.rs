@@ -1,0 +1,50 @@
+//! `symphony project add`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::config::IssuePrefix;
+
+use crate::app::App;
+use crate::command::InitArgs;
+use crate::failure::{Exit, Stop};
+use symphony_workspace::discover;
+
+/// What `project add` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It sets the repository up as `symphony init` does, and names this installation's database in its \
+                  symphony.config.json.\n\nExample:\n  symphony project add ../api --prefix API"
+)]
+pub(crate) struct AddArgs {
+    /// The repository
+    path: PathBuf,
+    /// The prefix of its issues' identifiers; from the folder's name without it
+    #[arg(long, value_name = "PREFIX", value_parser = |text: &str| IssuePrefix::parse(text))]
+    prefix: Option<IssuePrefix>,
+    /// Have an agent find gates, sensitive paths and instructions before anything else is done
+    #[arg(long)]
+    wizard: bool,
+}
+
+impl AddArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let what = || format!("add {}", self.path.display());
+        let here = app.session().with_context(what)?;
+        let folder = app.surroundings.current.join(&self.path);
+        if !folder.is_dir() {
+            let message = format!("add {}: there is no such folder", folder.display());
+            return Err(Stop::new(Exit::NotFound, message)
+                .hint("name the folder of a git repository")
+                .into());
+        }
+        let root = discover(&folder).with_context(what)?.root;
+        let database = here.installation.config.database.clone();
+        let init = InitArgs::new(self.prefix.clone(), self.wizard);
+        let view = init
+            .set_up_at(app, root, Some(&database))
+            .with_context(what)?;
+        app.out.answer(&view)
+    }
+}

@@ -1,0 +1,43 @@
+//! `symphony project show`.
+
+use clap::Args;
+use symphony_core::agent::AgentType;
+use symphony_core::id::ProjectId;
+
+use super::find::find_project;
+use super::list::summary;
+use crate::app::App;
+use crate::command::OverrideView;
+use crate::view::ProjectDetail;
+
+/// What `project show` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony project show api")]
+pub(crate) struct ShowArgs {
+    /// The project; without it, the one you are in
+    project: Option<ProjectId>,
+}
+
+impl ShowArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let project = find_project(&session, self.project.as_ref())?;
+        let problem = session
+            .installation
+            .project_config(&project)
+            .err()
+            .map(|error| error.to_string());
+        let mut overrides = Vec::new();
+        for agent in &AgentType::SHIPPED {
+            let layers = session.store.overrides(agent, &project.id)?;
+            overrides.extend(OverrideView::layers(agent, &project.id, &layers));
+        }
+        let settings = project.settings.clone();
+        app.out.answer(&ProjectDetail {
+            project: summary(&session.store, project)?,
+            problem,
+            settings,
+            overrides,
+        })
+    }
+}

@@ -1,0 +1,114 @@
+//! `symphony project wizard`.
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_core::agent::AgentType;
+use symphony_core::config::FileRole;
+use symphony_core::id::ProjectId;
+use symphony_core::project::WizardState;
+use symphony_store::{Project, RunFilter};
+use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
+
+use super::find::find_project;
+use crate::app::App;
+use crate::output::{Page, View};
+use crate::place::Session;
+use crate::view::RunView;
+
+/// Runs that are looked through for the wizard's last one: it comes first, so it is among a project's oldest or newest.
+const RUNS_LOOKED_AT: u32 = 1_000;
+
+/// What `project wizard` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The setup wizard is an agent that finds gates, sensitive paths and instructions, once, before anything else of its \
+                  project is done.\n\nExample:\n  symphony project wizard --again"
+)]
+pub(crate) struct WizardArgs {
+    /// The project; without it, the one you are in
+    project: Option<ProjectId>,
+    /// Let it work again at the next tick, and switch it on where it is off
+    #[arg(long)]
+    again: bool,
+}
+
+/// How far a wizard came.
+#[derive(Debug, Serialize)]
+struct WizardView {
+    project: ProjectId,
+    wizard: WizardState,
+    /// `wizard_enabled`.
+    enabled: bool,
+    /// Its last run.
+    run: Option<RunView>,
+}
+
+impl View for WizardView {
+    fn write(&self, page: &mut Page) {
+        let running = self.run.as_ref().is_some_and(|run| run.status.is_live());
+        let text = match (self.wizard, self.enabled) {
+            _ if running => "is at work",
+            (WizardState::Pending, true) => "comes at the next tick, before everything else",
+            (WizardState::Pending, false) => {
+                "has not run: `symphony project wizard --again` asks for it"
+            }
+            (WizardState::Completed, _) => {
+                "configured the project: `symphony project show` shows what it found"
+            }
+            (WizardState::Failed, _) => {
+                "failed: `symphony project wizard --again` lets it try again"
+            }
+        };
+        page.line(&format!("The setup wizard of {} {text}.", self.project));
+        if let Some(run) = &self.run {
+            page.line(&run.outcome());
+        }
+    }
+}
+
+impl WizardArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let mut project = find_project(&session, self.project.as_ref())?;
+        let what = || "let the setup wizard work again".to_owned();
+        if self.again {
+            project = session
+                .store
+                .restart_wizard(&App::as_human(), &project.id)
+                .with_context(what)?;
+        }
+        let mut enabled = session
+            .installation
+            .project_config(&project)
+            .with_context(what)?
+            .wizard_enabled;
+        if self.again && !enabled {
+            let file = session
+                .installation
+                .config_paths
+                .explicit
+                .clone()
+                .unwrap_or_else(|| project.root.join(CONFIG_FILE_NAME));
+            set(&file, FileRole::Project, "wizard_enabled", "true").with_context(what)?;
+            enabled = true;
+        }
+        let run = last_run(&session, &project)?;
+        app.out.answer(&WizardView {
+            wizard: project.wizard,
+            enabled,
+            run,
+            project: project.id,
+        })
+    }
+}
+
+fn last_run(session: &Session, project: &Project) -> anyhow::Result<Option<RunView>> {
+    let runs = session.store.runs(&RunFilter {
+        project: Some(project.id.clone()),
+        limit: Some(RUNS_LOOKED_AT),
+        ..RunFilter::default()
+    })?;
+    let wizard = runs.into_iter().find(|run| run.agent == AgentType::Wizard);
+    Ok(wizard.map(RunView::from))
+}

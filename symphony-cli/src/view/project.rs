@@ -1,0 +1,86 @@
+//! Projects.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use serde_json::Value;
+use symphony_core::Timestamp;
+use symphony_core::id::ProjectId;
+use symphony_core::project::WizardState;
+
+use crate::command::OverrideView;
+use crate::output::{List, Page, Table, View};
+
+/// A project.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ProjectView {
+    pub(crate) id: ProjectId,
+    pub(crate) name: String,
+    pub(crate) prefix: String,
+    pub(crate) root: PathBuf,
+    pub(crate) wizard: WizardState,
+    /// Issues that have not ended.
+    pub(crate) open_issues: u64,
+    /// Agents at work.
+    pub(crate) running: usize,
+    pub(crate) created_at: Timestamp,
+}
+
+impl View for List<ProjectView> {
+    fn write(&self, page: &mut Page) {
+        let mut table =
+            Table::new(["PROJECT", "PREFIX", "OPEN", "RUNNING", "WIZARD", "ROOT"]).right(2);
+        for project in &self.items {
+            table.row([
+                project.id.to_string(),
+                project.prefix.clone(),
+                project.open_issues.to_string(),
+                project.running.to_string(),
+                project.wizard.to_string(),
+                project.root.display().to_string(),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
+/// A project with its setup.
+#[derive(Debug, Serialize)]
+pub(crate) struct ProjectDetail {
+    #[serde(flatten)]
+    pub(crate) project: ProjectView,
+    /// What is wrong with its configuration.
+    pub(crate) problem: Option<String>,
+    /// What the setup wizard wrote to the database; files win over it.
+    pub(crate) settings: Value,
+    /// What the database adds to its agents' profiles.
+    pub(crate) overrides: Vec<OverrideView>,
+}
+
+impl View for ProjectDetail {
+    fn write(&self, page: &mut Page) {
+        let project = &self.project;
+        page.field("project", project.id.as_str());
+        page.field("name", &project.name);
+        page.field("prefix", &project.prefix);
+        page.field("root", &project.root.display().to_string());
+        page.field("open issues", &project.open_issues.to_string());
+        page.field("running", &project.running.to_string());
+        page.field("setup wizard", project.wizard.name());
+        if let Some(problem) = &self.problem {
+            page.heading("Problem: nothing of it is dispatched");
+            page.block(problem);
+        }
+        if let Value::Object(settings) = &self.settings
+            && !settings.is_empty()
+        {
+            page.heading("Settings in the database (files win: `symphony config show`)");
+            for (key, value) in settings {
+                page.field(key, &value.to_string());
+            }
+        }
+        for layer in &self.overrides {
+            layer.write(page);
+        }
+    }
+}

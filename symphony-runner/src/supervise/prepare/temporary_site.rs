@@ -1,0 +1,26 @@
+//! A temporary worktree as the place of a run.
+
+use symphony_workspace::Repository;
+
+use super::site::Site;
+use crate::error::RunnerError;
+use crate::supervise::Job;
+use crate::supervise::temporary::{make_temporary, temporary_key};
+
+/// Makes the run's temporary worktree.
+pub(super) fn temporary_site(job: &Job<'_>, repository: Repository) -> Result<Site, RunnerError> {
+    let Some(key) = temporary_key(&job.run) else {
+        return Err(RunnerError::refused(format!(
+            "a {} run on {:?} has no temporary worktree",
+            job.run.agent, job.run.target
+        )));
+    };
+    let worktree = make_temporary(job, &repository, &key)?;
+    Ok(Site {
+        repository,
+        worktree,
+        branch: None,
+        notes: Vec::new(),
+        workspace: None,
+    })
+}

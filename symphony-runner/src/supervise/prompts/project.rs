@@ -1,0 +1,158 @@
+//! The prompts of the agents that work on a project itself: background dispatch (path C), setup wizard (path D).
+
+use std::path::{Path, PathBuf};
+
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_learning::{Options, Subject};
+use symphony_prompt::{
+    BackgroundDispatch, ExternalResearch, ProjectContext, WizardDispatch, Workspace,
+    WorkspaceProject,
+};
+use symphony_store::{Project, Store};
+use symphony_workspace::config_file::detect_gates;
+use symphony_workspace::detect_project;
+
+use super::dispatch::Prompts;
+use super::knowledge::{budgets, gate_commands, standing, texts};
+use crate::error::RunnerError;
+use crate::library::PromptLibrary;
+
+/// Entries of the root that the wizard is told of: enough to see what kind of project it is.
+const ENTRIES_MAX: usize = 100;
+
+/// What the prompts of a project's own agent need besides the store.
+#[derive(Debug)]
+pub(crate) struct ProjectRequest {
+    /// Who will read them.
+    pub(crate) agent: AgentType,
+    /// The project.
+    pub(crate) project: Project,
+    /// What the temporary worktree is called.
+    pub(crate) identifier: String,
+    /// The agent's working directory.
+    pub(crate) path: PathBuf,
+    /// CLAUDE.md, as the agent is to be given it.
+    pub(crate) claude_md: Option<String>,
+    /// WORKFLOW.md of the project's root.
+    pub(crate) workflow_md: Option<String>,
+    /// The instructions of its override.
+    pub(crate) custom_instructions: Option<String>,
+    /// Whose CLI it is.
+    pub(crate) provider: ProviderName,
+    /// Profiles and instructions.
+    pub(crate) library: PromptLibrary,
+    /// What holds for the project.
+    pub(crate) config: ProjectConfig,
+}
+
+impl ProjectRequest {
+    fn workspace(&self) -> Workspace {
+        Workspace {
+            identifier: self.identifier.clone(),
+            path: self.path.display().to_string(),
+            branch: None,
+        }
+    }
+}
+
+/// Assembles both prompts of a scanner or a background researcher.
+pub(crate) fn build_background(
+    request: &ProjectRequest,
+    store: &mut Store,
+) -> Result<Prompts, RunnerError> {
+    let (agent, library) = (&request.agent, &request.library);
+    let instruction = match agent {
+        AgentType::Scanner => &library.standalone.background_scan,
+        _ => &library.standalone.background_research,
+    };
+    let mut dispatch =
+        BackgroundDispatch::new(agent.clone(), request.workspace(), instruction.as_str());
+    dispatch.profile = library
+        .profile(agent)
+        .map(|profile| profile.body.clone())
+        .unwrap_or_default();
+    dispatch.workflow_md.clone_from(&request.workflow_md);
+    dispatch.external_research = external_research(&request.config);
+    // nothing to compare with: what is known of the project as a whole
+    let best = store.best_learnings(
+        &request.project.id,
+        None,
+        &Subject::query(""),
+        Timestamp::now(),
+        Options::default(),
+    )?;
+    dispatch.convention_learnings = texts(&best.conventions);
+    dispatch.learnings = texts(&best.tactical);
+    dispatch.claude_md.clone_from(&request.claude_md);
+    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch
+        .custom_instructions
+        .clone_from(&request.custom_instructions);
+    dispatch.projects = projects(store)?;
+    dispatch.budgets = budgets(&request.config.budget)?;
+    let built = dispatch.build()?;
+    let learnings = standing(&best, &built.report);
+    Ok(Prompts { built, learnings })
+}
+
+/// Assembles both prompts of a setup wizard, from what can be detected in its worktree.
+pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerError> {
+    let detected = detect_project(&request.path, Some(&request.project.name));
+    let context = ProjectContext {
+        name: detected.name,
+        description: detected.description,
+        tech_stack: detected.tech_stack,
+        patterns: detected.patterns,
+    };
+    let prompt = request.library.standalone.wizard.as_str();
+    let mut dispatch = WizardDispatch::new(request.workspace(), prompt, context);
+    dispatch.gates = gate_commands(&detect_gates(&request.path));
+    dispatch.entries = entries(&request.path)?;
+    dispatch.claude_md = request.claude_md;
+    dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
+    dispatch.budgets = budgets(&request.config.budget)?;
+    Ok(Prompts {
+        built: dispatch.build()?,
+        learnings: Vec::new(),
+    })
+}
+
+/// Returns the leave to look things up outside, where the project gives it.
+pub(super) fn external_research(config: &ProjectConfig) -> Option<ExternalResearch> {
+    let settings = config.external_research;
+    settings.enabled.then_some(ExternalResearch {
+        max_searches: settings.max_searches,
+    })
+}
+
+/// The projects of the installation: a prompt shows them when there are several.
+fn projects(store: &Store) -> Result<Vec<WorkspaceProject>, RunnerError> {
+    let projects = store.projects()?.into_iter().map(|project| {
+        let description = detect_project(&project.root, Some(&project.name)).description;
+        WorkspaceProject {
+            name: project.name,
+            description,
+        }
+    });
+    Ok(projects.collect())
+}
+
+/// Names what lies in the root, folders with a slash, Symphony's and git's own left out.
+fn entries(root: &Path) -> Result<Vec<String>, RunnerError> {
+    let failed = |error| RunnerError::io("read the folder", root, error);
+    let mut names = Vec::new();
+    for entry in std::fs::read_dir(root).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if matches!(name.as_str(), ".git" | ".symphony" | ".symphony-workspaces") {
+            continue;
+        }
+        let folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        names.push(if folder { format!("{name}/") } else { name });
+    }
+    names.sort();
+    names.truncate(ENTRIES_MAX);
+    Ok(names)
+}

@@ -1,0 +1,103 @@
+//! Temporary worktrees: detached, of one run, gone when it has ended. In them work the agents of a project itself, and
+//! intake; they commit nothing.
+
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::RunId;
+use symphony_core::run::{Run, RunStatus, RunTarget};
+use symphony_mcp::StoreThread;
+use symphony_workspace::{BranchFate, RemoveRequest, Repository, Worktree, WorktreeKey};
+
+use super::Job;
+use crate::error::RunnerError;
+
+/// What the folder of a temporary worktree begins with; no issue's does.
+const MARK: &str = "_";
+/// Leftovers that one run looks at: the next one looks at the rest.
+const LEFTOVERS_MAX: usize = 50;
+
+/// Returns the key of a run's temporary worktree (`_scanner-<run>`), when it works in one.
+pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
+    let works_in_one = match &run.target {
+        RunTarget::Project => true,
+        RunTarget::Issue(_) => run.agent == AgentType::Intake,
+        RunTarget::PullRequest(..) | RunTarget::Claim(..) | RunTarget::PlanPhase(..) => false,
+    };
+    works_in_one.then(|| WorktreeKey::of(&format!("{MARK}{}-{}", run.agent, run.id)))
+}
+
+/// Makes a run's temporary worktree on the latest base.
+pub(super) fn make_temporary(
+    job: &Job<'_>,
+    repository: &Repository,
+    key: &WorktreeKey,
+) -> Result<Worktree, RunnerError> {
+    let base = repository.base()?;
+    let worktree = repository.create_temporary(key, &base.commit, Timestamp::now())?;
+    // the wizard tries the commands that it proposes: they may need what is not in the repository
+    if job.run.agent == AgentType::Wizard {
+        for problem in repository.copy_config_files(&worktree)?.problems {
+            let (path, reason) = (problem.path.display(), &problem.reason);
+            tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
+        }
+    }
+    Ok(worktree)
+}
+
+/// Removes a temporary worktree; what its agent left in it is saved to a rescue ref first.
+pub(super) fn remove_temporary(
+    repository: &Repository,
+    key: &WorktreeKey,
+) -> Result<(), RunnerError> {
+    let base = repository.base()?;
+    let removed = repository.remove_worktree(&RemoveRequest {
+        key,
+        branch: None,
+        base: &base.branch,
+        fate: BranchFate::Keep,
+        now: Timestamp::now(),
+    })?;
+    for rescue in &removed.rescues {
+        tracing::info!(%rescue, "what the agent left was put aside");
+    }
+    Ok(())
+}
+
+/// Removes the temporary worktrees of runs that have ended, where that did not work at their end. One that was tampered
+/// with stays: a human looks first.
+pub(super) async fn remove_leftovers(
+    job: &Job<'_>,
+    store: &StoreThread,
+    repository: &Repository,
+) -> Result<(), RunnerError> {
+    for (key, run) in leftovers(job) {
+        let id = run.clone();
+        let found = store.call(move |store| store.run(&id)).await?;
+        let over =
+            found.is_ok_and(|run| !run.status.is_live() && run.status != RunStatus::Tampered);
+        if over && let Err(error) = remove_temporary(repository, &key) {
+            tracing::warn!(%run, %error, "the temporary worktree of an ended run stays for now");
+        }
+    }
+    Ok(())
+}
+
+/// Lists the temporary worktrees there are, with the runs they were made for, by name.
+fn leftovers(job: &Job<'_>) -> Vec<(WorktreeKey, RunId)> {
+    // not there before the first worktree is
+    let Ok(entries) = std::fs::read_dir(&job.config.workspaces_dir) else {
+        return Vec::new();
+    };
+    let mut found: Vec<(WorktreeKey, RunId)> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let (_, run) = name.strip_prefix(MARK)?.split_once('-')?;
+            let run = RunId::parse(run).ok()?;
+            Some((WorktreeKey::from_folder(&name), run))
+        })
+        .collect();
+    found.sort_by(|a, b| a.1.cmp(&b.1));
+    found.truncate(LEFTOVERS_MAX);
+    found
+}

@@ -1,0 +1,140 @@
+//! Changing fields of an issue, alone or with a move.
+
+use rusqlite::{Transaction, params};
+use serde_json::json;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{
+    Issue, IssueEvent, Priority, Size, check_labels, check_required_text, check_text, check_title,
+};
+
+use crate::context::{Actor, Context};
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::issue::{move_in, rank, set_labels, title_key};
+use crate::issue_dependency::set_dependencies;
+use crate::issue_query::load_issue;
+use crate::note::add_limited_comment;
+use crate::open::Store;
+use crate::phase_claim::drop_superseded;
+
+/// What to change of an issue; what is `None` stays.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IssueEdit {
+    /// Title.
+    pub title: Option<String>,
+    /// What is asked for.
+    pub description: Option<String>,
+    /// How urgent.
+    pub priority: Option<Priority>,
+    /// How much work; the inner `None` unsets it.
+    pub size: Option<Option<Size>>,
+    /// Labels, all of them.
+    pub labels: Option<Vec<String>>,
+    /// Dependencies, all of them.
+    pub depends_on: Option<Vec<IssueId>>,
+}
+
+/// A move, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueMove {
+    /// What happened.
+    pub event: IssueEvent,
+    /// A comment that says why.
+    pub comment: Option<String>,
+}
+
+impl Store {
+    /// Changes fields of an issue.
+    ///
+    /// # Errors
+    /// When the issue does not exist, a field breaks a limit, or dependencies would form a cycle.
+    pub fn edit_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        edit: &IssueEdit,
+    ) -> Result<Issue, StoreError> {
+        self.edit_and_move_issue(context, id, edit, None)
+    }
+
+    /// Changes fields of an issue and moves it: both or neither.
+    ///
+    /// # Errors
+    /// As [`Store::edit_issue`] and [`Store::move_issue_with_comment`].
+    pub fn edit_and_move_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        edit: &IssueEdit,
+        step: Option<&IssueMove>,
+    ) -> Result<Issue, StoreError> {
+        check_fields(edit)?;
+        if let Some(comment) = step.and_then(|step| step.comment.as_deref()) {
+            check_required_text("comment", comment)?;
+        }
+        self.write(context, |tx| {
+            if *edit != IssueEdit::default() {
+                edit_in(tx, context, id, edit)?;
+            }
+            if let Some(IssueMove { event, comment }) = step {
+                move_in(tx, context, id, event)?;
+                if let Some(comment) = comment {
+                    add_limited_comment(tx, context, id, comment)?;
+                }
+            }
+            load_issue(tx, id)
+        })
+    }
+}
+
+fn check_fields(edit: &IssueEdit) -> Result<(), StoreError> {
+    if let Some(title) = &edit.title {
+        check_title(title)?;
+    }
+    if let Some(text) = &edit.description {
+        check_text("description", text)?;
+    }
+    if let Some(labels) = &edit.labels {
+        check_labels(labels)?;
+    }
+    Ok(())
+}
+
+fn edit_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+    edit: &IssueEdit,
+) -> Result<(), StoreError> {
+    let issue = load_issue(tx, id)?;
+    let title = edit.title.as_ref().unwrap_or(&issue.title);
+    let description = edit.description.as_ref().unwrap_or(&issue.description);
+    let size = edit.size.unwrap_or(issue.size);
+    tx.execute(
+        "UPDATE issue SET title = ?2, title_key = ?3, description = ?4, priority = ?5, size = ?6, updated_at = ?7 WHERE id = ?1",
+        params![
+            id.as_str(),
+            title,
+            title_key(title),
+            description,
+            rank(edit.priority.unwrap_or(issue.priority)),
+            size.map(Size::name),
+            context.now.as_millisecond(),
+        ],
+    )?;
+    if let Some(labels) = &edit.labels {
+        set_labels(tx, id, labels)?;
+        drop_superseded(tx, context, id)?;
+    }
+    if let Some(dependencies) = &edit.depends_on {
+        set_dependencies(tx, id, dependencies)?;
+    }
+    if context.actor == Actor::Human {
+        // a person has seen what intake left as it was
+        tx.execute(
+            "UPDATE issue SET intake = 'changed' WHERE id = ?1 AND intake = 'unchanged'",
+            [id.as_str()],
+        )?;
+    }
+    append(tx, context, About::issue(id), "issue_edited", &json!({}))
+}
