@@ -309,6 +309,7 @@ impl End {
                 Evidence::None
             },
             gate_is_red: self.red,
+            accepted: None,
             cap: None,
             limits,
         };
