@@ -18,6 +18,7 @@ mod issue;
 mod issue_dependency;
 mod issue_edit;
 mod issue_query;
+mod issue_worktree;
 mod learning;
 mod learning_import;
 mod learning_pack;

@@ -1,10 +1,12 @@
 //! Planning one tick: what is done, and why everything else is not (spec: orchestrator).
 
 mod gate;
+mod housekeeping;
 mod plan;
 mod predicate;
 mod project_agents;
 mod reason;
+mod slots;
 mod snapshot;
 
 pub use gate::{free_worker_slots, pass_holds};

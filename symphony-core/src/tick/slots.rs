@@ -1,0 +1,141 @@
+//! Who gets the slots that are free.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::plan::{Action, Plan, StartRun, Waiting};
+use super::reason::{Reason, SlotLimit};
+use super::snapshot::{HoldScope, Snapshot};
+use crate::agent::AgentType;
+use crate::id::ProjectId;
+use crate::issue::Priority;
+
+/// Counts of live runs, kept up to date while runs are planned.
+#[derive(Debug, Default)]
+struct Load {
+    total: u32,
+    judges: u32,
+    by_project: BTreeMap<ProjectId, u32>,
+    by_agent: BTreeMap<AgentType, u32>,
+}
+
+impl Load {
+    fn add(&mut self, project: &ProjectId, agent: &AgentType) {
+        self.total += 1;
+        self.judges += u32::from(*agent == AgentType::Judge);
+        *self.by_project.entry(project.clone()).or_default() += 1;
+        *self.by_agent.entry(agent.clone()).or_default() += 1;
+    }
+
+    fn of_project(&self, project: &ProjectId) -> u32 {
+        self.by_project.get(project).copied().unwrap_or(0)
+    }
+
+    /// Returns the limit that keeps a run from starting.
+    fn limit(
+        &self,
+        start: &StartRun,
+        snapshot: &Snapshot,
+        keep_judge_slot: bool,
+    ) -> Option<SlotLimit> {
+        let total = snapshot.slots.total;
+        if self.total >= total {
+            return Some(SlotLimit::Total(total));
+        }
+        let others = self.total - self.judges;
+        if keep_judge_slot && !start.target.is_review() && total >= 2 && others >= total - 1 {
+            return Some(SlotLimit::KeptForJudge(total));
+        }
+        let project = snapshot
+            .projects
+            .get(&start.project)
+            .and_then(|p| p.max_concurrency);
+        if let Some(max) = project.filter(|max| self.of_project(&start.project) >= *max) {
+            return Some(SlotLimit::Project(max));
+        }
+        let agent = snapshot.slots.by_agent.get(&start.agent).copied();
+        let taken = self.by_agent.get(&start.agent).copied().unwrap_or(0);
+        agent
+            .filter(|max| taken >= *max)
+            .map(|max| SlotLimit::Agent(start.agent.clone(), max))
+    }
+}
+
+/// What waits in one tier and priority, by project, the next one last.
+type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
+
+/// Gives out slots: by tier, then priority, then the project with fewest live runs, then oldest, then identifier.
+///
+/// The number of live runs changes with each start, so the order inside a tier and priority is decided anew each
+/// time: one queue a project, and the project with the least load is served next.
+pub(super) fn dispatch(
+    snapshot: &Snapshot,
+    waiting: Vec<Waiting>,
+    review_waits: bool,
+    plan: &mut Plan,
+) {
+    let mut load = Load::default();
+    for run in &snapshot.live {
+        load.add(&run.project, &run.agent);
+    }
+    let mut probing: BTreeSet<HoldScope> = BTreeSet::new();
+    let mut groups: BTreeMap<(u8, Priority), Queue> = BTreeMap::new();
+    for item in waiting {
+        let queue = groups.entry((item.tier, item.priority)).or_default();
+        queue
+            .entry(item.start.project.clone())
+            .or_default()
+            .push(item);
+    }
+    for mut queue in groups.into_values() {
+        for items in queue.values_mut() {
+            items.sort_by(|a, b| b.turn().cmp(&a.turn()));
+        }
+        while let Some(project) = next_project(&queue, &load) {
+            let Some(item) = queue.get_mut(&project).and_then(Vec::pop) else {
+                queue.remove(&project);
+                continue;
+            };
+            let reason = held_for_probe(snapshot, &item.start, &probing).or_else(|| {
+                load.limit(&item.start, snapshot, review_waits)
+                    .map(|limit| Reason::NoSlot { limit })
+            });
+            if let Some(reason) = reason {
+                plan.wait(&item.start, vec![reason]);
+                continue;
+            }
+            probing.extend(item.start.probes.iter().cloned());
+            load.add(&item.start.project, &item.start.agent);
+            plan.actions.push(Action::StartRun(item.start));
+        }
+    }
+}
+
+/// Returns the project whose turn it is: fewest live runs, then the oldest waiting issue, then its identifier.
+fn next_project(queue: &Queue, load: &Load) -> Option<ProjectId> {
+    queue
+        .iter()
+        .filter_map(|(project, items)| {
+            let first = items.last()?;
+            Some(((load.of_project(project), first.turn()), project))
+        })
+        .min()
+        .map(|(_, project)| project.clone())
+}
+
+/// Returns the hold for which a run of this plan is the probe already.
+fn held_for_probe(
+    snapshot: &Snapshot,
+    start: &StartRun,
+    probing: &BTreeSet<HoldScope>,
+) -> Option<Reason> {
+    let hold = snapshot
+        .holds
+        .iter()
+        .find(|hold| start.probes.contains(&hold.scope) && probing.contains(&hold.scope))?;
+    let (scope, until) = (hold.scope.clone(), hold.until);
+    Some(Reason::Held {
+        scope,
+        until,
+        why: format!("{} (a probe is under way)", hold.reason),
+    })
+}

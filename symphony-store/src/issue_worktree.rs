@@ -1,0 +1,75 @@
+//! What the store knows of issues' worktrees and branches: clean-up finds them by it.
+
+use rusqlite::{OptionalExtension, params};
+use serde_json::json;
+use symphony_core::id::IssueId;
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::issue_query::load_issue;
+use crate::open::Store;
+
+impl Store {
+    /// Asks for an issue's branch to be deleted when its worktree is removed, merged or not.
+    ///
+    /// # Errors
+    /// When the issue does not exist.
+    pub fn request_branch_deletion(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            load_issue(tx, id)?;
+            tx.execute(
+                "UPDATE issue SET delete_branch = 1 WHERE id = ?1",
+                [id.as_str()],
+            )?;
+            append(
+                tx,
+                context,
+                About::issue(id),
+                "branch_deletion_requested",
+                &json!({}),
+            )
+        })
+    }
+
+    /// Says whether an issue's branch is to be deleted with its worktree even when it is not merged.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn branch_deletion_requested(&self, id: &IssueId) -> Result<bool, StoreError> {
+        let wanted: Option<bool> = self
+            .conn
+            .prepare_cached("SELECT delete_branch FROM issue WHERE id = ?1")?
+            .query_row([id.as_str()], |row| row.get(0))
+            .optional()?;
+        Ok(wanted.unwrap_or(false))
+    }
+
+    /// Records whether an issue has a worktree, so that clean-up finds it.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn record_worktree(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        present: bool,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE issue SET has_worktree = ?2 WHERE id = ?1",
+                params![id.as_str(), present],
+            )?;
+            let kind = if present {
+                "worktree_present"
+            } else {
+                "worktree_removed"
+            };
+            append(tx, context, About::issue(id), kind, &json!({}))
+        })
+    }
+}
