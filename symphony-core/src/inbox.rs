@@ -431,7 +431,6 @@ mod tests {
             reason: "529".into(),
             probes,
             canary: None,
-            placed_at: at(0),
         };
         let (first, later) = (
             hold_item(&hold(0, 60), at(5)),
