@@ -1,7 +1,7 @@
 //! Documents that a pure crate is run on: a JSON file, or standard input.
 
-use std::io::Read as _;
-use std::path::PathBuf;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -91,4 +91,27 @@ fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
         return Err(Stop::new(Exit::Failed, message).into());
     }
     Ok(bytes)
+}
+
+/// Reads a document that is a text.
+///
+/// # Errors
+/// When it can not be read, or is not UTF-8.
+pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<String> {
+    let bytes = read_bytes(app, source)?;
+    String::from_utf8(bytes).with_context(|| format!("read the document {}", name(source)))
+}
+
+/// Writes beside and renames: what was there is whole until the new file is.
+///
+/// # Errors
+/// When the file can not be written.
+pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
 }

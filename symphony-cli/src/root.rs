@@ -9,10 +9,11 @@ use tracing_subscriber::EnvFilter;
 
 use crate::app::App;
 use crate::command::{
-    CompletionsArgs, ConfigCommand, DemoArgs, DoctorArgs, ExplainArgs, InboxArgs, InitArgs,
-    IssueCommand, LearningsCommand, ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand,
-    PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
-    SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
+    CleanArgs, CompletionsArgs, ConfigCommand, DbCommand, DeliverArgs, DemoArgs, DoctorArgs,
+    ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand, ManArgs, McpArgs, PauseArgs,
+    PhaseCommand, PlanCommand, PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs,
+    RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
+    print_statusline, scripted_agent,
 };
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
@@ -88,12 +89,20 @@ enum Command {
     Pause(PauseArgs),
     /// Start agents again after a pause, and try at once what is on hold
     Resume(ResumeArgs),
+    /// Remove worktrees of issues that have ended, and old logs
+    Clean(CleanArgs),
+    /// Check, back up and shrink the database
+    #[command(subcommand)]
+    Db(DbCommand),
     /// Serve the tools of agents over MCP, to an agent's CLI or to your own MCP client
     Mcp(McpArgs),
     /// Print the completions of a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write the pages of all commands
     Man(ManArgs),
+    /// Tell people what waits for them
+    #[command(hide = true)]
+    Deliver(DeliverArgs),
     /// Supervise a run
     #[command(hide = true)]
     Supervise(SuperviseArgs),
@@ -111,7 +120,7 @@ impl Command {
             Self::Explain(args) => args.run(app)?,
             Self::Inbox(args) => args.run(app)?,
             Self::Issue(command) => command.run(app)?,
-            Self::Pr(command) => command.run(app)?,
+            Self::Pr(command) => return command.run(app).map(ExitCode::from),
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,
             Self::Prompt(command) => command.run(app)?,
@@ -122,9 +131,12 @@ impl Command {
             Self::Learnings(command) => command.run(app)?,
             Self::Pause(args) => args.run(app)?,
             Self::Resume(args) => args.run(app)?,
+            Self::Clean(args) => args.run(app)?,
+            Self::Db(command) => return command.run(app).map(ExitCode::from),
             Self::Mcp(args) => args.run(app)?,
             Self::Completions(args) => args.run(app)?,
             Self::Man(args) => args.run(app)?,
+            Self::Deliver(args) => args.run(app)?,
             Self::Supervise(args) => args.run(app)?,
         }
         Ok(Exit::Done.into())

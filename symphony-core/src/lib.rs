@@ -19,6 +19,7 @@ pub mod outcome;
 pub mod plan;
 pub mod profile;
 pub mod project;
+pub mod publication;
 pub mod pull_request;
 pub mod retry;
 pub mod risk;

@@ -41,6 +41,30 @@ impl Store {
         })
     }
 
+    /// Records when old logs were removed.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn record_log_clean_up(&mut self, now: Timestamp) -> Result<(), StoreError> {
+        self.conn
+            .prepare_cached(
+                "INSERT OR REPLACE INTO setting (key, value) VALUES ('last_log_clean_up', ?1)",
+            )?
+            .execute(params![now.as_millisecond().to_string()])?;
+        Ok(())
+    }
+
+    /// Returns when old logs were last removed.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn last_log_clean_up(&self) -> Result<Option<Timestamp>, StoreError> {
+        let ms = self
+            .setting("last_log_clean_up")?
+            .and_then(|text| text.parse().ok());
+        ms.map(time).transpose()
+    }
+
     fn setting(&self, key: &str) -> Result<Option<String>, StoreError> {
         Ok(self
             .conn

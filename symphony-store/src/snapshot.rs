@@ -126,6 +126,15 @@ impl Store {
         Ok(Some(candidate))
     }
 
+    /// Returns the issues of a project that have ended and still have a worktree.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn ended_worktrees(&self, project: &ProjectId) -> Result<Vec<IssueId>, StoreError> {
+        let found = load_clean_ups(&self.conn, project)?;
+        Ok(found.into_iter().map(|clean_up| clean_up.issue).collect())
+    }
+
     /// Returns the appointments for retries, soonest first.
     ///
     /// # Errors

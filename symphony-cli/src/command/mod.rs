@@ -1,7 +1,10 @@
 //! The commands, a file each.
 
+mod clean;
 mod completions;
 mod config;
+mod db;
+mod deliver;
 mod demo;
 mod doctor;
 mod explain;
@@ -25,8 +28,11 @@ mod status;
 mod supervise;
 mod tick;
 
+pub(crate) use clean::CleanArgs;
 pub(crate) use completions::CompletionsArgs;
 pub(crate) use config::ConfigCommand;
+pub(crate) use db::DbCommand;
+pub(crate) use deliver::DeliverArgs;
 pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;

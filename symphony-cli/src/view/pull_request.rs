@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::publication::{Publication, PublicationState};
 use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerifiedGate,
 };
@@ -34,6 +35,9 @@ pub(crate) struct PrView {
     pub(crate) insertions: u64,
     pub(crate) deletions: u64,
     pub(crate) merged_commit: Option<String>,
+    /// How it was last published elsewhere; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) publication: Option<Publication>,
     pub(crate) created_at: Timestamp,
 }
 
@@ -64,6 +68,7 @@ impl From<PullRequest> for PrView {
             insertions,
             deletions,
             merged_commit: pr.merged_commit,
+            publication: None,
             created_at: pr.created_at,
         }
     }
@@ -74,6 +79,32 @@ fn short(commit: &str) -> &str {
 }
 
 impl PrView {
+    /// Adds how it was last published elsewhere.
+    pub(crate) fn with_publication(self, publication: Option<Publication>) -> Self {
+        Self {
+            publication,
+            ..self
+        }
+    }
+
+    fn write_publication(&self, page: &mut Page) {
+        let Some(publication) = &self.publication else {
+            return;
+        };
+        let Publication {
+            commit,
+            state,
+            url,
+            output,
+            ..
+        } = publication;
+        let url = url.as_deref().unwrap_or_default();
+        page.field("published", &format!("{state}, {} {url}", short(commit)));
+        if *state == PublicationState::Failed {
+            page.block(output);
+        }
+    }
+
     /// Returns the gates in a few words.
     pub(crate) fn gate_summary(&self) -> String {
         let Some(gates) = &self.gates else {
@@ -145,6 +176,7 @@ impl View for PrView {
         );
         page.field("run", self.run.as_ref().map_or("", RunId::as_str));
         page.field("created", &ago(self.created_at, page.now()));
+        self.write_publication(page);
         page.field("gates", &self.gate_summary());
         if let Some(verdict) = &self.verdict {
             let what = format!(

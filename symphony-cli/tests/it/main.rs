@@ -58,6 +58,8 @@ mod pull_requests;
 #[cfg(feature = "python-mcp")]
 mod python_mcp;
 #[cfg(test)]
+mod reaching_out;
+#[cfg(test)]
 #[cfg(feature = "real-cli")]
 mod real_claude;
 #[cfg(test)]
@@ -88,3 +90,5 @@ mod terminal;
 mod tidy;
 #[cfg(test)]
 mod transcript;
+#[cfg(test)]
+mod upkeep;

@@ -29,7 +29,7 @@ fn stored_texts_have_no_power_over_the_terminal() {
         "--description",
         &body,
         "--label",
-        "a",
+        "needs-planning",
     ]);
     project.ok(&["issue", "comment", "SYM-1", &body]);
     for arguments in [
@@ -37,6 +37,8 @@ fn stored_texts_have_no_power_over_the_terminal() {
         &["issue", "show", "SYM-1"],
         &["status"],
         &["explain", "SYM-1"],
+        &["inbox"],
+        &["clean", "--dry-run"],
         &["tick", "--dry-run"],
         &["issue", "edit", "SYM-1", "--priority", "low"],
     ] {

@@ -3,6 +3,7 @@
 mod attributes;
 mod record;
 mod state;
+mod transfer;
 
 pub use attributes::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
 pub use record::{
@@ -13,4 +14,8 @@ pub use record::{
 pub use state::{
     Block, BlockedBy, BreakerTarget, IssueEvent, IssueState, NextPhase, Review, TransitionError,
     allowed_moves, apply, human_move,
+};
+pub use transfer::{
+    IMPORT_ISSUES_MAX, ImportPlan, IssueLine, IssueRef, KnownIssue, PlannedIssue, TransferProblem,
+    plan_import, read_json_lines, read_markdown, write_json_lines, write_markdown,
 };

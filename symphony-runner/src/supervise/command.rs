@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -59,6 +60,8 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// Where it runs.
     pub(crate) directory: &'a Path,
+    /// The file it reads as standard input; nothing without.
+    pub(crate) input: Option<PathBuf>,
     /// Where its output goes.
     pub(crate) log: PathBuf,
 }
@@ -74,8 +77,15 @@ pub(crate) async fn run_command(
         limit,
         environment,
         directory,
+        input,
         log,
     } = call;
+    let input = match input {
+        None => AgentInput::Empty,
+        Some(path) => AgentInput::File(
+            File::open(&path).map_err(|error| RunnerError::io("open", path, error))?,
+        ),
+    };
     // both streams into one, in their order: what a person would see
     let argv = line.to_argv();
     let merged = ["sh", "-c", "exec \"$@\" 2>&1", "sh"]
@@ -90,7 +100,7 @@ pub(crate) async fn run_command(
         arguments: words.collect(),
         environment,
         directory: directory.to_owned(),
-        input: AgentInput::Empty,
+        input,
     };
     let started = Instant::now();
     let mut child = supervision.spawn(launch)?;

@@ -6,9 +6,10 @@ use std::time::Instant;
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
+use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
 use symphony_mcp::StoreThread;
-use symphony_store::{FinishedRun, NewHold, RunFinish, StoreError};
+use symphony_store::{FinishedRun, NewHold, PublishWish, RunFinish, StoreError};
 use symphony_workspace::Failpoint;
 
 use super::agent::AgentOutcome;
@@ -17,6 +18,7 @@ use super::spending::cap_at_end;
 use super::{DISK_LOOK, DISK_WAIT_MAX, Job};
 use crate::error::RunnerError;
 use crate::process::Supervision;
+use crate::publish::Publisher;
 
 /// Brings a run to its recorded end. Its processes are gone and its socket is closed.
 pub(crate) async fn finish(
@@ -63,6 +65,7 @@ pub(crate) async fn finish(
     let ended = record_end(store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
+    publish_opened(job, store, supervision, &ended.run).await?;
     // last: until the end is recorded they may be needed to do it again
     if !job.config.keep_run_files {
         job.paths.remove_prompts();
@@ -86,6 +89,34 @@ async fn record_end(store: &StoreThread, finish: RunFinish) -> Result<FinishedRu
             ended => return Ok(ended?),
         }
     }
+}
+
+/// Publishes the pull request that the run opened, unless its gates are red: once, whoever does the exit handling.
+async fn publish_opened(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    run: &Run,
+) -> Result<(), RunnerError> {
+    let Some(issue) = run.target.issue().cloned() else {
+        return Ok(());
+    };
+    let open = store.call(move |store| store.open_pr(&issue)).await??;
+    let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&run.id)) else {
+        return Ok(());
+    };
+    let publisher = Publisher {
+        installation: job.installation,
+        project: &job.project,
+        config: &job.config,
+    };
+    let done = publisher
+        .publish(store, supervision, &pr, PublishWish::Opened)
+        .await?;
+    if let Some(outcome) = done.filter(|outcome| !outcome.published) {
+        tracing::warn!(pr = %pr.id, output = outcome.output, "the pull request was not published");
+    }
+    Ok(())
 }
 
 fn hold(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {

@@ -61,6 +61,7 @@ pub(crate) async fn run_gates(
             limit: gate.timeout_ms,
             environment: place.environment.clone(),
             directory: &place.checkout,
+            input: None,
             log: place.log(&gate.name),
         };
         let outcome = run_command(supervision, call).await;

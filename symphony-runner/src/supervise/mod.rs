@@ -41,6 +41,7 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
+pub(crate) use command::{CommandCall, CommandOutcome, run_command};
 pub(crate) use gates::{GatePlace, run_gates};
 pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{

@@ -11,8 +11,10 @@ use super::observe::observe;
 use super::turn::Turn;
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::notify::notify;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
+use crate::retention::daily_clean_up;
 
 /// How a tick is made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -78,6 +80,16 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
         report.lines.extend(plans.lines);
         report.problems.extend(plans.problems);
         report.supervisors.extend(plans.supervisors);
+        match notify(installation, &mut store, &world, &report.plan, now) {
+            Ok(deliverer) => report.supervisors.extend(deliverer),
+            // nobody is told now; the work goes on
+            Err(error) => report.problems.push(format!("notify: {error}")),
+        }
+        // last, as other clean-ups: nothing waits for it
+        let days = installation.config.log_retention_days;
+        let (lines, problems) = daily_clean_up(&mut store, days, now)?;
+        report.lines.extend(lines);
+        report.problems.extend(problems);
     }
     Ok(TickOutcome::Done(report))
 }

@@ -9,7 +9,7 @@ use crate::migration::SCHEMA_VERSION;
 /// Complaints of SQLite that are told; more of a damaged file help nobody.
 const COMPLAINTS_MAX: u32 = 20;
 
-pub(super) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
+pub(crate) fn check(conn: &Connection, found: &mut Vec<Violation>) -> Result<(), StoreError> {
     let version: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if version != SCHEMA_VERSION {
         let detail =

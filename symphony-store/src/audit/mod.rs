@@ -17,6 +17,7 @@ use symphony_core::id::ProjectId;
 use symphony_core::invariant::Violation;
 use symphony_core::tick::{ProjectView, SlotLimits};
 
+pub(crate) use file::check as check_file;
 pub use text::TextPlace;
 
 use crate::error::StoreError;

@@ -3,6 +3,9 @@
 mod add;
 mod comment;
 mod edit;
+mod export;
+mod format;
+mod import;
 mod list;
 mod relocate;
 mod retry;

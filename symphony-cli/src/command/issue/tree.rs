@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{add, comment, edit, list, relocate, retry, show};
+use super::{add, comment, edit, export, import, list, relocate, retry, show};
 use crate::app::App;
 
 /// A command on issues.
@@ -23,6 +23,10 @@ pub(crate) enum IssueCommand {
     Comment(comment::CommentArgs),
     /// Try an issue again: clears its count of attempts and its waiting time
     Retry(retry::RetryArgs),
+    /// Add the issues of a file, all or none
+    Import(import::ImportArgs),
+    /// Write issues to a file that `import` reads
+    Export(export::ExportArgs),
 }
 
 impl IssueCommand {
@@ -39,6 +43,8 @@ impl IssueCommand {
             Self::Move(args) => args.run(app),
             Self::Comment(args) => args.run(app),
             Self::Retry(args) => args.run(app),
+            Self::Import(args) => args.run(app),
+            Self::Export(args) => args.run(app),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! `symphony learnings export`.
 
-use std::io::Write as _;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -9,6 +8,7 @@ use symphony_store::{LearningFilter, Retired};
 
 use super::line::LearningLine;
 use crate::app::App;
+use crate::document::write_whole;
 use crate::output::plural;
 
 /// What `learnings export` takes.
@@ -54,15 +54,4 @@ impl ExportArgs {
         ));
         Ok(())
     }
-}
-
-/// Writes beside and renames: what was there is whole until the new file is.
-fn write_whole(path: &std::path::Path, text: &str) -> std::io::Result<()> {
-    let folder = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(std::path::Path::new(".")))?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
 }

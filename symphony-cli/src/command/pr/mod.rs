@@ -4,6 +4,7 @@ mod diff;
 mod find;
 mod list;
 mod merge;
+mod publish;
 mod show;
 mod tree;
 mod verdict;

@@ -21,6 +21,11 @@ impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
         let pr = find_pr(&session.store, &self.pr).context("show the pull request")?;
-        app.out.answer(&PrView::from(pr))
+        let publication = session
+            .store
+            .publication(pr.id)
+            .context("show the pull request")?;
+        app.out
+            .answer(&PrView::from(pr).with_publication(publication))
     }
 }

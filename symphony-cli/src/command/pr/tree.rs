@@ -2,8 +2,9 @@
 
 use clap::Subcommand;
 
-use super::{diff, list, merge, show, verdict};
+use super::{diff, list, merge, publish, show, verdict};
 use crate::app::App;
+use crate::failure::Exit;
 
 /// A command on pull requests. Each is named by its number or by its issue.
 #[derive(Debug, Subcommand)]
@@ -21,6 +22,8 @@ pub(crate) enum PrCommand {
     Reject(verdict::RejectArgs),
     /// Merge a pull request into its base; its issue is done
     Merge(merge::MergeArgs),
+    /// Publish a pull request elsewhere, by the configured command
+    Publish(publish::PublishArgs),
     /// Close a pull request without merging it; its issue goes back to `todo`
     Close(verdict::CloseArgs),
 }
@@ -30,15 +33,17 @@ impl PrCommand {
     ///
     /// # Errors
     /// As the command says.
-    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         match self {
-            Self::List(args) => args.run(app),
-            Self::Show(args) => args.run(app),
-            Self::Diff(args) => args.run(app),
-            Self::Approve(args) => args.run(app),
-            Self::Reject(args) => args.run(app),
-            Self::Merge(args) => args.run(app),
-            Self::Close(args) => args.run(app),
+            Self::List(args) => args.run(app)?,
+            Self::Show(args) => args.run(app)?,
+            Self::Diff(args) => args.run(app)?,
+            Self::Approve(args) => args.run(app)?,
+            Self::Reject(args) => args.run(app)?,
+            Self::Merge(args) => args.run(app)?,
+            Self::Publish(args) => return args.run(app),
+            Self::Close(args) => args.run(app)?,
         }
+        Ok(Exit::Done)
     }
 }

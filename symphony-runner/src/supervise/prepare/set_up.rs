@@ -35,6 +35,7 @@ pub(super) async fn set_up(
         limit,
         environment: job.command_environment(),
         directory: worktree.path(),
+        input: None,
         log: job.paths.setup_log(),
     };
     let outcome = run_command(supervision, call).await?;

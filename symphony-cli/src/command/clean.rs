@@ -1,0 +1,108 @@
+//! `symphony clean`.
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, RunId};
+use symphony_runner::clean_up::clean_up;
+use symphony_runner::retention::{old_logs, remove_logs};
+
+use crate::app::App;
+use crate::output::{Page, View, plural};
+use crate::place::Session;
+
+/// What `clean` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Worktrees of issues that are done or cancelled, and logs older than log_retention_days. Ticks do both by \
+                  themselves. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; on doubt nothing is \
+                  removed.\n\nExample:\n  symphony clean --dry-run"
+)]
+pub(crate) struct CleanArgs {
+    /// Print what would be removed
+    #[arg(long = "dry-run")]
+    dry_run: bool,
+}
+
+/// What was removed, or would be.
+#[derive(Debug, Default, Serialize)]
+struct CleanView {
+    dry_run: bool,
+    /// Issues whose worktree it is.
+    worktrees: Vec<IssueId>,
+    /// Runs whose logs they are.
+    logs: Vec<RunId>,
+    /// What was done, in words.
+    done: Vec<String>,
+    /// What could not be removed, and why.
+    problems: Vec<String>,
+}
+
+impl View for CleanView {
+    fn write(&self, page: &mut Page) {
+        if self.worktrees.is_empty() && self.logs.is_empty() {
+            page.line("There is nothing to remove.");
+            return;
+        }
+        if self.dry_run {
+            for issue in &self.worktrees {
+                page.line(&format!("Would remove the worktree of {issue}."));
+            }
+            if !self.logs.is_empty() {
+                page.line(&format!(
+                    "Would remove the logs of {}.",
+                    plural(self.logs.len(), "run")
+                ));
+            }
+        }
+        for line in &self.done {
+            page.line(&format!("{line}."));
+        }
+    }
+}
+
+impl CleanArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let view = self.carry_out(&mut session).context("clean up")?;
+        app.out.answer(&view)?;
+        view.problems
+            .iter()
+            .for_each(|problem| app.out.warn(problem));
+        Ok(())
+    }
+
+    fn carry_out(&self, session: &mut Session) -> anyhow::Result<CleanView> {
+        let config = session.config()?;
+        let (project, days) = (
+            session.project.clone(),
+            session.installation.config.log_retention_days,
+        );
+        let old = old_logs(&session.store, &project, days, Timestamp::now())?;
+        let mut view = CleanView {
+            dry_run: self.dry_run,
+            worktrees: session.store.ended_worktrees(&project.id)?,
+            logs: old.iter().map(|logs| logs.run.clone()).collect(),
+            ..CleanView::default()
+        };
+        if self.dry_run {
+            return Ok(view);
+        }
+        for issue in &view.worktrees {
+            match clean_up(&mut session.store, &project, &config, issue) {
+                Ok(line) => view.done.push(line),
+                Err(error) => view
+                    .problems
+                    .push(format!("{issue}: its worktree stays: {error}")),
+            }
+        }
+        let (removed, problems) = remove_logs(&old);
+        if removed > 0 {
+            view.done
+                .push(format!("removed the logs of {}", plural(removed, "run")));
+        }
+        view.problems.extend(problems);
+        Ok(view)
+    }
+}

@@ -1,0 +1,152 @@
+//! `symphony db`: the database file itself.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::{Args, Subcommand};
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::invariant::Violation;
+use symphony_store::{SCHEMA_VERSION, Store};
+
+use crate::app::App;
+use crate::failure::Exit;
+use crate::output::{Page, View, plural};
+use crate::place::{existing_store, not_set_up};
+
+/// A command on the database.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DbCommand {
+    /// Check that the file is whole, its references too, and its schema known; exit code 1 when it is not
+    Check(CheckArgs),
+    /// Write a copy of the database, whole and as of one moment, while agents go on
+    Backup(BackupArgs),
+    /// Make the file as small as its content
+    Vacuum(VacuumArgs),
+}
+
+/// What `db check` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Example:\n  symphony db check")]
+pub(crate) struct CheckArgs {}
+
+/// What `db backup` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Without a file it goes beside the database, with the time in its name. Never copy the database's file by other \
+                  means while Symphony runs.\n\nExample:\n  symphony db backup /backups/symphony.db"
+)]
+pub(crate) struct BackupArgs {
+    /// The file to write; it must not be there yet
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+/// What `db vacuum` takes.
+#[derive(Debug, Args)]
+#[command(after_help = "Others wait meanwhile.\n\nExample:\n  symphony db vacuum")]
+pub(crate) struct VacuumArgs {}
+
+/// What a check found.
+#[derive(Debug, Serialize)]
+struct CheckView {
+    path: PathBuf,
+    schema_version: i64,
+    ok: bool,
+    problems: Vec<Violation>,
+}
+
+impl View for CheckView {
+    fn write(&self, page: &mut Page) {
+        let path = self.path.display();
+        if self.ok {
+            let version = self.schema_version;
+            page.line(&format!("{path} is whole (schema version {version})."));
+            return;
+        }
+        page.line(&format!(
+            "{path} has {}:",
+            plural(self.problems.len(), "problem")
+        ));
+        for problem in &self.problems {
+            page.line(&format!("- {}: {}", problem.subject, problem.detail));
+        }
+        page.line("Stop dispatch (`symphony pause`) and restore a backup.");
+    }
+}
+
+/// What a backup wrote.
+#[derive(Debug, Serialize)]
+struct BackupView {
+    path: PathBuf,
+    bytes: u64,
+}
+
+/// How small the file became.
+#[derive(Debug, Serialize)]
+struct VacuumView {
+    path: PathBuf,
+    bytes_before: u64,
+    bytes_after: u64,
+}
+
+impl DbCommand {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// As the command says.
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
+        let installation = app.surroundings.installation()?;
+        let path = installation.config.database.clone();
+        let mut store = existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        match self {
+            Self::Check(CheckArgs {}) => {
+                let problems = store.check_file().context("check the database")?;
+                let view = CheckView {
+                    path,
+                    schema_version: SCHEMA_VERSION,
+                    ok: problems.is_empty(),
+                    problems,
+                };
+                app.out.answer(&view)?;
+                return Ok(if view.ok { Exit::Done } else { Exit::Failed });
+            }
+            Self::Backup(args) => args.run(app, &store, &path)?,
+            Self::Vacuum(VacuumArgs {}) => {
+                let sizes = store.vacuum().context("make the database smaller")?;
+                let (bytes_before, bytes_after) = (sizes.bytes_before, sizes.bytes_after);
+                let sentence = format!("It has {bytes_after} bytes now, of {bytes_before}.");
+                let view = VacuumView {
+                    path,
+                    bytes_before,
+                    bytes_after,
+                };
+                app.out.done(&view, &sentence)?;
+            }
+        }
+        Ok(Exit::Done)
+    }
+}
+
+impl BackupArgs {
+    fn run(&self, app: &App, store: &Store, database: &std::path::Path) -> anyhow::Result<()> {
+        let path = if let Some(file) = &self.file {
+            app.surroundings.current.join(file)
+        } else {
+            let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+            database.with_extension(format!("{time}.backup.db"))
+        };
+        let what = || format!("back the database up to {}", path.display());
+        store.backup_to(&path).with_context(what)?;
+        // a copy that can not be read is worse than none: it is trusted
+        let mut copy = Store::open_existing(&path).with_context(what)?;
+        let problems = copy.check_file().with_context(what)?;
+        if let Some(problem) = problems.first() {
+            anyhow::bail!("{}: the copy is damaged: {}", what(), problem.detail);
+        }
+        drop(copy);
+        let bytes = std::fs::metadata(&path).with_context(what)?.len();
+        let sentence = format!("Wrote {} ({bytes} bytes).", path.display());
+        app.out.done(&BackupView { path, bytes }, &sentence)
+    }
+}

@@ -1,0 +1,76 @@
+//! `symphony issue export`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::issue::{IssueLine, IssueStatus, write_json_lines, write_markdown};
+use symphony_store::{IssueFilter, Store};
+
+use super::format::Format;
+use crate::app::App;
+use crate::document::write_whole;
+use crate::output::plural;
+use crate::value::named;
+
+/// What `issue export` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "JSON Lines, or markdown when the file's name ends in `.md`; `symphony issue import` reads both.\n\n\
+                  Example:\n  symphony issue export backlog.md --status backlog"
+)]
+pub(crate) struct ExportArgs {
+    /// The file to write; `-`, and nothing, is standard output
+    #[arg(value_name = "FILE", default_value = "-", hide_default_value = true)]
+    file: PathBuf,
+    /// The format, whatever the file is called
+    #[arg(long, value_name = "FORMAT", value_parser = named(Format::NAMES, Format::parse))]
+    format: Option<Format>,
+    /// Those in this status
+    #[arg(long, value_name = "STATUS", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
+    status: Option<IssueStatus>,
+    /// Those with this label
+    #[arg(short, long, value_name = "LABEL")]
+    label: Option<String>,
+}
+
+impl ExportArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let session = app.session()?;
+        let filter = IssueFilter {
+            project: Some(session.project.id.clone()),
+            status: self.status,
+            label: self.label.clone(),
+            ..IssueFilter::default()
+        };
+        let lines = all(&session.store, filter).context("export the issues")?;
+        let text = match self.format.unwrap_or_else(|| Format::of(&self.file)) {
+            Format::JsonLines => write_json_lines(&lines),
+            Format::Markdown => write_markdown(&lines),
+        };
+        if self.file.as_os_str() == "-" {
+            return app.out.write_raw(text.as_bytes());
+        }
+        let path = app.surroundings.current.join(&self.file);
+        write_whole(&path, &text).with_context(|| format!("write {}", path.display()))?;
+        app.out.note(&format!(
+            "Exported {} to {}.",
+            plural(lines.len(), "issue"),
+            path.display()
+        ));
+        Ok(())
+    }
+}
+
+/// Reads all pages.
+fn all(store: &Store, mut filter: IssueFilter) -> anyhow::Result<Vec<IssueLine>> {
+    let mut lines = Vec::new();
+    loop {
+        let page = store.list_issues(&filter)?;
+        lines.extend(page.items.iter().map(IssueLine::from));
+        match page.next {
+            Some(next) => filter.after = Some(next),
+            None => return Ok(lines),
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! `symphony issue import`.
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use std::path::PathBuf;
+use symphony_core::id::IssueId;
+use symphony_core::issue::{IssueLine, TransferProblem, read_json_lines, read_markdown};
+use symphony_store::ImportedIssues;
+
+use super::format::Format;
+use crate::app::App;
+use crate::document::{DocumentSource, read_text};
+use crate::failure::{Exit, Stop};
+use crate::output::plural;
+use crate::value::named;
+
+/// Problems that are listed: enough to see what is wrong with a file.
+const PROBLEMS_MAX: usize = 20;
+
+/// What `issue import` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A JSON object a line (only `title` is required), or markdown when the file's name ends in `.md`: a heading \
+                  `## Title` each, then fields as a list (`- priority: high`), then the description. `parent` and `depends_on` \
+                  are identifiers or external ids, of the file first. When anything is wrong nothing is imported. An issue \
+                  whose external id is there already, or whose identifier and title are, is left as it is.\n\n\
+                  Example:\n  symphony issue import backlog.md"
+)]
+pub(crate) struct ImportArgs {
+    /// The file to read; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The format, whatever the file is called
+    #[arg(long, value_name = "FORMAT", value_parser = named(Format::NAMES, Format::parse))]
+    format: Option<Format>,
+}
+
+/// What an import came to.
+#[derive(Debug, Serialize)]
+struct ImportView {
+    added: Vec<LineView>,
+    skipped: Vec<LineView>,
+}
+
+/// An issue with the line that it came from.
+#[derive(Debug, Serialize)]
+struct LineView {
+    line: usize,
+    identifier: IssueId,
+}
+
+impl From<ImportedIssues> for ImportView {
+    fn from(imported: ImportedIssues) -> Self {
+        let lines = |issues: Vec<(usize, IssueId)>| {
+            let view = |(line, identifier)| LineView { line, identifier };
+            issues.into_iter().map(view).collect()
+        };
+        Self {
+            added: lines(imported.added),
+            skipped: lines(imported.skipped),
+        }
+    }
+}
+
+impl ImportArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        app.surroundings.refuse_agents()?;
+        let lines = self.read(app)?;
+        let mut session = app.session()?;
+        let imported = session
+            .store
+            .import_issues(&App::as_human(), &session.project.id, &lines)
+            .with_context(|| format!("import {}", self.file.display()))?
+            .map_err(|problems| self.refusal(&problems))?;
+        let sentence = format!(
+            "Imported {}; {} were there already.",
+            plural(imported.added.len(), "issue"),
+            imported.skipped.len()
+        );
+        app.out.done(&ImportView::from(imported), &sentence)
+    }
+
+    fn read(&self, app: &App) -> anyhow::Result<Vec<(usize, IssueLine)>> {
+        let source = DocumentSource {
+            input: self.file.clone(),
+        };
+        let text = read_text(app, &source)?;
+        let read = match self.format.unwrap_or_else(|| Format::of(&self.file)) {
+            Format::JsonLines => read_json_lines(&text),
+            Format::Markdown => read_markdown(&text),
+        };
+        Ok(read.map_err(|problems| self.refusal(&problems))?)
+    }
+
+    fn refusal(&self, problems: &[TransferProblem]) -> Stop {
+        let listed: Vec<String> = problems
+            .iter()
+            .take(PROBLEMS_MAX)
+            .map(|problem| format!("line {}: {}", problem.line, problem.problem))
+            .collect();
+        let message = format!(
+            "import {}: {} found, nothing was imported: {}",
+            self.file.display(),
+            plural(problems.len(), "problem"),
+            listed.join("; ")
+        );
+        Stop::new(Exit::Failed, message).hint("mend the file and type the command again")
+    }
+}

@@ -1,0 +1,51 @@
+//! `symphony pr publish`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_runner::publish::publish_pr;
+
+use super::find::find_pr;
+use crate::app::App;
+use crate::failure::Exit;
+use crate::value::PrReference;
+use crate::view::PrView;
+
+/// What `pr publish` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Runs the command `publish` of the configuration, which gets the pull request as JSON on its standard input; \
+                  what it prints, and the address in it, is recorded. Symphony runs it by itself once for each pull request \
+                  that is opened; this runs it again.\n\nExample:\n  symphony pr publish SYM-1"
+)]
+pub(crate) struct PublishArgs {
+    /// The pull request's number, or its issue
+    #[arg(value_name = "ID|ISSUE")]
+    pr: PrReference,
+}
+
+impl PublishArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<Exit> {
+        app.surroundings.refuse_agents()?;
+        let what = "publish the pull request";
+        let session = app.session()?;
+        let pr = find_pr(&session.store, &self.pr).context(what)?;
+        let outcome = publish_pr(&session.installation, pr.id).context(what)?;
+        let view = PrView::from(session.store.pr(pr.id)?)
+            .with_publication(session.store.publication(pr.id)?);
+        let sentence = match (&outcome.url, outcome.published) {
+            (Some(url), true) => format!("Published pull request {}: {url}", pr.id),
+            (None, true) => format!("Published pull request {}.", pr.id),
+            (_, false) => {
+                let last = outcome.output.lines().last().unwrap_or_default();
+                format!("Pull request {} was not published: {last}", pr.id)
+            }
+        };
+        app.out.done(&view, &sentence)?;
+        if outcome.published {
+            Ok(Exit::Done)
+        } else {
+            app.out.warn(&sentence);
+            Ok(Exit::Failed)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The backlog in and out of files; the database and old logs looked after.
+
+use serde_json::{Value, json};
+
+use crate::records::failed_run;
+use crate::support::{Project, scenarios, text};
+
+fn project() -> Project {
+    Project::new("place", &scenarios([]), &json!({}))
+}
+
+/// The issues of a project as an export has them.
+fn exported(project: &Project) -> Vec<Value> {
+    let text = project.ok(&["issue", "export"]);
+    text.lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
+}
+
+#[test]
+fn a_backlog_goes_to_another_project_in_both_formats() {
+    let from = project();
+    let first = text(&from.json(&["issue", "add", "First", "--priority", "high"])["identifier"]);
+    from.ok(&[
+        "issue",
+        "add",
+        "Second",
+        "--depends-on",
+        &first,
+        "--label",
+        "a, b",
+    ]);
+    from.ok(&[
+        "issue",
+        "add",
+        "Part",
+        "--parent",
+        "SYM-2",
+        "--description",
+        "## Heading\n\nText",
+        "--size",
+        "small",
+    ]);
+    from.ok(&[
+        "issue",
+        "add",
+        "Tracked",
+        "--external-id",
+        "GH#7",
+        "--status",
+        "backlog",
+    ]);
+    from.ok(&["issue", "add", "Gone"]);
+    from.ok(&["issue", "move", "SYM-5", "cancelled"]);
+    let issues = exported(&from);
+    assert_eq!(issues.len(), 5);
+    for name in ["issues.jsonl", "issues.md"] {
+        let file = from.beside.join(name);
+        let file = file.to_str().unwrap();
+        from.ok(&["issue", "export", file]);
+        let to = project();
+        let imported = to.json(&["issue", "import", file]);
+        assert_eq!(
+            imported["added"].as_array().unwrap().len(),
+            5,
+            "{imported:#}"
+        );
+        assert_eq!(exported(&to), issues, "{name}");
+        // the same again adds nothing
+        let again = to.json(&["issue", "import", file]);
+        assert_eq!(
+            (
+                again["added"].as_array().unwrap().len(),
+                again["skipped"].as_array().unwrap().len()
+            ),
+            (0, 5)
+        );
+        assert_eq!(exported(&to), issues, "{name}");
+        // what waits for what is as it was
+        let waits = to.ok(&["explain", "SYM-2"]);
+        assert!(waits.contains("- it is blocked (subtasks)"), "{waits}");
+    }
+}
+
+#[test]
+fn a_document_with_anything_wrong_is_refused_whole_with_its_lines() {
+    let project = project();
+    project.ok(&["issue", "add", "Here"]);
+    let file = project.beside.join("bad.jsonl");
+    std::fs::write(
+        &file,
+        "{\"title\":\"Good\"}\n\n{\"title\":\"Bad\",\"priority\":\"hot\"}\n{\"titel\":\"Worse\"}\n",
+    )
+    .unwrap();
+    let answer = project.symphony(&["issue", "import", file.to_str().unwrap()]);
+    assert_eq!(answer.code, 1, "{answer:?}");
+    assert!(
+        answer
+            .stderr
+            .contains("2 problems found, nothing was imported: line 3: "),
+        "{answer:?}"
+    );
+    assert!(
+        answer.stderr.contains("; line 4: unknown field `titel`"),
+        "{answer:?}"
+    );
+    std::fs::write(
+        &file,
+        "{\"title\":\"Good\"}\n{\"title\":\"Lost\",\"depends_on\":[\"NO-1\"]}\n{\"title\":\"Found\",\"depends_on\":[\"SYM-1\"]}\n",
+    )
+    .unwrap();
+    let answer = project.symphony(&["issue", "import", file.to_str().unwrap()]);
+    assert!(
+        answer
+            .stderr
+            .contains("line 2: depends_on: `NO-1` is neither in the document nor"),
+        "{answer:?}"
+    );
+    assert_eq!(exported(&project).len(), 1, "nothing was written");
+    let missing = project.symphony(&["issue", "import", "no-such.md"]);
+    assert_eq!(missing.code, 3, "{missing:?}");
+}
+
+#[test]
+fn the_database_is_checked_copied_and_made_smaller() {
+    let project = project();
+    project.ok(&["issue", "add", "Kept"]);
+    assert!(
+        project
+            .ok(&["db", "check"])
+            .contains("is whole (schema version ")
+    );
+    let copy = project.beside.join("copy.db");
+    let written = project.json(&["db", "backup", copy.to_str().unwrap()]);
+    assert_eq!(
+        written["bytes"].as_u64().unwrap(),
+        copy.metadata().unwrap().len()
+    );
+    let again = project.symphony(&["db", "backup", copy.to_str().unwrap()]);
+    assert_eq!(again.code, 4, "{again:?}");
+    project.ok(&["issue", "add", "Made later"]);
+    let smaller = project.json(&["db", "vacuum"]);
+    assert!(smaller["bytes_after"].as_u64() <= smaller["bytes_before"].as_u64());
+
+    // a reference to nothing is found
+    let database = project.root.join(".symphony/symphony.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA foreign_keys = OFF; UPDATE issue SET parent = 'SYM-99' WHERE id = 'SYM-1'",
+        )
+        .unwrap();
+    drop(connection);
+    let broken = project.symphony(&["db", "check"]);
+    assert_eq!(broken.code, 1, "{broken:?}");
+    assert!(
+        broken
+            .stdout
+            .contains("names a row of issue that is not there"),
+        "{broken:?}"
+    );
+
+    // the copy stands in for it
+    for name in ["symphony.db-wal", "symphony.db-shm"] {
+        let _absent = std::fs::remove_file(database.with_file_name(name));
+    }
+    std::fs::copy(&copy, &database).unwrap();
+    assert!(project.ok(&["db", "check"]).contains("is whole"));
+    assert_eq!(exported(&project).len(), 1);
+}
+
+#[test]
+fn logs_of_runs_that_ended_long_ago_are_removed_and_others_stay() {
+    let project = project();
+    project.add_issue("Fails");
+    project.add_issue("Fails too");
+    let folder = |run: &str| {
+        let folder = project.run_folder(run);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("log.txt"), "said\n").unwrap();
+        folder
+    };
+    let old = failed_run(&project, "SYM-1");
+    let young = failed_run(&project, "SYM-2");
+    let (old_folder, young_folder) = (folder(old.as_str()), folder(young.as_str()));
+    let database = project.root.join(".symphony/symphony.db");
+    let connection = rusqlite::Connection::open(&database).unwrap();
+    let day = 24 * 60 * 60 * 1000_i64;
+    connection
+        .execute(
+            "UPDATE run SET started_at = started_at - ?2, ended_at = ended_at - ?2 WHERE id = ?1",
+            rusqlite::params![old.as_str(), 31 * day],
+        )
+        .unwrap();
+    drop(connection);
+
+    let planned = project.json(&["clean", "--dry-run"]);
+    assert_eq!(planned["logs"], json!([old.as_str()]));
+    assert!(old_folder.exists());
+    // a tick does it once a day
+    let tick = project.ok(&["tick"]);
+    assert!(
+        tick.contains("removed the logs of 1 runs that ended more than 30 days ago"),
+        "{tick}"
+    );
+    assert!(!old_folder.exists() && young_folder.exists());
+    assert!(
+        project
+            .ok(&["clean"])
+            .contains("There is nothing to remove.")
+    );
+}

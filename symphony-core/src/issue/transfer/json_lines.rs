@@ -1,0 +1,48 @@
+//! Issues as JSON Lines: one object a line.
+
+use super::{IssueLine, TransferProblem};
+
+/// Writes issues, an object a line.
+pub fn write_json_lines(issues: &[IssueLine]) -> String {
+    let mut text = String::new();
+    for issue in issues {
+        let line = serde_json::to_string(issue).expect("an issue has string keys only");
+        text.push_str(&line);
+        text.push('\n');
+    }
+    text
+}
+
+/// Reads issues, each with its line; empty lines are left out.
+///
+/// # Errors
+/// Every line that is no issue, with the field that is wrong.
+pub fn read_json_lines(text: &str) -> Result<Vec<(usize, IssueLine)>, Vec<TransferProblem>> {
+    let (mut issues, mut problems) = (Vec::new(), Vec::new());
+    for (i, line) in text.lines().enumerate() {
+        if line.trim().is_empty() {
+            continue;
+        }
+        match serde_json::from_str::<IssueLine>(line) {
+            Ok(issue) => issues.push((i + 1, issue)),
+            Err(error) => problems.push(TransferProblem {
+                line: i + 1,
+                problem: plain(&error),
+            }),
+        }
+    }
+    if problems.is_empty() {
+        Ok(issues)
+    } else {
+        Err(problems)
+    }
+}
+
+/// Returns what serde says without its line, which is always the first of one.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    match text.rsplit_once(" at line 1 column ") {
+        Some((what, column)) => format!("{what} (column {column})"),
+        None => text,
+    }
+}

@@ -1,0 +1,181 @@
+//! Telling people what waits for them, by the configured command: each item once, by a process of its own, so that no tick
+//! waits for it. What fails is recorded and told in the log; nothing else depends on it.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::config::Millis;
+use symphony_core::inbox::{InboxItem, InboxKind};
+use symphony_core::tick::Plan;
+use symphony_mcp::StoreThread;
+use symphony_store::{Context, Notification, Store};
+
+use crate::error::RunnerError;
+use crate::hook::Hook;
+use crate::inbox::inbox;
+use crate::installation::Installation;
+use crate::process::{
+    DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
+};
+use crate::tick::World;
+
+/// The hidden command that delivers.
+pub const DELIVER_COMMAND: &str = "deliver";
+/// Time that a command has for one item.
+const LIMIT_MS: u64 = 30_000;
+
+/// What a command is told, on one line.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    version: u32,
+    event: &'static str,
+    #[serde(flatten)]
+    item: &'a InboxItem,
+}
+
+/// Queues what is new in the inbox and starts the process that delivers, unless one is at work.
+///
+/// # Errors
+/// When the database can not be read or written, or the process not be started.
+pub(crate) fn notify(
+    installation: &Installation,
+    store: &mut Store,
+    world: &World,
+    plan: &Plan,
+    now: Timestamp,
+) -> Result<Option<DetachedSupervisor>, RunnerError> {
+    let told: Vec<_> = world
+        .projects
+        .iter()
+        .filter(|(_, (_, config))| config.as_ref().is_some_and(|c| c.notify.is_some()))
+        .map(|(id, _)| id)
+        .collect();
+    if told.is_empty() {
+        return Ok(None);
+    }
+    let items = inbox(store, &world.snapshot, plan, now)?;
+    for id in told {
+        let own: Vec<&InboxItem> = items
+            .iter()
+            .filter(|item| item.project.as_ref().is_none_or(|project| project == id))
+            .collect();
+        store.queue_notifications(&Context::system(now), id, &own)?;
+    }
+    if !store.has_queued_notifications()? {
+        return Ok(None);
+    }
+    let lock = match RunLock::acquire(lock_path(installation)) {
+        Ok(lock) => lock,
+        // the one at work takes the new ones too
+        Err(ProcessError::LockHeld { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let mut arguments = installation.arguments();
+    arguments.push(DELIVER_COMMAND.into());
+    let launch = DetachedLaunch {
+        executable: installation.executable.clone(),
+        arguments,
+        directory: installation.root.clone(),
+        log: installation.state_dir().join("notify.log"),
+        lock,
+    };
+    Ok(Some(launch.spawn()?))
+}
+
+fn lock_path(installation: &Installation) -> std::path::PathBuf {
+    installation.state_dir().join("notify.lock")
+}
+
+/// Delivers what is queued: the body of the hidden command. Takes the lock from standard input.
+///
+/// # Errors
+/// When the lock was not handed over, or the database can not be read or written.
+pub fn deliver(installation: &Installation) -> Result<(), RunnerError> {
+    become_session_leader()?;
+    let store = installation.open_store()?;
+    let _lock = RunLock::adopt_stdin(lock_path(installation))?;
+    let supervision = Supervision::begin()?;
+    let store = StoreThread::start(store)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunnerError::io("start the runtime for", &installation.root, error))?;
+    let result = runtime.block_on(deliver_all(installation, &store, &supervision));
+    runtime.shutdown_background();
+    result
+}
+
+async fn deliver_all(
+    installation: &Installation,
+    store: &StoreThread,
+    supervision: &Supervision,
+) -> Result<(), RunnerError> {
+    loop {
+        let context = Context::system(Timestamp::now());
+        let taken = store
+            .call(move |store| store.take_notification(&context))
+            .await??;
+        let Some(notification) = taken else {
+            return Ok(());
+        };
+        let problem = match send(installation, store, supervision, &notification).await {
+            Ok(problem) => problem,
+            Err(error) => Some(error.to_string()),
+        };
+        if let Some(problem) = &problem {
+            tracing::warn!(
+                key = notification.item.key,
+                problem,
+                "a notification failed"
+            );
+        }
+        let context = Context::system(Timestamp::now());
+        store
+            .call(move |store| {
+                store.record_notification(&context, &notification, problem.as_deref())
+            })
+            .await??;
+    }
+}
+
+/// Sends one; returns what went wrong.
+async fn send(
+    installation: &Installation,
+    store: &StoreThread,
+    supervision: &Supervision,
+    notification: &Notification,
+) -> Result<Option<String>, RunnerError> {
+    let id = notification.project.clone();
+    let project = store.call(move |store| store.project(&id)).await??;
+    let config = installation.project_config(&project)?;
+    let Some(line) = &config.notify else {
+        return Ok(Some("no command is configured any more".to_owned()));
+    };
+    let limit = Millis::new(LIMIT_MS);
+    let hook = Hook {
+        installation,
+        config: &config,
+        line,
+        limit,
+        directory: &project.root,
+        files: installation.state_dir().join("notify"),
+        name: "notify",
+    };
+    let told = Told {
+        version: 1,
+        event: event_name(notification.item.kind),
+        item: &notification.item,
+    };
+    let outcome = hook.run(supervision, &told).await?;
+    Ok((!outcome.passed()).then(|| {
+        let last = outcome.output.lines().last().unwrap_or_default();
+        format!("`{line}`: {}: {last}", outcome.how(limit))
+    }))
+}
+
+const fn event_name(kind: InboxKind) -> &'static str {
+    match kind {
+        InboxKind::Review => "review_waits",
+        InboxKind::Hold => "on_hold",
+        _ => "human_needed",
+    }
+}

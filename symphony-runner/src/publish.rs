@@ -1,0 +1,194 @@
+//! Publishing a pull request elsewhere, by the configured command: the intent is recorded first, then what came of it, so
+//! that it happens at most once unless a human asks again.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::config::{Millis, ProjectConfig};
+use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::publication::printed_url;
+use symphony_core::pull_request::PullRequest;
+use symphony_mcp::StoreThread;
+use symphony_store::{Context, Project, PublishOutcome, PublishWish};
+
+use crate::error::RunnerError;
+use crate::hook::Hook;
+use crate::installation::Installation;
+use crate::paths::STATE_DIR;
+use crate::process::Supervision;
+
+/// Time that the command has: a push over a slow line.
+const LIMIT_MS: u64 = 10 * 60 * 1000;
+/// Characters of its output that are kept.
+const OUTPUT_CHARS_MAX: usize = 4_000;
+
+/// What the command is told, on one line.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    version: u32,
+    event: &'static str,
+    project: &'a ProjectId,
+    root: &'a std::path::Path,
+    issue: &'a IssueId,
+    external_id: Option<&'a str>,
+    pull_request: PrId,
+    title: &'a str,
+    body: &'a str,
+    branch: &'a str,
+    base: &'a str,
+    base_commit: &'a str,
+    head_commit: &'a str,
+    /// Where it was published before: it is to be updated.
+    url: Option<&'a str>,
+}
+
+/// Where a pull request is published from.
+#[derive(Debug)]
+pub(crate) struct Publisher<'a> {
+    pub(crate) installation: &'a Installation,
+    pub(crate) project: &'a Project,
+    pub(crate) config: &'a ProjectConfig,
+}
+
+/// Publishes an open pull request because a human says so.
+///
+/// # Errors
+/// When no command is configured, the pull request is not open, or it is being published. That the command failed is an
+/// outcome, recorded and returned.
+pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcome, RunnerError> {
+    let store = installation.open_store()?;
+    let pr = store.pr(id)?;
+    let project = store.project(&pr.project)?;
+    let config = installation.project_config(&project)?;
+    let supervision = Supervision::begin()?;
+    let store = StoreThread::start(store)?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunnerError::io("start the runtime for", &project.root, error))?;
+    let publisher = Publisher {
+        installation,
+        project: &project,
+        config: &config,
+    };
+    let done = runtime.block_on(publisher.publish(&store, &supervision, &pr, PublishWish::Human));
+    runtime.shutdown_background();
+    done?.ok_or_else(|| {
+        RunnerError::refused(
+            "no command publishes pull requests here: set `publish` in the configuration (see examples/publish)",
+        )
+    })
+}
+
+impl Publisher<'_> {
+    /// Publishes a pull request; none when no command is configured, or when it was tried and nobody asks again.
+    pub(crate) async fn publish(
+        &self,
+        store: &StoreThread,
+        supervision: &Supervision,
+        pr: &PullRequest,
+        wish: PublishWish,
+    ) -> Result<Option<PublishOutcome>, RunnerError> {
+        if self.config.publish.is_none() {
+            return Ok(None);
+        }
+        let (context, id) = (context_of(wish), pr.id);
+        let intent = store
+            .call(move |store| store.begin_publication(&context, id, wish))
+            .await??;
+        let Some(intent) = intent else {
+            return Ok(None);
+        };
+        let outcome = match self.run(store, supervision, pr).await {
+            Ok(outcome) => outcome,
+            Err(error) => PublishOutcome {
+                published: false,
+                exit_code: None,
+                url: None,
+                output: error.to_string(),
+            },
+        };
+        let (context, recorded) = (context_of(wish), outcome.clone());
+        store
+            .call(move |store| store.end_publication(&context, id, intent, &recorded))
+            .await??;
+        Ok(Some(outcome))
+    }
+
+    async fn run(
+        &self,
+        store: &StoreThread,
+        supervision: &Supervision,
+        pr: &PullRequest,
+    ) -> Result<PublishOutcome, RunnerError> {
+        let Some(line) = &self.config.publish else {
+            return Err(RunnerError::refused("no command is configured any more"));
+        };
+        let (id, issue) = (pr.id, pr.issue.clone());
+        let (issue, url) = store
+            .call(move |store| {
+                Ok::<_, symphony_store::StoreError>((
+                    store.issue(&issue)?,
+                    store.published_url(id)?,
+                ))
+            })
+            .await??;
+        let told = Told {
+            version: 1,
+            event: "publish",
+            project: &self.project.id,
+            root: &self.project.root,
+            issue: &pr.issue,
+            external_id: issue.external_id.as_deref(),
+            pull_request: pr.id,
+            title: &pr.title,
+            body: &pr.body,
+            branch: &pr.branch,
+            base: &pr.base,
+            base_commit: &pr.base_commit,
+            head_commit: &pr.head_commit,
+            url: url.as_deref(),
+        };
+        let name = format!("pull-request-{}", pr.id);
+        let limit = Millis::new(LIMIT_MS);
+        let hook = Hook {
+            installation: self.installation,
+            config: self.config,
+            line,
+            limit,
+            directory: &self.project.root,
+            files: self.project.root.join(STATE_DIR).join("publish"),
+            name: &name,
+        };
+        let outcome = hook.run(supervision, &told).await?;
+        let published = outcome.passed();
+        let mut output = last_chars(&outcome.output);
+        if !published {
+            output = format!("{output}[{}]\n", outcome.how(limit));
+        }
+        Ok(PublishOutcome {
+            published,
+            exit_code: outcome.exit.code.filter(|_| !outcome.timed_out),
+            url: printed_url(&outcome.output)
+                .filter(|_| published)
+                .map(str::to_owned),
+            output,
+        })
+    }
+}
+
+fn context_of(wish: PublishWish) -> Context {
+    let now = Timestamp::now();
+    match wish {
+        PublishWish::Opened => Context::system(now),
+        PublishWish::Human => Context::human(now),
+    }
+}
+
+fn last_chars(text: &str) -> String {
+    let start = text
+        .char_indices()
+        .rev()
+        .nth(OUTPUT_CHARS_MAX - 1)
+        .map_or(0, |(i, _)| i);
+    text.get(start..).unwrap_or_default().to_owned()
+}

@@ -1,0 +1,122 @@
+//! Logs of runs that ended long ago (spec: config, `log_retention_days`).
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use symphony_core::Timestamp;
+use symphony_core::id::RunId;
+use symphony_core::retry::after;
+use symphony_store::{Project, Store, StoreError};
+
+use crate::error::RunnerError;
+use crate::paths::{RunPaths, STATE_DIR};
+use crate::process::{LockState, lock_state};
+
+/// Milliseconds of a day.
+const DAY_MS: u64 = 24 * 60 * 60 * 1000;
+/// Folders removed in one go: a tick is not held up by them, the rest waits for the next one.
+pub const OLD_LOGS_MAX: usize = 200;
+
+/// The folder of a run that ended long ago.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OldLogs {
+    /// The run.
+    pub run: RunId,
+    /// Its folder.
+    pub folder: PathBuf,
+}
+
+/// Finds the folders of a project's runs that ended more than so many days ago; of a run that nobody knows, what counts is
+/// when its folder was last changed.
+///
+/// # Errors
+/// When the folder of runs, or the database, can not be read.
+pub fn old_logs(
+    store: &Store,
+    project: &Project,
+    days: u32,
+    now: Timestamp,
+) -> Result<Vec<OldLogs>, RunnerError> {
+    let runs = project.root.join(STATE_DIR).join("runs");
+    let entries = match std::fs::read_dir(&runs) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(RunnerError::io("read", runs, error)),
+    };
+    let keep_ms = u64::from(days).saturating_mul(DAY_MS);
+    let mut old = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| RunnerError::io("read", &runs, error))?;
+        let name = entry.file_name();
+        let Some(run) = name.to_str().and_then(|name| RunId::parse(name).ok()) else {
+            continue;
+        };
+        let ended = match store.run(&run) {
+            Ok(run) if run.status.is_live() => None,
+            Ok(run) => run.ended_at,
+            Err(StoreError::NotFound { .. }) => changed(&entry),
+            Err(error) => return Err(error.into()),
+        };
+        let is_old = ended.is_some_and(|ended| after(ended, keep_ms) <= now);
+        let lock = RunPaths::new(&project.root, &run).lock();
+        if is_old && lock_state(&lock)? != LockState::Held {
+            let folder = entry.path();
+            old.push(OldLogs { run, folder });
+        }
+    }
+    old.sort_by(|a, b| a.run.cmp(&b.run));
+    Ok(old)
+}
+
+fn changed(entry: &std::fs::DirEntry) -> Option<Timestamp> {
+    let modified: SystemTime = entry.metadata().ok()?.modified().ok()?;
+    Timestamp::try_from(modified).ok()
+}
+
+/// Removes folders of old runs; returns how many, and what could not be removed.
+pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
+    let (mut removed, mut problems) = (0, Vec::new());
+    for logs in old {
+        match std::fs::remove_dir_all(&logs.folder) {
+            Ok(()) => removed += 1,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => problems.push(format!("remove {}: {error}", logs.folder.display())),
+        }
+    }
+    (removed, problems)
+}
+
+/// Removes old logs of all projects, once a day; returns what was done and what could not be, a line each.
+///
+/// # Errors
+/// When the database can not be read or written.
+pub fn daily_clean_up(
+    store: &mut Store,
+    days: u32,
+    now: Timestamp,
+) -> Result<(Vec<String>, Vec<String>), RunnerError> {
+    let last = store.last_log_clean_up()?;
+    // a clock that was set back does not keep logs for ever
+    if last.is_some_and(|last| last <= now && after(last, DAY_MS) > now) {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let (mut lines, mut problems) = (Vec::new(), Vec::new());
+    let mut is_done = true;
+    for project in store.projects()? {
+        let mut old = old_logs(store, &project, days, now)?;
+        is_done &= old.len() <= OLD_LOGS_MAX;
+        old.truncate(OLD_LOGS_MAX);
+        let (removed, failed) = remove_logs(&old);
+        if removed > 0 {
+            lines.push(format!(
+                "{}: removed the logs of {removed} runs that ended more than {days} days ago",
+                project.id
+            ));
+        }
+        problems.extend(failed);
+    }
+    if is_done {
+        store.record_log_clean_up(now)?;
+    }
+    Ok((lines, problems))
+}

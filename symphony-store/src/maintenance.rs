@@ -1,0 +1,80 @@
+//! The database file itself: checked, copied, made smaller.
+
+use std::path::Path;
+
+use symphony_core::invariant::Violation;
+
+use crate::audit::check_file;
+use crate::error::StoreError;
+use crate::open::Store;
+
+/// Sizes of the database in bytes, before and after it was made smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vacuumed {
+    /// Before.
+    pub bytes_before: u64,
+    /// After.
+    pub bytes_after: u64,
+}
+
+impl Store {
+    /// Checks that the file is whole, that every reference has its row, and that its schema is known.
+    ///
+    /// # Errors
+    /// When it can not be read at all.
+    pub fn check_file(&mut self) -> Result<Vec<Violation>, StoreError> {
+        self.read(|tx| {
+            let mut found = Vec::new();
+            check_file(tx, &mut found)?;
+            Ok(found)
+        })
+    }
+
+    /// Writes a copy of the database, whole and as of one moment, while others go on reading and writing. SQLite writes
+    /// it; nobody else opens a database's file, since that would drop its locks.
+    ///
+    /// # Errors
+    /// When the file is there already, or can not be written.
+    pub fn backup_to(&self, path: &Path) -> Result<(), StoreError> {
+        if path.exists() {
+            return Err(StoreError::refused(format!(
+                "{} is there already: name another file",
+                path.display()
+            )));
+        }
+        let Some(name) = path.to_str() else {
+            return Err(StoreError::refused(format!(
+                "{}: SQLite wants a path of UTF-8",
+                path.display()
+            )));
+        };
+        self.conn.execute("VACUUM INTO ?1", [name])?;
+        Ok(())
+    }
+
+    /// Makes the file as small as its content; others wait meanwhile.
+    ///
+    /// # Errors
+    /// When another process is at work for longer than is waited, or there is no room for a copy.
+    pub fn vacuum(&self) -> Result<Vacuumed, StoreError> {
+        let bytes_before = self.bytes()?;
+        self.conn.execute_batch("VACUUM")?;
+        // what was written lies in the log until it is brought over
+        self.conn
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_row| Ok(()))?;
+        Ok(Vacuumed {
+            bytes_before,
+            bytes_after: self.bytes()?,
+        })
+    }
+
+    fn bytes(&self) -> Result<u64, StoreError> {
+        let pragma = |name: &str| -> Result<u64, StoreError> {
+            let value: i64 = self
+                .conn
+                .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))?;
+            Ok(u64::try_from(value).unwrap_or(0))
+        };
+        Ok(pragma("page_count")?.saturating_mul(pragma("page_size")?))
+    }
+}
