@@ -1,12 +1,14 @@
-//! Settings of the installation that commands change: the pause of dispatch.
+//! Settings of the installation that commands change: the pause of dispatch; and when old logs were last removed.
 
-use rusqlite::OptionalExtension;
+use rusqlite::{OptionalExtension, params};
 use serde_json::json;
+use symphony_core::Timestamp;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
+use crate::row::time;
 
 impl Store {
     /// Says whether a human paused all dispatch.

@@ -145,7 +145,13 @@ impl Loop<'_> {
             .decisions
             .iter()
             .any(|decision| decision.reasons.iter().all(|reason| soon(&reason.reason)));
-        let stopped = self.store.is_paused()? || !self.store.holds()?.is_empty();
+        // a full spending cap holds its project without a record of its own
+        let is_held = tick
+            .decisions
+            .iter()
+            .flat_map(|decision| &decision.reasons)
+            .any(|reason| matches!(reason.reason, Reason::Held { .. }));
+        let stopped = is_held || self.store.is_paused()? || !self.store.holds()?.is_empty();
         let retries = !stopped && !self.store.retries(None)?.is_empty();
         Ok(!waits_shortly && !retries)
     }
