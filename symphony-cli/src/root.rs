@@ -11,8 +11,8 @@ use crate::app::App;
 use crate::command::{
     CleanArgs, CompletionsArgs, ConfigCommand, DbCommand, DeliverArgs, DemoArgs, DoctorArgs,
     ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand, ManArgs, McpArgs, PauseArgs,
-    PhaseCommand, PlanCommand, PrCommand, ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs,
-    RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
+    PhaseCommand, PlanCommand, PrCommand, ProfileCommand, ProjectCommand, PromptCommand,
+    ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
     print_statusline, scripted_agent,
 };
 use crate::failure::{Exit, report};
