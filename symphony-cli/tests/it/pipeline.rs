@@ -208,7 +208,7 @@ fn a_project_adds_a_phase_and_replaces_another() {
             [commit("hello.txt", "hello"), create_pr("Say hello")],
         ),
     ]);
-    let project = Project::new("project", &scenarios, &json!({ "judge_enabled": false }));
+    let mut project = Project::new("project", &scenarios, &json!({ "judge_enabled": false }));
     let phases = project.root.join(".symphony/prompts/phases");
     std::fs::create_dir_all(&phases).unwrap();
     let contract = |phase: &str, profile: &str, rest: &str, body: &str| {
@@ -245,6 +245,16 @@ fn a_project_adds_a_phase_and_replaces_another() {
         "{explained}"
     );
 
+    // an agent decides nothing from inside its run
+    project.set_variable("SYMPHONY_RUN_ID", "0199-run");
+    for verdict in [
+        &["phase", "approve", "SYM-1"][..],
+        &["phase", "reject", "SYM-1", "--feedback", "no"],
+    ] {
+        let refused = project.symphony(verdict);
+        assert_eq!(refused.code, 4, "{}", refused.stderr);
+    }
+    project.unset_variable("SYMPHONY_RUN_ID");
     let rejected = project.json(&["phase", "reject", "SYM-1", "--feedback", "Too few words."]);
     assert_eq!(rejected["state"], "rejected");
     assert_eq!(standing(&project), json!(["todo", "wording", "rejected"]));

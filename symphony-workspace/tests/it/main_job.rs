@@ -209,3 +209,33 @@ fn a_new_worktree_of_an_older_branch_gets_the_latest_base() {
     assert_eq!(read(worktree.path().join("mine.txt")), "mine\n");
     assert_eq!(read(worktree.path().join("theirs.txt")), "theirs\n");
 }
+
+#[test]
+fn changed_paths_are_all_that_differ_from_the_base() {
+    let project = Project::named("scope");
+    let repository = project.open();
+    let worktree = prepare(&repository, BaseMerge::Merge).unwrap().worktree;
+    let main = branch("main");
+    let changed = || repository.changed_paths(&worktree, &main).unwrap();
+    assert_eq!(changed(), [""; 0]);
+    // committed: a new file, and one that got another name
+    write(worktree.path().join("docs/new.md"), "new\n");
+    git(worktree.path(), &["mv", "src/a.txt", "src/b.txt"]);
+    repository.auto_commit(&worktree, "one", at(1)).unwrap();
+    // what the base gained meanwhile is none of it
+    commit_file(&project.root, "elsewhere.txt", "x\n");
+    // not committed: changed, removed, unknown
+    write(worktree.path().join("docs/new.md"), "newer\n");
+    std::fs::remove_file(worktree.path().join("README.md")).unwrap();
+    write(worktree.path().join("untracked ä.txt"), "u\n");
+    assert_eq!(
+        changed(),
+        [
+            "README.md",
+            "docs/new.md",
+            "src/a.txt",
+            "src/b.txt",
+            "untracked ä.txt"
+        ]
+    );
+}

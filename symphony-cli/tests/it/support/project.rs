@@ -125,6 +125,11 @@ impl Project {
         self.variables.push((name.to_owned(), value.to_owned()));
     }
 
+    /// Takes a variable away again.
+    pub(crate) fn unset_variable(&mut self, name: &str) {
+        self.variables.retain(|(other, _)| other != name);
+    }
+
     /// Makes a folder outside of the temporary one, which goes with the project.
     #[cfg(feature = "real-cli")]
     pub(crate) fn home_elsewhere(&mut self, name: &str) -> PathBuf {
