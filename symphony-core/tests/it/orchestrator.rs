@@ -308,6 +308,7 @@ impl End {
             } else {
                 Evidence::None
             },
+            accepted: None,
             gate_is_red: self.red,
             accepted: None,
             cap: None,
