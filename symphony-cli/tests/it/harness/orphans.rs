@@ -75,6 +75,8 @@ fn left(project: &Project, runs: &[(String, Vec<i32>)], status: &str) -> usize {
         assert_eq!(ended["status"], status, "{ended:#}");
         left += agents_of(run).len();
         left += pids.iter().filter(|pid| is_there(**pid, run)).count();
+        // its retry would be due in the middle of the next batch
+        project.json(&["issue", "move", &text(&ended["issue"]), "cancelled"]);
     }
     left
 }
