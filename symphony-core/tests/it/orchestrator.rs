@@ -310,7 +310,6 @@ impl End {
             },
             accepted: None,
             gate_is_red: self.red,
-            accepted: None,
             cap: None,
             limits,
         };
