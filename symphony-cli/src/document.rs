@@ -102,11 +102,26 @@ pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<St
     String::from_utf8(bytes).with_context(|| format!("read the document {}", name(source)))
 }
 
+/// Writes what was exported to a file, and says so; `-` is standard output, which gets nothing else.
+///
+/// # Errors
+/// When it can not be written.
+pub(crate) fn export(app: &App, file: &Path, text: &str, what: &str) -> anyhow::Result<()> {
+    if file.as_os_str() == "-" {
+        return app.out.write_raw(text.as_bytes());
+    }
+    let path = app.surroundings.current.join(file);
+    write_whole(&path, text).with_context(|| format!("write {}", path.display()))?;
+    app.out
+        .note(&format!("Exported {what} to {}.", path.display()));
+    Ok(())
+}
+
 /// Writes beside and renames: what was there is whole until the new file is.
 ///
 /// # Errors
 /// When the file can not be written.
-pub(crate) fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());

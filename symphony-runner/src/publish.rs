@@ -13,6 +13,7 @@ use symphony_store::{Context, Project, PublishOutcome, PublishWish};
 use crate::error::RunnerError;
 use crate::hook::Hook;
 use crate::installation::Installation;
+use crate::output::last_chars;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 
@@ -161,7 +162,7 @@ impl Publisher<'_> {
         };
         let outcome = hook.run(supervision, &told).await?;
         let published = outcome.passed();
-        let mut output = last_chars(&outcome.output);
+        let mut output = last_chars(&outcome.output, OUTPUT_CHARS_MAX);
         if !published {
             output = format!("{output}[{}]\n", outcome.how(limit));
         }
@@ -182,13 +183,4 @@ fn context_of(wish: PublishWish) -> Context {
         PublishWish::Opened => Context::system(now),
         PublishWish::Human => Context::human(now),
     }
-}
-
-fn last_chars(text: &str) -> String {
-    let start = text
-        .char_indices()
-        .rev()
-        .nth(OUTPUT_CHARS_MAX - 1)
-        .map_or(0, |(i, _)| i);
-    text.get(start..).unwrap_or_default().to_owned()
 }

@@ -1,6 +1,6 @@
 //! The event log: what happened, in order.
 
-use rusqlite::{Connection, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use serde::Serialize;
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
@@ -117,6 +117,19 @@ fn from_value<T: serde::de::DeserializeOwned>(
     serde_json::from_value(value).map_err(|_shape| invalid(what, &payload.to_string()))
 }
 
+/// Reads an entry of the log.
+pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
+    Ok(EventRecord {
+        id: row.get("id")?,
+        at: time(row.get("at")?)?,
+        issue: parsed_opt("issue", row.get("issue")?)?,
+        run: parsed_opt("run", row.get("run")?)?,
+        actor: row.get("actor")?,
+        kind: row.get("kind")?,
+        payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
+    })
+}
+
 /// Reads an issue's log, oldest first.
 pub(crate) fn load_events(
     conn: &Connection,
@@ -128,15 +141,7 @@ pub(crate) fn load_events(
     let mut rows = statement.query([issue.as_str()])?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {
-        events.push(EventRecord {
-            id: row.get("id")?,
-            at: time(row.get("at")?)?,
-            issue: parsed_opt("issue", row.get("issue")?)?,
-            run: parsed_opt("run", row.get("run")?)?,
-            actor: row.get("actor")?,
-            kind: row.get("kind")?,
-            payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
-        });
+        events.push(read_event(row)?);
     }
     Ok(events)
 }

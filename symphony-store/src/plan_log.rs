@@ -7,9 +7,9 @@ use symphony_core::plan::state::{PlanEvent, PlanState, apply};
 
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::event::EventRecord;
+use crate::event::{EventRecord, read_event};
 use crate::open::Store;
-use crate::row::{json, parsed_opt, time, to_json};
+use crate::row::to_json;
 
 /// Appends an entry about a plan.
 pub(crate) fn append_plan(
@@ -78,15 +78,7 @@ impl Store {
         let mut rows = statement.query([plan.as_str()])?;
         let mut events = Vec::new();
         while let Some(row) = rows.next()? {
-            events.push(EventRecord {
-                id: row.get("id")?,
-                at: time(row.get("at")?)?,
-                issue: parsed_opt("issue", row.get("issue")?)?,
-                run: parsed_opt("run", row.get("run")?)?,
-                actor: row.get("actor")?,
-                kind: row.get("kind")?,
-                payload: json("event payload", &row.get::<_, String>("payload")?)?,
-            });
+            events.push(read_event(row)?);
         }
         Ok(events)
     }

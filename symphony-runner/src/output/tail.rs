@@ -85,6 +85,15 @@ fn without_cut_character(bytes: &[u8]) -> &[u8] {
     bytes.get(continuation..).unwrap_or_default()
 }
 
+/// Returns the last characters of a text, at most `chars_max`.
+pub fn last_chars(text: &str, chars_max: usize) -> String {
+    let start = match chars_max.checked_sub(1) {
+        Some(last) => text.char_indices().rev().nth(last).map_or(0, |(i, _)| i),
+        None => text.len(),
+    };
+    text.get(start..).unwrap_or_default().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -10,6 +10,7 @@ use symphony_workspace::Failpoint;
 
 use super::command::{CommandCall, run_command};
 use crate::error::RunnerError;
+use crate::output::last_chars;
 use crate::process::Supervision;
 
 /// Characters of a gate's output that are recorded with its result; its log has more.
@@ -73,11 +74,11 @@ pub(crate) async fn run_gates(
                 exit_code: outcome.exit.code.filter(|_| !outcome.timed_out),
                 duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
                 output: if outcome.passed() || outcome.exit.code.is_some() && !outcome.timed_out {
-                    last_chars(&outcome.output)
+                    last_chars(&outcome.output, OUTPUT_CHARS_MAX)
                 } else {
                     format!(
                         "{}\n[{}]",
-                        last_chars(&outcome.output),
+                        last_chars(&outcome.output, OUTPUT_CHARS_MAX),
                         outcome.how(gate.timeout_ms)
                     )
                 },
@@ -101,13 +102,4 @@ pub(crate) async fn run_gates(
         commit: commit.to_owned(),
         results,
     })
-}
-
-fn last_chars(text: &str) -> String {
-    let start = text
-        .char_indices()
-        .rev()
-        .nth(OUTPUT_CHARS_MAX - 1)
-        .map_or(0, |(i, _)| i);
-    text.get(start..).unwrap_or_default().to_owned()
 }

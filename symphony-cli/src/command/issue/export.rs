@@ -9,7 +9,7 @@ use symphony_store::{IssueFilter, Store};
 
 use super::format::Format;
 use crate::app::App;
-use crate::document::write_whole;
+use crate::document::export;
 use crate::output::plural;
 use crate::value::named;
 
@@ -48,17 +48,7 @@ impl ExportArgs {
             Format::JsonLines => write_json_lines(&lines),
             Format::Markdown => write_markdown(&lines),
         };
-        if self.file.as_os_str() == "-" {
-            return app.out.write_raw(text.as_bytes());
-        }
-        let path = app.surroundings.current.join(&self.file);
-        write_whole(&path, &text).with_context(|| format!("write {}", path.display()))?;
-        app.out.note(&format!(
-            "Exported {} to {}.",
-            plural(lines.len(), "issue"),
-            path.display()
-        ));
-        Ok(())
+        export(app, &self.file, &text, &plural(lines.len(), "issue"))
     }
 }
 

@@ -8,7 +8,7 @@ use symphony_store::{LearningFilter, Retired};
 
 use super::line::LearningLine;
 use crate::app::App;
-use crate::document::write_whole;
+use crate::document::export;
 use crate::output::plural;
 
 /// What `learnings export` takes.
@@ -42,16 +42,6 @@ impl ExportArgs {
             text.push_str(&serde_json::to_string(&LearningLine::from(record.clone()))?);
             text.push('\n');
         }
-        if self.file.as_os_str() == "-" {
-            return app.out.write_raw(text.as_bytes());
-        }
-        let path = app.surroundings.current.join(&self.file);
-        write_whole(&path, &text).with_context(|| format!("write {}", path.display()))?;
-        app.out.note(&format!(
-            "Exported {} to {}.",
-            plural(records.len(), "learning"),
-            path.display()
-        ));
-        Ok(())
+        export(app, &self.file, &text, &plural(records.len(), "learning"))
     }
 }
