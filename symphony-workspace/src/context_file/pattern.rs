@@ -46,7 +46,9 @@ impl Pattern {
         Ok(Self {
             base: before.join("/"),
             whole: parts.join("/"),
-            names_hidden: behind.iter().any(|part| part.starts_with('.')),
+            names_hidden: behind
+                .iter()
+                .any(|part| part.starts_with('.') && *part != ".."),
         })
     }
 
