@@ -27,6 +27,10 @@ closed_set!(
         Subtasks = "subtasks",
         /// An issue that no agent is dispatched for, as the project is configured.
         Undispatched = "undispatched",
+        /// An issue of the backlog that intake left as it was.
+        Intake = "intake",
+        /// A pull request that could not be published.
+        Publication = "publication",
         /// A phase of a plan that failed, and needs a decision.
         Plan = "plan",
         /// A provider, a project or everything is on hold.
@@ -84,6 +88,15 @@ pub enum WaitsFor {
     CancelledSubtasks,
     /// Dispatch has no agent for it, for this reason.
     Undispatched(Reason),
+    /// Intake has looked at it and changed nothing.
+    Untriaged,
+    /// Its pull request was not published when that was last tried.
+    Publication {
+        /// The pull request.
+        pr: PrId,
+        /// What the command said last, or what is known of its end.
+        problem: String,
+    },
 }
 
 impl WaitsFor {
@@ -144,6 +157,8 @@ impl WaitsFor {
             Self::CancelledDependencies(_) => InboxKind::Dependency,
             Self::CancelledSubtasks => InboxKind::Subtasks,
             Self::Undispatched(_) => InboxKind::Undispatched,
+            Self::Untriaged => InboxKind::Intake,
+            Self::Publication { .. } => InboxKind::Publication,
         }
     }
 
@@ -169,6 +184,10 @@ impl WaitsFor {
             }
             Self::CancelledSubtasks => "all its sub-tasks were cancelled".to_owned(),
             Self::Undispatched(reason) => reason.to_string(),
+            Self::Untriaged => "intake looked at it and left it as it was".to_owned(),
+            Self::Publication { pr, problem } => {
+                format!("pull request {pr} was not published: {problem}")
+            }
         }
     }
 
@@ -220,6 +239,16 @@ impl WaitsFor {
             Self::CancelledSubtasks => vec![
                 format!("symphony issue move {issue} todo"),
                 format!("symphony issue move {issue} cancelled"),
+            ],
+            Self::Untriaged => vec![
+                format!("symphony issue show {issue}"),
+                format!("symphony issue move {issue} todo"),
+                format!("symphony issue edit {issue} --description TEXT"),
+                format!("symphony issue move {issue} cancelled"),
+            ],
+            Self::Publication { .. } => vec![
+                format!("symphony pr publish {issue}"),
+                format!("symphony pr show {issue}"),
             ],
             Self::Undispatched(reason) => match reason {
                 Reason::PlanningOff => vec![
@@ -366,112 +395,4 @@ pub fn in_order(mut items: Vec<InboxItem>) -> Vec<InboxItem> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::failure::ErrorClass;
-
-    fn issue(text: &str) -> IssueId {
-        IssueId::parse(text).unwrap()
-    }
-
-    fn at(second: i64) -> Timestamp {
-        Timestamp::from_second(second).unwrap()
-    }
-
-    fn blocked(by: BlockedBy) -> WaitsFor {
-        WaitsFor::Blocked(Block {
-            by,
-            reason: "why (spending.issue.usd)".into(),
-        })
-    }
-
-    /// What a human reads of each reason to wait: kind, sentence, usual answer.
-    #[test]
-    fn every_reason_has_a_sentence_and_an_answer() {
-        let pr = PrId::new(3);
-        let counts = AttemptCounts {
-            consecutive_failures: 2,
-            total_runs: 15,
-        };
-        let phase = crate::id::PhaseName::parse("qa").unwrap();
-        let rows = [
-            WaitsFor::Merge { pr },
-            WaitsFor::Verdict { pr },
-            WaitsFor::PhaseVerdict,
-            WaitsFor::Acceptance,
-            blocked(BlockedBy::Agent),
-            blocked(BlockedBy::Human),
-            blocked(BlockedBy::Cap),
-            blocked(BlockedBy::Tampered),
-            WaitsFor::Spent(counts),
-            WaitsFor::CancelledDependencies(vec![issue("A-1"), issue("A-2")]),
-            WaitsFor::CancelledSubtasks,
-            WaitsFor::Undispatched(Reason::PlanningOff),
-            WaitsFor::Undispatched(Reason::ResearchOff),
-            WaitsFor::Undispatched(Reason::NoPhase),
-            WaitsFor::Undispatched(Reason::UnknownPhase { phase }),
-        ];
-        let lines: Vec<String> = rows
-            .iter()
-            .map(|why| {
-                let answers = why.answers(&issue("A-9"));
-                format!("{}: {} → {}", why.kind(), why.text(), answers.join(" | "))
-            })
-            .collect();
-        insta::assert_snapshot!(lines.join("\n"));
-    }
-
-    #[test]
-    fn a_hold_is_one_item_for_as_long_as_it_stands() {
-        let hold = |probes, until| Hold {
-            scope: HoldScope::Provider("claude-cli".into()),
-            until: at(until),
-            placed_at: at(0),
-            class: ErrorClass::Overloaded,
-            reason: "529".into(),
-            probes,
-            canary: None,
-        };
-        let (first, later) = (
-            hold_item(&hold(0, 60), at(5)),
-            hold_item(&hold(2, 240), at(5)),
-        );
-        assert_eq!(first.key, later.key);
-        assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
-        assert_eq!(
-            later.text,
-            "provider claude-cli is on hold until 1970-01-01T00:04:00Z: 529"
-        );
-        assert_ne!(
-            first.key,
-            hold_item(&hold(0, 60), at(6)).key,
-            "another outage"
-        );
-    }
-
-    #[test]
-    fn the_oldest_comes_first_and_each_once() {
-        let item = |id: &str, since| {
-            InboxItem::from(WaitingIssue {
-                issue: issue(id),
-                project: ProjectId::parse("p").unwrap(),
-                title: "t".into(),
-                since: at(since),
-                why: WaitsFor::Acceptance,
-            })
-        };
-        let keys: Vec<String> = in_order(vec![
-            item("A-2", 9),
-            item("A-1", 9),
-            item("A-3", 1),
-            item("A-2", 9),
-        ])
-        .into_iter()
-        .map(|item| item.key)
-        .collect();
-        assert_eq!(
-            keys,
-            ["review:A-3:1000", "review:A-1:9000", "review:A-2:9000"]
-        );
-    }
-}
+mod tests;

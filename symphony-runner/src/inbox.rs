@@ -26,7 +26,7 @@ pub fn inbox(
 ) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
     for (id, view) in &snapshot.projects {
-        for waiting in store.waiting_issues(id, view.max_retries)? {
+        for waiting in store.waiting_issues(id, view.max_retries, now)? {
             items.push(InboxItem::from(waiting));
         }
     }

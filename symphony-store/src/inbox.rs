@@ -1,15 +1,17 @@
 //! Issues that wait for a human, as far as the database alone tells.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, params};
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::inbox::{WaitingIssue, WaitsFor};
 use symphony_core::issue::{AttemptCounts, Block};
 use symphony_core::outcome::breaker_opens;
+use symphony_core::publication::PublicationState;
 
 use crate::error::StoreError;
 use crate::issue_query::counts_from;
 use crate::open::Store;
+use crate::publication::RUNNING_MAX_MS;
 use crate::row::{parsed, time};
 
 /// Issues of one kind that are read of a project: more than anybody reads.
@@ -47,9 +49,21 @@ const ACCEPTANCE_SQL: &str = concat!(
       AND NOT EXISTS (SELECT 1 FROM phase_claim c WHERE c.issue = i.id AND c.open = 1) LIMIT ?2"
 );
 
+const UNCHANGED_SQL: &str =
+    "SELECT i.id, i.title, coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'issue_triaged'), i.created_at) AS since
+     FROM issue i INDEXED BY issue_intake_unchanged WHERE i.project = ?1 AND i.status = 'backlog' AND i.intake = 'unchanged' LIMIT ?2";
+/// Of the open pull requests, those whose last publication failed, or began and was seen to its end by nobody.
+const UNPUBLISHED_SQL: &str =
+    "SELECT i.id, i.title, p.id AS pull_request, n.state AS publication, n.output, n.exit_code, coalesce(n.ended_at, n.started_at) AS since
+     FROM issue i INDEXED BY issue_review
+     JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
+     JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
+     WHERE i.project = ?1 AND i.status = 'review' AND (n.state = 'failed' OR n.state = 'running' AND n.started_at <= ?3) LIMIT ?2";
+
 impl Store {
     /// Returns the issues of a project that wait for a human: blocked ones (but not those that wait for their
-    /// sub-tasks), open breakers, cancelled dependencies, reviews with nothing open.
+    /// sub-tasks), open breakers, cancelled dependencies, reviews with nothing open, what intake left as it was, pull
+    /// requests that were not published.
     ///
     /// # Errors
     /// When the database can not be read.
@@ -57,26 +71,39 @@ impl Store {
         &self,
         project: &ProjectId,
         max_retries: u32,
+        now: Timestamp,
     ) -> Result<Vec<WaitingIssue>, StoreError> {
         let mut found = Vec::new();
-        self.each_waiting(BLOCKED_SQL, project, &mut found, |row| {
+        let of_project = params![project.as_str(), ITEMS_MAX];
+        self.each_waiting(BLOCKED_SQL, of_project, project, &mut found, |row| {
             Ok(Some(WaitsFor::Blocked(Block {
                 by: parsed("reason to be blocked", row.get("blocked_by")?)?,
                 reason: row.get("blocked_reason")?,
             })))
         })?;
-        self.each_waiting(SPENT_SQL, project, &mut found, |row| {
+        self.each_waiting(SPENT_SQL, of_project, project, &mut found, |row| {
             let counts: AttemptCounts = counts_from(row)?;
             Ok(breaker_opens(counts, max_retries).then_some(WaitsFor::Spent(counts)))
         })?;
-        self.each_waiting(CANCELLED_SQL, project, &mut found, |row| {
+        self.each_waiting(CANCELLED_SQL, of_project, project, &mut found, |row| {
             let issue: String = row.get("id")?;
             Ok(Some(WaitsFor::CancelledDependencies(
                 cancelled_dependencies(&self.conn, &issue)?,
             )))
         })?;
-        self.each_waiting(ACCEPTANCE_SQL, project, &mut found, |_row| {
+        self.each_waiting(ACCEPTANCE_SQL, of_project, project, &mut found, |_row| {
             Ok(Some(WaitsFor::Acceptance))
+        })?;
+        self.each_waiting(UNCHANGED_SQL, of_project, project, &mut found, |_row| {
+            Ok(Some(WaitsFor::Untriaged))
+        })?;
+        let lost = now.as_millisecond().saturating_sub(RUNNING_MAX_MS);
+        let until_lost = params![project.as_str(), ITEMS_MAX, lost];
+        self.each_waiting(UNPUBLISHED_SQL, until_lost, project, &mut found, |row| {
+            Ok(Some(WaitsFor::Publication {
+                pr: PrId::new(row.get("pull_request")?),
+                problem: publication_problem(row)?,
+            }))
         })?;
         Ok(found)
     }
@@ -84,12 +111,13 @@ impl Store {
     fn each_waiting(
         &self,
         sql: &str,
+        bound: &[&dyn ToSql],
         project: &ProjectId,
         found: &mut Vec<WaitingIssue>,
         why: impl Fn(&Row<'_>) -> Result<Option<WaitsFor>, StoreError>,
     ) -> Result<(), StoreError> {
         let mut statement = self.conn.prepare_cached(sql)?;
-        let mut rows = statement.query(params![project.as_str(), ITEMS_MAX])?;
+        let mut rows = statement.query(bound)?;
         while let Some(row) = rows.next()? {
             let Some(why) = why(row)? else { continue };
             found.push(WaitingIssue {
@@ -118,6 +146,27 @@ impl Store {
     }
 }
 
+/// Says what is known of the end of a publication, on one line.
+fn publication_problem(row: &Row<'_>) -> Result<String, StoreError> {
+    let state: String = row.get("publication")?;
+    if state == PublicationState::Running.name() {
+        return Ok("nobody saw how it ended".to_owned());
+    }
+    let output: String = row.get("output")?;
+    let exit_code: Option<i32> = row.get("exit_code")?;
+    let said = output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty() && !line.starts_with("[exit code "));
+    Ok(match (exit_code, said) {
+        (Some(code), Some(said)) => format!("exit code {code}: {said}"),
+        (Some(code), None) => format!("exit code {code}"),
+        (None, Some(said)) => said.to_owned(),
+        (None, None) => "it was ended".to_owned(),
+    })
+}
+
 fn cancelled_dependencies(conn: &Connection, issue: &str) -> Result<Vec<IssueId>, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
@@ -133,6 +182,8 @@ fn cancelled_dependencies(conn: &Connection, issue: &str) -> Result<Vec<IssueId>
 
 #[cfg(test)]
 mod tests {
+    use rusqlite::params_from_iter;
+
     use super::*;
 
     #[test]
@@ -143,13 +194,17 @@ mod tests {
             (SPENT_SQL, "issue_spent"),
             (CANCELLED_SQL, "issue_waiting"),
             (ACCEPTANCE_SQL, "issue_review"),
+            (UNCHANGED_SQL, "issue_intake_unchanged"),
+            (UNPUBLISHED_SQL, "issue_review"),
+            (UNPUBLISHED_SQL, "publication_pull_request"),
         ] {
             let mut statement = store
                 .conn
                 .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
                 .unwrap();
+            let bound = vec!["1"; statement.parameter_count()];
             let plan: Vec<String> = statement
-                .query_map(params!["p", 1], |row| row.get(3))
+                .query_map(params_from_iter(bound), |row| row.get(3))
                 .unwrap()
                 .map(Result::unwrap)
                 .collect();

@@ -13,7 +13,7 @@ use crate::pull_request_query::load_pr;
 use crate::row::{parsed, time};
 
 /// How long an intent without an outcome is taken for a command at work: longer than its time limit.
-const RUNNING_MAX_MS: i64 = 15 * 60 * 1000;
+pub(crate) const RUNNING_MAX_MS: i64 = 15 * 60 * 1000;
 
 /// Who wants a pull request to be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

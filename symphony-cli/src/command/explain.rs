@@ -5,9 +5,11 @@ use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::IssueId;
-use symphony_core::inbox::InboxItem;
+use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::issue::{Issue, IssueState};
-use symphony_core::tick::{Action, Plan, Reason, Snapshot, obstacles, plan_tick, review_obstacles};
+use symphony_core::tick::{
+    Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, plan_tick, review_obstacles,
+};
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
@@ -69,11 +71,16 @@ fn explain(
         let items = inbox(store, snapshot, &plan, now)?;
         let item = items
             .iter()
-            .find(|item| item.issue.as_ref() == Some(&issue.id));
+            // a pull request that was not published is judged and merged all the same
+            .find(|item| {
+                item.issue.as_ref() == Some(&issue.id) && item.kind != InboxKind::Publication
+            });
         waits.extend(item.map(|item| for_you(item, &reasons)));
         if item.is_none() {
             waits.extend(claim.as_ref().map(claim_to_judge));
-            if next.is_none() && waits.is_empty() {
+            if next.is_none() && issue.state == IssueState::Backlog && !waits.is_empty() {
+                waits.insert(0, before_intake(issue));
+            } else if next.is_none() && waits.is_empty() {
                 waits.extend(elsewhere(issue));
             }
         }
@@ -124,6 +131,7 @@ fn reasons(
         IssueState::Todo => store
             .candidate(&issue.id)?
             .map_or_else(Vec::new, |candidate| obstacles(&candidate, snapshot, now)),
+        IssueState::Backlog => intake_reasons(store, issue, snapshot, now)?,
         IssueState::Review => {
             let review = snapshot
                 .reviews
@@ -146,6 +154,34 @@ fn reasons(
         }
     }
     Ok(reasons)
+}
+
+/// Returns what keeps intake from an issue that it has not looked at, where the project has intake.
+fn intake_reasons(
+    store: &Store,
+    issue: &Issue,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> anyhow::Result<Vec<Reason>> {
+    let project = snapshot.projects.get(&issue.project);
+    if !project.is_some_and(|project| project.agents.intake_enabled) {
+        return Ok(Vec::new());
+    }
+    let candidate = store.intake_candidate(&issue.id)?;
+    Ok(candidate.map_or_else(Vec::new, |candidate| {
+        intake_obstacles(&candidate, snapshot, now)
+    }))
+}
+
+/// Says that what dispatch waits for concerns intake, and that nobody has asked for the issue.
+fn before_intake(issue: &Issue) -> WaitView {
+    let id = &issue.id;
+    WaitView::Person {
+        reason: "backlog",
+        text: format!(
+            "it is not asked for yet: `symphony issue move {id} todo` asks; intake, which looks at it first, waits too:"
+        ),
+    }
 }
 
 /// Says what a person can do; what waits only where dispatch has not said it already.

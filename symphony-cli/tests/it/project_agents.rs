@@ -140,11 +140,21 @@ fn a_wizard_that_configures_nothing_has_failed_until_a_person_asks_again() {
     let run = project.tick_one("wizard", "failed");
     assert_eq!(run["error"]["class"], "no_outcome");
     assert_eq!(project.json(&["project", "wizard"])["wizard"], "failed");
+    let waits = &project.json(&["inbox"])["items"];
+    assert_eq!(
+        json!([waits[0]["kind"], waits[0]["text"], waits[0]["answers"]]),
+        json!([
+            "project",
+            "its setup wizard failed",
+            ["symphony project wizard --again"]
+        ])
+    );
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
     // what was detected holds: work is not done without gates
     assert_eq!(gates(&project), json!(["test"]));
     project.ok(&["config", "set", "wizard_enabled", "false"]);
     let again = project.json(&["project", "wizard", "--again"]);
+    assert_eq!(project.json(&["inbox"])["items"], json!([]));
     assert_eq!(
         (&again["wizard"], &again["enabled"]),
         (&json!("pending"), &json!(true))
@@ -324,4 +334,28 @@ fn intake_triages_an_issue_of_the_backlog_once() {
     );
     assert_nothing_left(&project);
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
+
+    // what intake left as it was waits for a person, who edits it
+    let waits = &project.json(&["inbox"])["items"];
+    let told = json!([
+        waits.as_array().unwrap().len(),
+        waits[0]["kind"],
+        waits[0]["issue"],
+        waits[0]["text"],
+        waits[0]["answers"][1]
+    ]);
+    let left = "intake looked at it and left it as it was";
+    assert_eq!(
+        told,
+        json!([1, "intake", "SYM-2", left, "symphony issue move SYM-2 todo"])
+    );
+    let explained = project.ok(&["explain", "SYM-2"]);
+    assert!(explained.contains(left), "{explained}");
+    let shown = project.ok(&["inbox"]);
+    assert!(
+        shown.contains("  symphony issue move SYM-2 todo\n"),
+        "{shown}"
+    );
+    project.ok(&["issue", "edit", "SYM-2", "--description", "The menu hums."]);
+    assert_eq!(project.json(&["inbox"])["items"], json!([]));
 }

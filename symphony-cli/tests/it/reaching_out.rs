@@ -73,6 +73,16 @@ fn each_item_of_the_inbox_is_told_once_and_a_failure_stops_nothing() {
     assert!(log.contains("exit code 3: it broke"), "{log}");
 }
 
+/// The failed publications of the inbox: what they say, and the usual answer.
+fn unpublished(project: &Project) -> Value {
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap().iter();
+    items
+        .filter(|item| item["kind"] == "publication")
+        .map(|item| json!([item["text"], item["answers"][0]]))
+        .collect()
+}
+
 #[test]
 fn a_pull_request_is_published_once_and_again_when_a_human_asks() {
     let when = json!({ "match_system": WORKER });
@@ -140,6 +150,20 @@ fn a_pull_request_is_published_once_and_again_when_a_human_asks() {
         ]),
         json!(["failed", 7, "no network\n[exit code 7]\n"])
     );
+    assert_eq!(
+        unpublished(&project),
+        json!([[
+            "pull request 1 was not published: exit code 7: no network",
+            "symphony pr publish SYM-1"
+        ]])
+    );
+    // it waits for the verdict, published or not
+    let explained = project.ok(&["explain", "SYM-1"]);
+    assert!(!explained.contains("not published"), "{explained}");
+    assert!(explained.contains("waits for your verdict"), "{explained}");
+    project.configure_more(&json!({ "judge_enabled": false, "publish": "true" }));
+    project.ok(&["pr", "publish", "SYM-1"]);
+    assert_eq!(unpublished(&project), json!([]));
     project.ok(&["pr", "merge", "SYM-1"]);
     let merged = project.symphony(&["pr", "publish", "SYM-1"]);
     assert_eq!(merged.code, 4, "{merged:?}");

@@ -280,7 +280,7 @@ fn what_holds_a_whole_project_up_is_explained() {
             "configuration is broken: ",
         ),
         (
-            json!({ "provider": "claude-cli", "providers": { "claude_cli": { "binary": "/no/such/claude" } } }),
+            json!({ "provider": "claude-cli", "providers": { "claude-cli": { "binary": "/no/such/claude" } } }),
             &issue,
             "- no provider can be used: ",
         ),
@@ -294,7 +294,7 @@ fn what_holds_a_whole_project_up_is_explained() {
         project.configure_more(&config);
         assert_explained(&project, &[(issue, expected)]);
     }
-    project.configure_more(&json!({ "provider": "claude-cli", "providers": { "claude_cli": { "binary": "/no/such/claude" } } }));
+    project.configure_more(&json!({ "provider": "claude-cli", "providers": { "claude-cli": { "binary": "/no/such/claude" } } }));
     assert_eq!(inbox(&project), ["- project"]);
     project.configure_more(&json!({}));
     project.ok(&["pause"]);
@@ -359,4 +359,40 @@ fn the_limit_that_takes_the_slot_is_named() {
     project.configure_more(&json!({ "max_concurrent_agents": 2, "judge_cooldown_ms": 300_000 }));
     let kept = "- the last of 2 slots is kept for a judge while a review waits";
     assert_explained(&project, &[(&waits, kept)]);
+}
+
+#[test]
+fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
+    let project = project(&json!({}));
+    let issue = add(&project, "Sort me", &["--status", "backlog"]);
+    let asked = "- it is not asked for yet: `symphony issue move SYM-1 todo` asks";
+    project.ok(&["pause"]);
+    // without intake, only a person matters
+    let explained = project.ok(&["explain", &issue]);
+    assert!(explained.ends_with(&format!("{asked}\n")), "{explained}");
+    project.configure_more(&json!({ "intake_enabled": true, "provider": "claude-cli",
+        "providers": { "claude-cli": { "binary": "/no/such/claude" } } }));
+    assert_explained(
+        &project,
+        &[
+            (&issue, asked),
+            (
+                &issue,
+                "- dispatch is paused (`symphony resume` starts it again)",
+            ),
+            (&issue, "- no provider can be used: "),
+        ],
+    );
+    project.ok(&["resume"]);
+    project.configure_more(&json!({ "intake_enabled": true, "max_concurrent_agents": 1 }));
+    let running = add(&project, "At work", &[]);
+    let (_run, _lock) = live_run(&project, &running);
+    let kept = "- all 1 slots are taken (max_concurrent_agents)";
+    assert_explained(&project, &[(&issue, asked), (&issue, kept)]);
+    project.configure_more(&json!({ "intake_enabled": true, "max_concurrent_agents": 2 }));
+    let explained = project.ok(&["explain", &issue]);
+    assert!(
+        explained.contains("The next tick does this: SYM-1: start"),
+        "{explained}"
+    );
 }

@@ -1,14 +1,15 @@
 //! What a tick reads for the agents that work on a project itself, and for intake. What is switched off is not read.
 
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::id::ProjectId;
+use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::tick::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
 
 use super::CANDIDATES_MAX;
 use crate::error::StoreError;
 use crate::issue_query::priority_from;
+use crate::open::Store;
 use crate::project::load_project;
 use crate::row::{parsed, time};
 
@@ -22,7 +23,7 @@ pub(super) const BACKLOG_SQL: &str =
 pub(super) const LAST_RUN_SQL: &str = "SELECT coalesce(ended_at, started_at) FROM run
     WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan_phase IS NULL ORDER BY fence DESC LIMIT 1";
 
-pub(super) const UNTRIAGED_SQL: &str = "SELECT id, priority, created_at FROM issue
+pub(super) const UNTRIAGED_SQL: &str = "SELECT id, project, priority, created_at FROM issue
     WHERE project = ?1 AND status = 'backlog' AND intake IS NULL ORDER BY priority, created_at, id LIMIT ?2";
 
 /// Fills in what the database knows of a project's own agents.
@@ -75,12 +76,32 @@ pub(super) fn load_intake(
     let mut statement = conn.prepare_cached(UNTRIAGED_SQL)?;
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
     while let Some(row) = rows.next()? {
-        candidates.push(IntakeCandidate {
-            issue: parsed("issue id", row.get("id")?)?,
-            project: project.clone(),
-            priority: priority_from(row)?,
-            created_at: time(row.get("created_at")?)?,
-        });
+        candidates.push(candidate_from(row)?);
     }
     Ok(candidates)
+}
+
+fn candidate_from(row: &Row<'_>) -> Result<IntakeCandidate, StoreError> {
+    Ok(IntakeCandidate {
+        issue: parsed("issue id", row.get("id")?)?,
+        project: parsed("project id", row.get("project")?)?,
+        priority: priority_from(row)?,
+        created_at: time(row.get("created_at")?)?,
+    })
+}
+
+impl Store {
+    /// Returns an issue as intake would take it, however many come before it; none when it is not in `backlog`, or intake
+    /// has looked at it.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn intake_candidate(&self, id: &IssueId) -> Result<Option<IntakeCandidate>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id, project, priority, created_at FROM issue
+             WHERE id = ?1 AND status = 'backlog' AND intake IS NULL",
+        )?;
+        let mut rows = statement.query([id.as_str()])?;
+        rows.next()?.map(candidate_from).transpose()
+    }
 }

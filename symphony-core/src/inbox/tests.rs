@@ -1,0 +1,112 @@
+use super::*;
+use crate::failure::ErrorClass;
+
+fn issue(text: &str) -> IssueId {
+    IssueId::parse(text).unwrap()
+}
+
+fn at(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+fn blocked(by: BlockedBy) -> WaitsFor {
+    WaitsFor::Blocked(Block {
+        by,
+        reason: "why (spending.issue.usd)".into(),
+    })
+}
+
+/// What a human reads of each reason to wait: kind, sentence, usual answer.
+#[test]
+fn every_reason_has_a_sentence_and_an_answer() {
+    let pr = PrId::new(3);
+    let counts = AttemptCounts {
+        consecutive_failures: 2,
+        total_runs: 15,
+    };
+    let phase = crate::id::PhaseName::parse("qa").unwrap();
+    let rows = [
+        WaitsFor::Merge { pr },
+        WaitsFor::Verdict { pr },
+        WaitsFor::PhaseVerdict,
+        WaitsFor::Acceptance,
+        blocked(BlockedBy::Agent),
+        blocked(BlockedBy::Human),
+        blocked(BlockedBy::Cap),
+        blocked(BlockedBy::Tampered),
+        WaitsFor::Spent(counts),
+        WaitsFor::CancelledDependencies(vec![issue("A-1"), issue("A-2")]),
+        WaitsFor::CancelledSubtasks,
+        WaitsFor::Undispatched(Reason::PlanningOff),
+        WaitsFor::Undispatched(Reason::ResearchOff),
+        WaitsFor::Undispatched(Reason::NoPhase),
+        WaitsFor::Undispatched(Reason::UnknownPhase { phase }),
+        WaitsFor::Untriaged,
+        WaitsFor::Publication {
+            pr,
+            problem: "no network".into(),
+        },
+    ];
+    let lines: Vec<String> = rows
+        .iter()
+        .map(|why| {
+            let answers = why.answers(&issue("A-9"));
+            format!("{}: {} → {}", why.kind(), why.text(), answers.join(" | "))
+        })
+        .collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_hold_is_one_item_for_as_long_as_it_stands() {
+    let hold = |probes, until| Hold {
+        scope: HoldScope::Provider("claude-cli".into()),
+        until: at(until),
+        placed_at: at(0),
+        class: ErrorClass::Overloaded,
+        reason: "529".into(),
+        probes,
+        canary: None,
+    };
+    let (first, later) = (
+        hold_item(&hold(0, 60), at(5)),
+        hold_item(&hold(2, 240), at(5)),
+    );
+    assert_eq!(first.key, later.key);
+    assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
+    assert_eq!(
+        later.text,
+        "provider claude-cli is on hold until 1970-01-01T00:04:00Z: 529"
+    );
+    assert_ne!(
+        first.key,
+        hold_item(&hold(0, 60), at(6)).key,
+        "another outage"
+    );
+}
+
+#[test]
+fn the_oldest_comes_first_and_each_once() {
+    let item = |id: &str, since| {
+        InboxItem::from(WaitingIssue {
+            issue: issue(id),
+            project: ProjectId::parse("p").unwrap(),
+            title: "t".into(),
+            since: at(since),
+            why: WaitsFor::Acceptance,
+        })
+    };
+    let keys: Vec<String> = in_order(vec![
+        item("A-2", 9),
+        item("A-1", 9),
+        item("A-3", 1),
+        item("A-2", 9),
+    ])
+    .into_iter()
+    .map(|item| item.key)
+    .collect();
+    assert_eq!(
+        keys,
+        ["review:A-3:1000", "review:A-1:9000", "review:A-2:9000"]
+    );
+}
