@@ -11,8 +11,8 @@ use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 use crate::app::App;
 use crate::place::Session;
 use crate::view::{
-    BlockedView, HoldView, IssueView, PrView, QueueView, ReasonView, RetryView, RunView,
-    RunningView, StatusView,
+    BlockedView, HoldView, IssueView, OpenPlanView, PrView, QueueView, ReasonView, RetryView,
+    RunView, RunningView, StatusView,
 };
 
 /// What `status` takes.
@@ -33,6 +33,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
     let plan = plan_tick(&snapshot, now);
+    let plans = plans(&mut session.store, &session.project.id)?;
     let (store, project) = (&session.store, &session.project.id);
     let retries = store.retries(Some(project))?;
     let broken = snapshot
@@ -52,12 +53,22 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
             .map(|(status, n)| (status.name(), n))
             .collect(),
         running: running(store, project)?,
+        plans,
         queue: queue(store, project, &snapshot, &plan, now)?,
         retries: retries.into_iter().map(RetryView::from).collect(),
         holds: snapshot.holds.iter().map(HoldView::from).collect(),
         reviews: reviews(store, project, &snapshot)?,
         blocked: blocked(store, project)?,
     })
+}
+
+/// Returns the plans that have not ended.
+fn plans(store: &mut Store, project: &ProjectId) -> anyhow::Result<Vec<OpenPlanView>> {
+    let mut plans = Vec::new();
+    for id in store.open_plans(project)? {
+        plans.push(OpenPlanView::of(&store.plan(&id)?));
+    }
+    Ok(plans)
 }
 
 fn running(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<RunningView>> {

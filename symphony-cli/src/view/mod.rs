@@ -25,7 +25,7 @@ pub(crate) use learning::{
     ScoredLearning,
 };
 pub(crate) use notes::CommentView;
-pub(crate) use plan::{PlanListed, PlanPreview, PlanResult, PlanView};
+pub(crate) use plan::{OpenPlanView, PlanListed, PlanPreview, PlanResult, PlanView};
 pub(crate) use project::{ProjectDetail, ProjectView};
 pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};

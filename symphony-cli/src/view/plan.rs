@@ -185,6 +185,73 @@ impl View for List<PlanListed> {
     }
 }
 
+/// A plan that has not ended, on a line.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct OpenPlanView {
+    pub(crate) id: PlanId,
+    pub(crate) path: String,
+    pub(crate) status: PlanStatus,
+    pub(crate) total: usize,
+    pub(crate) completed: usize,
+    pub(crate) failed: usize,
+    /// The phases that agents are at work on.
+    pub(crate) running: Vec<PlanPhaseId>,
+    /// The phases that wait for a person.
+    pub(crate) awaiting_decision: Vec<PlanPhaseId>,
+}
+
+impl OpenPlanView {
+    pub(crate) fn of(record: &PlanRecord) -> Self {
+        let counts = record.state.counts();
+        let phases = record.state.phases.iter();
+        let at = |status| {
+            let there = phases.clone();
+            there
+                .filter(move |(_, progress)| progress.status() == status)
+                .map(|(id, _)| id.clone())
+                .collect()
+        };
+        Self {
+            id: record.id.clone(),
+            path: record.path.clone(),
+            status: record.state.status,
+            total: counts.total,
+            completed: counts.complete,
+            failed: counts.failed,
+            running: at(PhaseStatus::Running),
+            awaiting_decision: at(PhaseStatus::AwaitingDecision),
+        }
+    }
+}
+
+impl View for List<OpenPlanView> {
+    fn write(&self, page: &mut Page) {
+        let mut table = Table::new([
+            "PLAN",
+            "STATUS",
+            "COMPLETE",
+            "RUNNING",
+            "WAITS FOR YOU",
+            "FILE",
+        ]);
+        let names = |phases: &[PlanPhaseId]| {
+            let names: Vec<&str> = phases.iter().map(PlanPhaseId::as_str).collect();
+            names.join(", ")
+        };
+        for plan in &self.items {
+            table.row([
+                plan.id.to_string(),
+                plan.status.to_string(),
+                format!("{}/{}", plan.completed, plan.total),
+                names(&plan.running),
+                names(&plan.awaiting_decision),
+                plan.path.clone(),
+            ]);
+        }
+        page.table(&table);
+    }
+}
+
 /// What a plan came to.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PlanResult {

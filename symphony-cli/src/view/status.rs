@@ -12,6 +12,7 @@ use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::tick::{Hold, HoldScope};
 
 use super::issue::IssueView;
+use super::plan::OpenPlanView;
 use super::pull_request::PrView;
 use super::run::RunView;
 use super::tick::ReasonView;
@@ -31,6 +32,8 @@ pub(crate) struct StatusView {
     /// How many issues there are in each status.
     pub(crate) issues: BTreeMap<&'static str, u64>,
     pub(crate) running: Vec<RunningView>,
+    /// Plans that have not ended, oldest first.
+    pub(crate) plans: Vec<OpenPlanView>,
     pub(crate) queue: Vec<QueueView>,
     pub(crate) retries: Vec<RetryView>,
     pub(crate) holds: Vec<HoldView>,
@@ -145,6 +148,13 @@ impl View for StatusView {
     fn write(&self, page: &mut Page) {
         self.write_head(page);
         self.write_running(page);
+        if !self.plans.is_empty() {
+            page.heading("Plans: `symphony plan status`, `symphony plan decide PHASE CHOICE`");
+            List {
+                items: self.plans.clone(),
+            }
+            .write(page);
+        }
         self.write_queue(page);
         if !self.retries.is_empty() {
             page.heading("Retries");

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    PLAN, PlanRun, any_phase, complete, failed, of_phase, phase, plan_of, run_statuses, runs_of,
-    until_phase, write_own,
+    PLAN, PlanRun, any_phase, complete, failed, gated, of_phase, phase, plan_of, run_statuses,
+    runs_of, until_phase, write_own,
 };
 use crate::support::{Project, bash, scenario, scenarios, text};
 
@@ -262,6 +262,56 @@ fn a_plan_with_diamonds_artifacts_a_retry_and_a_decision_runs_to_its_summary() {
             .len(),
         1
     );
+}
+
+#[test]
+fn status_has_a_line_for_each_plan_under_way() {
+    let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
+    let beside = project.beside.to_str().unwrap();
+    let doubts = [failed("2 tests failed: expected 1 but got 2")];
+    let file = scenarios([
+        gated(beside, "middle"),
+        scenario("doubts", &of_phase("doubtful"), doubts),
+        any_phase(),
+    ]);
+    std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
+    let plan = plan_of(&[
+        ("first", &[]),
+        ("middle", &["first"]),
+        ("doubtful", &["first"]),
+        ("last", &["middle"]),
+    ]);
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+    assert_eq!(project.json(&["status"])["plans"], json!([]));
+    let run = PlanRun::start(&project, &["plan.md", "--json"]);
+    until_phase(&project, "middle", "running");
+    until_phase(&project, "doubtful", "awaiting_decision");
+    let listed = project.json(&["plan", "list"])["items"][0]["status"].clone();
+    assert_eq!(
+        project.json(&["status"])["plans"],
+        json!([{
+            "id": "plan", "path": "plan.md", "status": listed, "total": 4, "completed": 1, "failed": 0,
+            "running": ["middle"], "awaiting_decision": ["doubtful"],
+        }])
+    );
+    let shown = project.ok(&["status"]);
+    let line = shown.lines().find(|line| line.starts_with("plan "));
+    let words: Vec<&str> = line.unwrap().split_whitespace().collect();
+    let expected = [
+        "plan",
+        listed.as_str().unwrap(),
+        "1/4",
+        "middle",
+        "doubtful",
+        "plan.md",
+    ];
+    assert_eq!(words, expected, "{shown}");
+
+    project.ok(&["plan", "decide", "doubtful", "skip_phase"]);
+    std::fs::write(project.beside.join("go-middle"), "").unwrap();
+    let answer = run.answer();
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert_eq!(project.json(&["status"])["plans"], json!([]));
 }
 
 /// Two phases that change the same lines.

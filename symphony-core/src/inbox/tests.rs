@@ -1,3 +1,5 @@
+//! What a human reads of what waits.
+
 use super::*;
 use crate::failure::ErrorClass;
 
