@@ -127,6 +127,11 @@ pub enum Warning {
     },
     /// A text contained the fence marker, and another was used.
     FenceMarkerReplaced,
+    /// Whoever gathered the input could not read something that belongs into the prompts.
+    NotRead {
+        /// What, and why.
+        problem: String,
+    },
 }
 
 impl fmt::Display for Warning {
@@ -147,6 +152,7 @@ impl fmt::Display for Warning {
             Self::FenceMarkerReplaced => {
                 f.write_str("a text contained the fence marker, and another one was used")
             }
+            Self::NotRead { problem } => f.write_str(problem),
         }
     }
 }

@@ -43,15 +43,17 @@ pub fn match_notes<'n>(notes: &'n [VaultNote], query: &str) -> Vec<&'n VaultNote
     scored.into_iter().map(|(_, _, note)| note).collect()
 }
 
-/// Writes the vault layer: the notes that match best, as far as `cap` reaches, the last one cut.
+/// Writes the vault layer: the notes that match best, as far as `cap` reaches, the last one cut. Returns it with a remark
+/// for the report: how many matched, and whether the cap cut them.
 pub(crate) fn vault_layer(
     notes: &[VaultNote],
     query: &str,
     cap: Tokens,
     counter: &dyn TokenCounter,
-) -> String {
+) -> (String, String) {
     let mut text = String::new();
-    for note in match_notes(notes, query) {
+    let matching = match_notes(notes, query);
+    for note in &matching {
         let heading = if text.is_empty() {
             "## Project Notes\n\n"
         } else {
@@ -66,7 +68,11 @@ pub(crate) fn vault_layer(
             break;
         }
     }
-    truncate_head(&text, cap, counter).into_owned()
+    let mut remark = format!("{} of {} notes match", matching.len(), notes.len());
+    if !counter.fits(&text, cap) {
+        remark += &format!(", cut at {cap} tokens");
+    }
+    (truncate_head(&text, cap, counter).into_owned(), remark)
 }
 
 fn keywords(text: &str) -> BTreeSet<String> {
@@ -125,8 +131,14 @@ mod tests {
         ];
         let counter = crate::HeuristicCounter::default();
         for cap in [0, 5, 100, 250, 1000] {
-            let layer = vault_layer(&notes, "session", Tokens::new(cap), &counter);
+            let (layer, remark) = vault_layer(&notes, "session", Tokens::new(cap), &counter);
             assert!(counter.count(&layer).get() <= cap, "{cap}");
+            let expected = if cap < 1000 {
+                format!("2 of 2 notes match, cut at {cap} tokens")
+            } else {
+                "2 of 2 notes match".to_owned()
+            };
+            assert_eq!(remark, expected);
         }
     }
 }

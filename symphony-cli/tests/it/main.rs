@@ -92,3 +92,5 @@ mod tidy;
 mod transcript;
 #[cfg(test)]
 mod upkeep;
+#[cfg(test)]
+mod vault;

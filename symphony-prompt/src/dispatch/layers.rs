@@ -81,7 +81,8 @@ pub(super) fn vault<'a>(
             issue.description
         )
     });
-    Layer::new(LayerName::Vault, vault_layer(notes, &query, cap, counter))
+    let (text, remark) = vault_layer(notes, &query, cap, counter);
+    Layer::new(LayerName::Vault, text).with_note(remark)
 }
 
 /// CLAUDE.md for those whose CLI does not read it by itself, and always for a judge, from the base commit.

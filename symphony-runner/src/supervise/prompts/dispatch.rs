@@ -11,6 +11,7 @@ use super::knowledge::{
     attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
     learnings, standing, texts,
 };
+use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
 
@@ -86,11 +87,14 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.findings = findings(issue, store)?;
     dispatch.comments = comments(issue, store)?;
     dispatch.gates = gate_commands(&request.config.gates);
-    dispatch.budgets = budgets(&request.config.budget)?;
+    dispatch.budgets = budgets(&request.config)?;
     dispatch.custom_instructions = request.custom_instructions;
     dispatch.notes = request.notes;
     dispatch.review = request.review;
-    let built = dispatch.build()?;
+    let (notes, unread) = load_vault(&request.config);
+    dispatch.vault = notes;
+    let mut built = dispatch.build()?;
+    built.report.warnings.extend(unread);
     let learnings = standing(&best, &built.report);
     Ok(Prompts { built, learnings })
 }

@@ -1,7 +1,7 @@
 //! What stands in a prompt of what the store and the configuration hold, as the input types of `symphony-prompt`.
 
 use symphony_core::Timestamp;
-use symphony_core::config::{Budget, Gate, Shares as ConfigShares};
+use symphony_core::config::{Budget, Gate, ProjectConfig, Shares as ConfigShares};
 use symphony_core::id::{LearningId, RunId};
 use symphony_core::issue::Issue;
 use symphony_core::run::Run;
@@ -171,12 +171,13 @@ pub(super) fn gate_commands(gates: &[Gate]) -> Vec<GateCommand> {
         .collect()
 }
 
-pub(super) fn budgets(budget: &Budget) -> Result<Budgets, PromptError> {
+pub(super) fn budgets(config: &ProjectConfig) -> Result<Budgets, PromptError> {
+    let budget: &Budget = &config.budget;
     Ok(Budgets {
         user_tokens: budget.user_tokens,
         system_tokens: budget.system_tokens,
         artifact_tokens: budget.artifact_tokens,
-        vault_tokens: None,
+        vault_tokens: config.vault.as_ref().and_then(|vault| vault.max_tokens),
         shares: shares(budget.shares)?,
         shares_with_diff: shares(budget.judge_shares)?,
     })

@@ -6,6 +6,7 @@ mod phase;
 mod phase_review;
 mod project;
 mod review_input;
+mod vault;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};
 pub(crate) use phase::{PhasePart, build_phase};

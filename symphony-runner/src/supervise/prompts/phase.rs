@@ -17,6 +17,7 @@ use super::knowledge::{
     budgets, comments, fence_marker, issue_input, learnings, standing_conventions, texts,
 };
 use super::project::external_research;
+use super::vault::load_vault;
 use crate::error::RunnerError;
 
 /// Claims of a phase that are looked at for the rejected ones: as many as a run may make.
@@ -63,13 +64,16 @@ pub(crate) fn build_phase(
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch.rejected_claims = rejected_claims(issue, &contract.phase, store)?;
     dispatch.comments = comments(issue, store)?;
-    dispatch.budgets = budgets(&config.budget)?;
+    dispatch.budgets = budgets(config)?;
     dispatch.contract = contract.body;
     dispatch.override_text = part.override_text;
     dispatch.artifacts = part.artifacts;
     dispatch.claude_md = request.claude_md;
     dispatch.notes = request.notes;
-    let built = dispatch.build()?;
+    let (notes, unread) = load_vault(config);
+    dispatch.vault = notes;
+    let mut built = dispatch.build()?;
+    built.report.warnings.extend(unread);
     let learnings = standing_conventions(&best, &built.report);
     Ok(Prompts { built, learnings })
 }

@@ -16,6 +16,7 @@ use symphony_workspace::detect_project;
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, gate_commands, standing, texts};
+use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
 
@@ -91,8 +92,11 @@ pub(crate) fn build_background(
         .custom_instructions
         .clone_from(&request.custom_instructions);
     dispatch.projects = projects(store)?;
-    dispatch.budgets = budgets(&request.config.budget)?;
-    let built = dispatch.build()?;
+    dispatch.budgets = budgets(&request.config)?;
+    let (notes, unread) = load_vault(&request.config);
+    dispatch.vault = notes;
+    let mut built = dispatch.build()?;
+    built.report.warnings.extend(unread);
     let learnings = standing(&best, &built.report);
     Ok(Prompts { built, learnings })
 }
@@ -112,7 +116,7 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     dispatch.entries = entries(&request.path)?;
     dispatch.claude_md = request.claude_md;
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
-    dispatch.budgets = budgets(&request.config.budget)?;
+    dispatch.budgets = budgets(&request.config)?;
     Ok(Prompts {
         built: dispatch.build()?,
         learnings: Vec::new(),

@@ -1,0 +1,68 @@
+//! The notes of the vault (`vault.path`), read from disk for a prompt (docs/prompts.md, "The vault").
+//!
+//! It only reads: which notes stand in a prompt, and how much of them, `symphony-prompt` decides.
+
+use std::path::Path;
+
+use symphony_core::config::{ProjectConfig, Vault};
+use symphony_prompt::{VaultNote, Warning};
+use symphony_workspace::{ContextFile, ContextFileProblem, load_context_files};
+
+/// The files that are notes; folders and files whose names begin with a dot hold an editor's own things.
+const NOTES: &str = "**/*.md";
+
+/// Reads the notes of a project's vault, in the order of their paths, and says what was not read, and why. The lack of notes
+/// stops no run: they only help it.
+pub(super) fn load_vault(config: &ProjectConfig) -> (Vec<VaultNote>, Option<Warning>) {
+    let Some(Vault { path, .. }) = &config.vault else {
+        return (Vec::new(), None);
+    };
+    let (notes, problem) = read_notes(path);
+    if let Some(problem) = &problem {
+        tracing::warn!(problem, "notes are left out of a prompt");
+    }
+    (notes, problem.map(|problem| Warning::NotRead { problem }))
+}
+
+fn read_notes(path: &Path) -> (Vec<VaultNote>, Option<String>) {
+    // the folder itself may be a link: the user named it
+    let folder = match path.canonicalize() {
+        Ok(folder) if folder.is_dir() => folder,
+        Ok(_) => return (Vec::new(), Some(nothing_read(path, "it is no folder"))),
+        Err(error) => return (Vec::new(), Some(nothing_read(path, &error.to_string()))),
+    };
+    let mut notes = Vec::new();
+    let mut left_out = Vec::new();
+    for ContextFile { path, content } in load_context_files(&folder, &[NOTES.to_owned()]) {
+        match content {
+            Ok(text) if text.trim().is_empty() => {}
+            Ok(text) => notes.push(VaultNote { path, text }),
+            Err(problem) => left_out.push((path, problem)),
+        }
+    }
+    let problem = left_out
+        .first()
+        .map(|(file, problem)| describe(path, left_out.len(), file, problem));
+    (notes, problem)
+}
+
+fn nothing_read(path: &Path, why: &str) -> String {
+    format!(
+        "vault.path: no notes are read from {}: {why}",
+        path.display()
+    )
+}
+
+/// Says what was left out: how much, and the first of it.
+fn describe(path: &Path, count: usize, file: &str, problem: &ContextFileProblem) -> String {
+    let why = match problem {
+        ContextFileProblem::NoMatch => return nothing_read(path, "it holds no markdown file"),
+        ContextFileProblem::Outside => "it leads out of the folder".to_owned(),
+        other => other.to_string(),
+    };
+    let files = if count == 1 { "file is" } else { "files are" };
+    format!(
+        "vault.path: {count} {files} left out of {}, the first: {file}: {why}",
+        path.display()
+    )
+}
