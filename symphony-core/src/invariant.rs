@@ -90,7 +90,7 @@ impl Invariant {
             Self::I6 => "an appointment is no further away than the longest wait",
             Self::I7 => "the circuit breaker opens at max_retries, with one notice",
             Self::I8 => {
-                "a finished phase never runs again, and a phase runs only when its dependencies are done"
+                "a finished phase never runs again and is left at once, by one claim, and a phase runs only when its dependencies are done"
             }
             Self::I9 => {
                 "an agent's verdict comes from a judge's run on that review, names its head commit, and is not the author's"
@@ -128,7 +128,7 @@ impl Invariant {
         use CheckedOn::{Database, Files, Processes, Repository, Tests};
         match self {
             Self::I2 | Self::I3 => &[Processes],
-            Self::I8 | Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
+            Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
             Self::I10 | Self::I13 => &[Database, Repository],
             Self::I15 => &[Database, Files, Repository],
             _ => &[Database],

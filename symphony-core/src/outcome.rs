@@ -67,7 +67,8 @@ pub struct Routing {
     pub status: RunStatus,
     /// The run's final error.
     pub error: Option<RunError>,
-    /// The issue's accepted phase is left: whether another one follows. It comes before the event.
+    /// The issue's accepted phase is left: whether another one follows. It comes before the event. An issue that is in
+    /// `todo` already stays there: only its label goes on.
     pub advance: Option<NextPhase>,
     /// What happened to the issue.
     pub event: Option<IssueEvent>,
@@ -101,7 +102,10 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     let review_ends = end.gate_is_red && status == IssueStatus::Review;
     // what was accepted stays accepted, however the run ended afterwards
     if let Some(next) = end.accepted
-        && matches!(status, IssueStatus::InProgress | IssueStatus::Review)
+        && matches!(
+            status,
+            IssueStatus::InProgress | IssueStatus::Review | IssueStatus::Todo
+        )
         && end.status != RunStatus::Tampered
     {
         routing.counts = AttemptCounts::default();

@@ -38,6 +38,8 @@ pub struct ClaimRequest {
 pub enum ClaimRefusal {
     /// The issue is not where the plan saw it.
     IssueMoved(IssueStatus),
+    /// The issue is in another phase than the plan saw; none without a phase label.
+    InAnotherPhase(Option<PhaseName>),
     /// Another run is live on the issue, or of the same agent on the project.
     AlreadyRunning(RunId),
     /// The pull request is no longer open, or the claim awaits no judge any more.
@@ -58,6 +60,10 @@ impl fmt::Display for ClaimRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::IssueMoved(status) => write!(f, "the issue is `{status}` now"),
+            Self::InAnotherPhase(Some(phase)) => {
+                write!(f, "the issue is in the phase `{phase}` now")
+            }
+            Self::InAnotherPhase(None) => f.write_str("the issue has no phase label now"),
             Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
             Self::ReviewEnded => f.write_str("its review has ended"),
             Self::WaitsFor(1) => f.write_str("it waits for another issue now"),
@@ -160,7 +166,8 @@ fn refusal(
             "run id", other,
         )?)));
     }
-    let status = load_issue(tx, issue)?.state.status();
+    let found = load_issue(tx, issue)?;
+    let status = found.state.status();
     let expected = match (&request.start.target, &request.start.agent) {
         (RunTarget::Issue(_), AgentType::Intake) => IssueStatus::Backlog,
         (RunTarget::Issue(_), _) => IssueStatus::Todo,
@@ -170,6 +177,10 @@ fn refusal(
         return Ok(Some(ClaimRefusal::IssueMoved(status)));
     }
     if expected == IssueStatus::Todo {
+        let phase = found.phase();
+        if phase != request.start.phase {
+            return Ok(Some(ClaimRefusal::InAnotherPhase(phase)));
+        }
         let waits_for: u32 = tx.query_row(
             "SELECT open_dependencies FROM issue WHERE id = ?1",
             [issue.as_str()],

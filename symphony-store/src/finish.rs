@@ -4,7 +4,7 @@ use rusqlite::{Transaction, params};
 use serde_json::{Value, json};
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::issue::{FindingKind, Issue, IssueEvent};
+use symphony_core::issue::{FindingKind, Issue};
 use symphony_core::outcome::{
     Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, reached_provider, route_run_end,
 };
@@ -23,7 +23,7 @@ use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
 use crate::phase_claim::claim_at_end;
 use crate::phase_claim_query::load_claim;
-use crate::phase_verdict::close_step;
+use crate::phase_verdict::step_on;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
 use crate::pull_request::{set_state, write_gates, write_verdict};
@@ -187,15 +187,17 @@ fn end_run(
         status,
         error: error.as_ref(),
         counted,
+        advanced: routing
+            .as_ref()
+            .is_some_and(|(_, end)| end.advance.is_some()),
     };
     write_end(tx, context, run, finish, &ending)?;
     if let RunTarget::PlanPhase(plan, phase) = &run.target {
         end_phase(tx, context, run, (plan, phase), finish)?;
     }
     if let Some((id, routing)) = &routing {
-        if let (Some(claim), Some(next)) = (&claim, routing.advance) {
-            move_in(tx, context, id, &IssueEvent::PhaseAccepted { next })?;
-            close_step(tx, context, claim)?;
+        if let Some(claim) = claim.as_ref().filter(|_| routing.advance.is_some()) {
+            step_on(tx, context, claim)?;
         }
         carry_out(tx, context, run, id, routing)?;
         end_intake(tx, context, run, id, finish)?;
@@ -314,6 +316,8 @@ struct Ending<'a> {
     error: Option<&'a RunError>,
     /// Whether it counts towards the circuit breaker of its issue.
     counted: bool,
+    /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
+    advanced: bool,
 }
 
 fn write_end(
@@ -354,6 +358,7 @@ fn write_end(
         "status": status,
         "error": error.map(|e| e.class),
         "counted": ending.counted,
+        "advanced": ending.advanced,
         "cap": finish.cap.map(|cap| cap.scope),
     });
     append(tx, context, about, "run_ended", &payload)

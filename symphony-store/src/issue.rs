@@ -18,6 +18,7 @@ use crate::note::add_limited_comment;
 use crate::open::Store;
 use crate::phase_claim::reject;
 use crate::phase_claim_query::load_open_claim;
+use crate::phase_verdict::step_in_todo;
 use crate::pull_request::set_state;
 use crate::pull_request_query::load_open_pr;
 use crate::row::to_json;
@@ -376,5 +377,9 @@ pub(crate) fn move_in(
         "issue_moved",
         &moved_payload(event, &issue.state, &state),
     )?;
+    // who accepts a phase writes the label itself
+    if state.status() == IssueStatus::Todo && !matches!(event, IssueEvent::PhaseAccepted { .. }) {
+        step_in_todo(tx, context, id)?;
+    }
     Ok(state)
 }

@@ -6,7 +6,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::contract::{ClaimState, PhaseClaim};
 use symphony_core::id::{ClaimId, IssueId, PhaseName};
 use symphony_core::issue::{
-    FindingKind, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, check_required_text, check_text,
+    AttemptCounts, FindingKind, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, check_required_text,
+    check_text,
 };
 use symphony_core::pull_request::{Verdict, VerdictKind};
 use symphony_core::run::{ProtectionLevel, RunTarget};
@@ -14,7 +15,7 @@ use symphony_core::run::{ProtectionLevel, RunTarget};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::{move_in, set_labels};
+use crate::issue::{move_in, set_counts, set_labels};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
@@ -208,14 +209,44 @@ fn take_step(
     let Some(claim) = load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) else {
         return Ok(None);
     };
-    let next = claim.next();
-    move_in(tx, context, issue, &IssueEvent::PhaseAccepted { next })?;
-    close_step(tx, context, &claim)?;
+    step_on(tx, context, &claim)?;
     load_claim(tx, claim.id).map(Some)
 }
 
-/// Writes the label of the next phase, and that the claim has had its effect.
-pub(crate) fn close_step(
+/// Takes the issue of an accepted claim on: the transition, and the label. One that went to `todo` by itself only lacks
+/// the label.
+pub(crate) fn step_on(
+    tx: &Transaction<'_>,
+    context: &Context,
+    claim: &PhaseClaim,
+) -> Result<(), StoreError> {
+    if load_issue(tx, &claim.issue)?.state.status() != IssueStatus::Todo {
+        let next = claim.next();
+        move_in(
+            tx,
+            context,
+            &claim.issue,
+            &IssueEvent::PhaseAccepted { next },
+        )?;
+    }
+    close_step(tx, context, claim)
+}
+
+/// Takes the step of an issue that came to `todo` while its phase is accepted: the phase would be worked on again. While
+/// a run is live on it, the end of that run does it.
+pub(crate) fn step_in_todo(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+) -> Result<(), StoreError> {
+    match load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) {
+        Some(claim) if !is_live(tx, issue)? => close_step(tx, context, &claim),
+        _ => Ok(()),
+    }
+}
+
+/// Writes the label of the next phase, and that the claim has had its effect. What counted in the phase is over.
+fn close_step(
     tx: &Transaction<'_>,
     context: &Context,
     claim: &PhaseClaim,
@@ -227,6 +258,7 @@ pub(crate) fn close_step(
         labels.push(format!("{PHASE_LABEL_PREFIX}{next}"));
         set_labels(tx, &claim.issue, &labels)?;
     }
+    set_counts(tx, &claim.issue, AttemptCounts::default())?;
     tx.execute(
         "UPDATE phase_claim SET open = 0 WHERE id = ?1",
         [claim.id.get()],

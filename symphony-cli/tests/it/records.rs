@@ -92,11 +92,12 @@ pub(crate) fn claimed_run(project: &Project, target: RunTarget, agent: AgentType
     let issue = target.issue().expect("it is about an issue");
     let issue = store.issue(issue).unwrap();
     let run = RunId::parse(uuid::Uuid::now_v7().to_string()).unwrap();
+    let phase = issue.phase();
     let start = StartRun {
         project: issue.project,
         target,
         agent,
-        phase: None,
+        phase,
         attempt: 1,
         provider: "scripted".to_owned(),
         probes: Vec::new(),

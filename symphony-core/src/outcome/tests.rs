@@ -484,6 +484,8 @@ proptest! {
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
         let advanced = match routing.advance {
+            // back in `todo` already, only its label goes on
+            Some(_) if issue.state == IssueState::Todo => issue.state.clone(),
             None => issue.state.clone(),
             Some(next) => apply(&issue.state, &IssueEvent::PhaseAccepted { next }).unwrap(),
         };
@@ -607,6 +609,11 @@ fn every_end_in_a_phase_has_its_route() {
                 None,
             )))),
             "succeeded | - | 0/2 | -",
+        ),
+        (
+            "accepted, but the agent then handed the issue back",
+            moved(follows(research(row(Researcher, Todo, Succeeded, None)))),
+            "succeeded | advance:Follows | 0/0 | -",
         ),
         (
             "accepted, and the cap of the issue is reached",

@@ -82,13 +82,17 @@ impl Desk {
     /// Claims a run of an agent on a target.
     pub(crate) fn run(&mut self, agent: AgentType, target: RunTarget) -> Run {
         let run = format!("run-{}", self.events());
+        let phase = match &target {
+            RunTarget::Issue(issue) => self.store.issue(issue).unwrap().phase(),
+            _ => None,
+        };
         let request = ClaimRequest {
             run: RunId::parse(run).unwrap(),
             start: StartRun {
                 project: project("demo"),
                 target,
                 agent,
-                phase: None,
+                phase,
                 attempt: 1,
                 provider: "scripted".into(),
                 probes: vec![],

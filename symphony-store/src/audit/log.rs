@@ -100,7 +100,7 @@ fn check_counts(
     for event in log {
         let text = |pointer: &str| event.payload.pointer(pointer).and_then(Value::as_str);
         match event.kind.as_str() {
-            "counts_cleared" => counts = AttemptCounts::default(),
+            "counts_cleared" | "phase_advanced" => counts = AttemptCounts::default(),
             "issue_moved" => {
                 if let Some("queued" | "reopened" | "phase_accepted") = text("/event/event") {
                     counts = AttemptCounts::default();
@@ -114,9 +114,10 @@ fn check_counts(
                 let class = text("/error").and_then(|name| ErrorClass::parse(name).ok());
                 let waited = class.is_some_and(ErrorClass::is_hold) || status == Some("cancelled");
                 let counted = event.payload.pointer("/counted") == Some(&Value::Bool(true));
-                // triage is no attempt, and a spending cap no failure
-                let exempt =
-                    agents.get(&event.run).copied() == Some("intake") || text("/cap").is_some();
+                // triage is no attempt, a spending cap no failure, and a phase that is left counts from nothing
+                let exempt = agents.get(&event.run).copied() == Some("intake")
+                    || text("/cap").is_some()
+                    || event.payload.pointer("/advanced") == Some(&Value::Bool(true));
                 let wrong = match (counted, waited) {
                     (true, true) => {
                         Some((Invariant::I5, "counts, though it met a global condition"))

@@ -1,12 +1,13 @@
 //! The audit: every invariant of [`Invariant`](symphony_core::invariant::Invariant) that can be stated on the database.
 //!
 //! It only reads, on one state of the database. Each finding names the row and what is wrong with it. `rows` holds the
-//! checks that are one query each, `log` those that replay the log, `limits` those that depend on the configuration,
+//! checks that are one query each, `phases` those of them about phases of issues and plans, `log` those that replay the log, `limits` those that depend on the configuration,
 //! `file` those on the file itself. [`Store::for_each_text`] shows every text to a search for secrets.
 
 mod file;
 mod limits;
 mod log;
+mod phases;
 mod rows;
 mod text;
 

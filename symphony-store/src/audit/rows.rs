@@ -3,6 +3,7 @@
 use rusqlite::Connection;
 use symphony_core::invariant::{Invariant, Violation};
 
+use super::phases;
 use crate::error::StoreError;
 
 /// How much is looked at.
@@ -137,11 +138,12 @@ pub(super) fn check(
     extent: Extent,
     found: &mut Vec<Violation>,
 ) -> Result<(), StoreError> {
-    let more: &[(Invariant, &str)] = match extent {
-        Extent::All => ALL,
-        Extent::LiveOnly => &[],
+    let more: [&[(Invariant, &str)]; 2] = match extent {
+        Extent::All => [ALL, phases::ALL],
+        Extent::LiveOnly => [&[], &[]],
     };
-    for (invariant, sql) in LIVE.iter().chain(more) {
+    let always = LIVE.iter().chain(phases::LIVE);
+    for (invariant, sql) in always.chain(more.into_iter().flatten()) {
         let mut statement = conn.prepare_cached(sql)?;
         let mut rows = statement.query([])?;
         while let Some(row) = rows.next()? {
@@ -160,7 +162,7 @@ mod tests {
     #[test]
     fn what_is_checked_after_each_step_reads_no_whole_table() {
         let store = Store::open_in_memory().unwrap();
-        for (invariant, sql) in LIVE {
+        for (invariant, sql) in LIVE.iter().chain(phases::LIVE) {
             let mut statement = store
                 .conn
                 .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))

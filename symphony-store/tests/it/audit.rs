@@ -5,15 +5,19 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
+use symphony_core::id::PhaseName;
 use symphony_core::invariant::{CheckedOn, Invariant};
 use symphony_core::issue::IssueEvent;
+use symphony_core::plan::PlanOptions;
+use symphony_core::plan::state::PhaseWork;
 use symphony_core::pull_request::{VerdictKind, VerifiedGates};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{AuditRequest, IssueEdit, NewIssue, NewSubtask, Store};
+use symphony_store::{AuditRequest, IssueEdit, NewIssue, NewSubtask, Settlement, Store};
 
+use crate::plans;
 use crate::queries::snapshot_request;
 use crate::support::{
-    add, add_project, by, finish, human, new_issue, new_pr, system, try_claim, worker,
+    add, add_project, by, finish, human, new_claim, new_issue, new_pr, system, try_claim, worker,
 };
 
 fn request() -> AuditRequest {
@@ -26,7 +30,8 @@ fn request() -> AuditRequest {
 
 /// A database in which something of every kind has happened:
 /// DEM-1 merged, DEM-2 in review with a judge at work, DEM-3 waits for a retry, DEM-4 in progress, DEM-5 split into
-/// DEM-6 (waits for DEM-4), DEM-7 given up by the breaker, DEM-8 returned by a hold.
+/// DEM-6 (waits for DEM-4), DEM-7 given up by the breaker, DEM-8 returned by a hold, DEM-9 researched, its design approved
+/// by a judge; a plan of two phases, the first complete.
 fn sample(path: &Path) {
     let store = &mut Store::open(path).unwrap();
     add_project(store);
@@ -70,6 +75,46 @@ fn sample(path: &Path) {
     let held = worker(store, "r8", &id(8));
     let end = finish(&held, RunStatus::Failed, Some(ErrorClass::Overloaded));
     store.finish_run(&system(27), &end).unwrap();
+    pass_phases(store);
+    begin_plan(store);
+}
+
+fn pass_phases(store: &mut Store) {
+    let labelled = NewIssue {
+        labels: vec!["phase:research".into()],
+        ..new_issue("nine")
+    };
+    let issue = store.add_issue(&human(28), &labelled).unwrap().id;
+    for (run, settlement, next) in [
+        ("p1", Settlement::Accepted, "architecture"),
+        ("p2", Settlement::AwaitingJudge, "grooming"),
+    ] {
+        let agent = worker(store, run, &issue);
+        let mut new = new_claim(store, &issue);
+        new.next_phase = PhaseName::parse(next).ok();
+        let claim = store.submit_claim(&by(&agent, 29), &new).unwrap();
+        store
+            .settle_claim(&by(&agent, 29), claim.id, settlement, "c2", &[])
+            .unwrap();
+        let end = finish(&agent, RunStatus::Succeeded, None);
+        store.finish_run(&system(30), &end).unwrap();
+    }
+    let claim = store.open_claim(&issue).unwrap().unwrap();
+    let target = RunTarget::Claim(issue, claim.id);
+    let judge = try_claim(store, "p3", target, AgentType::Judge).unwrap();
+    store
+        .record_phase_verdict(&by(&judge, 31), claim.id, VerdictKind::Approved, "c2", "")
+        .unwrap();
+    let end = finish(&judge, RunStatus::Succeeded, None);
+    store.finish_run(&system(32), &end).unwrap();
+}
+
+fn begin_plan(store: &mut Store) {
+    let document = plans::document(&[("a", &[]), ("b", &["a"])]);
+    plans::create(store, document, PlanOptions::default());
+    let run = plans::claim(store, "p4", "a").unwrap();
+    let end = plans::end(&run, RunStatus::Succeeded, None, PhaseWork::InPlace);
+    store.finish_run(&system(33), &end).unwrap();
 }
 
 fn open_pr(store: &mut Store, run: &str, number: u64, head: &str) -> symphony_core::id::PrId {
@@ -162,6 +207,73 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
         Invariant::I7,
         "UPDATE run SET attempt = 16 WHERE id = 'r4'",
         &["I7 r4: it is attempt 16, the limit is 15"],
+    ),
+    (
+        Invariant::I8,
+        "DROP INDEX phase_claim_open; UPDATE phase_claim SET open = 1, state = 'awaiting_judge', phase = 'grooming'",
+        &["I8 DEM-9: 2 open claims: 1, 2"],
+    ),
+    (
+        Invariant::I8,
+        "UPDATE phase_claim SET open = 1, state = 'awaiting_judge' WHERE id = 2",
+        &["I8 DEM-9: claim 2 is open, but the issue is not in the phase architecture"],
+    ),
+    (
+        Invariant::I8,
+        "UPDATE phase_claim SET open = 1, phase = 'grooming' WHERE id = 2",
+        &["I8 DEM-9: claim 2 of grooming is accepted, but the issue is todo and no run is live on it"],
+    ),
+    (
+        Invariant::I8,
+        "UPDATE phase_claim SET open = 1, state = 'submitted', phase = 'grooming' WHERE id = 2",
+        &["I8 DEM-9: claim 2 was never settled, but its run p2 is over"],
+    ),
+    (
+        Invariant::I8,
+        "DROP TRIGGER event_is_append_only_d; DELETE FROM event WHERE kind = 'phase_advanced' AND payload ->> '$.claim' = '2'",
+        &["I8 DEM-9: claim 2 of architecture is accepted and closed, but the issue did not go on"],
+    ),
+    (
+        Invariant::I8,
+        "UPDATE run SET phase = 'research' WHERE id = 'p2'",
+        &["I8 p2: it worked on the phase research, when DEM-9 had gone on to architecture"],
+    ),
+    (
+        Invariant::I8,
+        "INSERT INTO run (id, fence, project, plan, plan_phase, agent, attempt, provider, status, protection, started_at, ended_at)
+         VALUES ('p5', 100, 'demo', 'ship', 'a', 'worker', 1, 'scripted', 'failed', 'none', 1, 1);
+         INSERT INTO event (at, run, actor, kind) VALUES (1, 'p5', 'system', 'run_claimed'), (1, 'p5', 'system', 'run_ended')",
+        &["I8 p5: it began on the phase a of the plan ship, which was complete"],
+    ),
+    (
+        Invariant::I8,
+        "UPDATE plan_phase SET status = 'pending' WHERE phase = 'a'; UPDATE plan_phase SET status = 'running', run = 'r1' WHERE phase = 'b'",
+        &["I8 ship b: it is at work, but a, which it waits for, is pending"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE phase_claim SET verdict = json_set(verdict, '$.commit', 'c0') WHERE id = 2",
+        &["I9 claim 2: its verdict names commit c0, it is about c2"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE phase_claim SET verdict = json_set(verdict, '$.run', run) WHERE id = 2",
+        &["I9 claim 2: its verdict comes from run p2, which is its author's"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE phase_claim SET verdict = json_set(verdict, '$.run', 'j1') WHERE id = 2",
+        &["I9 claim 2: its verdict comes from run j1, which was not on it"],
+    ),
+    (
+        Invariant::I9,
+        "UPDATE phase_claim SET verdict = json_set(verdict, '$.run', 'r4') WHERE id = 2",
+        &["I9 claim 2: its verdict comes from run r4 of a worker"],
+    ),
+    (
+        Invariant::I17,
+        "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-9', 'system', 'phase_advanced', '{\"claim\":\"2\"}')",
+        &["I17 DEM-9: claim 2 took it on 2 times"],
     ),
     (
         Invariant::I9,

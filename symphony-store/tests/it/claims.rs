@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use symphony_core::agent::AgentType;
+use symphony_core::id::PhaseName;
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::run::{RunStatus, RunTarget};
 use symphony_store::{ClaimRefusal, IssueEdit, IssueFilter, Store, StoreError};
@@ -185,4 +186,35 @@ fn a_run_on_an_issue_that_ends_is_asked_to_end() {
         .move_issue(&human(3), &issue.id, &IssueEvent::Cancelled)
         .unwrap();
     assert!(store.cancel_requested(&run.id).unwrap());
+}
+
+#[test]
+fn a_phase_that_changed_after_the_plan_is_planned_anew() {
+    let in_research = "the issue is in the phase `research` now";
+    let table = [
+        (Some("research"), None, in_research),
+        (Some("research"), Some("grooming"), in_research),
+        (None, Some("grooming"), "the issue has no phase label now"),
+        (Some("research"), Some("research"), "started"),
+        (None, None, "started"),
+    ];
+    for (label, planned, expected) in table {
+        let mut store = store();
+        let issue = add(&mut store, "one").id;
+        let edit = IssueEdit {
+            labels: Some(
+                label
+                    .map(|name| format!("phase:{name}"))
+                    .into_iter()
+                    .collect(),
+            ),
+            ..IssueEdit::default()
+        };
+        store.edit_issue(&human(2), &issue, &edit).unwrap();
+        let mut request = request("r1", RunTarget::Issue(issue), AgentType::Worker);
+        request.start.phase = planned.map(|name| PhaseName::parse(name).unwrap());
+        let claimed = store.claim(&system(3), &[request], 8).unwrap().remove(0);
+        let told = claimed.map_or_else(|refusal| refusal.to_string(), |_| "started".to_owned());
+        assert_eq!(told, expected, "{label:?} {planned:?}");
+    }
 }

@@ -325,3 +325,39 @@ fn an_issue_that_has_ended_leaves_no_open_claim() {
         assert_eq!(store.open_claim(&issue).unwrap(), None, "{event:?}");
     }
 }
+
+#[test]
+fn an_accepted_phase_is_not_worked_on_again_when_its_issue_comes_to_todo_otherwise() {
+    let labels = vec!["big".to_owned(), "phase:architecture".to_owned()];
+    // handed back by the agent itself
+    let (mut store, issue, run) = in_phase("research");
+    claimed(&mut store, &run, Settlement::Accepted);
+    store
+        .move_issue(&by(&run, 4), &issue, &IssueEvent::HandedBack)
+        .unwrap();
+    assert_eq!(store.issue(&issue).unwrap().phase(), run.phase);
+    end(&mut store, &run);
+    assert_eq!(
+        standing(&store, &issue),
+        (IssueStatus::Todo, labels.clone())
+    );
+    assert_eq!(
+        store.issue(&issue).unwrap().counts,
+        AttemptCounts::default()
+    );
+    // blocked by the agent, and put back by a human
+    let (mut store, issue, run) = in_phase("research");
+    let claim = claimed(&mut store, &run, Settlement::Accepted);
+    let reason = "a question".to_owned();
+    store
+        .move_issue(&by(&run, 4), &issue, &IssueEvent::AgentBlocked { reason })
+        .unwrap();
+    end(&mut store, &run);
+    assert!(store.phase_claim(claim.id).unwrap().awaits_step());
+    store
+        .move_issue(&human(5), &issue, &IssueEvent::Queued)
+        .unwrap();
+    assert_eq!(standing(&store, &issue), (IssueStatus::Todo, labels));
+    assert!(!store.phase_claim(claim.id).unwrap().open);
+    assert_eq!(store.advance_phase(&system(6), &issue).unwrap(), None);
+}

@@ -104,10 +104,11 @@ pub(crate) fn try_claim(
     target: RunTarget,
     agent: AgentType,
 ) -> Result<Run, ClaimRefusal> {
-    store
-        .claim(&system(2), &[request(run, target, agent)], 8)
-        .unwrap()
-        .remove(0)
+    let mut request = request(run, target, agent);
+    if let RunTarget::Issue(issue) = &request.start.target {
+        request.start.phase = store.issue(issue).unwrap().phase();
+    }
+    store.claim(&system(2), &[request], 8).unwrap().remove(0)
 }
 
 pub(crate) fn worker(store: &mut Store, run: &str, issue: &IssueId) -> Run {

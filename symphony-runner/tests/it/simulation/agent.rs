@@ -5,9 +5,10 @@ use std::collections::VecDeque;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::pull_request::VerdictKind;
-use symphony_core::run::RunStatus;
+use symphony_core::run::{Run, RunStatus};
 use symphony_runner::supervise::SuperviseMode;
 
+use super::phases::{Claim, is_phase_agent};
 use super::random::Random;
 use super::stage::Trouble;
 
@@ -28,6 +29,8 @@ pub(super) enum Step {
     Block,
     /// The agent gives its issue back.
     HandBack,
+    /// A phase agent claims.
+    Claim(Claim),
     /// A planner makes a sub-task.
     Subtask,
     /// The agent ends; the supervisor does the exit handling.
@@ -43,7 +46,7 @@ const TIME_LIMIT_MS: i64 = 30 * 60_000;
 
 /// Draws what a run does, with times from `passed` on.
 pub(super) fn script(
-    agent: &AgentType,
+    run: &Run,
     mode: SuperviseMode,
     trouble: Trouble,
     random: &mut Random,
@@ -54,8 +57,12 @@ pub(super) fn script(
         (SuperviseMode::Finish, _) => {
             vec![Step::End(RunStatus::Crashed, Some(ErrorClass::Crashed))]
         }
-        (SuperviseMode::Run, Trouble::Wild) => wild(agent, random),
-        (SuperviseMode::Run, Trouble::Calm) => calm(agent),
+        (SuperviseMode::Run, Trouble::Wild) if is_phase_agent(run) => wild_phase(random),
+        (SuperviseMode::Run, Trouble::Calm) if is_phase_agent(run) => {
+            with_start(vec![Step::Claim(Claim::Delivered), succeeded()])
+        }
+        (SuperviseMode::Run, Trouble::Wild) => wild(&run.agent, random),
+        (SuperviseMode::Run, Trouble::Calm) => calm(&run.agent),
     };
     let mut due = passed;
     steps
@@ -102,9 +109,9 @@ fn with_start(mut steps: Vec<Step>) -> Vec<Step> {
     steps
 }
 
-fn wild(agent: &AgentType, random: &mut Random) -> Vec<Step> {
-    use Step::{Block, Comment, EndAndCall, FalseVerdict, HandBack, Killed, OpenPr, Subtask};
-    let bad = [
+/// Ends badly, in one of the ways that are the agent's.
+fn some_failure(random: &mut Random) -> Step {
+    failed(*random.pick(&[
         ErrorClass::AgentFailed,
         ErrorClass::TimedOut,
         ErrorClass::Stalled,
@@ -112,8 +119,38 @@ fn wild(agent: &AgentType, random: &mut Random) -> Vec<Step> {
         ErrorClass::Tampered,
         ErrorClass::InvalidRequest,
         ErrorClass::PermissionDenied,
-    ];
-    let fail = failed(*random.pick(&bad));
+    ]))
+}
+
+fn wild_phase(random: &mut Random) -> Vec<Step> {
+    use Step::{Block, Comment, EndAndCall, FalseVerdict, HandBack, Killed};
+    let fail = some_failure(random);
+    let says = Step::Claim;
+    let delivered = says(Claim::Delivered);
+    with_start(match random.below(100) {
+        0..40 => vec![Comment, delivered, succeeded()],
+        40..47 => vec![says(Claim::Empty), delivered, succeeded()],
+        47..53 => vec![says(Claim::Skipping), succeeded()],
+        53..59 => vec![says(Claim::OfAnother), succeeded()],
+        59..63 => vec![delivered.clone(), delivered, succeeded()],
+        63..69 => vec![delivered, Killed],
+        69..75 => vec![says(Claim::Unsettled)],
+        75..80 => vec![succeeded()],
+        80..85 => vec![Comment, fail],
+        85..89 => vec![delivered, fail],
+        89..92 => vec![delivered, FalseVerdict, succeeded()],
+        92..94 => vec![delivered, Block, succeeded()],
+        94..96 => vec![delivered, HandBack, succeeded()],
+        96..97 => vec![Block, succeeded()],
+        97..98 => vec![Step::Subtask, delivered, succeeded()],
+        98..99 => vec![Comment, Killed],
+        _ => vec![delivered, EndAndCall],
+    })
+}
+
+fn wild(agent: &AgentType, random: &mut Random) -> Vec<Step> {
+    use Step::{Block, Comment, EndAndCall, FalseVerdict, HandBack, Killed, OpenPr, Subtask};
+    let fail = some_failure(random);
     let draw = random.below(100);
     with_start(match agent {
         AgentType::Judge => match draw {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::invariant::Violation;
 use symphony_core::tick::{Action, SlotLimits, plan_tick};
@@ -276,12 +277,19 @@ impl Course {
                 _ => {}
             }
         }
-        // a run starts only when its dependencies are done
+        // a run starts only in its issue's phase, and when its dependencies are done
         for run in &report.started {
             let Some(issue) = run.target.issue().filter(|_| !run.target.is_review()) else {
                 continue;
             };
             let candidate = self.store.candidate(issue).unwrap().unwrap();
+            if run.agent != AgentType::Intake && run.phase != candidate.phase {
+                let (was, now) = (&run.phase, &candidate.phase);
+                self.machine.fail(format_args!(
+                    "I8: {} started in {was:?}, {issue} is in {now:?}",
+                    run.id
+                ));
+            }
             if !candidate.waits_for.is_empty() {
                 let on = candidate.waits_for;
                 self.machine.fail(format_args!(

@@ -2,7 +2,8 @@
 //!
 //! One seed is one course of events: agents that succeed, fail, hang, lie and call after their end, ticks that crash
 //! before and after each thing they do, supervisors that are killed, clocks that jump, providers that are down, disks
-//! that are full, people who change their minds. After each tick the cheap part of the audit and the rules about locks
+//! that are full, people who change their minds, phases that are claimed, judged and
+//! relabelled. After each tick the cheap part of the audit and the rules about locks
 //! and processes are checked, now and then the whole audit. Then the faults stop and everything has to end.
 //!
 //! `SYMPHONY_SIMULATION_TICKS` and `SYMPHONY_SIMULATION_SEED` make it longer and other; a failure prints both, with what
@@ -14,6 +15,7 @@ mod hands;
 mod machine;
 mod outage;
 mod person;
+mod phases;
 mod random;
 mod stage;
 mod supervision;
@@ -62,6 +64,17 @@ fn whatever_happens_the_invariants_hold_and_then_everything_ends() {
         "clock jumped",
         "stale plan",
         "claim refused",
+        "empty claim refused",
+        "claim accepted",
+        "claim awaits its judge",
+        "claim never settled",
+        "claim of another phase refused",
+        "phase approved",
+        "phase rejected",
+        "phase verdict refused",
+        "phase passed",
+        "a person decided on a phase",
+        "label changed",
     ] {
         assert!(summary.contains_key(what), "no `{what}` in {summary:?}");
     }

@@ -1,5 +1,6 @@
 //! People: they file, move, merge, reject, end runs, and change their minds.
 
+use symphony_core::contract::PhaseClaim;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
@@ -40,6 +41,9 @@ impl Course {
             IssueStatus::Todo if self.machine.random.chance(1, 2) => {
                 self.change_dependencies(&issue)
             }
+            IssueStatus::Todo if self.machine.random.chance(1, 2) => {
+                self.change_phase(&self.human(), &issue)
+            }
             _ => self.relocate(&issue, IssueStatus::Backlog),
         };
         match done {
@@ -53,7 +57,7 @@ impl Course {
         }
     }
 
-    fn human(&self) -> Context {
+    pub(super) fn human(&self) -> Context {
         Context::human(self.machine.now())
     }
 
@@ -113,10 +117,11 @@ impl Course {
                 Priority::None
             },
             size: (wild && random.chance(1, 5)).then(|| *random.pick(Size::ALL)),
-            labels: if wild && random.chance(1, 5) {
-                vec![NEEDS_PLANNING_LABEL.into()]
-            } else {
-                vec![]
+            labels: match random.below(10) {
+                0 | 1 if wild => vec![NEEDS_PLANNING_LABEL.into()],
+                2..5 if wild => vec!["phase:research".into()],
+                5 if wild => vec!["phase:grooming".into(), NEEDS_PLANNING_LABEL.into()],
+                _ => vec![],
             },
             parent: None,
             depends_on,
@@ -134,6 +139,9 @@ impl Course {
                 if let Some(pr) = self.store.open_pr(&issue.id)? {
                     return self.review(issue, &pr);
                 }
+                if let Some(claim) = self.store.open_claim(&issue.id)? {
+                    return self.look_at_claim(&claim);
+                }
                 if random.chance(1, 3) {
                     return self.relocate(issue, IssueStatus::Done);
                 }
@@ -150,6 +158,9 @@ impl Course {
             }
             _ => {}
         }
+        if self.machine.random.chance(1, 60) {
+            return self.change_phase(&self.human(), issue);
+        }
         if self.machine.random.chance(1, 40) {
             let review = self.review_of(&issue.id)?;
             let allowed = allowed_moves(&issue.state, review);
@@ -161,8 +172,19 @@ impl Course {
         Ok(())
     }
 
+    /// A person decides on few claims that a judge looks at, and soon on those that wait for a human.
+    fn look_at_claim(&mut self, claim: &PhaseClaim) -> Result<(), StoreError> {
+        let judged = self.stage(&claim.project).config.judge_enabled;
+        let kind = match self.machine.random.below(if judged { 60 } else { 6 }) {
+            0..2 => VerdictKind::Approved,
+            2 => VerdictKind::Rejected,
+            _ => return Ok(()),
+        };
+        self.decide_claim(&self.human(), claim, kind)
+    }
+
     fn review_of(&self, id: &IssueId) -> Result<Review, StoreError> {
-        Ok(if self.store.open_pr(id)?.is_some() {
+        Ok(if self.store.has_open_review(id)? {
             Review::Open
         } else {
             Review::None
@@ -264,7 +286,7 @@ impl Course {
     }
 
     /// Ends the live run of an issue; false when its supervisor died, so that nobody does it.
-    fn end_run_of(&mut self, id: &IssueId) -> Result<bool, StoreError> {
+    pub(super) fn end_run_of(&mut self, id: &IssueId) -> Result<bool, StoreError> {
         let filter = RunFilter {
             issue: Some(id.clone()),
             live_only: true,
@@ -338,7 +360,11 @@ impl Course {
         if given_up || unplanned {
             let edit = IssueEdit {
                 depends_on: given_up.then(Vec::new),
-                labels: unplanned.then(Vec::new),
+                labels: unplanned.then(|| {
+                    let mut labels = issue.labels.clone();
+                    labels.retain(|label| label != NEEDS_PLANNING_LABEL);
+                    labels
+                }),
                 ..IssueEdit::default()
             };
             self.store.edit_issue(&self.human(), &issue.id, &edit)?;
@@ -347,6 +373,14 @@ impl Course {
     }
 
     fn decide(&mut self, issue: &Issue) -> Result<(), StoreError> {
+        if let Some(claim) = self.store.open_claim(&issue.id)? {
+            let judged = self.stage(&issue.project).config.judge_enabled;
+            return if judged || !claim.awaits_judge() {
+                Ok(())
+            } else {
+                self.decide_claim(&self.human(), &claim, VerdictKind::Approved)
+            };
+        }
         let Some(pr) = self.store.open_pr(&issue.id)? else {
             return self.relocate(issue, IssueStatus::Done);
         };

@@ -7,6 +7,8 @@ use symphony_core::tick::{ProjectView, SlotLimits};
 use symphony_runner::tick::{KnownProject, project_view};
 use symphony_store::{Context, NewProject, Project, Store};
 
+use super::phases::shipped;
+
 /// What may go wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trouble {
@@ -22,6 +24,7 @@ pub(super) struct Stage {
     pub(super) project: Project,
     pub(super) config: ProjectConfig,
     pub(super) provider: String,
+    pub(super) pipeline: Pipeline,
     /// Whether its configuration can not be read at present.
     pub(super) broken: bool,
 }
@@ -42,6 +45,7 @@ impl Stage {
             project,
             config: ProjectConfig::defaults(root),
             provider: provider.to_owned(),
+            pipeline: shipped(),
             broken: false,
         }
     }
@@ -59,11 +63,7 @@ impl Stage {
         KnownProject {
             project,
             config: Some(self.config.clone()),
-            view: project_view(
-                &self.config,
-                &Pipeline::default(),
-                Ok(self.provider.clone()),
-            ),
+            view: project_view(&self.config, &self.pipeline, Ok(self.provider.clone())),
         }
     }
 }

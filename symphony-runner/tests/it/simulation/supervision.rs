@@ -2,7 +2,7 @@
 
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
-use symphony_core::issue::{IssueEvent, Priority};
+use symphony_core::issue::{Issue, IssueEvent, Priority};
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
@@ -52,7 +52,7 @@ impl Course {
                 continue;
             }
             let (trouble, passed) = (self.trouble, self.machine.passed);
-            let steps = script(&run.agent, mode, trouble, &mut self.machine.random, passed);
+            let steps = script(&run, mode, trouble, &mut self.machine.random, passed);
             self.machine
                 .supervisors
                 .insert(id, Supervisor { run, mode, steps });
@@ -159,6 +159,10 @@ impl Course {
                 };
                 self.store.create_pr(&context, &new)?;
             }
+            Step::Claim(how) => return self.claim_phase(run, &context, *how),
+            Step::Verdict(kind) if matches!(run.target, RunTarget::Claim(..)) => {
+                return self.judge_claim(run, &context, *kind);
+            }
             Step::Verdict(kind) => {
                 let RunTarget::PullRequest(_, id) = &run.target else {
                     return Ok(());
@@ -200,13 +204,14 @@ impl Course {
 
     /// A judge that speaks about another commit, or a worker about its own work: never recorded.
     fn speak_falsely(&mut self, run: &Run, context: &Context) -> Result<(), StoreError> {
-        let Some(pr) = run
-            .target
-            .issue()
-            .map(|id| self.store.open_pr(id))
-            .transpose()?
-            .flatten()
-        else {
+        let Some(issue) = run.target.issue() else {
+            return Ok(());
+        };
+        if let Some(claim) = self.store.open_claim(issue)? {
+            self.speak_falsely_of_claim(run, context, &claim);
+            return Ok(());
+        }
+        let Some(pr) = self.store.open_pr(issue)? else {
             return Ok(());
         };
         let commit = if run.target.is_review() {
@@ -288,7 +293,12 @@ impl Course {
             limits,
         };
         let context = Context::system(self.machine.now());
+        let issue = run.target.issue();
+        let before = issue.map(|id| self.store.issue(id)).transpose()?;
         let ended = self.store.finish_run(&context, &finish)?;
+        if before.map(|issue| issue.phase()) != ended.issue.as_ref().map(Issue::phase) {
+            self.machine.count("phase passed");
+        }
         if let Some(issue) = &ended.issue {
             self.machine.note(format_args!(
                 "{} is {}, {} is {} ({:?})",
