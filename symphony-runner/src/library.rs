@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use symphony_core::contract::{PhaseContract, Pipeline, parse_contract};
+use symphony_core::id::PhaseName;
 use symphony_core::profile::{AgentProfile, ProfileSet, parse_profile};
 
 use crate::error::RunnerError;
@@ -95,9 +96,13 @@ impl PromptLibrary {
             parse_contract,
             &mut problems,
         );
+        let (emptied, own_contracts): (Vec<_>, Vec<_>) = own_contracts
+            .into_iter()
+            .partition(|(_, text)| text.trim().is_empty());
+        let removed = removed_phases(&emptied, &base, &mut problems);
         let own = parse_all(borrowed(&own_contracts), parse_contract, &mut problems);
         let pipeline = collected(
-            Pipeline::new([base, own], &[], &profiles.types()),
+            Pipeline::new([base, own], &removed, &profiles.types()),
             &mut problems,
         )
         .unwrap_or_default();
@@ -116,6 +121,25 @@ impl PromptLibrary {
     pub fn profile(&self, agent: &symphony_core::agent::AgentType) -> Option<&AgentProfile> {
         self.profiles.get(agent)
     }
+}
+
+/// Names the phases that a project takes out: those it has an empty file for.
+fn removed_phases(
+    emptied: &[(String, String)],
+    shipped: &[PhaseContract],
+    problems: &mut Vec<String>,
+) -> Vec<PhaseName> {
+    let mut removed = Vec::new();
+    for (file, _) in emptied {
+        let name = Path::new(file).file_stem().unwrap_or_default();
+        match shipped.iter().find(|contract| name == contract.phase.as_str()) {
+            Some(contract) => removed.push(contract.phase.clone()),
+            None => problems.push(format!(
+                "{file}: is empty, which takes a phase out, but no phase of this name ships: write a contract, or delete the file"
+            )),
+        }
+    }
+    removed
 }
 
 fn borrowed(files: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {

@@ -97,3 +97,37 @@ fn phases_are_listed_and_a_broken_contract_names_its_line() {
         "{unknown}"
     );
 }
+
+#[test]
+fn an_empty_file_takes_a_phase_out() {
+    let project = set_up();
+    let phases = project.root.join(".symphony/prompts/phases");
+    std::fs::create_dir_all(&phases).unwrap();
+    std::fs::write(phases.join("grooming.md"), "\n").unwrap();
+    let broken = project.symphony(&["phase", "list"]);
+    assert_eq!(broken.code, 1, "{broken:?}");
+    assert!(
+        broken.stderr.contains("architecture") && broken.stderr.contains("`grooming`"),
+        "{broken:?}"
+    );
+
+    let shipped = include_str!("../../../prompts/phases/architecture.md");
+    let design = shipped.replace("next_phase: grooming", "next_phase: ready");
+    std::fs::write(phases.join("architecture.md"), design).unwrap();
+    let list = project.json(&["phase", "list"]);
+    let names: Vec<String> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| text(&item["phase"]))
+        .collect();
+    assert_eq!(names, ["architecture", "ready", "research"]);
+
+    std::fs::write(phases.join("wording.md"), "").unwrap();
+    let unknown = project.symphony(&["phase", "list"]);
+    assert_eq!(unknown.code, 1, "{unknown:?}");
+    assert!(
+        unknown.stderr.contains("wording.md") && unknown.stderr.contains("delete the file"),
+        "{unknown:?}"
+    );
+}
