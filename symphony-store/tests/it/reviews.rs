@@ -1,12 +1,16 @@
 //! Verdicts: whose count, and on which commit.
 
+use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
+use symphony_core::inbox::WaitsFor;
 use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
-use symphony_store::Store;
+use symphony_store::{PublishOutcome, PublishWish, Store};
 
-use crate::support::{add, by, finish, human, new_pr, store, system, try_claim, worker};
+use crate::support::{
+    add, at, by, finish, human, new_pr, project, store, system, try_claim, worker,
+};
 
 fn with_pr() -> (
     Store,
@@ -123,4 +127,54 @@ fn an_issue_that_a_human_ends_leaves_no_open_pull_request() {
         assert_eq!(store.pr(pr.id).unwrap().state, PrState::Closed, "{event:?}");
         assert_eq!(store.open_pr(&issue.id).unwrap(), None);
     }
+}
+
+/// What waits of publications at a second: since when, and the problem.
+fn unpublished(store: &Store, second: i64) -> Vec<(Timestamp, String)> {
+    let waiting = store.waiting_issues(&project(), 15, at(second)).unwrap();
+    let found = waiting.into_iter().filter_map(|waiting| match waiting.why {
+        WaitsFor::Publication { problem, .. } => Some((waiting.since, problem)),
+        _ => None,
+    });
+    found.collect()
+}
+
+#[test]
+fn a_publication_that_failed_waits_for_a_human_and_so_does_one_that_nobody_saw_end() {
+    let (mut store, _, pr) = with_pr();
+    let wait = |since, problem: &str| vec![(at(since), problem.to_owned())];
+    let ends = [
+        (
+            Some(7),
+            "pushing\nno network\n[exit code 7]\n",
+            "exit code 7: no network",
+        ),
+        (Some(1), "[exit code 1]\n", "exit code 1"),
+        (None, "pushing\n", "pushing"),
+        (None, " \n", "it was ended"),
+    ];
+    for (second, (exit_code, output, expected)) in (100..).step_by(10).zip(ends) {
+        let begun = store.begin_publication(&human(second), pr.id, PublishWish::Human);
+        // at work, it waits for nobody
+        assert_eq!(unpublished(&store, second + 1), []);
+        let outcome = PublishOutcome {
+            published: false,
+            exit_code,
+            url: None,
+            output: output.to_owned(),
+        };
+        let id = begun.unwrap().unwrap();
+        store
+            .end_publication(&system(second + 2), pr.id, id, &outcome)
+            .unwrap();
+        assert_eq!(unpublished(&store, second + 3), wait(second + 2, expected));
+    }
+    let begun = store.begin_publication(&human(200), pr.id, PublishWish::Human);
+    assert!(matches!(begun, Ok(Some(_))), "{begun:?}");
+    assert_eq!(unpublished(&store, 200 + 15 * 60 - 1), []);
+    let unseen = wait(200, "nobody saw how it ended");
+    assert_eq!(unpublished(&store, 200 + 15 * 60), unseen);
+    // once it is merged, nobody publishes it any more
+    store.record_merge(&human(300), pr.id, "m1").unwrap();
+    assert_eq!(unpublished(&store, 200 + 15 * 60), []);
 }
