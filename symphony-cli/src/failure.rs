@@ -121,14 +121,16 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     verdict.exit.into()
 }
 
-/// Joins an error and its causes; a cause that its parent repeats is left out.
+/// Joins an error and its causes; a cause that its parent repeats is left out, as is one that only puts a number in front.
 fn sentence(error: &anyhow::Error) -> String {
     let mut text = String::new();
+    let mut last = String::new();
     for cause in error.chain() {
         let part = cause.to_string();
-        if text.contains(part.trim()) {
+        if text.contains(part.trim()) || !last.is_empty() && part.ends_with(&last) {
             continue;
         }
+        last.clone_from(&part);
         if !text.is_empty() {
             text.push_str(": ");
         }
@@ -222,6 +224,21 @@ fn of_mcp(error: &McpError) -> Verdict {
     }
 }
 
+/// Says what to do about a database that can not be used.
+pub(crate) const fn database_mend(error: &StoreError) -> &'static str {
+    match error {
+        StoreError::NewerSchema { .. } => {
+            "install the newest Symphony: an older one can not use this database"
+        }
+        StoreError::Open { .. } => {
+            "look at the file and at its folder: you have to own both, and be allowed to read and write them"
+        }
+        _ => {
+            "let nothing run, move the file (`symphony config show database` names it) away with its -wal and -shm, and copy a backup to its place (`symphony db backup` makes them), or begin again with `symphony init`"
+        }
+    }
+}
+
 /// The move that is a verdict.
 const REVIEW_TO_TODO: (IssueStatus, Option<IssueStatus>) =
     (IssueStatus::Review, Some(IssueStatus::Todo));
@@ -255,7 +272,9 @@ fn of_store(error: &StoreError) -> Verdict {
         ),
         StoreError::NewerSchema { .. }
         | StoreError::Open { .. }
-        | StoreError::InvalidRow { .. } => Verdict::new(
+        | StoreError::NotADatabase { .. }
+        | StoreError::Damaged(_) => Verdict::new(Exit::Failed, database_mend(error)),
+        StoreError::InvalidRow { .. } => Verdict::new(
             Exit::Failed,
             "`symphony doctor` checks the database and says how to mend it",
         ),
@@ -282,6 +301,13 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
                 format!("`symphony -C '{}' …` runs there", main.display()),
             )
         }
+        WorkspaceError::Bare { path } => Verdict::new(
+            Exit::Failed,
+            format!(
+                "go to a clone with a checkout; `git clone '{}'` makes one",
+                path.display()
+            ),
+        ),
         WorkspaceError::NoCommits { .. } => Verdict::new(
             Exit::Failed,
             "`git commit --allow-empty -m 'first commit'` makes one",

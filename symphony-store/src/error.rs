@@ -55,7 +55,7 @@ pub enum StoreError {
     #[error("the database is busy: another process held its lock for more than 10 s")]
     Busy(#[source] rusqlite::Error),
     /// The database was written by a newer Symphony.
-    #[error("the database {} has schema version {found}; this symphony knows {known}: install the newer symphony that wrote it", path.display())]
+    #[error("open the database {}: its schema is version {found}, and this symphony knows {known}: a newer one wrote it", path.display())]
     NewerSchema {
         /// The file.
         path: PathBuf,
@@ -82,6 +82,17 @@ pub enum StoreError {
         /// What it holds.
         found: String,
     },
+    /// The file is damaged, or no database: restore a backup.
+    #[error("open the database {}: {reason}", path.display())]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+        /// What it is instead.
+        reason: &'static str,
+    },
+    /// A part of the file is damaged: restore a backup.
+    #[error("read the database: it is damaged")]
+    Damaged(#[source] rusqlite::Error),
     /// The disk is full.
     #[error("the disk is full: nothing was written to the database")]
     DiskFull(#[source] rusqlite::Error),
@@ -97,6 +108,7 @@ impl From<rusqlite::Error> for StoreError {
             _ if is_shared_memory_full(&error) => Self::DiskFull(error),
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy(error),
             Some(ErrorCode::DiskFull) => Self::DiskFull(error),
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged(error),
             _ => Self::Sqlite(error),
         }
     }

@@ -74,7 +74,11 @@ impl Store {
                 known: SCHEMA_VERSION,
             });
         }
-        conn.pragma_update(None, "journal_mode", "WAL")?;
+        conn.pragma_update(None, "journal_mode", "WAL")
+            .map_err(|error| match error.sqlite_error_code() {
+                Some(rusqlite::ErrorCode::DatabaseCorrupt) => open_error(path, error),
+                _ => error.into(),
+            })?;
         conn.pragma_update(None, "synchronous", "FULL")?;
         conn.pragma_update(None, "foreign_keys", true)?;
         conn.pragma_update(None, "trusted_schema", false)?;
@@ -127,10 +131,20 @@ fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
         Some(ErrorCode::DiskFull) => return error.into(),
         _ if is_shared_memory_full(&error) => return error.into(),
         Some(ErrorCode::NotADatabase) => {
-            "it is not a SQLite database (damaged, or another file): restore a backup, or move it away".to_owned()
+            return StoreError::NotADatabase {
+                path: path.to_owned(),
+                reason: "it is not a SQLite database: it is damaged, or another file",
+            };
         }
-        Some(ErrorCode::CannotOpen) => "there is no such file, or it may not be read and written".to_owned(),
-        Some(ErrorCode::DatabaseCorrupt) => "it is damaged: restore a backup".to_owned(),
+        Some(ErrorCode::DatabaseCorrupt) => {
+            return StoreError::NotADatabase {
+                path: path.to_owned(),
+                reason: "it is damaged",
+            };
+        }
+        Some(ErrorCode::CannotOpen) => {
+            "there is no such file, or it may not be read and written".to_owned()
+        }
         _ => error.to_string(),
     };
     StoreError::Open {

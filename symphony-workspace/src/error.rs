@@ -126,6 +126,14 @@ pub enum WorkspaceError {
         /// The repository's root.
         root: PathBuf,
     },
+    /// Objects of a partial clone were never fetched, and no call of git here fetches: the human does.
+    #[error(
+        "read the files of {}: its repository is a partial clone that lacks some of them; `git fetch --refetch --no-filter` there gets them", place.display()
+    )]
+    ObjectsNotFetched {
+        /// Where git ran.
+        place: PathBuf,
+    },
     /// No worktree of that name is registered.
     #[error("find a worktree at {}", path.display())]
     WorktreeMissing {

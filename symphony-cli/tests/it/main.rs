@@ -1,6 +1,8 @@
 //! Integration tests of symphony-cli.
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod configuration;
 #[cfg(test)]
 mod demo;
@@ -32,6 +34,8 @@ mod library;
 mod main_job;
 #[cfg(test)]
 mod mcp_stdio;
+#[cfg(test)]
+mod odd_repositories;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]

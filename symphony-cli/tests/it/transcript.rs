@@ -74,6 +74,7 @@ macro_rules! assert_transcript {
                 (r"git: \S+ \d+\.\d+", "git: GIT"),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
                 (r"schema \d+", "schema N"),
+                (r"symphony knows \d+", "symphony knows N"),
                 (r" {3,}", "  "),
                 (r"(AGO|took)  \d+m?s\b", "$1  SPAN"),
             ],

@@ -209,6 +209,8 @@ pub(super) fn project_obstacles(
     }
     let provider = match &project.provider {
         Ok(name) => name.as_str(),
+        // a broken configuration can name no provider: it was told already
+        Err(problem) if project.broken.as_ref() == Some(problem) => "",
         Err(problem) => {
             reasons.push(Reason::NoProvider {
                 problem: problem.clone(),

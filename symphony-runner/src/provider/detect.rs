@@ -22,7 +22,8 @@ pub struct Installation<'a> {
 
 /// Chooses the provider and finds its program.
 ///
-/// `auto` takes the Claude CLI when it is found, else Codex.
+/// `auto` takes the Claude CLI when it is found, else Codex. When neither is, and the configuration names the program of one,
+/// the error is about that program.
 ///
 /// # Errors
 /// When the program is not installed, or what the provider needs is not configured; the text says what to do.
@@ -34,10 +35,18 @@ pub fn find_provider(
     if let Some(name) = choice.named() {
         return find_named(name, providers, installation);
     }
-    [ProviderName::ClaudeCli, ProviderName::CodexCli]
-        .into_iter()
-        .find_map(|name| find_named(name, providers, installation).ok())
-        .ok_or(ProviderError::NothingInstalled)
+    let mut missing = None;
+    for name in [ProviderName::ClaudeCli, ProviderName::CodexCli] {
+        match find_named(name, providers, installation) {
+            Ok(call) => return Ok(call),
+            // what the configuration names is what its writer wants to hear of
+            Err(error) if providers.settings(name).binary.is_some() => {
+                missing.get_or_insert(error);
+            }
+            Err(_) => {}
+        }
+    }
+    Err(missing.unwrap_or(ProviderError::NothingInstalled))
 }
 
 fn find_named(

@@ -54,7 +54,7 @@ fn blocked_issues_are_not_candidates() {
 }
 
 #[test]
-fn a_file_that_is_no_database_says_what_to_do() {
+fn a_file_that_is_no_database_is_called_so() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("s.db");
     std::fs::write(
@@ -76,10 +76,12 @@ fn a_newer_schema_is_refused() {
         .pragma_update(None, "user_version", 99)
         .unwrap();
     let error = Store::open(&path).unwrap_err().to_string();
-    assert!(
-        error.contains("schema version 99") && error.contains("install the newer symphony"),
-        "{error}"
+    let expected = format!(
+        "open the database {}: its schema is version 99, and this symphony knows {}: a newer one wrote it",
+        path.display(),
+        symphony_store::SCHEMA_VERSION
     );
+    assert_eq!(error, expected);
 }
 
 #[test]

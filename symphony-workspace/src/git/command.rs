@@ -50,6 +50,9 @@ const SETTINGS: &[&str] = &[
     "advice.graftFileDeprecated=false",
 ];
 
+/// Git's words for an object that a partial clone has not fetched yet (`GIT_NO_LAZY_FETCH`).
+const NOT_FETCHED: &[&str] = &["lazy fetching disabled", "from promisor remote"];
+
 /// Subcommands that neither read nor write files of a checkout, and so never run a driver. Every
 /// other one gets its drivers disarmed, also those that seem to be about the index alone: git looks
 /// into files whose time stamp is in doubt whenever it writes an index.
@@ -217,6 +220,9 @@ impl<'a> GitCommand<'a> {
                 stdout,
                 cut,
             }),
+            Some(_) if NOT_FETCHED.iter().any(|words| stderr.contains(words)) => {
+                Err(WorkspaceError::ObjectsNotFetched { place })
+            }
             code => Err(WorkspaceError::Git {
                 command: name,
                 place,

@@ -1,7 +1,7 @@
 //! The agents' CLIs that are found, and their versions.
 
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::Path;
 
 use symphony_core::config::ProviderName;
 use symphony_runner::environment::agent_search_path;
@@ -35,16 +35,35 @@ pub(super) fn check_agents(installation: &Installation) -> Vec<CheckView> {
     KNOWN
         .iter()
         .map(|(provider, check, program, install)| {
-            let configured = config.providers.settings(*provider).binary.clone();
-            let program = configured.unwrap_or_else(|| PathBuf::from(program));
-            check_agent(check, &program, &path, install)
+            let configured = config.providers.settings(*provider).binary.as_deref();
+            match configured {
+                Some(set) if find_program(set, &path).is_none() => {
+                    missing_as_configured(*provider, check, set)
+                }
+                _ => check_agent(
+                    check,
+                    configured.unwrap_or(Path::new(program)),
+                    &path,
+                    install,
+                ),
+            }
         })
         .collect()
 }
 
+/// A program that the configuration names, and that is not there.
+fn missing_as_configured(provider: ProviderName, check: &'static str, program: &Path) -> CheckView {
+    let key = format!("providers.{}.binary", provider.name());
+    CheckView::warning(
+        check,
+        format!("`{}`, which {key} names, is not there", program.display()),
+        format!("`symphony config set {key} PATH`, or take the key out of the file"),
+    )
+}
+
 fn check_agent(
     check: &'static str,
-    program: &std::path::Path,
+    program: &Path,
     search_path: &OsStr,
     install: &str,
 ) -> CheckView {

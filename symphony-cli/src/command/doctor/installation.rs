@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Context as _;
 use symphony_runner::installation::Installation;
-use symphony_store::{Project, SCHEMA_VERSION, Store};
+use symphony_store::{Project, SCHEMA_VERSION, Store, StoreError};
 use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
 
 use super::agents::check_agents;
@@ -12,6 +12,7 @@ use super::check::{CheckView, fail_with};
 use super::permissions::check_permissions;
 use super::project::check_project;
 use crate::app::App;
+use crate::failure::database_mend;
 use crate::output::List;
 use crate::place::existing_store;
 
@@ -134,10 +135,14 @@ fn check_file(store: &mut Store, path: &str) -> CheckView {
             ),
             Some(first) => {
                 let detail = format!("{path}: {} {}", first.subject, first.detail);
-                CheckView::failed(CHECK, &detail, "restore a backup")
+                CheckView::failed(
+                    CHECK,
+                    &detail,
+                    "`symphony db check` lists all that is wrong; restore a backup",
+                )
             }
         },
-        Err(error) => CheckView::failed(CHECK, &error, "restore a backup"),
+        Err(error) => CheckView::failed(CHECK, &error, database_mend(&error)),
     }
 }
 
@@ -155,11 +160,11 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             return None;
         }
         Err(error) => {
-            checks.push(CheckView::failed(
-                CHECK,
-                &format!("{error:#}"),
-                "restore a backup, or move the file away and `symphony init`",
-            ));
+            let cause = error
+                .chain()
+                .find_map(|cause| cause.downcast_ref::<StoreError>());
+            let mend = cause.map_or("look at the file", database_mend);
+            checks.push(CheckView::failed(CHECK, &format!("{error:#}"), mend));
             return None;
         }
     };
@@ -177,7 +182,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             None
         }
         Err(error) => {
-            checks.push(CheckView::failed("project", &error, "restore a backup"));
+            checks.push(CheckView::failed("project", &error, database_mend(&error)));
             None
         }
     }

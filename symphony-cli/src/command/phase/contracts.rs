@@ -176,8 +176,14 @@ fn pipeline(app: &App) -> anyhow::Result<Pipeline> {
 
 fn check(app: &App, args: &PhaseCheckArgs) -> anyhow::Result<()> {
     let path = app.surroundings.current.join(&args.file);
-    let text =
-        std::fs::read_to_string(&path).with_context(|| format!("read {}", path.display()))?;
+    let text = std::fs::read_to_string(&path).map_err(|error| {
+        let exit = match error.kind() {
+            std::io::ErrorKind::NotFound => Exit::NotFound,
+            _ => Exit::Failed,
+        };
+        Stop::new(exit, format!("read {}: {error}", path.display()))
+            .hint("name the file of a contract")
+    })?;
     // by its own name: the name of the file has to be that of its phase
     let problems = parse_contract(&args.file.display().to_string(), &text)
         .err()
@@ -196,5 +202,8 @@ fn check(app: &App, args: &PhaseCheckArgs) -> anyhow::Result<()> {
     if problems.is_empty() {
         return Ok(());
     }
-    Err(Stop::new(Exit::Failed, plural(problems.len(), "problem")).into())
+    let message = format!("accept the contract: {}", plural(problems.len(), "problem"));
+    let stop = Stop::new(Exit::Failed, message)
+        .hint("`symphony phase show PHASE` shows a contract that is right");
+    Err(stop.into())
 }

@@ -1,0 +1,142 @@
+//! Repositories that are not plain: work goes on in them, or the message says what to do.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, WORKER, commit, create_pr, scenario, scenarios};
+use crate::transcript::{Transcript, assert_transcript};
+
+fn project() -> Project {
+    let works = scenario(
+        "works",
+        &json!({ "match_system": WORKER }),
+        [commit("hello.txt", "hello"), create_pr("Say hello")],
+    );
+    Project::new("tool", &scenarios([works]), &json!({}))
+}
+
+/// Clones the project's repository into a folder beside it and sets Symphony up there.
+fn clone(project: &Project, name: &str, options: &[&str]) -> PathBuf {
+    let folder = project.beside.join(name);
+    let (target, source) = (
+        folder.to_str().unwrap(),
+        format!("file://{}", project.root.display()),
+    );
+    project.git(&["config", "uploadpack.allowFilter", "true"]);
+    project.git(&[&["clone", "-q"], options, &[&source, target]].concat());
+    project.ok(&["-C", target, "init", "--prefix", "ODD"]);
+    let config = project.root.join("symphony.config.json");
+    let text = std::fs::read_to_string(config).unwrap();
+    std::fs::write(
+        folder.join("symphony.config.json"),
+        text.replace("SYM", "ODD"),
+    )
+    .unwrap();
+    folder
+}
+
+/// Works on a new issue in a folder; returns how the run ended, and its error.
+fn work(project: &Project, folder: &Path) -> (Value, Value) {
+    let folder = folder.to_str().unwrap();
+    project.ok(&["-C", folder, "issue", "add", "Say hello"]);
+    let tick = project.json(&["-C", folder, "tick", "--wait"]);
+    let run = &tick["runs"][0];
+    (run["status"].clone(), run["error"].clone())
+}
+
+fn succeeded() -> (Value, Value) {
+    (json!("succeeded"), Value::Null)
+}
+
+#[test]
+fn repositories_without_a_checkout_or_a_base_say_what_to_do() {
+    let project = project();
+    let bare = project.beside.join("bare.git");
+    let bare = bare.to_str().unwrap();
+    project.git(&["clone", "-q", "--bare", ".", bare]);
+    let empty = project.beside.join("empty");
+    let empty = empty.to_str().unwrap();
+    project.git(&["init", "-q", empty]);
+    let transcript = Transcript::of(&project)
+        .run(&["-C", bare, "init"])
+        .run(&["-C", bare, "status"])
+        .run(&["-C", empty, "init"])
+        .run(&["-C", empty, "status"]);
+    project.git(&["checkout", "-q", "--detach"]);
+    project.git(&["branch", "-m", "main", "odd"]);
+    project.git(&["branch", "odder"]);
+    let transcript = transcript
+        .run(&["doctor"])
+        .run(&["config", "set", "base_branch", "nowhere"])
+        .run(&["doctor"])
+        .run(&["config", "set", "base_branch", "odd"]);
+    assert_transcript!("odd_repositories", transcript);
+    assert_eq!(work(&project, &project.root), succeeded());
+}
+
+#[test]
+fn a_shallow_clone_is_worked_in() {
+    let project = project();
+    project.git(&["commit", "-q", "--allow-empty", "-m", "more"]);
+    let shallow = clone(&project, "shallow", &["--depth", "1"]);
+    assert_eq!(work(&project, &shallow), succeeded());
+}
+
+#[test]
+fn a_partial_clone_says_how_to_get_what_it_lacks() {
+    let project = project();
+    let partial = clone(
+        &project,
+        "partial",
+        &["--no-checkout", "--filter=blob:none"],
+    );
+    let worktree = partial.join(".symphony-workspaces/ODD-1");
+    let message = format!(
+        "read the files of {}: its repository is a partial clone that lacks some of them; `git fetch --refetch --no-filter` there gets them",
+        worktree.display()
+    );
+    assert_eq!(
+        work(&project, &partial),
+        (
+            json!("failed"),
+            json!({ "class": "worktree_failed", "message": message })
+        )
+    );
+    // what the message says
+    project.git(&[
+        "-C",
+        worktree.to_str().unwrap(),
+        "fetch",
+        "-q",
+        "--refetch",
+        "--no-filter",
+    ]);
+    assert_eq!(work(&project, &partial), succeeded());
+}
+
+#[test]
+fn submodules_and_files_of_lfs_are_no_hindrance() {
+    let project = project();
+    let inner = project.beside.join("inner");
+    project.git(&["clone", "-q", ".", inner.to_str().unwrap()]);
+    let add = ["-c", "protocol.file.allow=always", "submodule", "add", "-q"];
+    project.git(&[&add[..], &[inner.to_str().unwrap(), "inner"]].concat());
+    std::fs::write(
+        project.root.join(".gitattributes"),
+        "*.bin filter=lfs diff=lfs merge=lfs -text\n",
+    )
+    .unwrap();
+    std::fs::write(
+        project.root.join("large.bin"),
+        "version https://git-lfs.github.com/spec/v1\n",
+    )
+    .unwrap();
+    project.git(&["add", "-A"]);
+    project.git(&["commit", "-q", "-m", "more"]);
+    assert_eq!(work(&project, &project.root), succeeded());
+    let changed = project.git(&["diff", "--name-only", "main", "symphony/SYM-1"]);
+    assert_eq!(changed, "hello.txt", "no link and no pointer has changed");
+    let pointer = std::fs::read_to_string(project.worktree("SYM-1").join("large.bin")).unwrap();
+    assert_eq!(pointer, "version https://git-lfs.github.com/spec/v1\n");
+}
