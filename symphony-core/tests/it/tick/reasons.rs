@@ -231,6 +231,24 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
 }
 
 #[test]
+fn a_claim_is_judged_whatever_became_of_a_pull_request_that_an_earlier_phase_left() {
+    for (has_verdict, gates_verified) in [(true, true), (false, true), (false, false)] {
+        let mut snapshot = snapshot();
+        let left = ReviewCandidate {
+            has_verdict,
+            gates_verified,
+            ..review(1)
+        };
+        snapshot.reviews = vec![left, claim_review(1)];
+        let plan = plan_tick(&snapshot, at(NOW));
+        let [Action::StartRun(start)] = plan.actions.as_slice() else {
+            panic!("{plan:?}");
+        };
+        assert_eq!(start.target, RunTarget::Claim(issue(1), ClaimId::new(1)));
+    }
+}
+
+#[test]
 fn all_reasons_are_told_at_once() {
     let mut snapshot = snapshot();
     snapshot.paused = true;

@@ -127,7 +127,13 @@ impl Course {
         let left: Vec<String> = self
             .open
             .iter()
-            .map(|id| format!("{:?}", self.store.issue(id).unwrap()))
+            .map(|id| {
+                let pr = self.store.open_pr(id).unwrap();
+                let pr = pr.map(|pr| (pr.id, pr.state, pr.verdict));
+                let claim = self.store.open_claim(id).unwrap();
+                let issue = self.store.issue(id).unwrap();
+                format!("{issue:?}\n  pull request {pr:?}\n  claim {claim:?}")
+            })
             .collect();
         self.machine
             .fail(format_args!("L2: not ended:\n{}", left.join("\n")))
