@@ -28,6 +28,8 @@ struct Case {
     act: Option<fn(&Project, &str)>,
     /// `[run, class, input tokens, whether the cost was told, issue, failures, total runs, hold, next]`.
     expected: Value,
+    /// What it may be instead: which of two it is depends on what arrived before the fault.
+    or_else: Option<Value>,
 }
 
 fn case(cli: RealCli, name: &'static str, then: Value, expected: Value) -> Case {
@@ -39,6 +41,7 @@ fn case(cli: RealCli, name: &'static str, then: Value, expected: Value) -> Case 
         begins: true,
         act: None,
         expected,
+        or_else: None,
     }
 }
 
@@ -51,6 +54,11 @@ impl Case {
     /// The model never answers.
     fn unanswered(mut self) -> Self {
         self.begins = false;
+        self
+    }
+
+    fn or_else(mut self, expected: Value) -> Self {
+        self.or_else = Some(expected);
         self
     }
 
@@ -143,7 +151,9 @@ fn claude() -> Vec<Case> {
             says(&json!([{ "type": "http", "status": 500 }])),
             well((2 * TURN, true)),
         ),
-        case("a cut stream once", fault("cut", 1), well((2 * TURN, true))),
+        // the CLI counts the turn that was cut when its beginning has arrived
+        case("a cut stream once", fault("cut", 1), well((2 * TURN, true)))
+            .or_else(well((3 * TURN, true))),
         case(
             "a malformed stream once",
             fault("malformed", 1),
@@ -360,7 +370,7 @@ fn each_fault_of_the_model_becomes_what_the_table_says() {
     for (number, case) in cases.iter().enumerate() {
         let name = format!("{} {}", case.cli.provider(), case.name);
         match &became[&number] {
-            Some((found, _)) if *found == case.expected => {
+            Some((found, _)) if *found == case.expected || case.or_else.as_ref() == Some(found) => {
                 writeln!(table, "{name:<55} {found}").unwrap();
             }
             Some((found, said)) => {
