@@ -75,9 +75,9 @@ fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, 
 /// What is on hold: one item a hold, however many runs met it. A full spending cap is said anew each day.
 fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items: Vec<InboxItem> = store
-        .holds_since()?
+        .holds()?
         .iter()
-        .map(|(hold, since)| hold_item(hold, *since))
+        .map(|hold| hold_item(hold, hold.placed_at))
         .collect();
     for hold in &snapshot.holds {
         if let HoldScope::Project(_) = hold.scope {

@@ -1,7 +1,5 @@
 //! Holds: global conditions that use no attempt.
 
-use std::collections::BTreeMap;
-
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use serde_json::json;
 use symphony_core::Timestamp;
@@ -181,31 +179,6 @@ impl Store {
     /// When the database can not be read.
     pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
         load_holds(&self.conn)
-    }
-
-    /// Returns what is on hold, each with the time since when, oldest first.
-    ///
-    /// # Errors
-    /// When the database can not be read.
-    pub fn holds_since(&self) -> Result<Vec<(Hold, Timestamp)>, StoreError> {
-        let mut since = BTreeMap::new();
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT scope, placed_at FROM hold")?;
-        let mut rows = statement.query([])?;
-        while let Some(row) = rows.next()? {
-            since.insert(scope_from(row.get(0)?)?, time(row.get(1)?)?);
-        }
-        let mut holds: Vec<(Hold, Timestamp)> = self
-            .holds()?
-            .into_iter()
-            .filter_map(|hold| {
-                let placed_at = *since.get(&hold.scope)?;
-                Some((hold, placed_at))
-            })
-            .collect();
-        holds.sort_by_key(|(_, placed_at)| *placed_at);
-        Ok(holds)
     }
 
     /// Lifts all holds because a human says that what caused them is over; returns how many there were. What meets the

@@ -225,10 +225,10 @@ fn a_hold_stands_since_its_first_run_until_a_probe_or_a_human_lifts_it() {
     let canary = probe(&mut store, "p", &second.id);
     end_held(&mut store, &canary, 90);
     let since: Vec<_> = store
-        .holds_since()
+        .holds()
         .unwrap()
         .into_iter()
-        .map(|(hold, since)| (hold.scope, hold.probes, since))
+        .map(|hold| (hold.scope, hold.probes, hold.placed_at))
         .collect();
     assert_eq!(since, [(scope(), 1, at(10))]);
     assert_eq!(store.lift_holds(&human(95)).unwrap(), 1);
