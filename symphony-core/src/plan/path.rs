@@ -51,7 +51,12 @@ pub fn normalise_path(path: &str, root: Option<&str>) -> Result<String, PathRefu
     if parts.is_empty() {
         return Err(PathRefusal::Empty);
     }
-    Ok(parts.join("/"))
+    let normal = parts.join("/");
+    // what `.` and `..` hid: `./~/a` would be read as a home the next time
+    if is_absolute(&normal) || normal != normal.trim() {
+        return Err(PathRefusal::Outside);
+    }
+    Ok(normal)
 }
 
 /// Says whether a path or glob stays inside the project, whatever it matches.
@@ -132,6 +137,12 @@ mod tests {
             ("a\nb", Err(PathRefusal::Control)),
             ("~a/b", Ok("~a/b")),
             ("...", Ok("...")),
+            ("a/~/b", Ok("a/~/b")),
+            // what reads otherwise once more
+            ("./~/b", Err(PathRefusal::Outside)),
+            ("a/../~", Err(PathRefusal::Outside)),
+            ("./C:", Err(PathRefusal::Outside)),
+            ("./ ..", Err(PathRefusal::Outside)),
         ] {
             assert_eq!(
                 normalise_path(path, root),
