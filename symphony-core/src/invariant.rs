@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use crate::closed_set::closed_set;
 
 closed_set!(
-    /// An invariant, by its name in the specification; `F1` is the rule of fencing (reliability, decision 3).
+    /// An invariant, by its name in the specification; `F1` is the rule of fencing (reliability, decision 3), `F2` the one
+    /// on the files of a run (lifecycle, "Files of a run").
     Invariant, "invariant", {
         /// One live run per issue.
         I1 = "I1",
@@ -47,6 +48,8 @@ closed_set!(
         I18 = "I18",
         /// A run that is over writes nothing.
         F1 = "F1",
+        /// Files of runs are somebody's.
+        F2 = "F2",
         /// No issue is lost.
         L1 = "L1",
         /// Everything ends.
@@ -113,6 +116,7 @@ impl Invariant {
             Self::I17 => "an effect happens at most once per intent",
             Self::I18 => "the database is whole, its references exist, its schema is known",
             Self::F1 => "nothing is written in the name of a run that is over",
+            Self::F2 => "a run's folder belongs to a run, and its prompts go when it ends",
             Self::L1 => {
                 "every issue that has not ended can go on, or waits for something that is named"
             }
@@ -130,6 +134,7 @@ impl Invariant {
             Self::I2 | Self::I3 => &[Processes],
             Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
             Self::I10 | Self::I13 => &[Database, Repository],
+            Self::F2 => &[Files],
             Self::I15 => &[Database, Files, Repository],
             _ => &[Database],
         }

@@ -5,12 +5,13 @@ use std::time::{Duration, Instant};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
+use symphony_core::tick::LockState;
 use symphony_store::{Context, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
-use crate::process::{LockState, lock_state};
+use crate::process::lock_state;
 
 /// How long the end of a run is waited for: a supervisor asks once a pulse, gives its agent ten seconds, and commits.
 const END_WAIT_MAX: Duration = Duration::from_mins(1);

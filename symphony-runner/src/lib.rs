@@ -11,6 +11,7 @@ pub mod error;
 mod hook;
 pub mod inbox;
 pub mod installation;
+mod leftovers;
 pub mod library;
 pub mod merge;
 mod merge_gates;

@@ -4,6 +4,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use symphony_core::id::RunId;
+use symphony_core::tick::LeftoverOwner;
+use symphony_workspace::Failpoint;
 
 use crate::error::RunnerError;
 
@@ -15,26 +17,37 @@ pub const STATE_DIR: &str = ".symphony";
 pub struct RunPaths {
     /// The run's folder, mode 0700.
     pub dir: PathBuf,
+    /// An empty file that stands from before the folder is made until the run's files are in order.
+    unfinished: PathBuf,
 }
 
 impl RunPaths {
     /// Returns the places for a run of a project.
     pub fn new(project_root: &Path, run: &RunId) -> Self {
         Self {
-            dir: project_root.join(STATE_DIR).join("runs").join(run.as_str()),
+            dir: runs_folder(project_root).join(run.as_str()),
+            unfinished: unfinished_folder(project_root).join(run.as_str()),
         }
     }
 
-    /// Makes the folder.
+    /// Makes the folder, and notes before that the run's files are to be put in order one day.
     ///
     /// # Errors
     /// When it can not be made.
     pub fn create(&self) -> Result<(), RunnerError> {
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.dir)
-            .map_err(|error| RunnerError::io("make the run's folder", &self.dir, error))
+        let make = |folder: &Path| {
+            std::fs::DirBuilder::new()
+                .recursive(true)
+                .mode(0o700)
+                .create(folder)
+                .map_err(|error| RunnerError::io("make the run's folder", folder, error))
+        };
+        if let Some(folder) = self.unfinished.parent() {
+            make(folder)?;
+        }
+        // first: whoever dies from here on leaves a note of it
+        write_private(&self.unfinished, "")?;
+        make(&self.dir)
     }
 
     /// The lock that says that the run is alive.
@@ -92,21 +105,61 @@ impl RunPaths {
         self.dir.join("setup.log")
     }
 
-    /// Removes what must not outlive the run: prompts, MCP configuration, the diff.
-    pub(crate) fn remove_prompts(&self) {
-        for path in [
+    /// The files that must not outlive the run: prompts, MCP configuration, the diff.
+    pub(crate) fn prompts(&self) -> [PathBuf; 4] {
+        [
             self.system_prompt(),
             self.user_prompt(),
             self.mcp_config(),
             self.diff(),
-        ] {
-            match std::fs::remove_file(&path) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                    tracing::warn!(path = %path.display(), %error, "can not remove a file of the run");
-                }
-                _ => {}
+        ]
+    }
+
+    /// Puts the files of a run in order that is over. Doing it again does no harm.
+    ///
+    /// # Errors
+    /// When something can not be removed: it stays noted that it is to go.
+    pub(crate) fn tidy(&self, owner: LeftoverOwner) -> Result<(), RunnerError> {
+        match owner {
+            LeftoverOwner::Ended => self.prompts().iter().try_for_each(|path| remove(path))?,
+            LeftoverOwner::Kept => {}
+            LeftoverOwner::Nobody => {
+                remove(&self.lock())?;
+                remove_if_empty(&self.dir)?;
             }
         }
+        Failpoint::RunTidied.reach();
+        remove(&self.unfinished)
+    }
+}
+
+/// The folder with a folder for each run of a project.
+pub(crate) fn runs_folder(project_root: &Path) -> PathBuf {
+    project_root.join(STATE_DIR).join("runs")
+}
+
+/// The folder with an empty file for each run of a project whose files are not in order yet.
+pub(crate) fn unfinished_folder(project_root: &Path) -> PathBuf {
+    project_root.join(STATE_DIR).join("unfinished")
+}
+
+fn remove(path: &Path) -> Result<(), RunnerError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(RunnerError::io("remove", path, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Removes a folder; one that holds something stays.
+fn remove_if_empty(folder: &Path) -> Result<(), RunnerError> {
+    use std::io::ErrorKind::{DirectoryNotEmpty, NotFound};
+    match std::fs::remove_dir(folder) {
+        Err(error) if !matches!(error.kind(), NotFound | DirectoryNotEmpty) => {
+            Err(RunnerError::io("remove", folder, error))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -1,16 +1,17 @@
 //! Logs of runs that ended long ago (spec: config, `log_retention_days`).
 
 use std::path::PathBuf;
-use std::time::SystemTime;
 
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::retry::after;
+use symphony_core::tick::LockState;
 use symphony_store::{Project, Store, StoreError};
 
 use crate::error::RunnerError;
-use crate::paths::{RunPaths, STATE_DIR};
-use crate::process::{LockState, lock_state};
+use crate::leftovers::changed;
+use crate::paths::{RunPaths, runs_folder};
+use crate::process::lock_state;
 
 /// Milliseconds of a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
@@ -37,7 +38,7 @@ pub fn old_logs(
     days: u32,
     now: Timestamp,
 ) -> Result<Vec<OldLogs>, RunnerError> {
-    let runs = project.root.join(STATE_DIR).join("runs");
+    let runs = runs_folder(&project.root);
     let entries = match std::fs::read_dir(&runs) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -54,7 +55,7 @@ pub fn old_logs(
         let ended = match store.run(&run) {
             Ok(run) if run.status.is_live() => None,
             Ok(run) => run.ended_at,
-            Err(StoreError::NotFound { .. }) => changed(&entry),
+            Err(StoreError::NotFound { .. }) => changed(&entry.path()),
             Err(error) => return Err(error.into()),
         };
         let is_old = ended.is_some_and(|ended| after(ended, keep_ms) <= now);
@@ -66,11 +67,6 @@ pub fn old_logs(
     }
     old.sort_by(|a, b| a.run.cmp(&b.run));
     Ok(old)
-}
-
-fn changed(entry: &std::fs::DirEntry) -> Option<Timestamp> {
-    let modified: SystemTime = entry.metadata().ok()?.modified().ok()?;
-    Timestamp::try_from(modified).ok()
 }
 
 /// Removes folders of old runs; returns how many, and what could not be removed.

@@ -87,6 +87,8 @@ failpoints! {
     FinishSettled = "finish.settled",
     /// The end of the run is recorded; its prompts are still there.
     FinishRecorded = "finish.recorded",
+    /// What must not outlive the run is removed; it still stands there that its files are not in order.
+    RunTidied = "run.tidied",
     /// A human's request to end a run is recorded.
     CancelRequested = "cancel.requested",
     /// The merge result is made in the object database.

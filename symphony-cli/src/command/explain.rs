@@ -116,6 +116,7 @@ fn concerns(action: &Action, id: &IssueId) -> bool {
         | Action::OpenBreaker { issue }
         | Action::CleanUp { issue, .. } => issue == id,
         Action::StartRun(start) => start.target.issue() == Some(id),
+        Action::TidyRun { .. } => false,
     }
 }
 

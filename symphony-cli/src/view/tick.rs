@@ -146,6 +146,11 @@ impl From<&Action> for ActionView {
                 issue: Some(issue.clone()),
                 ..none("open_breaker")
             },
+            Action::TidyRun { run, project, .. } => Self {
+                run: Some(run.clone()),
+                project: Some(project.clone()),
+                ..none("tidy_run")
+            },
             Action::CleanUp { issue, project } => Self {
                 issue: Some(issue.clone()),
                 project: Some(project.clone()),
@@ -185,12 +190,18 @@ impl ActionView {
                 let provider = self.provider.as_deref().unwrap_or_default();
                 format!("{subject}: start a {profile} with {provider} (attempt {attempt})")
             }
+            (None, Some(run)) if self.action == "tidy_run" => {
+                format!("{subject}: put what is left of run {run} in order")
+            }
             (None, Some(run)) => {
                 format!("{subject}: do the exit handling of the crashed run {run}")
             }
             (None, None) if self.action == "clean_up" => format!("{subject}: remove its worktree"),
             (None, None) if self.action == "unblock" => {
                 format!("{subject}: go on, its sub-tasks have ended")
+            }
+            (None, None) if self.action == "advance_phase" => {
+                format!("{subject}: go on to its next phase")
             }
             (None, None) => format!("{subject}: open the circuit breaker"),
         }

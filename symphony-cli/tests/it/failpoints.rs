@@ -76,6 +76,8 @@ const ROWS: &[Row] = &{
         &[(AgentEnded, SUPERVISE), (FinishSettled, FINISH)],
         &[(FinishRecorded, SUPERVISE)],
         &[(AgentEnded, SUPERVISE), (FinishRecorded, FINISH)],
+        &[(RunTidied, SUPERVISE)],
+        &[(FinishRecorded, SUPERVISE), (RunTidied, TICK)],
         &[(MergePlanned, MERGE)],
         &[(MergeGated, MERGE)],
         &[(MergeIntended, MERGE)],
@@ -441,14 +443,19 @@ impl Life {
                 .into_iter()
                 .filter(|name| name.ends_with("prompt.md") || name == "mcp.json")
                 .collect();
-            // the one death that leaves them: the run is over for the database, so nobody comes back to it
-            let excused = self
-                .row
-                .iter()
-                .any(|(point, _)| *point == Failpoint::FinishRecorded);
-            if !left.is_empty() && !excused {
+            if !left.is_empty() {
                 return Err(format!("run {id} left {left:?}"));
             }
+        }
+        let state = self.project.root.join(".symphony");
+        let known: BTreeSet<String> = runs.iter().map(|run| text(&run["id"])).collect();
+        let folders: BTreeSet<String> = names(&state.join("runs")).into_iter().collect();
+        if known != folders {
+            return Err(format!("the runs are {known:?}, their folders {folders:?}"));
+        }
+        let unfinished = names(&state.join("unfinished"));
+        if !unfinished.is_empty() {
+            return Err(format!("noted as unfinished: {unfinished:?}"));
         }
         times.sort();
         let overlap = times.windows(2).find(|pair| pair[1].0 < pair[0].1);

@@ -221,3 +221,94 @@ fn logs_of_runs_that_ended_long_ago_are_removed_and_others_stay() {
             .contains("There is nothing to remove.")
     );
 }
+
+/// The names in a folder of Symphony's.
+fn names(project: &Project, folder: &str) -> Vec<String> {
+    let entries = std::fs::read_dir(project.root.join(".symphony").join(folder)).unwrap();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// What a tick that died before its claim leaves, and a supervisor that died after it recorded the end of its run.
+#[test]
+fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
+    let project = project();
+    project.configure_more(&json!({ "keep_run_files": false }));
+    project.add_issue("Fails");
+    let ended = failed_run(&project, "SYM-1");
+    let [unclaimed, young, begun, restored] = ["unclaimed", "young", "begun", "restored"];
+    let unfinished = project.root.join(".symphony/unfinished");
+    std::fs::create_dir_all(&unfinished).unwrap();
+    for run in [ended.as_str(), unclaimed, young, begun, restored] {
+        let folder = project.run_folder(run);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(unfinished.join(run), "").unwrap();
+        if run != young && run != begun {
+            std::fs::write(folder.join("lock"), "").unwrap();
+        }
+    }
+    for name in ["system-prompt.md", "user-prompt.md", "mcp.json", "log.txt"] {
+        std::fs::write(project.run_folder(ended.as_str()).join(name), "text").unwrap();
+    }
+    std::fs::write(project.run_folder(restored).join("log.txt"), "text").unwrap();
+    // somebody died long ago, before there was a lock
+    for path in [project.run_folder(begun), unfinished.join(begun)] {
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_mins(2);
+        let file = std::fs::File::open(path).unwrap();
+        file.set_modified(long_ago).unwrap();
+    }
+    let audit = project.symphony(&["doctor", "--audit", "--json"]);
+    let found = audit.json()["items"].as_array().unwrap().clone();
+    let mut told: Vec<String> = found
+        .iter()
+        .map(|item| {
+            let root = format!("{}/.symphony/runs/", project.root.display());
+            let line = format!(
+                "{} {}: {}",
+                text(&item["invariant"]),
+                text(&item["subject"]),
+                text(&item["detail"])
+            );
+            line.replace(&root, "").replace(ended.as_str(), "ended")
+        })
+        .collect();
+    told.sort();
+    assert_eq!(
+        told,
+        [
+            "F2 begun: it is of no run and holds nothing: `symphony tick` removes it, else do",
+            "F2 ended: its run has ended, and its system-prompt.md is still there: `symphony tick` removes it, else do",
+            "F2 unclaimed: it is of no run and holds nothing: `symphony tick` removes it, else do",
+        ]
+    );
+    let planned = project.ok(&["tick", "--dry-run"]);
+    assert!(
+        planned.contains("place: put what is left of run unclaimed in order"),
+        "{planned}"
+    );
+
+    project.ok(&["pause"]);
+    let done = project.ok(&["tick"]);
+    let line = format!("run {ended}: removed the prompts that its dead supervisor left");
+    for line in [
+        line.as_str(),
+        "run unclaimed was never claimed: removed its folder",
+        "run begun was never claimed: removed its folder",
+    ] {
+        assert!(done.contains(line), "{line} in {done}");
+    }
+    // the one may be about to be locked, the other has what a person may want
+    let mut left = vec![ended.as_str(), restored, young];
+    left.sort_unstable();
+    assert_eq!(names(&project, "runs"), left);
+    assert_eq!(
+        names(&project, &format!("runs/{ended}")),
+        ["lock", "log.txt"]
+    );
+    assert_eq!(names(&project, "runs/restored"), ["log.txt"]);
+    assert_eq!(names(&project, "unfinished"), [young]);
+    project.assert_sound();
+}

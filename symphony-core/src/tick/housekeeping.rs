@@ -1,9 +1,15 @@
 //! What a tick does to issues without starting a run: next phases, ended sub-tasks, worktrees that are no longer needed.
 
+use jiff::Timestamp;
+
 use super::plan::{Action, Decision, Plan};
 use super::reason::Reason;
-use super::snapshot::{Snapshot, SubtasksOutcome};
+use super::snapshot::{Leftover, LeftoverOwner, LockState, Snapshot, SubtasksOutcome};
 use crate::id::IssueId;
+use crate::retry::after;
+
+/// How long what has no lock file is left alone: its maker may be about to make one. Making one takes milliseconds.
+pub const LEFTOVER_GRACE_MS: u64 = 60_000;
 
 /// Takes issues to their next phase, but never while a run is live on them: its exit handling does it then.
 pub(super) fn advance_phases(snapshot: &Snapshot, plan: &mut Plan) {
@@ -50,6 +56,31 @@ pub(super) fn clean_up(snapshot: &Snapshot, plan: &mut Plan) {
                 reasons: vec![reason],
             }),
         }
+    }
+}
+
+/// Puts the files of runs in order that nobody will come back to: the prompts of a run whose supervisor died after its end
+/// was recorded, the folder of a run that was never claimed.
+pub(super) fn tidy(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
+    for leftover in snapshot.leftovers.iter().filter(|left| is_over(left, now)) {
+        let (run, project) = (leftover.run.clone(), leftover.project.clone());
+        plan.actions.push(Action::TidyRun {
+            run,
+            project,
+            owner: leftover.owner,
+        });
+    }
+}
+
+/// Says whether nobody is at work on a run that left something. A run is locked before it is claimed, and the lock is held
+/// until its files are in order.
+pub fn is_over(leftover: &Leftover, now: Timestamp) -> bool {
+    match (leftover.lock, leftover.owner) {
+        (LockState::Held, _) => false,
+        (LockState::Missing, LeftoverOwner::Nobody) => {
+            after(leftover.since, LEFTOVER_GRACE_MS) <= now || leftover.since > now
+        }
+        (LockState::Free | LockState::Missing, _) => true,
     }
 }
 

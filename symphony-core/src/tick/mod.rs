@@ -10,6 +10,7 @@ mod slots;
 mod snapshot;
 
 pub use gate::{free_worker_slots, pass_holds};
+pub use housekeeping::{LEFTOVER_GRACE_MS, is_over};
 pub use plan::{Action, Decision, Plan, ProjectDecision, StartRun, plan_tick};
 pub use predicate::{obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{
@@ -17,6 +18,7 @@ pub use project_agents::{
 };
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
-    AcceptedPhase, Candidate, CleanUp, DueRetry, Hold, HoldScope, LiveRun, LockState, ProjectView,
-    ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    AcceptedPhase, Candidate, CleanUp, DueRetry, Hold, HoldScope, Leftover, LeftoverOwner, LiveRun,
+    LockState, ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue,
+    SubtasksOutcome,
 };

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::housekeeping::{advance_phases, clean_up, unblock};
+use super::housekeeping::{advance_phases, clean_up, tidy, unblock};
 use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
 use super::reason::Reason;
 use super::slots::dispatch;
-use super::snapshot::{HoldScope, LockState, ReviewCandidate, ReviewSubject, Snapshot};
+use super::snapshot::{
+    HoldScope, LeftoverOwner, LockState, ReviewCandidate, ReviewSubject, Snapshot,
+};
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
@@ -50,6 +52,15 @@ pub enum Action {
         issue: IssueId,
         /// Its project.
         project: ProjectId,
+    },
+    /// Put the files of a run in order that nobody comes back to.
+    TidyRun {
+        /// The run.
+        run: RunId,
+        /// The project in whose folder they are.
+        project: ProjectId,
+        /// Whose they are.
+        owner: LeftoverOwner,
     },
 }
 
@@ -138,7 +149,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     for run in snapshot
         .live
         .iter()
-        .filter(|run| run.lock == LockState::Free)
+        .filter(|run| run.lock != LockState::Held)
     {
         plan.actions.push(Action::FinishCrashed {
             run: run.run.clone(),
@@ -149,6 +160,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     unblock(snapshot, &mut plan);
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
     dispatch(snapshot, waiting, review_waits, &mut plan);
+    tidy(snapshot, now, &mut plan);
     clean_up(snapshot, &mut plan);
     plan
 }

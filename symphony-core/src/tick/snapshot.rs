@@ -38,6 +38,8 @@ pub struct Snapshot {
     pub split: Vec<SplitIssue>,
     /// Worktrees of issues that have ended.
     pub clean_ups: Vec<CleanUp>,
+    /// Runs that are not live, and whose files were never put in order.
+    pub leftovers: Vec<Leftover>,
 }
 
 /// How many runs may live at once.
@@ -147,8 +149,10 @@ closed_set!(
     LockState, "lock state", {
         /// Somebody holds it: the run lives.
         Held = "held",
-        /// Nobody holds it.
+        /// The file is there, and nobody holds it: its holder is dead.
         Free = "free",
+        /// There is no such file.
+        Missing = "missing",
     }
 );
 
@@ -278,4 +282,31 @@ pub struct CleanUp {
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
+}
+
+closed_set!(
+    /// Whose files a run that is not live has left.
+    LeftoverOwner, "owner of left files", {
+        /// A run that has ended: its prompts are to go.
+        Ended = "ended",
+        /// A run that has ended, of a project that keeps prompts.
+        Kept = "kept",
+        /// Nobody: the run was never claimed.
+        Nobody = "nobody",
+    }
+);
+
+/// A run that is not live, and whose files were never put in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Leftover {
+    /// The run.
+    pub run: RunId,
+    /// The project in whose folder they are.
+    pub project: ProjectId,
+    /// Whose they are.
+    pub owner: LeftoverOwner,
+    /// What its lock tells.
+    pub lock: LockState,
+    /// Since when its files are there.
+    pub since: Timestamp,
 }

@@ -3,6 +3,7 @@
 
 mod branches;
 mod processes;
+mod run_files;
 mod secrets;
 mod worktrees;
 
@@ -47,6 +48,7 @@ pub fn audit(
         worktrees::check(store, &project, &repository, &mut found)?;
         branches::check(store, &project, &repository, &mut found)?;
         secrets::check(store, &project, &repository, &mut found)?;
+        run_files::check(store, &project, &config, now, &mut found)?;
     }
     Ok(found)
 }

@@ -4,11 +4,12 @@ use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::retry::after;
+use symphony_core::tick::LockState;
 use symphony_store::{Store, StoreError};
 
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
-use crate::process::{LockState, is_still_there, lock_state, marked_processes};
+use crate::process::{is_still_there, lock_state, marked_processes};
 
 /// How long after its claim a run may be without a holder: a tick that dies between its claim and its supervisor leaves
 /// it to the next one.

@@ -7,7 +7,7 @@ use symphony_store::{Project, Store};
 use symphony_workspace::{BranchName, Repository, SecretFinder};
 
 use crate::error::RunnerError;
-use crate::paths::{STATE_DIR, read_capped};
+use crate::paths::{read_capped, runs_folder};
 
 /// What the branches of Symphony begin with.
 const OWN_BRANCHES: &str = "symphony/";
@@ -31,7 +31,7 @@ pub(super) fn check(
         }
     })?;
     found.append(&mut seen);
-    check_files(&project.root.join(STATE_DIR).join("runs"), &finder, found)?;
+    check_files(&runs_folder(&project.root), &finder, found)?;
     for branch in repository.branches()? {
         if !branch.starts_with(OWN_BRANCHES) {
             continue;
@@ -72,7 +72,7 @@ fn check_files(
     Ok(())
 }
 
-fn children(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunnerError> {
+pub(super) fn children(folder: &Path) -> Result<Vec<std::path::PathBuf>, RunnerError> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error)

@@ -4,12 +4,13 @@ use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
 use symphony_core::plan::state::NotStarted;
+use symphony_core::tick::LockState;
 use symphony_store::{Project, Store};
 
 use super::round::{PlanRound, StartsLeft};
 use crate::error::RunnerError;
 use crate::paths::RunPaths;
-use crate::process::{LockState, lock_state};
+use crate::process::lock_state;
 
 /// While a phase waits for what others have, a round is made at least so often: slots and holds that others give up are seen in no other way.
 const ROUND_MAX: Duration = Duration::from_secs(2);

@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
+use symphony_core::tick::LockState;
+
 use super::error::ProcessError;
 use super::system;
 
@@ -19,17 +21,6 @@ const LOCK_TRIES_MAX: u32 = 20;
 
 /// Time between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
-
-/// Whether somebody holds a lock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LockState {
-    /// Somebody does: the run is alive.
-    Held,
-    /// The file is there, and nobody does: its holder is dead.
-    Free,
-    /// There is no such file.
-    Missing,
-}
 
 /// A held lock. It is given up when this value and what was made of it are gone, at the latest
 /// with the process.

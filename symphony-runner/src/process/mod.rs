@@ -36,7 +36,7 @@ pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
 pub use detached::{DetachedLaunch, DetachedSupervisor};
 pub use error::ProcessError;
 pub use identity::{ProcessIdentity, ProcessRecord};
-pub use lock::{LockState, RunLock, lock_state};
+pub use lock::{RunLock, lock_state};
 pub use marked::{is_still_there, marked_processes};
 pub use program::resolve_program;
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};

@@ -17,6 +17,7 @@ use super::settle::{Settled, settle_work};
 use super::spending::cap_at_end;
 use super::{DISK_LOOK, DISK_WAIT_MAX, Job};
 use crate::error::RunnerError;
+use crate::leftovers::left_files;
 use crate::process::Supervision;
 use crate::publish::Publisher;
 
@@ -67,8 +68,9 @@ pub(crate) async fn finish(
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     publish_opened(job, store, supervision, &ended.run).await?;
     // last: until the end is recorded they may be needed to do it again
-    if !job.config.keep_run_files {
-        job.paths.remove_prompts();
+    let owner = left_files(&job.config);
+    if let Err(error) = job.paths.tidy(owner) {
+        tracing::warn!(%error, "the next tick puts the files of the run in order");
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
 //! Carrying a plan out: claims are one transaction, everything else an action each.
 
-use symphony_core::id::{IssueId, RunId};
+use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
-use symphony_core::tick::{Action, StartRun};
+use symphony_core::tick::{Action, LeftoverOwner, StartRun};
 use symphony_store::{ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
 
@@ -59,6 +59,14 @@ pub fn act(
                 report.note(issue, open_breaker(store, hands, world, issue));
             }
             Action::StartRun(start) => starts.push(start),
+            Action::TidyRun {
+                run,
+                project,
+                owner,
+            } => {
+                let done = tidy(hands, world, run, (project, *owner));
+                report.note(format_args!("run {run}: its files stay for now"), done);
+            }
             Action::CleanUp { issue, project } => last.push((issue, project)),
         }
     }
@@ -151,6 +159,27 @@ fn open_breaker(
     };
     store.move_issue_with_comment(&context, issue, &event, &comment)?;
     Ok(format!("{issue}: the circuit breaker opened"))
+}
+
+fn tidy(
+    hands: &mut impl Hands,
+    world: &World,
+    run: &RunId,
+    (project, owner): (&ProjectId, LeftoverOwner),
+) -> Result<String, RunnerError> {
+    let Some((project, _)) = world.projects.get(project) else {
+        return Err(RunnerError::refused("its project is gone"));
+    };
+    hands.tidy(project, run, owner)?;
+    Ok(match owner {
+        LeftoverOwner::Ended => {
+            format!("run {run}: removed the prompts that its dead supervisor left")
+        }
+        LeftoverOwner::Kept => {
+            format!("run {run}: what its dead supervisor left is kept (keep_run_files)")
+        }
+        LeftoverOwner::Nobody => format!("run {run} was never claimed: removed its folder"),
+    })
 }
 
 /// Claims runs, all in one transaction, and starts their supervisors.

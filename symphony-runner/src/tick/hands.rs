@@ -3,16 +3,15 @@
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::tick::LockState;
+use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_store::{Project, Store};
 
 use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
-use crate::process::{
-    DetachedLaunch, DetachedSupervisor, LockState as FileLock, RunLock, lock_state, sweep_marked,
-};
+use crate::process::{DetachedLaunch, DetachedSupervisor, RunLock, lock_state, sweep_marked};
 use crate::supervise::SuperviseMode;
 
 /// The hands of a tick. Everything else that it does is reading and writing the database.
@@ -26,7 +25,7 @@ pub trait Hands {
     /// Makes the id of a new run.
     fn run_id(&mut self) -> RunId;
 
-    /// Tells whether somebody has the lock of a run; one that is not there is free.
+    /// Tells whether somebody has the lock of a run.
     ///
     /// # Errors
     /// When it can not be asked for.
@@ -57,6 +56,23 @@ pub trait Hands {
         run: &RunId,
         lock: Self::Lock,
         mode: SuperviseMode,
+    ) -> Result<(), RunnerError>;
+
+    /// Returns the runs of a project whose files are not in order yet.
+    ///
+    /// # Errors
+    /// When they can not be told.
+    fn unfinished(&mut self, project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError>;
+
+    /// Puts the files of a run in order that is over.
+    ///
+    /// # Errors
+    /// When something can not be removed.
+    fn tidy(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        owner: LeftoverOwner,
     ) -> Result<(), RunnerError>;
 
     /// Removes the worktree of an issue that has ended; returns what was done, in words.
@@ -106,11 +122,7 @@ impl Hands for LocalHands<'_> {
     }
 
     fn lock_state(&mut self, project: &Project, run: &RunId) -> Result<LockState, RunnerError> {
-        let path = RunPaths::new(&project.root, run).lock();
-        Ok(match lock_state(&path)? {
-            FileLock::Held => LockState::Held,
-            FileLock::Free | FileLock::Missing => LockState::Free,
-        })
+        Ok(lock_state(&RunPaths::new(&project.root, run).lock())?)
     }
 
     fn lock(&mut self, project: &Project, run: &RunId) -> Result<RunLock, RunnerError> {
@@ -121,7 +133,9 @@ impl Hands for LocalHands<'_> {
 
     fn give_up(&mut self, project: &Project, run: &RunId, lock: RunLock) {
         drop(lock);
-        let _left = std::fs::remove_dir_all(RunPaths::new(&project.root, run).dir);
+        if let Err(error) = self.tidy(project, run, LeftoverOwner::Nobody) {
+            tracing::warn!(%error, "the next tick removes the folder of a run that was not claimed");
+        }
     }
 
     fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError> {
@@ -149,6 +163,19 @@ impl Hands for LocalHands<'_> {
         };
         self.supervisors.push(launch.spawn()?);
         Ok(())
+    }
+
+    fn unfinished(&mut self, project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError> {
+        unfinished_runs(project)
+    }
+
+    fn tidy(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        owner: LeftoverOwner,
+    ) -> Result<(), RunnerError> {
+        RunPaths::new(&project.root, run).tidy(owner)
     }
 
     fn remove_worktree(

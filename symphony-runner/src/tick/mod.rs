@@ -10,6 +10,7 @@ mod once;
 mod turn;
 mod wait;
 
+pub use crate::leftovers::UnfinishedRun;
 pub use act::{ActReport, act};
 pub use hands::{Hands, LocalHands};
 pub(crate) use observe::observe;

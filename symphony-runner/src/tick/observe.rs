@@ -13,6 +13,7 @@ use symphony_store::{Project, SnapshotRequest, Store};
 use super::hands::{Hands, LocalHands};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::leftovers::whose;
 
 /// A project, as it is configured now.
 #[derive(Debug, Clone)]
@@ -112,16 +113,21 @@ pub fn look(
             locks.insert(run.id.clone(), hands.lock_state(project, &run.id)?);
         }
     }
+    let mut leftovers = Vec::new();
+    for (project, config) in projects.values() {
+        let mut unfinished = hands.unfinished(project)?;
+        unfinished.retain(|unfinished| !locks.contains_key(&unfinished.run));
+        leftovers.extend(whose(store, project, config.as_ref(), unfinished)?);
+    }
     let request = SnapshotRequest {
         projects: views,
         slots,
         locks,
         caps,
     };
-    Ok(World {
-        snapshot: store.load_snapshot(request, now)?,
-        projects,
-    })
+    let mut snapshot = store.load_snapshot(request, now)?;
+    snapshot.leftovers = leftovers;
+    Ok(World { snapshot, projects })
 }
 
 fn view(

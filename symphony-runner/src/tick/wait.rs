@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use symphony_core::id::RunId;
+use symphony_core::tick::LockState;
 use symphony_store::Store;
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
-use crate::process::{LockState, lock_state};
+use crate::process::lock_state;
 
 /// Time between two looks at a run.
 const LOOK: Duration = Duration::from_millis(100);

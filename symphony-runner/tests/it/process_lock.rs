@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
+use symphony_core::tick::LockState;
 use symphony_runner::process::{
-    DetachedLaunch, LockState, ProcessError, ProcessIdentity, RunLock, lock_state,
+    DetachedLaunch, ProcessError, ProcessIdentity, RunLock, lock_state,
 };
 
 use crate::process_probe::{Ended, probe, wait_until};

@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
+use symphony_core::tick::LockState;
 use symphony_runner::environment::RUN_MARKER;
-use symphony_runner::process::{LockState, ProcessIdentity, descendants, lock_state, sweep_marked};
+use symphony_runner::process::{ProcessIdentity, descendants, lock_state, sweep_marked};
 
 use crate::process_probe::{Ended, NODES, READY, probe, unique_run, wait_until};
 

@@ -283,6 +283,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                             project: project("a"),
                         })
                         .collect(),
+                    leftovers: Vec::new(),
                 }
             },
         )

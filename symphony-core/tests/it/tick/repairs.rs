@@ -3,7 +3,8 @@
 use symphony_core::agent::AgentType;
 use symphony_core::issue::BreakerTarget;
 use symphony_core::tick::{
-    AcceptedPhase, Action, CleanUp, LiveRun, LockState, SplitIssue, SubtasksOutcome, plan_tick,
+    AcceptedPhase, Action, CleanUp, LEFTOVER_GRACE_MS, Leftover, LeftoverOwner, LiveRun, LockState,
+    SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -193,4 +194,54 @@ fn an_accepted_phase_advances_but_never_under_a_run() {
             "wait SYM-2: run r1 is at work on it",
         ]
     );
+}
+
+#[test]
+fn files_that_nobody_comes_back_to_are_put_in_order() {
+    use LeftoverOwner::{Ended, Kept, Nobody};
+    use LockState::{Free, Held, Missing};
+    let grace = i64::try_from(LEFTOVER_GRACE_MS / 1000).unwrap();
+    // whose files, what their lock tells, how many seconds old, whether they are put in order
+    let table = [
+        // whoever has the lock is at work, be it for days
+        (Ended, Held, 0, false),
+        (Ended, Held, 1_000_000, false),
+        (Kept, Held, 1_000_000, false),
+        (Nobody, Held, 1_000_000, false),
+        // the lock is there before the claim, and until the files are in order
+        (Ended, Free, 0, true),
+        (Kept, Free, 0, true),
+        (Nobody, Free, 0, true),
+        (Ended, Missing, 0, true),
+        (Kept, Missing, 0, true),
+        // somebody may be about to make the lock
+        (Nobody, Missing, 0, false),
+        (Nobody, Missing, grace - 1, false),
+        (Nobody, Missing, grace, true),
+        // from before the clock was set back
+        (Nobody, Missing, -1, true),
+    ];
+    for (owner, lock, age, expected) in table {
+        let mut snapshot = snapshot();
+        snapshot.leftovers = vec![Leftover {
+            run: run_id("r1"),
+            project: project("a"),
+            owner,
+            lock,
+            since: at(NOW - age),
+        }];
+        let line = format!("tidy r1 ({owner})");
+        let expected = if expected { vec![line] } else { Vec::new() };
+        assert_eq!(plan(&snapshot), expected, "{owner} {lock} {age}");
+    }
+}
+
+#[test]
+fn a_live_run_without_a_lock_file_is_finished_too() {
+    let mut snapshot = snapshot();
+    snapshot.live = vec![LiveRun {
+        lock: LockState::Missing,
+        ..live("r1", None, AgentType::Scanner)
+    }];
+    assert_eq!(plan(&snapshot), ["finish r1"]);
 }

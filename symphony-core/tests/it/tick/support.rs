@@ -157,6 +157,7 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
         Action::CleanUp { issue, .. } => format!("clean up {issue}"),
+        Action::TidyRun { run, owner, .. } => format!("tidy {run} ({owner})"),
         Action::StartRun(start) => {
             let on = start
                 .target

@@ -5,10 +5,10 @@ use std::collections::BTreeSet;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::tick::LockState;
+use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_runner::RunnerError;
 use symphony_runner::supervise::SuperviseMode;
-use symphony_runner::tick::Hands;
+use symphony_runner::tick::{Hands, UnfinishedRun};
 use symphony_store::{Context, Project, Store};
 
 use super::machine::Machine;
@@ -133,6 +133,15 @@ impl Hands for SimulatedHands<'_> {
         self.machine.born.push((run.clone(), mode));
         self.moment();
         Ok(())
+    }
+
+    /// The simulated machine has no files.
+    fn unfinished(&mut self, _: &Project) -> Result<Vec<UnfinishedRun>, RunnerError> {
+        Ok(Vec::new())
+    }
+
+    fn tidy(&mut self, _: &Project, run: &RunId, _: LeftoverOwner) -> Result<(), RunnerError> {
+        unreachable!("nothing is left of run {run}")
     }
 
     fn remove_worktree(

@@ -1,0 +1,104 @@
+//! Runs whose files were never put in order: their supervisor, or the tick that was about to claim them, died.
+//!
+//! A run is noted in `.symphony/unfinished/` before anything of it is made, and the note goes when its files are in order:
+//! finding what is left costs as much as there are runs at work, not as there ever were.
+
+use std::path::Path;
+use std::time::SystemTime;
+
+use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::RunId;
+use symphony_core::tick::{Leftover, LeftoverOwner, LockState};
+use symphony_store::{Project, Store, StoreError};
+
+use crate::error::RunnerError;
+use crate::paths::{RunPaths, unfinished_folder};
+use crate::process::lock_state;
+
+/// A run whose files are not in order yet: it lives, or somebody died.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnfinishedRun {
+    /// The run.
+    pub run: RunId,
+    /// What its lock tells.
+    pub lock: LockState,
+    /// Since when it is noted.
+    pub since: Timestamp,
+}
+
+/// Returns the runs of a project whose files are not in order yet, in order of their ids.
+///
+/// # Errors
+/// When the notes or a lock can not be read.
+pub(crate) fn unfinished_runs(project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError> {
+    let folder = unfinished_folder(&project.root);
+    let entries = match std::fs::read_dir(&folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(RunnerError::io("read", folder, error)),
+    };
+    let mut runs = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| RunnerError::io("read", &folder, error))?;
+        let name = entry.file_name();
+        let Some(run) = name.to_str().and_then(|name| RunId::parse(name).ok()) else {
+            continue;
+        };
+        // put in order meanwhile
+        let Some(since) = changed(&entry.path()) else {
+            continue;
+        };
+        let lock = lock_state(&RunPaths::new(&project.root, &run).lock())?;
+        runs.push(UnfinishedRun { run, lock, since });
+    }
+    runs.sort_by(|a, b| a.run.cmp(&b.run));
+    Ok(runs)
+}
+
+/// Returns when a file or folder was last changed; none when it is gone.
+pub(crate) fn changed(path: &Path) -> Option<Timestamp> {
+    let modified: SystemTime = path.symlink_metadata().ok()?.modified().ok()?;
+    Timestamp::try_from(modified).ok()
+}
+
+/// Finds out whose the files of unfinished runs are; those of runs that are live are left out.
+///
+/// # Errors
+/// When the database can not be read.
+pub(crate) fn whose(
+    store: &Store,
+    project: &Project,
+    config: Option<&ProjectConfig>,
+    unfinished: Vec<UnfinishedRun>,
+) -> Result<Vec<Leftover>, RunnerError> {
+    let mut leftovers = Vec::new();
+    for UnfinishedRun { run, lock, since } in unfinished {
+        // asked after its lock: one that was free then is not of a run that is being claimed
+        let owner = match (store.run_status(&run), config) {
+            (Ok(status), _) if status.is_live() => continue,
+            (Ok(_), Some(config)) => left_files(config),
+            // whether prompts are kept is not known: the next tick may know
+            (Ok(_), None) => continue,
+            (Err(StoreError::NotFound { .. }), _) => LeftoverOwner::Nobody,
+            (Err(error), _) => return Err(error.into()),
+        };
+        leftovers.push(Leftover {
+            run,
+            project: project.id.clone(),
+            owner,
+            lock,
+            since,
+        });
+    }
+    Ok(leftovers)
+}
+
+/// Says what is to become of the files of a run that has ended.
+pub(crate) const fn left_files(config: &ProjectConfig) -> LeftoverOwner {
+    if config.keep_run_files {
+        LeftoverOwner::Kept
+    } else {
+        LeftoverOwner::Ended
+    }
+}
