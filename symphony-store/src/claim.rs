@@ -127,7 +127,8 @@ fn claim_one(
         if *agent != AgentType::Intake {
             move_in(tx, context, issue, &IssueEvent::Dispatched)?;
         }
-        tx.execute("DELETE FROM retry WHERE issue = ?1", [issue.as_str()])?;
+        tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
+            .execute([issue.as_str()])?;
     }
     if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
         start_phase(tx, context, plan, phase, &request.run)?;
@@ -140,11 +141,9 @@ fn refusal(
     request: &ClaimRequest,
     slots_total: u32,
 ) -> Result<Option<ClaimRefusal>, StoreError> {
-    let live: u32 = tx.query_row(
-        "SELECT count(*) FROM run WHERE status IN ('starting', 'running')",
-        [],
-        |row| row.get(0),
-    )?;
+    let live: u32 = tx
+        .prepare_cached("SELECT count(*) FROM run WHERE status IN ('starting', 'running')")?
+        .query_row([], |row| row.get(0))?;
     if live >= slots_total {
         return Ok(Some(ClaimRefusal::NoSlot));
     }
@@ -155,11 +154,10 @@ fn refusal(
         return live_on_project(tx, request);
     };
     let other: Option<String> = tx
-        .query_row(
+        .prepare_cached(
             "SELECT id FROM run WHERE issue = ?1 AND status IN ('starting', 'running')",
-            [issue.as_str()],
-            |row| row.get(0),
-        )
+        )?
+        .query_row([issue.as_str()], |row| row.get(0))
         .optional()?;
     if let Some(other) = other {
         return Ok(Some(ClaimRefusal::AlreadyRunning(crate::row::parsed(
@@ -181,21 +179,19 @@ fn refusal(
         if phase != request.start.phase {
             return Ok(Some(ClaimRefusal::InAnotherPhase(phase)));
         }
-        let waits_for: u32 = tx.query_row(
-            "SELECT open_dependencies FROM issue WHERE id = ?1",
-            [issue.as_str()],
-            |row| row.get(0),
-        )?;
+        let waits_for: u32 = tx
+            .prepare_cached("SELECT open_dependencies FROM issue WHERE id = ?1")?
+            .query_row([issue.as_str()], |row| row.get(0))?;
         if waits_for > 0 {
             return Ok(Some(ClaimRefusal::WaitsFor(waits_for)));
         }
     }
     if let RunTarget::PullRequest(_, pr) = &request.start.target {
-        let open: bool = tx.query_row(
-            "SELECT EXISTS (SELECT 1 FROM pull_request WHERE id = ?1 AND state = 'open')",
-            [pr.get()],
-            |row| row.get(0),
-        )?;
+        let open: bool = tx
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM pull_request WHERE id = ?1 AND state = 'open')",
+            )?
+            .query_row([pr.get()], |row| row.get(0))?;
         if !open {
             return Ok(Some(ClaimRefusal::ReviewEnded));
         }
@@ -216,14 +212,15 @@ fn live_on_project(
     if request.start.target != RunTarget::Project {
         return Ok(None);
     }
-    let other: Option<String> = tx
-        .query_row(
-            "SELECT id FROM run WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan_phase IS NULL
+    let other: Option<String> = tx.prepare_cached(
+        "SELECT id FROM run WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan_phase IS NULL
              AND status IN ('starting', 'running')",
-            [request.start.project.as_str(), request.start.agent.name()],
-            |row| row.get(0),
-        )
-        .optional()?;
+    )?
+    .query_row(
+        [request.start.project.as_str(), request.start.agent.name()],
+        |row| row.get(0),
+    )
+    .optional()?;
     other
         .map(|id| {
             Ok(ClaimRefusal::AlreadyRunning(crate::row::parsed(
@@ -245,24 +242,24 @@ fn insert_run(
         RunTarget::PlanPhase(plan, phase) => (None, None, Some((plan, phase))),
         RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
     };
-    tx.execute(
+    tx.prepare_cached(
         "INSERT INTO run (id, fence, project, issue, pull_request, claim, plan, plan_phase, agent, phase, attempt, provider, status, protection, started_at)
          VALUES (?1, (SELECT coalesce(max(fence), 0) + 1 FROM run), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, 'starting', ?12, ?13)",
-        params![
-            request.run.as_str(),
-            start.project.as_str(),
-            start.target.issue().map(IssueId::as_str),
-            pr,
-            claim,
-            phase.map(|(plan, _)| plan.as_str()),
-            phase.map(|(_, phase)| phase.as_str()),
-            start.agent.name(),
-            start.phase.as_ref().map(PhaseName::as_str),
-            start.attempt,
-            start.provider,
-            request.protection.name(),
-            context.now.as_millisecond(),
-        ],
-    )?;
+    )?
+    .execute(params![
+        request.run.as_str(),
+        start.project.as_str(),
+        start.target.issue().map(IssueId::as_str),
+        pr,
+        claim,
+        phase.map(|(plan, _)| plan.as_str()),
+        phase.map(|(_, phase)| phase.as_str()),
+        start.agent.name(),
+        start.phase.as_ref().map(PhaseName::as_str),
+        start.attempt,
+        start.provider,
+        request.protection.name(),
+        context.now.as_millisecond(),
+    ])?;
     Ok(())
 }

@@ -88,11 +88,10 @@ pub(crate) fn place(
 ) -> Result<(), StoreError> {
     let key = scope_key(&new.scope);
     let standing: Option<(i64, u32, Option<String>, i64)> = tx
-        .query_row(
-            "SELECT until, probes, canary, placed_at FROM hold WHERE scope = ?1",
-            [&key],
-            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
-        )
+        .prepare_cached("SELECT until, probes, canary, placed_at FROM hold WHERE scope = ?1")?
+        .query_row([&key], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+        })
         .optional()?;
     let now = context.now.as_millisecond();
     let (earliest, probes, canary, placed_at) = match standing {
@@ -109,18 +108,18 @@ pub(crate) fn place(
         Some((until, probes, canary, placed_at)) => (until, probes, canary, placed_at),
     };
     let until = hold_until(context.now, new.until, new.first_ms, probes);
-    tx.execute(
+    tx.prepare_cached(
         "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            key,
-            until.as_millisecond().max(earliest),
-            new.class.name(),
-            new.reason,
-            probes,
-            canary,
-            placed_at,
-        ],
-    )?;
+    )?
+    .execute(params![
+        key,
+        until.as_millisecond().max(earliest),
+        new.class.name(),
+        new.reason,
+        probes,
+        canary,
+        placed_at,
+    ])?;
     let payload =
         json!({ "scope": new.scope, "until": until, "class": new.class, "reason": new.reason });
     append(tx, context, About::default(), "hold_placed", &payload)
@@ -133,10 +132,8 @@ pub(crate) fn set_canary(
     run: &RunId,
 ) -> Result<(), StoreError> {
     for scope in scopes {
-        tx.execute(
-            "UPDATE hold SET canary = ?2 WHERE scope = ?1",
-            [scope_key(scope), run.to_string()],
-        )?;
+        tx.prepare_cached("UPDATE hold SET canary = ?2 WHERE scope = ?1")?
+            .execute([scope_key(scope), run.to_string()])?;
     }
     Ok(())
 }
@@ -147,7 +144,9 @@ pub(crate) fn lift_probed(
     context: &Context,
     run: &RunId,
 ) -> Result<(), StoreError> {
-    let lifted = tx.execute("DELETE FROM hold WHERE canary = ?1", [run.as_str()])?;
+    let lifted = tx
+        .prepare_cached("DELETE FROM hold WHERE canary = ?1")?
+        .execute([run.as_str()])?;
     if lifted > 0 {
         append(
             tx,
@@ -165,10 +164,8 @@ pub(crate) fn lift_probed(
 
 /// Frees the probe's place on holds that its run neither lifted nor lengthened.
 pub(crate) fn clear_canary(tx: &Transaction<'_>, run: &RunId) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE hold SET canary = NULL WHERE canary = ?1",
-        [run.as_str()],
-    )?;
+    tx.prepare_cached("UPDATE hold SET canary = NULL WHERE canary = ?1")?
+        .execute([run.as_str()])?;
     Ok(())
 }
 
@@ -188,7 +185,7 @@ impl Store {
     /// When the database can not be written.
     pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
         self.write(context, |tx| {
-            let lifted = tx.execute("DELETE FROM hold", [])?;
+            let lifted = tx.prepare_cached("DELETE FROM hold")?.execute([])?;
             if lifted > 0 {
                 let payload = json!({ "count": lifted });
                 append(tx, context, About::default(), "holds_lifted", &payload)?;

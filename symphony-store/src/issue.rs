@@ -165,7 +165,8 @@ impl Store {
     pub fn clear_counts(&mut self, context: &Context, id: &IssueId) -> Result<Issue, StoreError> {
         self.write(context, |tx| {
             set_counts(tx, id, AttemptCounts::default())?;
-            tx.execute("DELETE FROM retry WHERE issue = ?1", [id.as_str()])?;
+            tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
+                .execute([id.as_str()])?;
             append(tx, context, About::issue(id), "counts_cleared", &json!({}))?;
             load_issue(tx, id)
         })
@@ -181,11 +182,9 @@ pub(crate) fn add_issue_in(
 ) -> Result<IssueId, StoreError> {
     if let Actor::Run(key) = &context.actor {
         refuse_duplicate_title(tx, new)?;
-        let made: i64 = tx.query_row(
-            "SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'",
-            [key.run.as_str()],
-            |row| row.get(0),
-        )?;
+        let made: i64 = tx
+            .prepare_cached("SELECT count(*) FROM event WHERE run = ?1 AND kind = 'issue_added'")?
+            .query_row([key.run.as_str()], |row| row.get(0))?;
         if made >= RUN_ISSUES_MAX {
             return Err(StoreError::refused(format!(
                 "a run may make at most {RUN_ISSUES_MAX} issues; put the rest into a finding"
@@ -206,13 +205,11 @@ pub(crate) fn add_issue_in(
 }
 
 fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
-    let twin: Option<String> = tx
-        .query_row(
-            "SELECT id FROM issue WHERE project = ?1 AND title_key = ?2 AND status NOT IN ('done', 'cancelled') LIMIT 1",
-            [new.project.as_str(), &title_key(&new.title)],
-            |row| row.get(0),
-        )
-        .optional()?;
+    let twin: Option<String> = tx.prepare_cached(
+        "SELECT id FROM issue WHERE project = ?1 AND title_key = ?2 AND status NOT IN ('done', 'cancelled') LIMIT 1",
+    )?
+    .query_row([new.project.as_str(), &title_key(&new.title)], |row| row.get(0))
+    .optional()?;
     match twin {
         None => Ok(()),
         Some(id) => Err(StoreError::refused(format!(
@@ -227,37 +224,35 @@ fn insert_issue(
     new: &NewIssue,
     state: &IssueState,
 ) -> Result<IssueId, StoreError> {
-    let (prefix, number): (String, i64) = tx
-        .query_row(
-            "UPDATE project SET next_number = next_number + 1 WHERE id = ?1 RETURNING prefix, next_number - 1",
-            [new.project.as_str()],
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
-        .optional()?
-        .ok_or_else(|| StoreError::not_found("project", &new.project))?;
+    let (prefix, number): (String, i64) = tx.prepare_cached(
+        "UPDATE project SET next_number = next_number + 1 WHERE id = ?1 RETURNING prefix, next_number - 1",
+    )?
+    .query_row([new.project.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+    .optional()?
+    .ok_or_else(|| StoreError::not_found("project", &new.project))?;
     let id = IssueId::new(&prefix, u64::try_from(number).unwrap_or(0))
         .map_err(|error| StoreError::refused(error.to_string()))?;
     if let Some(parent) = &new.parent {
         load_issue(tx, parent)?;
     }
-    tx.execute(
+    tx.prepare_cached(
         "INSERT INTO issue (id, project, number, title, title_key, description, status, priority, size, parent, external_id, created_at, updated_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12)",
-        params![
-            id.as_str(),
-            new.project.as_str(),
-            number,
-            new.title,
-            title_key(&new.title),
-            new.description,
-            state.status().name(),
-            rank(new.priority),
-            new.size.map(Size::name),
-            new.parent.as_ref().map(IssueId::as_str),
-            new.external_id,
-            context.now.as_millisecond(),
-        ],
-    )?;
+    )?
+    .execute(params![
+        id.as_str(),
+        new.project.as_str(),
+        number,
+        new.title,
+        title_key(&new.title),
+        new.description,
+        state.status().name(),
+        rank(new.priority),
+        new.size.map(Size::name),
+        new.parent.as_ref().map(IssueId::as_str),
+        new.external_id,
+        context.now.as_millisecond(),
+    ])?;
     Ok(id)
 }
 
@@ -268,16 +263,13 @@ pub(crate) fn set_labels(
     labels: &[String],
 ) -> Result<(), StoreError> {
     let labels = sorted(labels);
-    tx.execute(
-        "UPDATE issue SET labels = ?2 WHERE id = ?1",
-        [id.as_str(), &to_json(&labels)],
-    )?;
-    tx.execute("DELETE FROM issue_label WHERE issue = ?1", [id.as_str()])?;
+    tx.prepare_cached("UPDATE issue SET labels = ?2 WHERE id = ?1")?
+        .execute([id.as_str(), &to_json(&labels)])?;
+    tx.prepare_cached("DELETE FROM issue_label WHERE issue = ?1")?
+        .execute([id.as_str()])?;
     for label in &labels {
-        tx.execute(
-            "INSERT INTO issue_label (issue, label) VALUES (?1, ?2)",
-            [id.as_str(), label],
-        )?;
+        tx.prepare_cached("INSERT INTO issue_label (issue, label) VALUES (?1, ?2)")?
+            .execute([id.as_str(), label])?;
     }
     Ok(())
 }
@@ -288,10 +280,12 @@ pub(crate) fn set_counts(
     id: &IssueId,
     counts: AttemptCounts,
 ) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE issue SET consecutive_failures = ?2, total_runs = ?3 WHERE id = ?1",
-        params![id.as_str(), counts.consecutive_failures, counts.total_runs],
-    )?;
+    tx.prepare_cached("UPDATE issue SET consecutive_failures = ?2, total_runs = ?3 WHERE id = ?1")?
+        .execute(params![
+            id.as_str(),
+            counts.consecutive_failures,
+            counts.total_runs
+        ])?;
     Ok(())
 }
 
@@ -342,14 +336,15 @@ pub(crate) fn move_in(
     );
     if was_done != is_done {
         let step = if is_done { -1 } else { 1 };
-        tx.execute(
+        tx.prepare_cached(
             "UPDATE issue SET open_dependencies = open_dependencies + ?2
              WHERE id IN (SELECT issue FROM issue_dependency WHERE depends_on = ?1)",
-            params![id.as_str(), step],
-        )?;
+        )?
+        .execute(params![id.as_str(), step])?;
     }
     if state.status() != IssueStatus::Todo {
-        tx.execute("DELETE FROM retry WHERE issue = ?1", [id.as_str()])?;
+        tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
+            .execute([id.as_str()])?;
     }
     let human_restart = matches!(event, IssueEvent::Queued | IssueEvent::Reopened);
     if human_restart || matches!(event, IssueEvent::PhaseAccepted { .. }) {
@@ -357,18 +352,16 @@ pub(crate) fn move_in(
     }
     if state.status().is_terminal() {
         // a run that was claimed since the caller looked is asked to end: nothing is left to be done on the issue
-        tx.execute(
+        tx.prepare_cached(
             "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
              WHERE issue = ?1 AND status IN ('starting', 'running')",
-            params![id.as_str(), context.now.as_millisecond()],
-        )?;
+        )?
+        .execute(params![id.as_str(), context.now.as_millisecond()])?;
         close_reviews(tx, context, id, event)?;
     }
     if let Actor::Run(key) = &context.actor {
-        tx.execute(
-            "UPDATE run SET moved_issue = 1 WHERE id = ?1 AND issue = ?2",
-            [key.run.as_str(), id.as_str()],
-        )?;
+        tx.prepare_cached("UPDATE run SET moved_issue = 1 WHERE id = ?1 AND issue = ?2")?
+            .execute([key.run.as_str(), id.as_str()])?;
     }
     append(
         tx,

@@ -82,10 +82,10 @@ fn ours(project: &Project, title: &str) -> Figures {
 
 fn started_run(output: &[u8]) -> String {
     let tick: Value = serde_json::from_slice(output).unwrap();
-    let actions = tick["actions"].as_array().unwrap();
-    let run = actions.iter().find_map(|action| action["run"].as_str());
-    run.unwrap_or_else(|| panic!("no run in {tick:#}"))
-        .to_owned()
+    match tick["runs"].as_array().map(Vec::as_slice) {
+        Some([run]) => run["id"].as_str().unwrap().to_owned(),
+        _ => panic!("not one run in {tick:#}"),
+    }
 }
 
 fn supervisor_of(run: &str) -> u32 {
