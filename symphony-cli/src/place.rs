@@ -113,7 +113,9 @@ impl Surroundings {
     pub(crate) fn session(&self) -> anyhow::Result<Session> {
         let installation = self.installation()?;
         // a command that only looks does not make a database
-        let store = existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        let store = installation
+            .existing_store()?
+            .ok_or_else(|| not_set_up(&installation))?;
         let project = store
             .project_at(&installation.root)?
             .ok_or_else(|| not_set_up(&installation))?;
@@ -132,7 +134,7 @@ impl Surroundings {
         let Ok(installation) = self.installation() else {
             return Ok(None);
         };
-        match existing_store(&installation)? {
+        match installation.existing_store()? {
             Some(store) => Ok(store.project_at(&installation.root)?),
             None => Ok(None),
         }
@@ -189,19 +191,6 @@ impl Session {
     /// When anything that concerns the project is wrong in its configuration.
     pub(crate) fn config(&self) -> anyhow::Result<ProjectConfig> {
         Ok(self.installation.project_config(&self.project)?)
-    }
-}
-
-/// Opens the database; none when there is no file.
-///
-/// # Errors
-/// When there is one and it can not be opened.
-pub(crate) fn existing_store(installation: &Installation) -> anyhow::Result<Option<Store>> {
-    let database = &installation.config.database;
-    if database.exists() {
-        Ok(Some(Store::open_existing(database)?))
-    } else {
-        Ok(None)
     }
 }
 

@@ -73,10 +73,35 @@ impl Installation {
         if let Some(folder) = database.parent() {
             std::fs::create_dir_all(folder)
                 .map_err(|error| RunnerError::io("make the folder", folder, error))?;
-            refuse_network(database, network_file_system_of(folder)?)?;
         }
+        self.refuse_network()?;
         create_private(database)?;
         Ok(Store::open(database)?)
+    }
+
+    /// Opens the database that is there; none when there is no file.
+    ///
+    /// # Errors
+    /// When there is one and it can not be opened.
+    pub fn existing_store(&self) -> Result<Option<Store>, RunnerError> {
+        let database = &self.config.database;
+        if database.exists() {
+            Ok(Some(Store::open_existing(database)?))
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// Refuses a database on a network file system: locks do not hold there.
+    ///
+    /// # Errors
+    /// When it lies on one, or the system does not say.
+    pub(crate) fn refuse_network(&self) -> Result<(), RunnerError> {
+        let database = &self.config.database;
+        match database.parent() {
+            Some(folder) => refuse_network(database, network_file_system_of(folder)?),
+            None => Ok(()),
+        }
     }
 
     /// Returns the lock file that makes ticks take turns.

@@ -12,7 +12,7 @@ use symphony_store::{SCHEMA_VERSION, Store};
 use crate::app::App;
 use crate::failure::Exit;
 use crate::output::{Page, View, plural};
-use crate::place::{existing_store, not_set_up};
+use crate::place::not_set_up;
 
 /// A command on the database.
 #[derive(Debug, Subcommand)]
@@ -98,7 +98,9 @@ impl DbCommand {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let installation = app.surroundings.installation()?;
         let path = installation.config.database.clone();
-        let mut store = existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        let mut store = installation
+            .existing_store()?
+            .ok_or_else(|| not_set_up(&installation))?;
         match self {
             Self::Check(CheckArgs {}) => {
                 let problems = store.check_file().context("check the database")?;

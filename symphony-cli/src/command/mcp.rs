@@ -20,7 +20,7 @@ use symphony_store::{Actor, Project, Store};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::place::{existing_store, not_set_up};
+use crate::place::not_set_up;
 use crate::value::issue_id;
 
 /// What `mcp` takes.
@@ -77,7 +77,9 @@ impl McpArgs {
     fn open(&self, app: &App) -> anyhow::Result<Store> {
         let Some(path) = &self.db else {
             let installation = app.surroundings.installation()?;
-            return Ok(existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?);
+            return Ok(installation
+                .existing_store()?
+                .ok_or_else(|| not_set_up(&installation))?);
         };
         let path = app.surroundings.current.join(path);
         if !path.exists() {

@@ -16,7 +16,7 @@ use symphony_store::Store;
 use crate::app::App;
 use crate::interrupt::Interrupts;
 use crate::output::plural;
-use crate::place::{existing_store, not_set_up};
+use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::view::TickView;
@@ -53,7 +53,9 @@ struct TickEvent<'a> {
 impl RunArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         let installation = app.surroundings.installation()?;
-        let store = existing_store(&installation)?.ok_or_else(|| not_set_up(&installation))?;
+        let store = installation
+            .existing_store()?
+            .ok_or_else(|| not_set_up(&installation))?;
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let mut watch = Loop {
             app,
@@ -102,7 +104,7 @@ impl Loop<'_> {
             .app
             .surroundings
             .installation_at(self.installation.root.clone())?;
-        let view = match tick(&self.installation, TickOptions::default())? {
+        let view = match tick(&self.installation, &mut self.store, TickOptions::default())? {
             TickOutcome::Done(report) => {
                 report.lines.iter().for_each(|line| self.progress.say(line));
                 TickView::done(report)

@@ -30,15 +30,14 @@ pub(crate) struct TickArgs {
 impl TickArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let installation = app.surroundings.installation()?;
-        // the tick itself opens it: to open it twice is a tenth of what an idle tick costs
-        if !installation.config.database.exists() {
-            return Err(not_set_up(&installation).into());
-        }
+        let mut store = installation
+            .existing_store()?
+            .ok_or_else(|| not_set_up(&installation))?;
         let options = TickOptions {
             dry_run: self.dry_run,
             wait_for_lock: self.wait,
         };
-        let report = match tick(&installation, options).context("tick")? {
+        let report = match tick(&installation, &mut store, options).context("tick")? {
             TickOutcome::Done(report) => report,
             TickOutcome::Busy if self.wait => {
                 let message = "tick: another tick has been at work for a minute";

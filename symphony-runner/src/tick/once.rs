@@ -3,6 +3,7 @@
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
 use symphony_core::tick::{Plan, plan_tick};
+use symphony_store::Store;
 use symphony_workspace::Failpoint;
 
 use super::act::act;
@@ -50,18 +51,22 @@ pub struct TickReport {
     pub problems: Vec<String>,
 }
 
-/// Makes one tick.
+/// Makes one tick on the installation's database.
 ///
 /// # Errors
 /// When the database can not be read or written, or no turn came within a minute.
-pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOutcome, RunnerError> {
-    let mut store = installation.open_store()?;
+pub fn tick(
+    installation: &Installation,
+    store: &mut Store,
+    options: TickOptions,
+) -> Result<TickOutcome, RunnerError> {
+    installation.refuse_network()?;
     let Some(turn) = Turn::take(installation, options.wait_for_lock)? else {
         return Ok(TickOutcome::Busy);
     };
     let now = Timestamp::now();
     let mut hands = LocalHands::new(installation);
-    let (world, problems) = observe(installation, &mut store, &mut hands, now)?;
+    let (world, problems) = observe(installation, store, &mut hands, now)?;
     let plan = plan_tick(&world.snapshot, now);
     let mut report = TickReport {
         plan,
@@ -71,23 +76,23 @@ pub fn tick(installation: &Installation, options: TickOptions) -> Result<TickOut
     if !options.dry_run {
         turn.note(now);
         Failpoint::TickRecorded.reach();
-        let done = act(&mut store, &mut hands, &world, &report.plan.actions)?;
+        let done = act(store, &mut hands, &world, &report.plan.actions)?;
         report.started = done.started;
         report.lines = done.lines;
         report.problems.extend(done.problems);
         report.supervisors = hands.into_supervisors();
-        let plans = tick_plans(installation, &mut store)?;
+        let plans = tick_plans(installation, store)?;
         report.lines.extend(plans.lines);
         report.problems.extend(plans.problems);
         report.supervisors.extend(plans.supervisors);
-        match notify(installation, &mut store, &world, &report.plan, now) {
+        match notify(installation, store, &world, &report.plan, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
             // nobody is told now; the work goes on
             Err(error) => report.problems.push(format!("notify: {error}")),
         }
         // last, as other clean-ups: nothing waits for it
         let days = installation.config.log_retention_days;
-        let (lines, problems) = daily_clean_up(&mut store, days, now)?;
+        let (lines, problems) = daily_clean_up(store, days, now)?;
         report.lines.extend(lines);
         report.problems.extend(problems);
     }

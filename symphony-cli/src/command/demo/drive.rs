@@ -38,13 +38,13 @@ pub(super) fn drive(session: &mut Session, progress: &mut Progress) -> anyhow::R
 }
 
 /// Makes a tick; returns the runs it started.
-fn step(session: &Session, progress: &Progress) -> anyhow::Result<Vec<RunId>> {
+fn step(session: &mut Session, progress: &Progress) -> anyhow::Result<Vec<RunId>> {
     progress.say("$ symphony tick --wait");
     let options = TickOptions {
         dry_run: false,
         wait_for_lock: true,
     };
-    match tick(&session.installation, options)? {
+    match tick(&session.installation, &mut session.store, options)? {
         TickOutcome::Done(report) => {
             report
                 .lines

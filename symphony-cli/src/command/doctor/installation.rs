@@ -3,8 +3,9 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
-use symphony_store::{Project, SCHEMA_VERSION, Store, StoreError};
+use symphony_store::{Project, SCHEMA_VERSION, Store};
 use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
 
 use super::agents::check_agents;
@@ -14,7 +15,6 @@ use super::project::check_project;
 use crate::app::App;
 use crate::failure::database_mend;
 use crate::output::List;
-use crate::place::existing_store;
 
 /// Free space below which worktrees and logs soon fill the disk.
 const FREE_BYTES_MIN: u64 = 1 << 30;
@@ -149,7 +149,7 @@ fn check_file(store: &mut Store, path: &str) -> CheckView {
 fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> Option<Project> {
     const CHECK: &str = "database";
     let path = installation.config.database.display();
-    let mut store = match existing_store(installation) {
+    let mut store = match installation.existing_store() {
         Ok(Some(store)) => store,
         Ok(None) => {
             checks.push(CheckView::failed(
@@ -160,11 +160,11 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             return None;
         }
         Err(error) => {
-            let cause = error
-                .chain()
-                .find_map(|cause| cause.downcast_ref::<StoreError>());
-            let mend = cause.map_or("look at the file", database_mend);
-            checks.push(CheckView::failed(CHECK, &format!("{error:#}"), mend));
+            let mend = match &error {
+                RunnerError::Store(error) => database_mend(error),
+                _ => "look at the file",
+            };
+            checks.push(CheckView::failed(CHECK, &error, mend));
             return None;
         }
     };
