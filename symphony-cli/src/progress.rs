@@ -107,7 +107,7 @@ impl Progress {
         let count = |number: usize| u64::try_from(number).unwrap_or(u64::MAX);
         let whole = self.whole.get_or_insert_with(|| {
             let bar = bars.add(ProgressBar::new(count(total)));
-            if let Ok(style) = ProgressStyle::with_template("[{bar:30}] {pos}/{len}") {
+            if let Ok(style) = ProgressStyle::with_template("[{bar:20}] {pos}/{len}") {
                 bar.set_style(style.progress_chars("█▌░"));
             }
             bar
@@ -147,7 +147,8 @@ impl Progress {
         let event: String = one_line(last).chars().take(EVENT_CHARS_MAX).collect();
         match bars {
             Some(bars) => {
-                let bar = shown.bar.get_or_insert_with(|| spinner(bars));
+                let whole = self.whole.as_ref();
+                let bar = shown.bar.get_or_insert_with(|| spinner(bars, whole));
                 bar.set_message(format!("{head}: {} {event}", run.elapsed(Timestamp::now())));
             }
             None if self.out.is_json() => self.emit("run_progress", last, run),
@@ -183,8 +184,13 @@ impl Progress {
     }
 }
 
-fn spinner(bars: &MultiProgress) -> ProgressBar {
-    let bar = bars.add(ProgressBar::new_spinner());
+/// Adds a spinner below the others, and above the bar of the whole.
+fn spinner(bars: &MultiProgress, whole: Option<&ProgressBar>) -> ProgressBar {
+    let bar = ProgressBar::new_spinner();
+    let bar = match whole {
+        Some(whole) => bars.insert_before(whole, bar),
+        None => bars.add(bar),
+    };
     if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg}") {
         bar.set_style(style);
     }

@@ -51,6 +51,8 @@ mod plan_state;
 #[cfg(test)]
 mod plan_support;
 #[cfg(test)]
+mod plan_terminal;
+#[cfg(test)]
 mod plan_views;
 #[cfg(test)]
 mod project_agents;

@@ -1,13 +1,13 @@
 //! The question to a person at the terminal: how to go on with a phase that failed. Other phases go on meanwhile.
 
-use std::io::{BufRead as _, IsTerminal as _};
-use std::sync::mpsc::{Receiver, TryRecvError, channel};
-use std::thread;
+use std::io::IsTerminal as _;
 
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state::Choice;
 use symphony_store::PlanRecord;
 
+use super::keyboard::{Heard, Keyboard};
+use crate::output::Output;
 use crate::progress::Progress;
 
 /// What each choice means, in their order.
@@ -18,37 +18,31 @@ const MEANINGS: [&str; 4] = [
     "give the plan up",
 ];
 
-/// The dialog while a plan runs.
-#[derive(Debug)]
+/// The dialog while a plan runs. From its first question on, keys are taken one by one.
+#[derive(Debug, Default)]
 pub(super) struct Dialog {
-    lines: Receiver<String>,
+    keyboard: Option<Keyboard>,
     asked: Option<PlanPhaseId>,
+    corrected: bool,
 }
 
-/// Says whether there is somebody to be asked.
-pub(super) fn is_possible() -> bool {
-    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+/// What a person said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Said {
+    /// Nothing yet.
+    Nothing,
+    /// How to go on with a phase.
+    Choice(PlanPhaseId, Choice),
+    /// That nobody will answer here: the input has ended.
+    End,
+}
+
+/// Says whether there is somebody to be asked, and to be shown the question.
+pub(super) fn is_possible(out: Output) -> bool {
+    out.is_watched() && std::io::stdin().is_terminal()
 }
 
 impl Dialog {
-    /// Begins to listen to the keyboard.
-    ///
-    /// # Errors
-    /// When no thread can be started.
-    pub(super) fn listen() -> std::io::Result<Self> {
-        let (sender, lines) = channel();
-        thread::Builder::new()
-            .name("keyboard".to_owned())
-            .spawn(move || {
-                for line in std::io::stdin().lock().lines().map_while(Result::ok) {
-                    if sender.send(line).is_err() {
-                        return;
-                    }
-                }
-            })?;
-        Ok(Self { lines, asked: None })
-    }
-
     /// Asks about the first of the phases that await a decision, unless it was asked about already.
     pub(super) fn ask(
         &mut self,
@@ -64,31 +58,45 @@ impl Dialog {
             return;
         }
         // what was typed before the question is no answer to it
-        while self.lines.try_recv().is_ok() {}
+        if let Some(keyboard) = &self.keyboard {
+            keyboard.forget();
+        } else {
+            self.keyboard = Keyboard::take();
+        }
         for line in question(record, first) {
             progress.say(&line);
         }
         self.asked = Some(first.clone());
+        self.corrected = false;
     }
 
-    /// Returns the answer to the open question, once there is one.
-    pub(super) fn answer(&mut self, progress: &Progress) -> Option<(PlanPhaseId, Choice)> {
-        let asked = self.asked.clone()?;
-        match self.lines.try_recv() {
-            Ok(line) => {
-                let choice = read(&line);
-                if choice.is_none() {
-                    progress.say(&format!(
-                        "`{}` is none of the choices: type 1, 2, 3 or 4.",
-                        line.trim()
-                    ));
-                    return None;
-                }
-                self.asked = None;
-                choice.map(|choice| (asked, choice))
-            }
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+    /// Listens for the answer to the open question.
+    pub(super) fn answer(&mut self, progress: &Progress) -> Said {
+        // a job that has come to the front again can be answered
+        if self.asked.is_some() && self.keyboard.is_none() {
+            self.keyboard = Keyboard::take();
         }
+        let Some(keyboard) = &self.keyboard else {
+            return Said::Nothing;
+        };
+        let keys = match keyboard.listen() {
+            Heard::Keys(keys) => keys,
+            Heard::End if self.asked.is_some() => return Said::End,
+            Heard::End => return Said::Nothing,
+        };
+        let Some(asked) = &self.asked else {
+            return Said::Nothing;
+        };
+        if let Some(choice) = keys.iter().find_map(|key| read(*key)) {
+            let asked = asked.clone();
+            self.asked = None;
+            return Said::Choice(asked, choice);
+        }
+        if !self.corrected && keys.iter().any(u8::is_ascii_graphic) {
+            self.corrected = true;
+            progress.say("That is none of the choices: press 1, 2, 3 or 4.");
+        }
+        Said::Nothing
     }
 }
 
@@ -111,20 +119,17 @@ fn question(record: &PlanRecord, phase: &PlanPhaseId) -> Vec<String> {
     for (number, (choice, meaning)) in (1..).zip(Choice::ALL.iter().zip(MEANINGS)) {
         lines.push(format!("  {number} {choice}: {meaning}"));
     }
-    lines.push("Type 1, 2, 3 or 4; the other phases go on.".to_owned());
+    lines.push("Press 1, 2, 3 or 4; the other phases go on.".to_owned());
     lines
 }
 
 /// Lines of an error that the question shows: `plan status` has all of it.
 const ERROR_LINES_MAX: usize = 10;
 
-fn read(line: &str) -> Option<Choice> {
-    let text = line.trim();
-    let by_number = text.parse::<usize>().ok().and_then(|number| {
-        let at = number.checked_sub(1)?;
-        Choice::ALL.get(at).copied()
-    });
-    by_number.or_else(|| Choice::parse(text).ok())
+/// Reads a key: the number of a choice.
+fn read(key: u8) -> Option<Choice> {
+    let at = key.checked_sub(b'1')?;
+    Choice::ALL.get(usize::from(at)).copied()
 }
 
 #[cfg(test)]
@@ -132,18 +137,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_a_number_or_a_name() {
-        for (line, choice) in [
-            ("1\n", Some(Choice::RetryOnceMore)),
-            (" 2 ", Some(Choice::SkipPhase)),
-            ("abort_branch", Some(Choice::AbortBranch)),
-            ("4", Some(Choice::AbortAll)),
-            ("0", None),
-            ("5", None),
-            ("", None),
-            ("yes", None),
+    fn an_answer_is_the_number_of_a_choice() {
+        for (key, choice) in [
+            (b'1', Some(Choice::RetryOnceMore)),
+            (b'2', Some(Choice::SkipPhase)),
+            (b'3', Some(Choice::AbortBranch)),
+            (b'4', Some(Choice::AbortAll)),
+            (b'0', None),
+            (b'5', None),
+            (b'\n', None),
+            (b'y', None),
+            (0, None),
+            (255, None),
         ] {
-            assert_eq!(read(line), choice, "{line:?}");
+            assert_eq!(read(key), choice, "{key}");
         }
     }
 }

@@ -5,6 +5,7 @@ mod dialog;
 mod find;
 mod graph;
 mod init_state;
+mod keyboard;
 mod mark;
 mod orders;
 mod parse;

@@ -11,6 +11,7 @@ use symphony_runner::plan::{
 };
 use symphony_runner::repository::open_repository;
 
+use super::dialog::is_possible;
 use super::run_loop::PlanLoop;
 use super::source::{PlanSource, load_plan};
 use crate::app::App;
@@ -133,11 +134,15 @@ impl RunArgs {
             ));
             return Ok(result.exit());
         }
-        // a person at the terminal is asked, unless the plan was told otherwise
-        let asks = self.on_failure.is_none()
-            && record.options.on_failure == OnFailure::Wait
-            && super::dialog::is_possible();
-        let mode = asks.then_some(OnFailure::Ask);
+        // a person at the terminal is asked, unless this command was told to wait
+        let may_ask = self.on_failure != Some(OnFailure::Wait);
+        let mode = match record.options.on_failure {
+            OnFailure::Ask | OnFailure::Wait if may_ask && is_possible(app.out) => {
+                Some(OnFailure::Ask)
+            }
+            OnFailure::Ask => Some(OnFailure::Wait),
+            _ => None,
+        };
         PlanLoop::new(app, drive, &mut session.store, mode)?.go_on(&record, begun)
     }
 }

@@ -11,7 +11,7 @@ use symphony_runner::cancel::end_run;
 use symphony_runner::plan::{Begun, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order};
 use symphony_store::{PlanRecord, Store};
 
-use super::dialog::Dialog;
+use super::dialog::{Dialog, Said};
 use crate::app::App;
 use crate::failure::Exit;
 use crate::interrupt::Interrupts;
@@ -49,17 +49,13 @@ impl<'a> PlanLoop<'a> {
     /// Prepares the loop.
     ///
     /// # Errors
-    /// When Ctrl-C or the keyboard can not be listened to.
+    /// When Ctrl-C can not be listened to.
     pub(super) fn new(
         app: &'a App,
         drive: PlanDrive<'a>,
         store: &'a mut Store,
         mode: Option<OnFailure>,
     ) -> anyhow::Result<Self> {
-        let dialog = match mode {
-            Some(OnFailure::Ask) => Some(Dialog::listen().context("listen to the keyboard")?),
-            _ => None,
-        };
         Ok(Self {
             app,
             drive,
@@ -67,7 +63,7 @@ impl<'a> PlanLoop<'a> {
             mode,
             interrupts: Interrupts::listen().context("listen to Ctrl-C")?,
             progress: Progress::new(app.out, Stream::Silent),
-            dialog,
+            dialog: (mode == Some(OnFailure::Ask)).then(Dialog::default),
             shown: BTreeSet::new(),
             told: BTreeSet::new(),
         })
@@ -95,9 +91,10 @@ impl<'a> PlanLoop<'a> {
                 return self.end();
             }
             if status == PlanStatus::Paused && round.live.is_empty() {
+                self.progress.clear_bar();
                 self.progress
                     .say("The plan is paused: `symphony plan run` goes on with it.");
-                return Ok(Exit::Done);
+                return Ok(Exit::Failed);
             }
             if let Next::Leave = self.watch(&round)? {
                 return self.leave(&round);
@@ -157,11 +154,19 @@ impl<'a> PlanLoop<'a> {
             if self.interrupts.count() > 0 {
                 return Ok(Next::Leave);
             }
-            if let Some(dialog) = &mut self.dialog
-                && let Some((phase, choice)) = dialog.answer(&self.progress)
-            {
-                self.answer(&round.record, phase, choice);
-                return Ok(Next::Round);
+            if let Some(dialog) = &mut self.dialog {
+                match dialog.answer(&self.progress) {
+                    Said::Nothing => {}
+                    Said::Choice(phase, choice) => {
+                        self.answer(&round.record, phase, choice);
+                        return Ok(Next::Round);
+                    }
+                    // as where nobody could be asked in the first place
+                    Said::End => {
+                        self.dialog = None;
+                        return Ok(Next::Round);
+                    }
+                }
             }
             if watch.is_due(self.store, round)? {
                 return Ok(Next::Round);
@@ -208,8 +213,11 @@ impl<'a> PlanLoop<'a> {
             .filter(|run| self.store.run_status(run).is_ok_and(RunStatus::is_live))
             .cloned()
             .collect();
+        self.progress.clear_bar();
         if live.is_empty() {
-            return Ok(Exit::Done);
+            self.progress
+                .say("The plan stays as it is: `symphony plan run` goes on with it.");
+            return Ok(Exit::Failed);
         }
         let phases = plural(live.len(), "phase");
         self.progress.say(&format!(
@@ -226,13 +234,13 @@ impl<'a> PlanLoop<'a> {
                         other => drop(other.with_context(|| format!("end run {run}"))?),
                     }
                 }
-                return Ok(Exit::Done);
+                return Ok(Exit::Failed);
             }
             self.interrupts.wait(LOOK);
         }
         self.progress
             .say("They go on without this command: `symphony plan run` takes the plan up again.");
-        Ok(Exit::Done)
+        Ok(Exit::Failed)
     }
 }
 

@@ -9,6 +9,7 @@ mod real_cli;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]
 mod roles;
 mod script;
+mod terminal;
 
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
@@ -23,3 +24,4 @@ pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
 pub(crate) use script::{
     JUDGE, WORKER, bash, call, commit, create_pr, hang, scenario, scenarios, turn,
 };
+pub(crate) use terminal::Terminal;
