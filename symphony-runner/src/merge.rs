@@ -4,6 +4,8 @@
 //! base moves by compare-and-swap; the intent is recorded before, and a merge that was interrupted after its effect is
 //! only recorded when it is asked for again.
 
+use std::path::Path;
+
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::PrId;
@@ -88,6 +90,7 @@ pub fn merge_pr(
         issue: &pr.issue,
         base: &base,
     };
+    let logs = gates.logs();
     let (target, gates) = match plan {
         MergePlan::AlreadyMerged => (expected.clone(), None),
         MergePlan::FastForward(commit) => {
@@ -119,7 +122,7 @@ pub fn merge_pr(
         }
     };
     if let Some(gates) = &gates {
-        refuse_red(&pr, gates, options)?;
+        refuse_red(&pr, gates, options, Some(&logs))?;
     }
     refuse_secrets(&config, &repository, &pr, &expected, &head)?;
     let context = Context::human(Timestamp::now());
@@ -163,13 +166,14 @@ fn refuse_unmergeable(
         )));
     }
     pr.gates_of_head()
-        .map_or(Ok(()), |gates| refuse_red(pr, gates, options))
+        .map_or(Ok(()), |gates| refuse_red(pr, gates, options, None))
 }
 
 fn refuse_red(
     pr: &PullRequest,
     gates: &VerifiedGates,
     options: MergeOptions,
+    logs: Option<&Path>,
 ) -> Result<(), RunnerError> {
     if gates.green() || options.force {
         return Ok(());
@@ -180,8 +184,12 @@ fn refuse_red(
         .filter(|gate| gate.required && !gate.passed)
         .map(|gate| gate.name.as_str())
         .collect();
+    // those on the branch are told by `pr show`, those on a merge result by nothing else
+    let output = logs.map_or_else(String::new, |logs| {
+        format!("; their output is in {}", logs.display())
+    });
     Err(RunnerError::refused(format!(
-        "pull request {} is not merged: required gates are red on commit {}: {} (`--force` merges all the same)",
+        "pull request {} is not merged: required gates are red on commit {}: {}{output} (`--force` merges all the same)",
         pr.id,
         gates.commit,
         red.join(", ")

@@ -1,5 +1,8 @@
 //! The gates on a merge result, in a temporary worktree: when the base has moved since they ran on the branch.
 //!
+//! It is made ready for them as a worker's is: with the project's configuration files, and by its set-up command. One that
+//! fails is told as a red gate, and the others do not run.
+//!
 //! The worktree is the issue's own (`_merge-SYM-1`), so that what a killed merge left is found and used by the next one,
 //! and goes with the issue at the latest. The gates' processes carry a marker that is kept beside their logs: the next
 //! merge ends what is left of them.
@@ -10,11 +13,11 @@ use std::path::{Path, PathBuf};
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::pull_request::VerifiedGates;
+use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
 use symphony_store::Project;
 use symphony_workspace::{
     BranchFate, BranchName, CommitId, Failpoint, RemoveRequest, Repository, WorkspaceError,
-    WorktreeKey,
+    Worktree, WorktreeKey,
 };
 
 use crate::environment::agent_environment;
@@ -22,7 +25,10 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::{STATE_DIR, write_private};
 use crate::process::{ProcessError, RunLock, Supervision, sweep_marked};
-use crate::supervise::{GatePlace, run_gates};
+use crate::supervise::{GateCommand, GatePlace, SetUp, gate_result, run_gates};
+
+/// What a failed set-up is called among gates.
+const SET_UP_GATE: &str = "set-up";
 
 /// The gates of a pull request that is being merged.
 #[derive(Debug)]
@@ -59,24 +65,29 @@ impl MergeGates<'_> {
         let worktree = self
             .repository
             .create_temporary(&merge_key(self.issue), commit, at)?;
-        let result = self.run_in(worktree.path(), &logs, &marker, commit);
+        let result = self.run_in(&worktree, &logs, &marker, commit);
         Failpoint::MergeGated.reach();
         remove_merge_worktree(self.repository, self.issue, self.base)?;
         result.map(Some)
     }
 
-    fn logs(&self) -> PathBuf {
+    /// The folder of their logs.
+    pub(crate) fn logs(&self) -> PathBuf {
         let merges = self.project.root.join(STATE_DIR).join("merges");
         merges.join(self.issue.as_str())
     }
 
     fn run_in(
         &self,
-        checkout: &Path,
+        worktree: &Worktree,
         logs: &Path,
         marker: &RunId,
         commit: &CommitId,
     ) -> Result<VerifiedGates, RunnerError> {
+        for problem in self.repository.copy_config_files(worktree)?.problems {
+            let (path, reason) = (problem.path.display(), &problem.reason);
+            tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
+        }
         let supervision = Supervision::begin()?;
         let place = GatePlace {
             executable: self.installation.executable.clone(),
@@ -86,21 +97,55 @@ impl MergeGates<'_> {
                 &BTreeMap::new(),
                 marker,
             ),
-            checkout: checkout.to_owned(),
+            checkout: worktree.path().to_owned(),
             logs: logs.to_owned(),
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| RunnerError::io("start the runtime for", checkout, error))?;
-        let gates = runtime.block_on(run_gates(
-            &supervision,
-            &place,
-            &self.config.gates,
-            commit.as_str(),
-        ));
+            .map_err(|error| RunnerError::io("start the runtime for", worktree.path(), error))?;
+        let gates = runtime.block_on(async {
+            if let Some(failed) = self.set_up(&supervision, &place, worktree).await? {
+                return Ok(VerifiedGates {
+                    commit: commit.as_str().to_owned(),
+                    results: vec![failed],
+                });
+            }
+            run_gates(&supervision, &place, &self.config.gates, commit.as_str()).await
+        });
         runtime.shutdown_background();
         gates
+    }
+
+    /// Sets the worktree up; returns a red gate when that fails.
+    async fn set_up(
+        &self,
+        supervision: &Supervision,
+        place: &GatePlace,
+        worktree: &Worktree,
+    ) -> Result<Option<VerifiedGate>, RunnerError> {
+        let settings = &self.config.worktree;
+        let Some(line) = &settings.setup else {
+            return Ok(None);
+        };
+        let set_up = SetUp {
+            executable: &place.executable,
+            settings,
+            environment: place.environment.clone(),
+            worktree,
+            log: place.logs.join("setup.log"),
+        };
+        let Some(outcome) = set_up.run(supervision).await.transpose() else {
+            return Ok(None);
+        };
+        let gate = GateCommand {
+            name: SET_UP_GATE,
+            required: true,
+            line,
+            limit: settings.setup_timeout_ms,
+        };
+        let result = gate_result(&gate, outcome)?;
+        Ok((!result.passed).then_some(result))
     }
 }
 

@@ -133,3 +133,57 @@ fn a_conflict_and_a_changed_checkout_refuse_a_merge() {
     assert_transcript!("pull_request_conflict", transcript);
     assert_eq!(project.issue("SYM-1")["status"], "review");
 }
+
+/// A pull request whose base has moved since its gates ran: they run again, on the merge result.
+fn with_moved_base(setup: &str) -> Project {
+    let project = project();
+    std::fs::write(project.root.join(".gitignore"), "made\n.env\n").unwrap();
+    project.git(&["add", ".gitignore"]);
+    project.git(&["commit", "-q", "-m", "ignore"]);
+    std::fs::write(project.root.join(".env"), "TOKEN=value-of-this-test\n").unwrap();
+    project.configure(&json!({
+        "prefix": "SYM",
+        "worktree": { "setup": setup },
+        "gates": [{ "name": "check", "command": "test -e made && grep -q TOKEN .env && echo ran >> ../../checked" }],
+    }));
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, true);
+    project.git(&["commit", "-q", "--allow-empty", "-m", "the base moves"]);
+    project
+}
+
+#[test]
+fn gates_on_a_merge_result_run_in_a_worktree_that_is_set_up() {
+    let project = with_moved_base("echo set up >> ../../checked && touch made");
+    let merged = project.ok(&["pr", "merge", "SYM-1"]);
+    assert!(
+        merged.contains("The gates ran again on the result."),
+        "{merged}"
+    );
+    let checked = std::fs::read_to_string(project.root.join("checked")).unwrap();
+    assert_eq!(checked, "set up\nran\n");
+    assert_eq!(
+        project.git(&["for-each-ref", "--format=%(refname)", "refs/symphony"]),
+        ""
+    );
+    assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn a_set_up_that_fails_on_a_merge_result_is_a_red_gate_of_its_own() {
+    let project = with_moved_base("echo no network; exit 3");
+    let before = project.git(&["rev-parse", "main"]);
+    let answer = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(answer.code, 4, "{answer:#?}");
+    let logs = project.root.join(".symphony/merges/SYM-1");
+    let said = format!(": set-up; their output is in {} (`--force`", logs.display());
+    assert!(answer.stderr.contains(&said), "{answer:#?}");
+    let log = std::fs::read_to_string(logs.join("setup.log")).unwrap();
+    assert_eq!(log, "no network\n");
+    // no other gate ran where nothing is set up, and nothing was moved
+    assert!(!project.root.join("checked").exists());
+    assert_eq!(project.git(&["rev-parse", "main"]), before);
+    project.ok(&["pr", "merge", "SYM-1", "--force"]);
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+}

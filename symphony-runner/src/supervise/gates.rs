@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use symphony_core::config::Gate;
+use symphony_core::config::{CommandLine, Gate, Millis};
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
 use symphony_workspace::Failpoint;
 
-use super::command::{CommandCall, run_command};
+use super::command::{CommandCall, CommandOutcome, run_command};
 use crate::error::RunnerError;
 use crate::output::last_chars;
 use crate::process::Supervision;
@@ -65,35 +65,13 @@ pub(crate) async fn run_gates(
             input: None,
             log: place.log(&gate.name),
         };
-        let outcome = run_command(supervision, call).await;
-        let result = match outcome {
-            Ok(outcome) => VerifiedGate {
-                name: gate.name.clone(),
-                required: gate.required,
-                passed: outcome.passed(),
-                exit_code: outcome.exit.code.filter(|_| !outcome.timed_out),
-                duration_ms: u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX),
-                output: if outcome.passed() || outcome.exit.code.is_some() && !outcome.timed_out {
-                    last_chars(&outcome.output, OUTPUT_CHARS_MAX)
-                } else {
-                    format!(
-                        "{}\n[{}]",
-                        last_chars(&outcome.output, OUTPUT_CHARS_MAX),
-                        outcome.how(gate.timeout_ms)
-                    )
-                },
-            },
-            // a gate that can not be started is red: it says nothing good about the change
-            Err(RunnerError::Process(error)) => VerifiedGate {
-                name: gate.name.clone(),
-                required: gate.required,
-                passed: false,
-                exit_code: None,
-                duration_ms: 0,
-                output: format!("the gate `{}` could not be run: {error}", gate.command),
-            },
-            Err(other) => return Err(other),
+        let command = GateCommand {
+            name: &gate.name,
+            required: gate.required,
+            line: &gate.command,
+            limit: gate.timeout_ms,
         };
+        let result = gate_result(&command, run_command(supervision, call).await)?;
         tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
         results.push(result);
         Failpoint::GateRan.reach();
@@ -102,4 +80,50 @@ pub(crate) async fn run_gates(
         commit: commit.to_owned(),
         results,
     })
+}
+
+/// What a result tells of the command that it is of.
+#[derive(Debug)]
+pub(crate) struct GateCommand<'a> {
+    /// The gate's name.
+    pub(crate) name: &'a str,
+    /// Whether a red one sends the change back.
+    pub(crate) required: bool,
+    /// The command.
+    pub(crate) line: &'a CommandLine,
+    /// Its time limit.
+    pub(crate) limit: Millis,
+}
+
+/// Makes the result of a gate from what became of its command. One that could not be started is red: it says nothing good
+/// about the change.
+pub(crate) fn gate_result(
+    gate: &GateCommand<'_>,
+    outcome: Result<CommandOutcome, RunnerError>,
+) -> Result<VerifiedGate, RunnerError> {
+    let result = |passed, exit_code, duration_ms, output| VerifiedGate {
+        name: gate.name.to_owned(),
+        required: gate.required,
+        passed,
+        exit_code,
+        duration_ms,
+        output,
+    };
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(RunnerError::Process(error)) => {
+            let output = format!("`{}` could not be run: {error}", gate.line);
+            return Ok(result(false, None, 0, output));
+        }
+        Err(other) => return Err(other),
+    };
+    let exit_code = outcome.exit.code.filter(|_| !outcome.timed_out);
+    let last = last_chars(&outcome.output, OUTPUT_CHARS_MAX);
+    let output = if exit_code.is_some() {
+        last
+    } else {
+        format!("{last}\n[{}]", outcome.how(gate.limit))
+    };
+    let duration_ms = u64::try_from(outcome.duration.as_millis()).unwrap_or(u64::MAX);
+    Ok(result(outcome.passed(), exit_code, duration_ms, output))
 }

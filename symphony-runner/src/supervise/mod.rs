@@ -11,6 +11,7 @@ mod gates;
 mod phase_settings;
 mod prepare;
 mod prompts;
+mod set_up;
 mod settle;
 mod spending;
 mod temporary;
@@ -42,7 +43,7 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
 pub(crate) use command::{CommandCall, CommandOutcome, run_command};
-pub(crate) use gates::{GatePlace, run_gates};
+pub(crate) use gates::{GateCommand, GatePlace, gate_result, run_gates};
 pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{
     CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,
@@ -51,6 +52,7 @@ pub(crate) use prepare::{
 pub(crate) use prompts::{
     PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
 };
+pub(crate) use set_up::SetUp;
 
 /// How long a full disk is waited for: what a run came to is known to its supervisor only, and nobody can start another one
 /// meanwhile.

@@ -1,48 +1,33 @@
-//! The set-up command of a worktree (`npm ci`): once, before the first agent works there (spec: lifecycle, "Worktree").
+//! The set-up command in the worktree of a run.
 
-use symphony_workspace::{Failpoint, Worktree};
+use symphony_workspace::Worktree;
 
 use crate::error::RunnerError;
-use crate::paths::write_private;
 use crate::process::Supervision;
-use crate::supervise::Job;
-use crate::supervise::command::{CommandCall, run_command};
+use crate::supervise::{Job, SetUp};
 
 /// Lines of a failed set-up's output that its error quotes.
 const SETUP_LINES_MAX: usize = 10;
 
-/// A file in the worktree's own git folder that says that its set-up command has passed: it goes with the worktree.
-const SET_UP_FILE: &str = "symphony-set-up";
-
-/// Runs the project's set-up command in a worktree, once: again only when it failed, or was cut off.
+/// Runs the project's set-up command in a worktree that is not set up yet.
 pub(super) async fn set_up(
     job: &Job<'_>,
     supervision: &Supervision,
     worktree: &Worktree,
 ) -> Result<(), RunnerError> {
     let settings = &job.config.worktree;
-    let Some(line) = &settings.setup else {
-        return Ok(());
-    };
-    let passed = worktree.place().git_dir.join(SET_UP_FILE);
-    if passed.exists() {
-        return Ok(());
-    }
-    let limit = settings.setup_timeout_ms;
-    let call = CommandCall {
+    let set_up = SetUp {
         executable: &job.installation.executable,
-        line,
-        limit,
+        settings,
         environment: job.command_environment(),
-        directory: worktree.path(),
-        input: None,
+        worktree,
         log: job.paths.setup_log(),
     };
-    let outcome = run_command(supervision, call).await?;
-    Failpoint::PrepareSetUp.reach();
-    if outcome.passed() {
-        return write_private(&passed, &line.to_string());
-    }
+    let ran = set_up.run(supervision).await?;
+    let (Some(outcome), Some(line)) = (ran.filter(|outcome| !outcome.passed()), &settings.setup)
+    else {
+        return Ok(());
+    };
     let last = outcome
         .output
         .lines()
@@ -50,8 +35,9 @@ pub(super) async fn set_up(
         .take(SETUP_LINES_MAX)
         .collect::<Vec<_>>();
     let last: Vec<&str> = last.into_iter().rev().collect();
+    let how = outcome.how(settings.setup_timeout_ms);
     Err(RunnerError::Setup {
         command: line.to_string(),
-        what: format!("{}\n{}", outcome.how(limit), last.join("\n")),
+        what: format!("{how}\n{}", last.join("\n")),
     })
 }

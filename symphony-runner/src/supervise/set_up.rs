@@ -1,0 +1,65 @@
+//! The set-up command of a worktree (`npm ci`): once, before anything else runs there (spec: lifecycle, "Worktree").
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use symphony_core::config::WorktreeSettings;
+use symphony_workspace::{Failpoint, Worktree};
+
+use super::command::{CommandCall, CommandOutcome, run_command};
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::process::Supervision;
+
+/// A file in the worktree's own git folder that says that its set-up command has passed: it goes with the worktree.
+const SET_UP_FILE: &str = "symphony-set-up";
+
+/// A worktree to be set up.
+#[derive(Debug)]
+pub(crate) struct SetUp<'a> {
+    /// Symphony's own executable.
+    pub(crate) executable: &'a Path,
+    /// The command, and its time limit.
+    pub(crate) settings: &'a WorktreeSettings,
+    /// Its whole environment.
+    pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// The worktree.
+    pub(crate) worktree: &'a Worktree,
+    /// Where its output goes.
+    pub(crate) log: PathBuf,
+}
+
+impl SetUp<'_> {
+    /// Runs the command, once: again only when it failed, or was cut off. None when there is nothing to do.
+    ///
+    /// # Errors
+    /// When it can not be started, or that it passed can not be recorded.
+    pub(crate) async fn run(
+        self,
+        supervision: &Supervision,
+    ) -> Result<Option<CommandOutcome>, RunnerError> {
+        let Some(line) = &self.settings.setup else {
+            return Ok(None);
+        };
+        let passed = self.worktree.place().git_dir.join(SET_UP_FILE);
+        if passed.exists() {
+            return Ok(None);
+        }
+        let call = CommandCall {
+            executable: self.executable,
+            line,
+            limit: self.settings.setup_timeout_ms,
+            environment: self.environment,
+            directory: self.worktree.path(),
+            input: None,
+            log: self.log,
+        };
+        let outcome = run_command(supervision, call).await?;
+        Failpoint::PrepareSetUp.reach();
+        if outcome.passed() {
+            write_private(&passed, &line.to_string())?;
+        }
+        Ok(Some(outcome))
+    }
+}
