@@ -106,6 +106,16 @@ impl RunnerError {
         }
     }
 
+    /// Says whether there is no base branch any more, which is nobody's failure: the next tick puts the project on hold.
+    pub fn is_base_missing(&self) -> bool {
+        matches!(
+            self,
+            Self::Workspace(
+                WorkspaceError::BranchMissing { .. } | WorkspaceError::NoDefaultBranch { .. }
+            )
+        )
+    }
+
     /// Says whether the disk is full, which is nobody's failure.
     pub fn is_disk_full(&self) -> bool {
         match self {

@@ -102,6 +102,10 @@ fn of_projects(snapshot: &Snapshot, projects: &[Project]) -> Vec<InboxItem> {
         if let Some(problem) = &view.broken {
             let text = format!("its configuration is broken: {problem}");
             items.push(project_item(id, &text, "symphony config check", since));
+        } else if let Some(problem) = &view.no_base {
+            let text = format!("it is on hold: {problem}");
+            let answer = "symphony config set base_branch NAME";
+            items.push(project_item(id, &text, answer, since));
         } else if let Err(problem) = &view.provider {
             let text = format!("no provider can be used: {problem}");
             items.push(project_item(id, &text, "symphony doctor", since));

@@ -46,3 +46,52 @@ pub fn issue_workspace(
         base: base.branch,
     })
 }
+
+/// Why there is nothing that work could start from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseProblem {
+    /// What is wrong.
+    pub problem: String,
+    /// What to do.
+    pub mend: String,
+}
+
+impl std::fmt::Display for BaseProblem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} ({})", self.problem, self.mend)
+    }
+}
+
+impl From<&WorkspaceError> for BaseProblem {
+    fn from(error: &WorkspaceError) -> Self {
+        let (problem, mend) = match error {
+            WorkspaceError::BranchMissing { branch, .. } => (
+                format!("its base branch `{branch}` does not exist"),
+                format!(
+                    "`git branch {branch} COMMIT` makes it, `symphony config set base_branch NAME` names another one"
+                ),
+            ),
+            WorkspaceError::NoDefaultBranch { branches, .. } => (
+                format!(
+                    "which of its branches is the base can not be told: {}",
+                    branches.join(", ")
+                ),
+                "`symphony config set base_branch NAME` says it".to_owned(),
+            ),
+            other => (
+                format!("its repository can not be used: {other}"),
+                "`symphony doctor` there says more".to_owned(),
+            ),
+        };
+        Self { problem, mend }
+    }
+}
+
+/// Makes sure that a project has a base branch that work can start from.
+///
+/// # Errors
+/// Why it has none, and what to do.
+pub(crate) fn require_base(project: &Project, config: &ProjectConfig) -> Result<(), BaseProblem> {
+    Repository::require_base(&project.root, options(config))
+        .map_err(|error| BaseProblem::from(&error))
+}

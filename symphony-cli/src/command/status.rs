@@ -36,13 +36,14 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
     let plans = plans(&mut session.store, &session.project.id)?;
     let (store, project) = (&session.store, &session.project.id);
     let retries = store.retries(Some(project))?;
-    let broken = snapshot
-        .projects
-        .get(project)
-        .and_then(|view| view.broken.clone());
+    let view = snapshot.projects.get(project);
+    let problem = view.and_then(|view| match &view.broken {
+        Some(problem) => Some(format!("the configuration is broken: {problem}")),
+        None => view.no_base.clone(),
+    });
     Ok(StatusView {
         project: project.clone(),
-        problem: broken,
+        problem,
         paused: snapshot.paused,
         last_tick_at: last_tick(&session.installation)?,
         slots: snapshot.slots.total,

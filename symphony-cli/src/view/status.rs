@@ -9,7 +9,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
-use symphony_core::tick::{Hold, HoldScope};
+use symphony_core::tick::{Hold, HoldScope, Reason};
 
 use super::issue::IssueView;
 use super::plan::OpenPlanView;
@@ -220,9 +220,7 @@ impl StatusView {
             page.line("Dispatch is paused: `symphony resume` starts it again.");
         }
         if let Some(problem) = &self.problem {
-            page.line(&format!(
-                "Nothing is started, since the configuration is broken: {problem}"
-            ));
+            page.line(&format!("Nothing is started: {problem}"));
         }
         for hold in &self.holds {
             let what = hold.name.as_ref().map_or_else(
@@ -290,7 +288,11 @@ impl StatusView {
             let reasons: Vec<&str> = waiting
                 .reasons
                 .iter()
-                .map(|reason| reason.text.as_str())
+                .map(|reason| match reason.reason {
+                    // said once, above
+                    Reason::ProjectBroken { .. } | Reason::NoBase { .. } => "its project waits",
+                    _ => reason.text.as_str(),
+                })
                 .collect();
             let when = if waiting.next {
                 "next tick".to_owned()

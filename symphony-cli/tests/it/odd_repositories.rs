@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, WORKER, commit, create_pr, scenario, scenarios};
+use crate::support::{Project, WORKER, bash, commit, create_pr, scenario, scenarios};
 use crate::transcript::{Transcript, assert_transcript};
 
 fn project() -> Project {
@@ -139,4 +139,57 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
     assert_eq!(changed, "hello.txt", "no link and no pointer has changed");
     let pointer = std::fs::read_to_string(project.worktree("SYM-1").join("large.bin")).unwrap();
     assert_eq!(pointer, "version https://git-lfs.github.com/spec/v1\n");
+}
+
+/// What an issue's agent deletes while it works, and what is missing before any works.
+#[test]
+fn a_missing_base_holds_the_project_and_uses_no_attempt() {
+    let deletes = scenario(
+        "deletes the base",
+        &json!({ "match_system": WORKER, "uses": 1 }),
+        [bash("git branch -D develop")],
+    );
+    let works = scenario(
+        "works",
+        &json!({ "match_system": WORKER }),
+        [commit("hello.txt", "hello"), create_pr("Say hello")],
+    );
+    let config = json!({ "base_branch": "develop", "max_concurrency": 1, "judge_enabled": false });
+    let project = Project::new("tool", &scenarios([deletes, works]), &config);
+    project.add_issue("Say hello");
+    project.add_issue("Say more");
+    let transcript = Transcript::of(&project)
+        .run(&["tick"])
+        .run(&["status"])
+        .run(&["explain", "SYM-2"])
+        .run(&["inbox"])
+        .run(&["doctor"]);
+    assert_eq!(project.json(&["runs", "list"])["items"], json!([]));
+
+    project.git(&["branch", "develop"]);
+    let run = project.tick_one("worker", "cancelled");
+    assert_eq!(
+        run["error"]["message"],
+        format!(
+            "after the agent's end: find the branch `develop` in {}",
+            project.root.display()
+        )
+    );
+    let issue = project.issue("SYM-1");
+    let counts = ["status", "total_runs", "consecutive_failures"].map(|key| issue[key].clone());
+    assert_eq!(counts, [json!("todo"), json!(0), json!(0)]);
+    assert_eq!(project.retries(), [json!(null); 0]);
+    let transcript = transcript.run(&["tick"]).run(&["explain", "SYM-1"]);
+    assert_eq!(
+        project.json(&["runs", "list"])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_transcript!("missing_base", transcript);
+
+    project.git(&["branch", "develop"]);
+    project.tick_one("worker", "succeeded");
+    assert_eq!(project.json(&["inbox"])["items"][0]["kind"], "review");
 }

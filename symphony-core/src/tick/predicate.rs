@@ -207,6 +207,11 @@ pub(super) fn project_obstacles(
             problem: problem.clone(),
         });
     }
+    if let Some(problem) = &project.no_base {
+        reasons.push(Reason::NoBase {
+            problem: problem.clone(),
+        });
+    }
     let provider = match &project.provider {
         Ok(name) => name.as_str(),
         // a broken configuration can name no provider: it was told already

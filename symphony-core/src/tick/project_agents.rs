@@ -66,6 +66,16 @@ impl Default for ProjectAgents {
     }
 }
 
+impl ProjectAgents {
+    /// Says whether any of them may be dispatched.
+    pub const fn any_enabled(&self) -> bool {
+        self.wizard_enabled
+            || self.intake_enabled
+            || self.scanner_enabled
+            || self.background_research
+    }
+}
+
 /// An issue in `backlog` that no intake has looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntakeCandidate {

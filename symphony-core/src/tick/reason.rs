@@ -26,6 +26,11 @@ pub enum Reason {
         /// What is wrong.
         problem: String,
     },
+    /// There is no branch to start from.
+    NoBase {
+        /// Why, and what to do.
+        problem: String,
+    },
     /// No provider can be used.
     NoProvider {
         /// What to do.
@@ -133,6 +138,7 @@ impl fmt::Display for Reason {
             Self::ProjectBroken { problem } => {
                 write!(f, "the project's configuration is broken: {problem}")
             }
+            Self::NoBase { problem } => write!(f, "its project is on hold: {problem}"),
             Self::NoProvider { problem } => write!(f, "no provider can be used: {problem}"),
             Self::Held { scope, until, why } => {
                 match scope {

@@ -42,6 +42,17 @@ pub struct Snapshot {
     pub leftovers: Vec<Leftover>,
 }
 
+impl Snapshot {
+    /// Says whether anything of a project may be dispatched that works on its base branch.
+    pub fn needs_base(&self, project: &ProjectId) -> bool {
+        let agents = self.projects.get(project).map(|view| &view.agents);
+        agents.is_some_and(ProjectAgents::any_enabled)
+            || self.candidates.iter().any(|c| c.project == *project)
+            || self.reviews.iter().any(|r| r.project == *project)
+            || self.intake.iter().any(|c| c.project == *project)
+    }
+}
+
 /// How many runs may live at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SlotLimits {
@@ -88,6 +99,8 @@ pub struct ProjectView {
     pub agents: ProjectAgents,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
+    /// Why there is nothing that work could start from; nothing of it is dispatched then.
+    pub no_base: Option<String>,
 }
 
 impl ProjectView {
@@ -109,6 +122,7 @@ impl ProjectView {
             phases: BTreeMap::new(),
             agents: ProjectAgents::default(),
             broken: Some(problem),
+            no_base: None,
         }
     }
 }

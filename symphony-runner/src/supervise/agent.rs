@@ -69,7 +69,10 @@ impl AgentOutcome {
     /// Records that something went wrong afterwards; an error of the agent itself says more and stays.
     pub(crate) fn fail_unless_worse(&mut self, class: ErrorClass, message: String) {
         if self.error.is_none() {
-            self.status = RunStatus::Failed;
+            self.status = match class {
+                ErrorClass::Cancelled => RunStatus::Cancelled,
+                _ => RunStatus::Failed,
+            };
             self.error = Some(RunError { class, message });
         }
     }

@@ -33,10 +33,10 @@ pub(crate) async fn finish(
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
         Err(error) => {
             tracing::error!(%error, "exit handling could not settle the work");
-            let class = if error.is_disk_full() {
-                ErrorClass::DiskFull
-            } else {
-                ErrorClass::WorktreeFailed
+            let class = match () {
+                () if error.is_disk_full() => ErrorClass::DiskFull,
+                () if error.is_base_missing() => ErrorClass::Cancelled,
+                () => ErrorClass::WorktreeFailed,
             };
             outcome.fail_unless_worse(class, format!("after the agent's end: {error}"));
             Settled::default()

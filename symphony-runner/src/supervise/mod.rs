@@ -229,8 +229,20 @@ impl AgentOutcome {
         )
     }
 
+    /// The outcome of a run whose base branch is gone since it was planned: it was nobody's failure.
+    fn without_base(error: &RunnerError) -> Self {
+        let error = RunError {
+            class: ErrorClass::Cancelled,
+            message: error.to_string(),
+        };
+        Self::failed(RunStatus::Cancelled, error)
+    }
+
     /// The outcome of a run that did not get as far as its agent.
     fn not_started(error: &RunnerError) -> Self {
+        if error.is_base_missing() {
+            return Self::without_base(error);
+        }
         let class = match error {
             _ if error.is_disk_full() => ErrorClass::DiskFull,
             RunnerError::Provider(_) => ErrorClass::ProviderMissing,

@@ -14,6 +14,7 @@ use super::hands::{Hands, LocalHands};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::leftovers::whose;
+use crate::repository::require_base;
 
 /// A project, as it is configured now.
 #[derive(Debug, Clone)]
@@ -82,7 +83,25 @@ pub(crate) fn observe(
             .filter_map(|(agent, limits)| Some((agent.clone(), limits.max_concurrency?)))
             .collect(),
     };
-    Ok((look(store, hands, known, slots, now)?, problems))
+    let mut world = look(store, hands, known, slots, now)?;
+    problems.extend(require_bases(&mut world));
+    Ok((world, problems))
+}
+
+/// Puts projects on hold whose work could not start: no run is spent on finding that out. Where nothing waits, nobody
+/// looks.
+fn require_bases(world: &mut World) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (id, (project, config)) in &world.projects {
+        let needed = config.as_ref().filter(|_| world.snapshot.needs_base(id));
+        if let Some(Err(problem)) = needed.map(|config| require_base(project, config))
+            && let Some(view) = world.snapshot.projects.get_mut(id)
+        {
+            problems.push(format!("project {id} is on hold: {problem}"));
+            view.no_base = Some(problem.to_string());
+        }
+    }
+    problems
 }
 
 /// Looks at the runs' locks and at the database, with the projects as they are known.
@@ -177,5 +196,6 @@ pub fn project_view(
             ..ProjectAgents::default()
         },
         broken: None,
+        no_base: None,
     }
 }

@@ -26,6 +26,14 @@ impl<'a> Reader<'a> {
             .ok()
     }
 
+    /// Says whether libgit2 finds a commit by this full ref name; no program is asked.
+    pub(crate) fn finds(self, name: &str) -> bool {
+        self.library().is_some_and(|repository| {
+            let found = repository.find_reference(name);
+            found.and_then(|found| found.peel_to_commit()).is_ok()
+        })
+    }
+
     /// Returns the commit that a full ref name leads to; none when there is no such ref.
     pub(crate) fn reference(self, name: &str) -> Result<Option<CommitId>, WorkspaceError> {
         if let Some(repository) = self.library() {

@@ -1,7 +1,10 @@
 //! Which branch is the base.
 
+use std::path::Path;
+
 use super::branch::BranchName;
 use super::open::Repository;
+use super::options::RepositoryOptions;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
@@ -35,6 +38,24 @@ impl Repository {
                 root: self.root.clone(),
             })?;
         Ok(Base { branch, commit })
+    }
+
+    /// Makes sure that work can start: there is a repository, and it has its base branch. Where that branch is the
+    /// configured one or has a usual name, no program is started.
+    ///
+    /// # Errors
+    /// As [`Repository::open`] and [`Repository::base`].
+    pub fn require_base(path: &Path, options: RepositoryOptions) -> Result<(), WorkspaceError> {
+        let repository = Self::unchecked(path, options.clone())?;
+        let finds = |name: &str| repository.reader().finds(&format!("refs/heads/{name}"));
+        let is_there = match &options.base_branch {
+            Some(name) => finds(BranchName::parse(name)?.as_str()),
+            None => USUAL_NAMES.iter().any(|name| finds(name)),
+        };
+        if is_there {
+            return Ok(());
+        }
+        Self::open(path, options)?.base().map(drop)
     }
 
     /// Returns the default branch: what the remote `origin` calls its head, when there is a local

@@ -103,14 +103,7 @@ impl Repository {
     /// As [`discover`]; [`WorkspaceError::GitMissing`] without git; [`WorkspaceError::NoCommits`]
     /// when there is nothing to start from; [`WorkspaceError::Bare`] when `core.bare` is set.
     pub fn open(path: &Path, options: RepositoryOptions) -> Result<Self, WorkspaceError> {
-        let Discovered { root, common_dir } = discover(path)?;
-        let place = Place {
-            git_dir: common_dir.clone(),
-            common_dir,
-            work_tree: root.clone(),
-        };
-        let git = Git::new(GitProgram::find()?, options.trusted_filters.clone(), place);
-        let repository = Self { root, git, options };
+        let repository = Self::unchecked(path, options)?;
         repository.refuse_bare()?;
         if repository.reader().reference("HEAD")?.is_none() && repository.branches()?.is_empty() {
             return Err(WorkspaceError::NoCommits {
@@ -118,6 +111,21 @@ impl Repository {
             });
         }
         Ok(repository)
+    }
+
+    /// Finds the repository, and knows nothing of it yet.
+    pub(super) fn unchecked(
+        path: &Path,
+        options: RepositoryOptions,
+    ) -> Result<Self, WorkspaceError> {
+        let Discovered { root, common_dir } = discover(path)?;
+        let place = Place {
+            git_dir: common_dir.clone(),
+            common_dir,
+            work_tree: root.clone(),
+        };
+        let git = Git::new(GitProgram::find()?, options.trusted_filters.clone(), place);
+        Ok(Self { root, git, options })
     }
 
     fn refuse_bare(&self) -> Result<(), WorkspaceError> {

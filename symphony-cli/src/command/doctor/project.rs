@@ -2,7 +2,7 @@
 
 use symphony_core::config::ProjectConfig;
 use symphony_runner::installation::Installation;
-use symphony_runner::repository::open_repository;
+use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_store::Project;
 use symphony_workspace::{Repository, WorktreeState};
 
@@ -50,11 +50,10 @@ pub(super) fn check_project(
     };
     checks.push(match repository.base() {
         Ok(base) => CheckView::ok("base branch", base.branch.to_string()),
-        Err(error) => CheckView::failed(
-            "base branch",
-            &error,
-            "`symphony config set base_branch NAME`",
-        ),
+        Err(error) => {
+            let BaseProblem { problem, mend } = BaseProblem::from(&error);
+            CheckView::failed("base branch", &problem, mend)
+        }
     });
     checks.extend(check_worktrees(&repository));
 }

@@ -66,6 +66,10 @@ fn every_reason_of_an_issue_has_its_row() {
             &["the project's configuration is broken: line 3: expected `}`"],
         ),
         (
+            |s, _| a(s).no_base = Some("its base branch `x` does not exist".into()),
+            &["its project is on hold: its base branch `x` does not exist"],
+        ),
+        (
             |s, _| a(s).provider = Err("install `claude`".into()),
             &["no provider can be used: install `claude`"],
         ),

@@ -64,6 +64,7 @@ pub(crate) fn view() -> ProjectView {
         ]),
         agents: ProjectAgents::default(),
         broken: None,
+        no_base: None,
     }
 }
 
