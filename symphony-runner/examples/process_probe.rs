@@ -16,7 +16,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use serde_json::{Value, json};
+use serde_json::json;
 use symphony_runner::environment::RUN_MARKER;
 use symphony_runner::output::BoundedLines;
 use symphony_runner::process::{
@@ -482,10 +482,20 @@ fn hold_lock(arguments: &[String]) -> Outcome {
 }
 
 fn session() -> Outcome {
-    let before: Value = json!(rustix::process::getsid(None)?.as_raw_pid() == own_pid()?);
+    let before = leads_its_session()?;
     become_session_leader()?;
     become_session_leader()?;
-    let after = rustix::process::getsid(None)?.as_raw_pid() == own_pid()?;
-    println!("{}", json!({ "before": before, "after": after }));
+    println!(
+        "{}",
+        json!({ "before": before, "after": leads_its_session()? })
+    );
     Ok(())
+}
+
+/// From `/proc`: the leader may be outside of this PID namespace, which `rustix` takes for impossible.
+fn leads_its_session() -> Result<bool, Box<dyn Error>> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(") ").ok_or("no name in stat")?;
+    let session = fields.split(' ').nth(3).ok_or("no session in stat")?;
+    Ok(session.parse::<i32>()? == own_pid()?)
 }
