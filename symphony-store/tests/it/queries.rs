@@ -25,6 +25,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         phases: BTreeMap::new(),
         agents: ProjectAgents::default(),
         broken: None,
+        no_base: None,
     };
     SnapshotRequest {
         projects: BTreeMap::from([(project(), view)]),
