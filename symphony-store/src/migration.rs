@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 9;
+pub const SCHEMA_VERSION: i64 = 10;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -17,6 +17,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0007_inbox.sql")),
         M::up(include_str!("schema/0008_phase_claims.sql")),
         M::up(include_str!("schema/0009_notices.sql")),
+        M::up(include_str!("schema/0010_newest_runs.sql")),
     ])
 }
 

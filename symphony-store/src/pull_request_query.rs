@@ -1,6 +1,6 @@
 //! Reading pull requests.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::pull_request::{PrState, PullRequest};
 
@@ -69,6 +69,32 @@ pub(crate) fn load_open_pr(
     .transpose()
 }
 
+/// The query of a list and its values: only what the filter names stands in it, so that SQLite finds the index.
+fn list_sql(filter: &PrFilter) -> (String, Vec<&str>) {
+    // an issue has few: project and state only sort out
+    let (project, state) = if filter.issue.is_some() {
+        ("+project", "+state")
+    } else {
+        ("project", "state")
+    };
+    let named = [
+        (project, filter.project.as_ref().map(ProjectId::as_str)),
+        (state, filter.state.map(PrState::name)),
+        ("issue", filter.issue.as_ref().map(IssueId::as_str)),
+    ];
+    let mut wheres = vec!["1 = 1".to_owned()];
+    let mut values = Vec::new();
+    for (column, value) in named {
+        if let Some(value) = value {
+            wheres.push(format!("{column} = ?"));
+            values.push(value);
+        }
+    }
+    let wheres = wheres.join(" AND ");
+    let sql = format!("SELECT * FROM pull_request WHERE {wheres} ORDER BY id DESC");
+    (sql, values)
+}
+
 impl Store {
     /// Returns a pull request.
     ///
@@ -91,19 +117,58 @@ impl Store {
     /// # Errors
     /// When the database can not be read.
     pub fn prs(&self, filter: &PrFilter) -> Result<Vec<PullRequest>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM pull_request WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR state = ?2)
-             AND (?3 IS NULL OR issue = ?3) ORDER BY id DESC",
-        )?;
-        let mut rows = statement.query(params![
-            filter.project.as_ref().map(ProjectId::as_str),
-            filter.state.map(PrState::name),
-            filter.issue.as_ref().map(IssueId::as_str),
-        ])?;
+        let (sql, values) = list_sql(filter);
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
         let mut prs = Vec::new();
         while let Some(row) = rows.next()? {
             prs.push(from_row(row)?);
         }
         Ok(prs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_list_goes_through_the_index_of_what_it_asks_for() {
+        let store = Store::open_in_memory().unwrap();
+        let project = || Some(ProjectId::parse("p").unwrap());
+        let issue = || Some(IssueId::parse("P-1").unwrap());
+        let by_issue = "SEARCH pull_request USING INDEX pull_request_issue (issue=?)";
+        for (project, state, issue, step) in [
+            (None, None, issue(), by_issue),
+            (project(), Some(PrState::Merged), issue(), by_issue),
+            (
+                project(),
+                None,
+                None,
+                "SEARCH pull_request USING INDEX pull_request_state (project=?)",
+            ),
+            (
+                project(),
+                Some(PrState::Open),
+                None,
+                "SEARCH pull_request USING INDEX pull_request_state (project=? AND state=?)",
+            ),
+        ] {
+            let filter = PrFilter {
+                project,
+                state,
+                issue,
+            };
+            let (sql, values) = list_sql(&filter);
+            let plan: String = store
+                .conn
+                .query_row(
+                    &format!("EXPLAIN QUERY PLAN {sql}"),
+                    params_from_iter(values),
+                    |row| row.get(3),
+                )
+                .unwrap();
+            assert_eq!(plan, step, "{filter:?}");
+        }
     }
 }

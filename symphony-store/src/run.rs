@@ -1,6 +1,6 @@
 //! Runs: reading them, and what their supervisor records while they live.
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
@@ -142,6 +142,45 @@ pub(crate) fn write_usage(
     Ok(())
 }
 
+/// The query of a list and its values: only what the filter names stands in it, so that each list goes through an index
+/// and costs what it returns, however long the history.
+fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
+    // few runs are live, an issue or a plan has few: a project has many, so it only sorts out
+    let index = if filter.live_only && filter.issue.is_none() {
+        " INDEXED BY run_live"
+    } else {
+        ""
+    };
+    let project = if filter.issue.is_some() || filter.plan.is_some() {
+        "+project"
+    } else {
+        "project"
+    };
+    let named = [
+        (project, filter.project.as_ref().map(ProjectId::as_str)),
+        ("issue", filter.issue.as_ref().map(IssueId::as_str)),
+        ("plan", filter.plan.as_ref().map(PlanId::as_str)),
+    ];
+    let mut wheres = Vec::new();
+    let mut values = Vec::new();
+    for (column, value) in named {
+        if let Some(value) = value {
+            wheres.push(format!("{column} = ?"));
+            values.push(value);
+        }
+    }
+    if filter.live_only {
+        wheres.push("status IN ('starting', 'running')".to_owned());
+    }
+    if wheres.is_empty() {
+        wheres.push("1 = 1".to_owned());
+    }
+    let limit = filter.limit.map_or(-1, i64::from);
+    let wheres = wheres.join(" AND ");
+    let sql = format!("SELECT * FROM run{index} WHERE {wheres} ORDER BY fence DESC LIMIT {limit}");
+    (sql, values)
+}
+
 impl Store {
     /// Returns a run.
     ///
@@ -183,17 +222,9 @@ impl Store {
     /// # Errors
     /// When the database can not be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT * FROM run WHERE (?1 IS NULL OR project = ?1) AND (?2 IS NULL OR issue = ?2) AND (?5 IS NULL OR plan = ?5)
-             AND (?3 = 0 OR status IN ('starting', 'running')) ORDER BY fence DESC LIMIT ?4",
-        )?;
-        let mut rows = statement.query(params![
-            filter.project.as_ref().map(ProjectId::as_str),
-            filter.issue.as_ref().map(IssueId::as_str),
-            filter.live_only,
-            filter.limit.map_or(-1, i64::from),
-            filter.plan.as_ref().map(PlanId::as_str),
-        ])?;
+        let (sql, values) = list_sql(filter);
+        let mut statement = self.conn.prepare_cached(&sql)?;
+        let mut rows = statement.query(params_from_iter(values))?;
         let mut runs = Vec::new();
         while let Some(row) = rows.next()? {
             runs.push(from_row(row)?);
@@ -319,5 +350,84 @@ impl Store {
             "run status",
             status.ok_or_else(|| StoreError::not_found("run", run))?,
         )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn filter(issue: Option<&str>, project: Option<&str>, plan: Option<&str>) -> RunFilter {
+        RunFilter {
+            issue: issue.map(|id| IssueId::parse(id).unwrap()),
+            project: project.map(|id| ProjectId::parse(id).unwrap()),
+            plan: plan.map(|id| PlanId::parse(id).unwrap()),
+            ..RunFilter::default()
+        }
+    }
+
+    #[test]
+    fn every_list_goes_through_the_index_of_what_it_asks_for() {
+        let store = Store::open_in_memory().unwrap();
+        let live = |filter| RunFilter {
+            live_only: true,
+            ..filter
+        };
+        let (issue, project, plan) = (Some("P-1"), Some("p"), Some("plan"));
+        let newest = "SCAN run USING INDEX sqlite_autoindex_run_2";
+        for (filter, step) in [
+            (filter(None, None, None), newest),
+            (
+                filter(issue, None, None),
+                "SEARCH run USING INDEX run_issue (issue=?)",
+            ),
+            (
+                filter(issue, project, None),
+                "SEARCH run USING INDEX run_issue (issue=?)",
+            ),
+            (
+                filter(None, project, None),
+                "SEARCH run USING INDEX run_project (project=?)",
+            ),
+            (
+                filter(None, None, plan),
+                "SEARCH run USING INDEX run_plan (plan=?)",
+            ),
+            (
+                filter(None, project, plan),
+                "SEARCH run USING INDEX run_plan (plan=?)",
+            ),
+            (
+                live(filter(None, None, None)),
+                "SCAN run USING INDEX run_live",
+            ),
+            (
+                live(filter(None, project, None)),
+                "SCAN run USING INDEX run_live",
+            ),
+            (
+                live(filter(None, None, plan)),
+                "SCAN run USING INDEX run_live",
+            ),
+            (
+                live(filter(issue, None, None)),
+                "SEARCH run USING INDEX run_live_issue (issue=?)",
+            ),
+        ] {
+            let (sql, values) = list_sql(&filter);
+            let mut statement = store
+                .conn
+                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+                .unwrap();
+            let plan: Vec<String> = statement
+                .query_map(params_from_iter(values), |row| row.get(3))
+                .unwrap()
+                .map(Result::unwrap)
+                .collect();
+            assert_eq!(plan.first().map(String::as_str), Some(step), "{filter:?}");
+            // only the few live ones are sorted
+            let sorts = filter.live_only && filter.issue.is_none();
+            assert_eq!(plan.len() > 1, sorts, "{filter:?}: {plan:?}");
+        }
     }
 }

@@ -23,15 +23,16 @@ pub(super) fn check_all(conn: &Connection, found: &mut Vec<Violation>) -> Result
     )
 }
 
+/// The issues of the newest entries. Their index is in the order of issues: it would be read from end to end.
+const TOUCHED_SQL: &str = "SELECT DISTINCT issue FROM event NOT INDEXED WHERE id > ?1 AND issue IS NOT NULL ORDER BY issue";
+
 /// Checks the issues that have an entry after `event`.
 pub(super) fn check_since(
     conn: &Connection,
     event: i64,
     found: &mut Vec<Violation>,
 ) -> Result<(), StoreError> {
-    let touched =
-        "SELECT DISTINCT issue FROM event WHERE id > ?1 AND issue IS NOT NULL ORDER BY issue";
-    check_each(conn, touched, event, found)
+    check_each(conn, TOUCHED_SQL, event, found)
 }
 
 fn check_each(
@@ -158,4 +159,22 @@ fn in_words(counts: AttemptCounts) -> String {
         "{} failures in a row and {} runs",
         counts.consecutive_failures, counts.total_runs
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::Store;
+
+    #[test]
+    fn a_check_since_an_entry_reads_only_what_came_after_it() {
+        let store = Store::open_in_memory().unwrap();
+        let first: String = store
+            .conn
+            .query_row(&format!("EXPLAIN QUERY PLAN {TOUCHED_SQL}"), [0], |row| {
+                row.get(3)
+            })
+            .unwrap();
+        assert_eq!(first, "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)");
+    }
 }

@@ -15,8 +15,10 @@ use super::hands::{Crash, SimulatedHands, TickFaults};
 use super::machine::Machine;
 use super::stage::{Stage, Trouble, slots, three};
 
-/// Minutes between two whole audits.
+/// Minutes between two whole audits, at first.
 const FULL_AUDIT_EVERY: i64 = 1_000;
+/// Later on the course grows by this part between two, so that all of them together cost as much as a few of the last.
+const FULL_AUDIT_PART: i64 = 5;
 
 /// Milliseconds of a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
@@ -38,6 +40,7 @@ pub(super) struct Course {
     pub(super) disk_full: bool,
     database_full: bool,
     audited: i64,
+    next_full_audit: i64,
 }
 
 /// How a tick went.
@@ -75,6 +78,7 @@ impl Course {
             disk_full: false,
             database_full: false,
             audited: 0,
+            next_full_audit: FULL_AUDIT_EVERY,
         }
     }
 
@@ -100,8 +104,10 @@ impl Course {
         self.run_supervisors();
         self.people();
         self.tick();
-        if self.machine.passed / 60_000 % FULL_AUDIT_EVERY == 0 {
+        let minute = self.machine.passed / 60_000;
+        if minute >= self.next_full_audit {
             self.full_audit();
+            self.next_full_audit = minute + (minute / FULL_AUDIT_PART).max(FULL_AUDIT_EVERY);
         }
     }
 
