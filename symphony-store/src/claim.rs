@@ -1,15 +1,16 @@
 //! Claims: from "could start" to a run that is the only one on its issue.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde_json::json;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, RunId};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
-use symphony_core::tick::StartRun;
+use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -31,6 +32,40 @@ pub struct ClaimRequest {
     pub start: StartRun,
     /// How the run will be protected.
     pub protection: ProtectionLevel,
+}
+
+/// How many runs may live at once: a plan keeps to it, and the transaction counts once more, since a tick and a `plan run`
+/// may plan at the same moment.
+#[derive(Debug, Clone, Default)]
+pub struct ClaimLimits {
+    /// In the installation, all together and by agent type.
+    pub slots: SlotLimits,
+    /// In projects that have a limit of their own.
+    pub by_project: BTreeMap<ProjectId, u32>,
+}
+
+impl ClaimLimits {
+    /// Returns the limits of an installation that names no other.
+    pub fn total(total: u32) -> Self {
+        let slots = SlotLimits {
+            total,
+            ..SlotLimits::default()
+        };
+        Self {
+            slots,
+            ..Self::default()
+        }
+    }
+
+    /// Returns the limits that a plan kept to.
+    pub fn of(snapshot: &Snapshot) -> Self {
+        let limit =
+            |(id, view): (&ProjectId, &ProjectView)| Some((id.clone(), view.max_concurrency?));
+        Self {
+            slots: snapshot.slots.clone(),
+            by_project: snapshot.projects.iter().filter_map(limit).collect(),
+        }
+    }
 }
 
 /// Why a claim was not granted: the world moved on since the plan was made. The next tick plans anew.
@@ -85,7 +120,7 @@ impl Store {
         &mut self,
         context: &Context,
         requests: &[ClaimRequest],
-        slots_total: u32,
+        limits: &ClaimLimits,
     ) -> Result<Vec<Result<Run, ClaimRefusal>>, StoreError> {
         if requests.is_empty() {
             return Ok(Vec::new());
@@ -93,7 +128,7 @@ impl Store {
         self.write(context, |tx| {
             requests
                 .iter()
-                .map(|request| claim_one(tx, context, request, slots_total))
+                .map(|request| claim_one(tx, context, request, limits))
                 .collect()
         })
     }
@@ -103,9 +138,9 @@ fn claim_one(
     tx: &Transaction<'_>,
     context: &Context,
     request: &ClaimRequest,
-    slots_total: u32,
+    limits: &ClaimLimits,
 ) -> Result<Result<Run, ClaimRefusal>, StoreError> {
-    if let Some(refusal) = refusal(tx, request, slots_total)? {
+    if let Some(refusal) = refusal(tx, request, limits)? {
         return Ok(Err(refusal));
     }
     insert_run(tx, context, request)?;
@@ -139,12 +174,9 @@ fn claim_one(
 fn refusal(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
-    slots_total: u32,
+    limits: &ClaimLimits,
 ) -> Result<Option<ClaimRefusal>, StoreError> {
-    let live: u32 = tx
-        .prepare_cached("SELECT count(*) FROM run WHERE status IN ('starting', 'running')")?
-        .query_row([], |row| row.get(0))?;
-    if live >= slots_total {
+    if !has_slot(tx, request, limits)? {
         return Ok(Some(ClaimRefusal::NoSlot));
     }
     if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
@@ -202,6 +234,27 @@ fn refusal(
         return Ok(Some(ClaimRefusal::ReviewEnded));
     }
     Ok(None)
+}
+
+/// Says whether a slot is free for a run: in the installation, in its project, for its agent.
+fn has_slot(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+    limits: &ClaimLimits,
+) -> Result<bool, StoreError> {
+    let (project, agent) = (&request.start.project, &request.start.agent);
+    let (total, of_project, of_agent): (u32, u32, u32) = tx
+        .prepare_cached(
+            "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
+             FROM run INDEXED BY run_live WHERE status IN ('starting', 'running')",
+        )?
+        .query_row([project.as_str(), agent.name()], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?;
+    let fits = |live: u32, limit: Option<&u32>| limit.is_none_or(|limit| live < *limit);
+    Ok(total < limits.slots.total
+        && fits(of_project, limits.by_project.get(project))
+        && fits(of_agent, limits.slots.by_agent.get(agent)))
 }
 
 /// Refuses a second run of the same agent on a project itself.

@@ -53,7 +53,7 @@ mod spending;
 mod subtask;
 
 pub use audit::{AuditRequest, TextPlace};
-pub use claim::{ClaimRefusal, ClaimRequest};
+pub use claim::{ClaimLimits, ClaimRefusal, ClaimRequest};
 pub use context::{Actor, Context, RunKey};
 pub use coverage::{CoverageRecord, NewCoverage};
 pub use error::StoreError;

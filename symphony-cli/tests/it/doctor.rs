@@ -9,7 +9,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::tick::StartRun;
-use symphony_store::{ClaimRequest, Context, Store};
+use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 
 use crate::support::{
     Answer, JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
@@ -184,7 +184,7 @@ fn the_audit_finds_what_is_planted_in_processes_and_secrets() {
     };
     let long_ago = Context::system(Timestamp::from_second(1_700_000_000).unwrap());
     store
-        .claim(&long_ago, &[request], 4)
+        .claim(&long_ago, &[request], &ClaimLimits::total(4))
         .unwrap()
         .remove(0)
         .unwrap();

@@ -10,7 +10,9 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::{FileStat, ReportedGate, VerifiedGate, VerifiedGates};
 use symphony_core::run::{ProtectionLevel, RunError, RunStatus, RunTarget};
 use symphony_core::tick::{HoldScope, StartRun};
-use symphony_store::{ClaimRequest, Context, NewHold, NewPullRequest, RunFinish, Store};
+use symphony_store::{
+    ClaimLimits, ClaimRequest, Context, NewHold, NewPullRequest, RunFinish, Store,
+};
 
 use crate::support::Project;
 
@@ -108,7 +110,7 @@ pub(crate) fn claimed_run(project: &Project, target: RunTarget, agent: AgentType
         protection: ProtectionLevel::None,
     };
     store
-        .claim(&now(), &[request], 9)
+        .claim(&now(), &[request], &ClaimLimits::total(9))
         .unwrap()
         .remove(0)
         .unwrap();

@@ -16,7 +16,8 @@ use symphony_core::tick::StartRun;
 use symphony_core::tools::{Role, ToolSet};
 use symphony_mcp::{Identity, ReviewTarget, Service, StoreThread, Verdicts, serve};
 use symphony_store::{
-    Actor, ClaimRequest, Context, NewIssue, NewProject, NewPullRequest, RunFinish, RunKey, Store,
+    Actor, ClaimLimits, ClaimRequest, Context, NewIssue, NewProject, NewPullRequest, RunFinish,
+    RunKey, Store,
 };
 use tempfile::TempDir;
 
@@ -99,7 +100,10 @@ impl Desk {
             },
             protection: ProtectionLevel::None,
         };
-        let mut granted = self.store.claim(&system(), &[request], 100).unwrap();
+        let mut granted = self
+            .store
+            .claim(&system(), &[request], &ClaimLimits::total(100))
+            .unwrap();
         granted.remove(0).unwrap()
     }
 

@@ -4,7 +4,7 @@ use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{Action, LeftoverOwner, StartRun};
-use symphony_store::{ClaimRequest, Context, Store};
+use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
 
 use super::hands::Hands;
@@ -213,7 +213,7 @@ fn start_runs(
         }
     }
     let context = Context::system(hands.now());
-    let claims = store.claim(&context, &requests, world.snapshot.slots.total)?;
+    let claims = store.claim(&context, &requests, &ClaimLimits::of(&world.snapshot))?;
     Failpoint::TickClaimed.reach();
     for ((claim, request), (project, lock)) in claims.into_iter().zip(&requests).zip(locks) {
         let what = describe(&request.start);

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use symphony_core::agent::AgentType;
-use symphony_core::id::PhaseName;
+use symphony_core::id::{PhaseName, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{ClaimRefusal, IssueEdit, IssueFilter, Store, StoreError};
+use symphony_store::{ClaimLimits, ClaimRefusal, IssueEdit, IssueFilter, Store, StoreError};
 
 use crate::support::{
-    add, add_project, at, by, finish, human, request, store, system, try_claim, worker,
+    add, add_project, at, by, finish, human, project, request, store, system, try_claim, worker,
 };
 
 #[test]
@@ -59,9 +59,29 @@ fn slots_are_counted_in_the_transaction() {
             )
         })
         .collect();
-    let outcome = store.claim(&system(2), &requests, 2).unwrap();
-    assert!(outcome[0].is_ok() && outcome[1].is_ok());
-    assert_eq!(outcome[2].as_ref().unwrap_err(), &ClaimRefusal::NoSlot);
+    let mut granted = |limits: &ClaimLimits| -> Vec<bool> {
+        let outcome = store.claim(&system(2), &requests, limits).unwrap();
+        outcome.iter().map(Result::is_ok).collect()
+    };
+    let four = ClaimLimits::total(4);
+    let mut of_project = four.clone();
+    of_project.by_project = [(project(), 1)].into();
+    assert_eq!(granted(&of_project), [true, false, false]);
+    let mut of_agent = four.clone();
+    of_agent.slots.by_agent = [(AgentType::Worker, 1), (AgentType::Judge, 4)].into();
+    assert_eq!(granted(&of_agent), [false, false, false]);
+    assert_eq!(granted(&ClaimLimits::total(2)), [false, true, false]);
+    let outcome = store.claim(&system(2), &requests, &four).unwrap();
+    let refused: Vec<_> = outcome
+        .iter()
+        .map(|claim| claim.as_ref().err().cloned())
+        .collect();
+    let running = |run: &str| Some(ClaimRefusal::AlreadyRunning(RunId::parse(run).unwrap()));
+    assert_eq!(refused, [running("r0"), running("r1"), None]);
+    let outcome = store
+        .claim(&system(2), &requests[2..], &ClaimLimits::total(3))
+        .unwrap();
+    assert_eq!(outcome[0].as_ref().unwrap_err(), &ClaimRefusal::NoSlot);
 }
 
 #[test]
@@ -111,7 +131,10 @@ fn claim_all(path: &Path) -> usize {
     let claimed = issues.iter().enumerate().filter(|(i, issue)| {
         let target = RunTarget::Issue(issue.id.clone());
         let wanted = request(&format!("r{name}-{i}"), target, AgentType::Worker);
-        let granted = store.claim(&system(2), &[wanted], 1_000).unwrap().remove(0);
+        let granted = store
+            .claim(&system(2), &[wanted], &ClaimLimits::total(1_000))
+            .unwrap()
+            .remove(0);
         granted.is_ok()
     });
     claimed.count()
@@ -213,7 +236,10 @@ fn a_phase_that_changed_after_the_plan_is_planned_anew() {
         store.edit_issue(&human(2), &issue, &edit).unwrap();
         let mut request = request("r1", RunTarget::Issue(issue), AgentType::Worker);
         request.start.phase = planned.map(|name| PhaseName::parse(name).unwrap());
-        let claimed = store.claim(&system(3), &[request], 8).unwrap().remove(0);
+        let claimed = store
+            .claim(&system(3), &[request], &ClaimLimits::total(8))
+            .unwrap()
+            .remove(0);
         let told = claimed.map_or_else(|refusal| refusal.to_string(), |_| "started".to_owned());
         assert_eq!(told, expected, "{label:?} {planned:?}");
     }

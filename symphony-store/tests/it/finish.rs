@@ -6,7 +6,7 @@ use symphony_core::pull_request::{PrState, VerifiedGate, VerifiedGates};
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunStatus;
 use symphony_core::tick::HoldScope;
-use symphony_store::NewHold;
+use symphony_store::{ClaimLimits, NewHold};
 
 use symphony_core::agent::AgentType;
 use symphony_core::run::{Run, RunTarget, Usage};
@@ -96,7 +96,7 @@ fn probe(store: &mut Store, name: &str, issue: &symphony_core::id::IssueId) -> R
     let mut wanted = request(name, RunTarget::Issue(issue.clone()), AgentType::Worker);
     wanted.start.probes = vec![scope()];
     store
-        .claim(&system(2), &[wanted], 8)
+        .claim(&system(2), &[wanted], &ClaimLimits::total(8))
         .unwrap()
         .remove(0)
         .unwrap()

@@ -9,7 +9,7 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
-    Actor, ClaimRefusal, ClaimRequest, Context, NewIssue, NewPhaseClaim, NewProject,
+    Actor, ClaimLimits, ClaimRefusal, ClaimRequest, Context, NewIssue, NewPhaseClaim, NewProject,
     NewPullRequest, RunFinish, RunKey, Store,
 };
 
@@ -108,7 +108,10 @@ pub(crate) fn try_claim(
     if let RunTarget::Issue(issue) = &request.start.target {
         request.start.phase = store.issue(issue).unwrap().phase();
     }
-    store.claim(&system(2), &[request], 8).unwrap().remove(0)
+    store
+        .claim(&system(2), &[request], &ClaimLimits::total(8))
+        .unwrap()
+        .remove(0)
 }
 
 pub(crate) fn worker(store: &mut Store, run: &str, issue: &IssueId) -> Run {

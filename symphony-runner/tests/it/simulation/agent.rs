@@ -9,6 +9,7 @@ use symphony_core::run::{Run, RunStatus};
 use symphony_runner::supervise::SuperviseMode;
 
 use super::phases::{Claim, is_phase_agent};
+use super::project_agents::{self, is_of_project};
 use super::random::Random;
 use super::stage::Trouble;
 
@@ -33,6 +34,14 @@ pub(super) enum Step {
     Claim(Claim),
     /// A planner makes a sub-task.
     Subtask,
+    /// The wizard sets the project up.
+    Configure,
+    /// Something that was found is filed.
+    File,
+    /// More is filed than a run may.
+    Flood,
+    /// Intake sorts its issue.
+    Triage,
     /// The agent ends; the supervisor does the exit handling.
     End(RunStatus, Option<ErrorClass>),
     /// As above, and something of the run goes on calling.
@@ -61,6 +70,12 @@ pub(super) fn script(
         (SuperviseMode::Run, Trouble::Calm) if is_phase_agent(run) => {
             with_start(vec![Step::Claim(Claim::Delivered), succeeded()])
         }
+        (SuperviseMode::Run, Trouble::Wild) if is_of_project(run) => {
+            with_start(project_agents::wild(&run.agent, random))
+        }
+        (SuperviseMode::Run, Trouble::Calm) if is_of_project(run) => {
+            with_start(project_agents::calm(&run.agent))
+        }
         (SuperviseMode::Run, Trouble::Wild) => wild(&run.agent, random),
         (SuperviseMode::Run, Trouble::Calm) => calm(&run.agent),
     };
@@ -80,7 +95,7 @@ pub(super) fn script(
         .collect()
 }
 
-fn succeeded() -> Step {
+pub(super) fn succeeded() -> Step {
     Step::End(RunStatus::Succeeded, None)
 }
 
@@ -107,6 +122,15 @@ fn calm(agent: &AgentType) -> Vec<Step> {
 fn with_start(mut steps: Vec<Step>) -> Vec<Step> {
     steps.insert(0, Step::Start);
     steps
+}
+
+/// Ends badly, by a fault of the agent or by the death of its supervisor.
+pub(super) fn killed_or_failed(random: &mut Random) -> Step {
+    if random.chance(1, 3) {
+        Step::Killed
+    } else {
+        some_failure(random)
+    }
 }
 
 /// Ends badly, in one of the ways that are the agent's.

@@ -13,7 +13,8 @@ use symphony_store::{AuditRequest, PrFilter, Store, StoreError};
 
 use super::hands::{Crash, SimulatedHands, TickFaults};
 use super::machine::Machine;
-use super::stage::{Stage, Trouble, slots, three};
+use super::project_agents::Remembered;
+use super::stage::{Stage, Trouble, four, slots};
 
 /// Minutes between two whole audits, at first.
 const FULL_AUDIT_EVERY: i64 = 1_000;
@@ -38,6 +39,7 @@ pub(super) struct Course {
     pub(super) down: BTreeSet<String>,
     /// Whether worktrees and logs can not be written.
     pub(super) disk_full: bool,
+    pub(super) remembered: Remembered,
     database_full: bool,
     audited: i64,
     next_full_audit: i64,
@@ -55,7 +57,7 @@ enum Went {
 impl Course {
     pub(super) fn new(seed: u64, trouble: Trouble) -> Self {
         let mut store = Store::open_in_memory().unwrap();
-        let stages = three(&mut store);
+        let stages = four(&mut store);
         Self::on(store, stages, slots(), seed, trouble)
     }
 
@@ -76,6 +78,7 @@ impl Course {
             ended: Vec::new(),
             down: BTreeSet::new(),
             disk_full: false,
+            remembered: Remembered::default(),
             database_full: false,
             audited: 0,
             next_full_audit: FULL_AUDIT_EVERY,
@@ -166,7 +169,8 @@ impl Course {
                 self.machine.count("clock jumped");
             }
             83..87 => {
-                let at = usize::try_from(self.machine.random.below(3)).unwrap();
+                let stages = self.stages.len() as u64;
+                let at = usize::try_from(self.machine.random.below(stages)).unwrap();
                 self.stages[at].broken = true;
             }
             87..187 => self
@@ -260,7 +264,15 @@ impl Course {
             self.machine.locks.remove(&run);
         }
         match acted {
-            Ok(Ok(report)) => self.look_back(&plan.actions, &report, went),
+            Ok(Ok(report)) => {
+                self.look_back(&plan.actions, &report, went);
+                if !stale {
+                    report
+                        .started
+                        .iter()
+                        .for_each(|run| self.look_at_idle_work(run));
+                }
+            }
             Ok(Err(RunnerError::Store(StoreError::DiskFull(_)))) => went = Went::Disturbed,
             Ok(Err(error)) => self.machine.fail(format_args!("tick: {error}")),
             Err(panic) if panic.is::<Crash>() => {
@@ -291,11 +303,16 @@ impl Course {
         }
         // a run starts only in its issue's phase, and when its dependencies are done
         for run in &report.started {
+            self.look_at_start(run);
             let Some(issue) = run.target.issue().filter(|_| !run.target.is_review()) else {
                 continue;
             };
+            // what intake looks at is in no phase yet, and waits for nothing
+            if run.agent == AgentType::Intake {
+                continue;
+            }
             let candidate = self.store.candidate(issue).unwrap().unwrap();
-            if run.agent != AgentType::Intake && run.phase != candidate.phase {
+            if run.phase != candidate.phase {
                 let (was, now) = (&run.phase, &candidate.phase);
                 self.machine.fail(format_args!(
                     "I8: {} started in {was:?}, {issue} is in {now:?}",
@@ -337,7 +354,9 @@ impl Course {
             return;
         }
         // L3: one tick after whatever it was, I2 and I3 hold
-        for run in self.store.live_runs().unwrap() {
+        let live = self.store.live_runs().unwrap();
+        self.check_project_agents(&live);
+        for run in live {
             let broken = self.stage(&run.project).broken;
             if !broken && !self.machine.locks.contains(&run.id) {
                 self.machine

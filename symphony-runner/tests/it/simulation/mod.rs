@@ -3,7 +3,7 @@
 //! One seed is one course of events: agents that succeed, fail, hang, lie and call after their end, ticks that crash
 //! before and after each thing they do, supervisors that are killed, clocks that jump, providers that are down, disks
 //! that are full, people who change their minds, phases that are claimed, judged and
-//! relabelled. After each tick the cheap part of the audit and the rules about locks
+//! relabelled, a project that is set up, scanned and triaged by agents of its own. After each tick the cheap part of the audit and the rules about locks
 //! and processes are checked, now and then the whole audit. Then the faults stop and everything has to end.
 //!
 //! `SYMPHONY_SIMULATION_TICKS` and `SYMPHONY_SIMULATION_SEED` make it longer and other; a failure prints both, with what
@@ -16,6 +16,7 @@ mod machine;
 mod outage;
 mod person;
 mod phases;
+mod project_agents;
 mod random;
 mod stage;
 mod supervision;
@@ -75,6 +76,16 @@ fn whatever_happens_the_invariants_hold_and_then_everything_ends() {
         "phase passed",
         "a person decided on a phase",
         "label changed",
+        "project set up",
+        "set-up failed",
+        "set-up restarted",
+        "scanner ended",
+        "background research ended",
+        "issue found",
+        "twin refused",
+        "flood refused",
+        "issue triaged",
+        "verdict of an outsider refused",
     ] {
         assert!(summary.contains_key(what), "no `{what}` in {summary:?}");
     }

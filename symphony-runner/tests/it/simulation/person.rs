@@ -65,13 +65,18 @@ impl Course {
         if self.open.len() < OPEN_MAX && self.machine.random.chance(1, 3) {
             let stage =
                 usize::try_from(self.machine.random.below(self.stages.len() as u64)).unwrap();
-            self.file(stage)?;
+            // where scanners work, people seldom file
+            let scanned = self.stages[stage].config.scanner_enabled;
+            if !scanned || self.machine.random.chance(1, 8) {
+                self.file(stage)?;
+            }
         }
         if self.machine.random.chance(1, 800) {
             self.store.set_paused(&self.human(), true)?;
         } else if self.machine.random.chance(1, 20) {
             self.store.set_paused(&self.human(), false)?;
         }
+        self.restart_wizard()?;
         for _ in 0..LOOKS {
             if self.open.is_empty() {
                 break;

@@ -68,12 +68,14 @@ impl Stage {
     }
 }
 
-/// The stages of the wild course: one as the defaults have it, one without judge and with planner and a limit, one with
-/// a low circuit breaker that leaves issues in `todo`.
-pub(super) fn three(store: &mut Store) -> Vec<Stage> {
+/// The stages of the wild course: one much as the defaults have it, one without judge and with planner and a limit, one
+/// with a low circuit breaker that leaves issues in `todo`, one with all agents that work on the project itself. Limits
+/// leave slots to the last one, so that there is time when nothing else is to do.
+pub(super) fn four(store: &mut Store) -> Vec<Stage> {
     let mut plain = Stage::new(store, "a", "claude-cli");
     plain.config.planner_enabled = true;
     plain.config.max_retries = 8;
+    plain.config.max_concurrency = Some(3);
     let mut limited = Stage::new(store, "b", "claude-cli");
     limited.config.judge_enabled = false;
     limited.config.max_concurrency = Some(2);
@@ -84,13 +86,20 @@ pub(super) fn three(store: &mut Store) -> Vec<Stage> {
     quick.config.max_retries = 3;
     quick.config.circuit_breaker_status = symphony_core::issue::BreakerTarget::Todo;
     quick.config.judge_cooldown_ms = Millis::new(60_000);
-    vec![plain, limited, quick]
+    quick.config.max_concurrency = Some(2);
+    let mut own = Stage::new(store, "d", "codex-cli");
+    own.config.wizard_enabled = true;
+    own.config.intake_enabled = true;
+    own.config.scanner_enabled = true;
+    own.config.background_research = true;
+    own.config.max_retries = 6;
+    vec![plain, limited, quick, own]
 }
 
 /// Slots of the wild course.
 pub(super) fn slots() -> SlotLimits {
     SlotLimits {
-        total: 6,
+        total: 7,
         by_agent: [(symphony_core::agent::AgentType::Planner, 2)].into(),
     }
 }

@@ -15,6 +15,7 @@ use symphony_store::{
 use super::agent::{Step, script};
 use super::course::Course;
 use super::machine::Supervisor;
+use super::project_agents::is_of_project;
 use super::stage::Trouble;
 
 /// The first hold of a provider that tells no reset time.
@@ -129,7 +130,9 @@ impl Course {
             metadata: serde_json::json!({}),
             ..RunStart::default()
         };
-        if let Some(issue) = run.target.issue() {
+        // intake works in a temporary folder
+        let issue = run.target.issue().filter(|_| !is_of_project(run));
+        if let Some(issue) = issue {
             start.worktree = Some(format!(".symphony-workspaces/{issue}"));
             let system = Context::system(self.machine.now());
             self.store.record_worktree(&system, issue, true)?;
@@ -140,6 +143,11 @@ impl Course {
 
     fn call(&mut self, run: &Run, call: &Step) -> Result<(), StoreError> {
         let context = self.as_run(run);
+        if is_of_project(run)
+            && let Some(done) = self.call_of_project(run, &context, call)
+        {
+            return done;
+        }
         let Some(issue) = run.target.issue().cloned() else {
             return Ok(());
         };
@@ -234,21 +242,22 @@ impl Course {
 
     /// A call in the name of a run that is over: always refused.
     fn call_late(&mut self, run: &Run) -> Result<(), StoreError> {
-        let Some(issue) = run.target.issue() else {
-            return Ok(());
+        let context = self.as_run(run);
+        let refused = match run.target.issue() {
+            None => self.call_late_on_project(run, &context),
+            Some(issue) => match self.store.add_comment(&context, issue, "One more word.") {
+                Err(error) => error,
+                Ok(_) => self
+                    .machine
+                    .fail(format_args!("F1: {} wrote after its end", run.id)),
+            },
         };
-        match self
-            .store
-            .add_comment(&self.as_run(run), issue, "One more word.")
-        {
-            Err(StoreError::Superseded { .. }) => {
+        match refused {
+            StoreError::Superseded { .. } => {
                 self.machine.count("late call refused");
                 Ok(())
             }
-            Err(error) => Err(error),
-            Ok(_) => self
-                .machine
-                .fail(format_args!("F1: {} wrote after its end", run.id)),
+            error => Err(error),
         }
     }
 
@@ -296,6 +305,10 @@ impl Course {
         let issue = run.target.issue();
         let before = issue.map(|id| self.store.issue(id)).transpose()?;
         let ended = self.store.finish_run(&context, &finish)?;
+        if is_of_project(run) {
+            let held = class.is_some_and(ErrorClass::is_hold);
+            self.look_at_end(run, held, before.as_ref());
+        }
         if before.map(|issue| issue.phase()) != ended.issue.as_ref().map(Issue::phase) {
             self.machine.count("phase passed");
         }
