@@ -45,7 +45,8 @@ pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use project::{DetectedProject, detect_project};
 pub use repository::{
-    Base, BranchName, Discovered, Repository, RepositoryLock, RepositoryOptions, discover,
+    Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,
+    RepositoryOptions, discover,
 };
 pub use secrets::{SecretFinder, SecretLeak, SecretName, SecretScan};
 pub use worktree::{

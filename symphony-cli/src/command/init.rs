@@ -58,6 +58,9 @@ pub(crate) struct InitView {
     pub(crate) wizard: Option<WizardState>,
     /// Names of the gates that hold.
     pub(crate) gates: Vec<String>,
+    /// Why no agent can be started yet: for a person who begins, `doctor` tells programs.
+    #[serde(skip)]
+    pub(crate) provider_problem: Option<String>,
 }
 
 impl View for InitView {
@@ -97,6 +100,9 @@ impl View for InitView {
                 plural(gates.len(), "gate"),
                 gates.join(", ")
             )),
+        }
+        if let Some(problem) = &self.provider_problem {
+            page.line(&format!("No agent can be started yet: {problem}."));
         }
         page.gap();
         page.line("Next:");
@@ -162,12 +168,9 @@ impl InitArgs {
         let project = self.ask_wizard(&mut store, project, &config)?;
         // loaded anew: the file is there now
         let installation = app.surroundings.installation_at(root.clone())?;
-        let gates = installation
-            .project_config(&project)?
-            .gates
-            .into_iter()
-            .map(|gate| gate.name)
-            .collect();
+        let config_now = installation.project_config(&project)?;
+        let provider_problem = installation.provider(&config_now).err();
+        let gates = config_now.gates.into_iter().map(|gate| gate.name).collect();
         Ok(InitView {
             project: project.id,
             prefix: project.prefix,
@@ -179,6 +182,7 @@ impl InitArgs {
             excludes_added,
             wizard: self.wizard.then_some(project.wizard),
             gates,
+            provider_problem: provider_problem.map(|error| error.to_string()),
         })
     }
 

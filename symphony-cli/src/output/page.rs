@@ -36,6 +36,15 @@ impl Page {
         self.text.push('\n');
     }
 
+    /// Adds a text; each line of it but the first is indented.
+    pub(crate) fn hanging(&mut self, indent: usize, text: &str) {
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        self.line(lines.next().unwrap_or_default());
+        for line in lines {
+            self.line(&format!("{:indent$}{line}", ""));
+        }
+    }
+
     /// Adds an empty line, unless the page begins here or the last line is empty.
     pub(crate) fn gap(&mut self) {
         if !self.text.is_empty() && !self.text.ends_with("\n\n") {

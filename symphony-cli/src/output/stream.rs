@@ -143,7 +143,12 @@ impl Output {
     /// Warns a person on standard error, with `--quiet` too.
     #[expect(clippy::unused_self, reason = "all writing goes through the output")]
     pub(crate) fn warn(self, text: &str) {
-        let line = format!("{} {}\n", "warning:".yellow().bold(), one_line(text));
+        let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+        let first = one_line(lines.next().unwrap_or_default());
+        let mut line = format!("{} {first}\n", "warning:".yellow().bold());
+        for more in lines {
+            line.push_str(&format!("  {}\n", one_line(more)));
+        }
         // when standard error is gone there is nobody left to tell
         let _unwritten = anstream::stderr().lock().write_all(line.as_bytes());
     }

@@ -69,7 +69,7 @@ impl View for ExplainView {
             "It is not running, since:"
         });
         for reason in &self.reasons {
-            page.line(&format!("- {}", reason.text()));
+            page.hanging(2, &format!("- {}", reason.text()));
         }
     }
 }

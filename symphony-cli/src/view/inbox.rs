@@ -50,10 +50,8 @@ impl View for List<InboxView> {
                 ..
             } = &view.item;
             page.heading(&view.subject());
-            page.line(&format!(
-                "{kind}, since {}: {text}.",
-                ago(*since, page.now())
-            ));
+            let since = ago(*since, page.now());
+            page.hanging(2, &format!("{kind}, since {since}: {text}."));
             for answer in answers {
                 page.line(&format!("  {answer}"));
             }

@@ -220,7 +220,7 @@ impl StatusView {
             page.line("Dispatch is paused: `symphony resume` starts it again.");
         }
         if let Some(problem) = &self.problem {
-            page.line(&format!("Nothing is started: {problem}"));
+            page.hanging(2, &format!("Nothing is started: {problem}"));
         }
         for hold in &self.holds {
             let what = hold.name.as_ref().map_or_else(

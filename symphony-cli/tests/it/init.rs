@@ -102,3 +102,14 @@ fn places_that_can_not_be_set_up_say_what_to_do() {
         .run(&["init", "--prefix", "lower"]);
     assert_transcript!("init_refused", transcript);
 }
+
+#[test]
+fn what_keeps_agents_from_starting_is_said_at_once() {
+    let project = Project::repository("tool");
+    project.ok(&["init"]);
+    let nowhere = json!({ "claude-cli": { "binary": "/nowhere/claude" } });
+    project.configure(&json!({ "prefix": "TOOL", "provider": "claude-cli", "providers": nowhere }));
+    let said = project.ok(&["init"]);
+    let line = "No agent can be started yet: find the program of provider `claude-cli`: `/nowhere/claude` is not an executable file; ";
+    assert!(said.contains(line), "{said}");
+}

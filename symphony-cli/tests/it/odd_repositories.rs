@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, WORKER, bash, commit, create_pr, scenario, scenarios};
+use crate::support::{Project, WORKER, bash, commit, create_pr, scenario, scenarios, text};
 use crate::transcript::{Transcript, assert_transcript};
 
 fn project() -> Project {
@@ -139,6 +139,35 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
     assert_eq!(changed, "hello.txt", "no link and no pointer has changed");
     let pointer = std::fs::read_to_string(project.worktree("SYM-1").join("large.bin")).unwrap();
     assert_eq!(pointer, "version https://git-lfs.github.com/spec/v1\n");
+    assert_eq!(
+        told(&project),
+        [
+            "warning submodules: inner: their folders are empty in worktrees, work goes on without them",
+            "warning git lfs: *.bin: worktrees have pointers instead of these files, work goes on without them (your global git configuration has no `filter.lfs`)",
+        ]
+    );
+    // the user's own configuration runs a program that is not there: git could fill no worktree
+    project.git(&[
+        "config",
+        "--global",
+        "filter.lfs.process",
+        "no-such-lfs filter-process",
+    ]);
+    project.git(&["config", "--global", "filter.lfs.required", "true"]);
+    let setup = json!({ "setup": "true # git submodule update --init" });
+    project.configure_more(&json!({ "worktree": setup, "judge_enabled": false }));
+    assert_eq!(
+        told(&project),
+        [
+            "ok submodules: inner: the set-up command fills them (true # git submodule update --init)",
+            "failed git lfs: *.bin: your global git configuration runs `no-such-lfs` on these files, and it is not in PATH: no worktree can be made",
+        ]
+    );
+    let (status, error) = work(&project, &project.root);
+    assert_eq!(
+        (status, error["class"].clone()),
+        (json!("failed"), json!("worktree_failed"))
+    );
 }
 
 /// What an issue's agent deletes while it works, and what is missing before any works.
@@ -192,4 +221,17 @@ fn a_missing_base_holds_the_project_and_uses_no_attempt() {
     project.git(&["branch", "develop"]);
     project.tick_one("worker", "succeeded");
     assert_eq!(project.json(&["inbox"])["items"][0]["kind"], "review");
+}
+
+/// What doctor tells of files that a checkout does not have.
+fn told(project: &Project) -> Vec<String> {
+    let doctor = project.symphony(&["doctor", "--json"]).json();
+    let items = doctor["items"].as_array().unwrap().iter();
+    let about = items.filter(|item| item["check"] == "submodules" || item["check"] == "git lfs");
+    about
+        .map(|item| {
+            let [status, check, detail] = ["status", "check", "detail"].map(|key| text(&item[key]));
+            format!("{status} {check}: {detail}")
+        })
+        .collect()
 }

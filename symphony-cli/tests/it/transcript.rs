@@ -73,6 +73,7 @@ macro_rules! assert_transcript {
                 (r"\d+ MiB free", "SPACE free"),
                 (r"git: \S+ \d+\.\d+", "git: GIT"),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
+                (r"No agent can be started yet: find an agent CLI[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),
                 (r"symphony knows \d+", "symphony knows N"),
                 (r" {3,}", "  "),

@@ -160,3 +160,28 @@ fn the_vault_has_a_cap_and_a_wrong_path_is_said() {
         assert_eq!((row, warnings), (Value::Null, json!([expected])));
     }
 }
+
+#[test]
+fn doctor_says_what_is_read_of_a_vault() {
+    let project = project_with_vault();
+    let told = || {
+        let doctor = project.symphony(&["doctor", "--json"]).json();
+        let items = doctor["items"].as_array().unwrap().iter();
+        let mut found = items.filter(|item| item["check"] == "vault");
+        let item = found.next().expect("it tells of the vault").clone();
+        [text(&item["status"]), text(&item["detail"])]
+    };
+    let vault = project.root.join("notes");
+    assert_eq!(told(), ["warning".to_owned(), text(&left_out(&vault)[0])]);
+    std::fs::remove_file(vault.join("zz-outside.md")).unwrap();
+    assert_eq!(
+        told(),
+        ["ok".to_owned(), format!("4 notes in {}", vault.display())]
+    );
+    std::fs::remove_dir_all(&vault).unwrap();
+    let gone = format!(
+        "vault.path: no notes are read from {}: No such file or directory (os error 2)",
+        vault.display()
+    );
+    assert_eq!(told(), ["warning".to_owned(), gone]);
+}

@@ -12,7 +12,7 @@ pub enum ProviderError {
     #[error(
         "find an agent CLI: neither `claude` nor `codex` is in PATH; install Claude Code \
          (`npm install -g @anthropic-ai/claude-code`) or Codex (`npm install -g @openai/codex`), \
-         or set `provider` to `scripted` to try Symphony with its built-in offline agent"
+         or see everything at work without one: `symphony demo`"
     )]
     NothingInstalled,
     /// The named provider's program is not there.

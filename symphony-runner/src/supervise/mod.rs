@@ -49,6 +49,7 @@ pub(crate) use prepare::{
     CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,
     read_own,
 };
+pub use prompts::read_vault;
 pub(crate) use prompts::{
     PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
 };

@@ -35,7 +35,7 @@ impl UserConfig {
     }
 
     /// Returns the commands of a filter, when the user's configuration names it.
-    pub(super) fn filter_settings(&self, name: &str) -> Vec<(String, String)> {
+    pub(crate) fn filter_settings(&self, name: &str) -> Vec<(String, String)> {
         let prefix = format!("filter.{name}.");
         self.settings
             .iter()

@@ -2,6 +2,7 @@
 
 mod base;
 mod branch;
+mod contents;
 mod exclude;
 mod lock;
 mod open;
@@ -10,6 +11,7 @@ mod refs;
 
 pub use base::Base;
 pub use branch::BranchName;
+pub use contents::{Elsewhere, FilterUse, LFS_FILTER};
 pub use lock::RepositoryLock;
 pub use open::{Discovered, Repository, discover};
 pub use options::RepositoryOptions;

@@ -22,7 +22,7 @@ pub(super) struct CheckView {
     check: &'static str,
     pub(super) status: Health,
     /// What was found.
-    detail: String,
+    pub(super) detail: String,
     /// How to mend it; empty when nothing is to be mended.
     mend: String,
 }
@@ -72,7 +72,7 @@ pub(super) fn write_checks(checks: &[CheckView], page: &mut Page) {
             Health::Warning => "warning",
             Health::Failed => "failed",
         };
-        page.line(&format!("{word:<8} {}: {}", check.check, check.detail));
+        page.hanging(9, &format!("{word:<8} {}: {}", check.check, check.detail));
         if !check.mend.is_empty() {
             page.line(&format!("         to mend it: {}", check.mend));
         }

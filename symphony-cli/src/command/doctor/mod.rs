@@ -4,6 +4,7 @@ mod agents;
 mod args;
 mod audit;
 mod check;
+mod contents;
 mod cron;
 mod installation;
 mod permissions;

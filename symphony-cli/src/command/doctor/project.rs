@@ -3,10 +3,13 @@
 use symphony_core::config::ProjectConfig;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::{BaseProblem, open_repository};
+use symphony_runner::supervise::read_vault;
 use symphony_store::Project;
 use symphony_workspace::{Repository, WorktreeState};
 
 use super::check::CheckView;
+use super::contents::check_contents;
+use crate::output::plural;
 
 pub(super) fn check_project(
     installation: &Installation,
@@ -26,7 +29,7 @@ pub(super) fn check_project(
     };
     checks.push(match installation.provider(&config) {
         Ok(call) => CheckView::ok("provider", call.name().to_string()),
-        Err(error) => CheckView::failed("provider", &error, "install an agent's CLI, or `symphony config set provider scripted` to try it without a model"),
+        Err(error) => CheckView::failed("provider", &error, "install an agent's CLI, or `symphony config set provider NAME` chooses another one; `symphony demo` shows everything without any"),
     });
     checks.push(match installation.library(&config) {
         Ok(library) => {
@@ -40,6 +43,7 @@ pub(super) fn check_project(
         ),
     });
     checks.push(check_gates(&config));
+    checks.extend(check_vault(&config));
     let repository = match open_repository(project, &config) {
         Ok(repository) => repository,
         Err(error) => {
@@ -48,13 +52,21 @@ pub(super) fn check_project(
             return;
         }
     };
-    checks.push(match repository.base() {
-        Ok(base) => CheckView::ok("base branch", base.branch.to_string()),
+    match repository.base() {
+        Ok(base) => {
+            checks.push(CheckView::ok("base branch", base.branch.to_string()));
+            checks.extend(check_contents(
+                installation,
+                &config,
+                &repository,
+                &base.commit,
+            ));
+        }
         Err(error) => {
             let BaseProblem { problem, mend } = BaseProblem::from(&error);
-            CheckView::failed("base branch", &problem, mend)
+            checks.push(CheckView::failed("base branch", &problem, mend));
         }
-    });
+    }
     checks.extend(check_worktrees(&repository));
 }
 
@@ -116,6 +128,23 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
         checks.push(CheckView::ok(CHECK, format!("{count}, none in the way")));
     }
     checks
+}
+
+/// The folder of notes, where one is configured.
+fn check_vault(config: &ProjectConfig) -> Option<CheckView> {
+    let vault = config.vault.as_ref()?;
+    let (notes, problem) = read_vault(&vault.path);
+    Some(match problem {
+        None => CheckView::ok(
+            "vault",
+            format!("{} in {}", plural(notes, "note"), vault.path.display()),
+        ),
+        Some(problem) => CheckView::warning(
+            "vault",
+            problem,
+            "mend it there, or `symphony config set vault.path FOLDER`; agents work without notes meanwhile",
+        ),
+    })
 }
 
 fn check_gates(config: &ProjectConfig) -> CheckView {

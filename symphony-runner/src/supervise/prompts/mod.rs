@@ -13,3 +13,4 @@ pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;
 pub(crate) use project::{ProjectRequest, build_background, build_wizard};
 pub(crate) use review_input::review_input;
+pub use vault::read_vault;

@@ -24,6 +24,12 @@ pub(super) fn load_vault(config: &ProjectConfig) -> (Vec<VaultNote>, Option<Warn
     (notes, problem.map(|problem| Warning::NotRead { problem }))
 }
 
+/// Reads a vault as a run would; returns how many notes it has, and what was not read, and why.
+pub fn read_vault(path: &Path) -> (usize, Option<String>) {
+    let (notes, problem) = read_notes(path);
+    (notes.len(), problem)
+}
+
 fn read_notes(path: &Path) -> (Vec<VaultNote>, Option<String>) {
     // the folder itself may be a link: the user named it
     let folder = match path.canonicalize() {
