@@ -10,7 +10,7 @@ use symphony_core::id::{ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, Priority};
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::tick::StartRun;
-use symphony_store::{ClaimRequest, Context, NewIssue, NewProject, Store};
+use symphony_store::{ClaimLimits, ClaimRequest, Context, NewIssue, NewProject, Store};
 use tempfile::TempDir;
 
 use super::measure::median;
@@ -87,6 +87,7 @@ fn timed(size: usize, batches: usize) -> (f64, f64, usize) {
         .open(folder.path().join("raw"))
         .unwrap();
     let (mut claims, mut appends, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
+    let limits = ClaimLimits::total(u32::MAX);
     for batch in issues.chunks(size) {
         let requests: Vec<_> = batch
             .iter()
@@ -94,7 +95,7 @@ fn timed(size: usize, batches: usize) -> (f64, f64, usize) {
             .collect();
         let before = wal.metadata().unwrap().len();
         let begin = std::time::Instant::now();
-        let granted = store.claim(&context, &requests, u32::MAX).unwrap();
+        let granted = store.claim(&context, &requests, &limits).unwrap();
         let claim = begin.elapsed().as_secs_f64();
         assert!(granted.iter().all(Result::is_ok), "{granted:?}");
         let written = wal.metadata().unwrap().len().saturating_sub(before);
