@@ -26,7 +26,7 @@ mod peer;
 use std::hint::black_box;
 
 use generate::ADVERSARIAL;
-use measure::{Row, growth, interleaved, time};
+use measure::{Doubling, growth, interleaved, time};
 use symphony_core::Timestamp;
 use symphony_core::learning::Learning;
 use symphony_learning::{
@@ -70,37 +70,46 @@ fn subject() -> Subject {
     Subject::issue("Cache the build", &generate::issue_text(3), &["db", "perf"])
 }
 
-/// Times both ways over one input, after asserting that they agree.
-fn both_ways(learnings: &[Learning], subject: &Subject) -> (f64, f64) {
+/// Ranks learnings both ways, after asserting that they agree, in turn with twice as many.
+fn doubled(family: &str, count: usize, subject: &Subject) -> Doubling {
     let options = Options::default();
-    let full = rank(learnings, subject, now(), options).expect("valid options");
-    let best = rank_best(learnings, subject, now(), options).expect("valid options");
-    assert_eq!(full.best, best);
-    drop(full);
-    let [full, best] = interleaved(
-        learnings.len(),
-        [
-            &mut || drop(black_box(rank(learnings, subject, now(), options))),
-            &mut || drop(black_box(rank_best(learnings, subject, now(), options))),
-        ],
-    );
-    (full, best)
-}
-
-fn growth_of(family: &str, max: usize) {
-    let subject = subject();
-    let mut rows = Vec::new();
-    let mut count = 1 << 13;
-    while count <= max {
+    let [once, twice] = [count, 2 * count].map(|count| {
         let patterns = match family {
             "natural" => generate::natural_patterns(count, 1),
             _ => generate::adversarial_patterns(family, count, 1),
         };
         let learnings = generate::learnings(patterns, 1);
-        let (full, best) = both_ways(&learnings, &subject);
-        rows.push(Row { count, full, best });
-        count *= 2;
+        let full = rank(&learnings, subject, now(), options).expect("valid options");
+        let best = rank_best(&learnings, subject, now(), options).expect("valid options");
+        assert_eq!(full.best, best);
+        learnings
+    });
+    let full = |learnings: &[Learning]| drop(black_box(rank(learnings, subject, now(), options)));
+    let best =
+        |learnings: &[Learning]| drop(black_box(rank_best(learnings, subject, now(), options)));
+    let [full_once, full_twice, best_once, best_twice] = interleaved(
+        count,
+        [
+            &mut || full(&once),
+            &mut || full(&twice),
+            &mut || best(&once),
+            &mut || best(&twice),
+        ],
+    );
+    Doubling {
+        count: 2 * count,
+        full: [full_once, full_twice],
+        best: [best_once, best_twice],
     }
+}
+
+fn growth_of(family: &str, max: usize) {
+    let subject = subject();
+    let sizes = std::iter::successors(Some(1 << 13), |count| Some(count * 2));
+    let rows: Vec<Doubling> = sizes
+        .take_while(|count| count * 2 <= max)
+        .map(|count| doubled(family, count, &subject))
+        .collect();
     growth(family, &rows);
 }
 

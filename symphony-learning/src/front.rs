@@ -29,6 +29,12 @@ pub(crate) struct Front {
     pub(crate) taken: Vec<Hit>,
 }
 
+/// How many are sorted at first: nearly always enough for the default caps.
+const FIRST_SORTED: usize = 256;
+
+/// How many times as many are sorted next, so that few rounds pass over a long list.
+const MORE_SORTED: usize = 8;
+
 /// What a convention needs besides its pattern: `- ` and the line end.
 const BULLET_CHARS: usize = 3;
 
@@ -63,6 +69,16 @@ impl Front {
         next.sort_unstable_by(|a, b| ranker.order(a, b));
         self.sorted += count;
         next
+    }
+
+    /// Goes down all of the list, sorting more and more of it, until the cap is reached.
+    pub(crate) fn take_all(&mut self, ranker: &Ranker<'_>, covered: impl Fn(u32) -> bool) {
+        let mut count = FIRST_SORTED;
+        while !self.is_done() {
+            self.sort_next(ranker, count);
+            self.take(ranker, &covered);
+            count = count.saturating_mul(MORE_SORTED);
+        }
     }
 
     /// Goes down what is sorted, passing over the covered, until the cap is reached.

@@ -267,7 +267,7 @@ impl<'a> Ranker<'a> {
     /// Ranks everything, and says what covers what.
     pub fn full(mut self) -> Ranked {
         self.find_paths();
-        let cover = full::cover(&self.texts, LIMITS, |a, b| self.key(a).prefer(&self.key(b)));
+        let cover = self.cover();
         let mut dropped = Vec::new();
         for (index, &by) in cover.by.iter().enumerate() {
             let empty = self.texts.get(index).is_empty();
@@ -279,8 +279,7 @@ impl<'a> Ranker<'a> {
         let (conventions, tactical) = self.split(|index| cover.by.get(wide(index)) == Some(&NONE));
         let take = |list, cap| {
             let mut front = Front::new(list, cap);
-            front.sort_next(&self, usize::MAX);
-            front.take(&self, |_| false);
+            front.take_all(&self, |_| false);
             front.taken
         };
         let best = Best {
@@ -318,11 +317,17 @@ impl<'a> Ranker<'a> {
         if fronts.iter().all(|front| front.is_done()) {
             return;
         }
-        let cover = full::cover(&self.texts, LIMITS, prefer);
+        let cover = self.cover();
         for front in fronts.iter_mut() {
-            front.sort_next(self, usize::MAX);
-            front.take(self, |index| cover.by.get(wide(index)) != Some(&NONE));
+            front.take_all(self, |index| cover.by.get(wide(index)) != Some(&NONE));
         }
+    }
+
+    /// Says for every learning what covers it.
+    fn cover(&self) -> full::Cover {
+        let newest_first = |index| -self.row(index).created_at.as_second();
+        let prefer = |a, b| self.key(a).prefer(&self.key(b));
+        full::cover(&self.texts, LIMITS, newest_first, prefer)
     }
 
     /// Asks the subject about the paths that it may name.

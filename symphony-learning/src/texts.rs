@@ -1,5 +1,7 @@
 //! Many texts in one buffer: an allocation for all, and one stretch of memory to scan.
 
+use std::borrow::Cow;
+
 /// Stands behind every text. No normalised text holds it, so that no match crosses from one text into the next.
 pub(crate) const SEPARATOR: u8 = b'\n';
 
@@ -55,6 +57,18 @@ impl Texts {
         self.bytes.get(self.start(number)..end).unwrap_or_default()
     }
 
+    /// Returns a text and so many bytes behind it: what stands there, and separators where nothing does.
+    pub(crate) fn with_more(&self, number: usize, more: usize) -> Cow<'_, [u8]> {
+        let text = self.get(number);
+        let start = self.start(number);
+        if let Some(bytes) = self.bytes.get(start..start + text.len() + more) {
+            return Cow::Borrowed(bytes);
+        }
+        let mut bytes = self.bytes.get(start..).unwrap_or_default().to_vec();
+        bytes.resize(text.len() + more, SEPARATOR);
+        Cow::Owned(bytes)
+    }
+
     /// Of texts sorted by length (longest first), returns the number of the first that is shorter than this.
     pub(crate) fn first_shorter_than(&self, length: usize) -> usize {
         let (mut low, mut high) = (0, self.len());
@@ -104,6 +118,11 @@ mod tests {
         assert_eq!(
             [0, 1, 2, 3].map(|n| texts.get(n)),
             [&b"abc"[..], b"", b"d", b""]
+        );
+        let with_more = |number| String::from_utf8(texts.with_more(number, 2).into()).unwrap();
+        assert_eq!(
+            [0, 1, 2, 3].map(with_more),
+            ["abc\n\n", "\nd", "d\n\n", "\n\n"]
         );
         assert_eq!(texts.around(0), (0, 0, 3));
         assert_eq!(texts.around(2), (0, 0, 3));

@@ -2,11 +2,12 @@
 
 use std::time::Instant;
 
-/// Times of one size, in seconds.
-pub(crate) struct Row {
+/// Times of half a size and of the size, in seconds, both from the same run: what others do on the machine changes from
+/// run to run.
+pub(crate) struct Doubling {
     pub(crate) count: usize,
-    pub(crate) full: f64,
-    pub(crate) best: f64,
+    pub(crate) full: [f64; 2],
+    pub(crate) best: [f64; 2],
 }
 
 /// Measures the time this thread ran, so that waiting for other processes does not count; the time that passed where
@@ -33,7 +34,7 @@ pub(crate) fn interleaved<const N: usize>(
     count: usize,
     mut works: [&mut dyn FnMut(); N],
 ) -> [f64; N] {
-    let rounds = (400_000 / count.max(1)).clamp(3, 21);
+    let rounds = (500_000 / count.max(1)).clamp(3, 21);
     let mut times = [const { Vec::new() }; N];
     for _ in 0..rounds {
         for (work, times) in works.iter_mut().zip(&mut times) {
@@ -48,24 +49,18 @@ pub(crate) fn shortest(times: Vec<f64>) -> f64 {
 }
 
 /// Prints times with t(2n)/t(n).
-pub(crate) fn growth(family: &str, rows: &[Row]) {
+pub(crate) fn growth(family: &str, rows: &[Doubling]) {
     println!(
         "\n{family}\n{:>10} {:>12} {:>7} {:>12} {:>7}",
-        "n", "full ms", "×", "best ms", "×"
+        "2n", "full ms", "×", "best ms", "×"
     );
-    let mut before: Option<&Row> = None;
-    for row in rows {
-        let ratio = |now: f64, then: fn(&Row) -> f64| {
-            before.map_or_else(String::new, |before| format!("{:.2}", now / then(before)))
-        };
+    for Doubling { count, full, best } in rows {
         println!(
-            "{:>10} {:>12.3} {:>7} {:>12.3} {:>7}",
-            row.count,
-            row.full * 1e3,
-            ratio(row.full, |row| row.full),
-            row.best * 1e3,
-            ratio(row.best, |row| row.best),
+            "{count:>10} {:>12.3} {:>7.2} {:>12.3} {:>7.2}",
+            full[1] * 1e3,
+            full[1] / full[0],
+            best[1] * 1e3,
+            best[1] / best[0],
         );
-        before = Some(row);
     }
 }

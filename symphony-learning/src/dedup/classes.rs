@@ -7,8 +7,8 @@
 use super::Limits;
 use super::full::State;
 use super::rolling::{Rolling, hash};
-use super::sampled::{Anchor, Rest, find};
-use super::sketch::{Filter, LargeCounts};
+use super::sampled::{Anchor, Rest, Stretches, find};
+use super::sketch::{Batch, Filter, LargeCounts};
 use crate::texts::{small, wide};
 
 /// Length of the stretches in the class of the shortest texts.
@@ -17,6 +17,12 @@ const FIRST: usize = 8;
 /// How many stretches of a text are looked up. The first and the last cover all of it, since none is shorter than two
 /// thirds of its text; the others help where those two are common.
 const STRETCHES: usize = 4;
+
+/// Bits of the filter for each stretch: about 1 in 8 others passes.
+const FILTER_BITS: usize = 8;
+
+/// Room for more counts than stretches, so that few share one: a count that is too large costs a search.
+const COUNTS_PER_STRETCH: usize = 2;
 
 /// Decides the texts of `rest`, none of them shorter than [`FIRST`], as far as the steps go.
 pub(crate) fn resolve(state: &mut State<'_>, mut rest: Rest, limits: Limits) -> Rest {
@@ -44,18 +50,23 @@ fn length_of_class(text: usize) -> usize {
     length
 }
 
+/// Returns how many stretches of a text are looked up.
+fn stretches(text: usize, stretch: usize) -> usize {
+    STRETCHES.min(text.saturating_sub(stretch) + 1)
+}
+
 /// Returns where the stretches lie in a text: the first at its start, the last at its end.
 fn offsets(text: usize, stretch: usize) -> impl Iterator<Item = usize> {
     let room = text.saturating_sub(stretch);
-    let parts = (STRETCHES - 1).min(room.max(1));
-    (0..=parts.min(room)).map(move |part| room * part / parts)
+    let last = stretches(text, stretch) - 1;
+    (0..=last).map(move |part| room * part / last.max(1))
 }
 
 /// Decides the texts at `places`, all of one class; those that the steps do not suffice for go to `left`.
 fn resolve_class(
     state: &mut State<'_>,
     places: &[u32],
-    rolling: Rolling,
+    mut rolling: Rolling,
     limits: Limits,
     left: &mut Rest,
 ) {
@@ -66,21 +77,23 @@ fn resolve_class(
     };
     let places = open(state);
     let Some(&last) = places.last() else { return };
-    let mut filter = Filter::for_entries(places.len() * STRETCHES);
+    let length = |place: &u32| state.text(wide(*place)).len();
+    let looked_up = |place| stretches(length(place), rolling.length());
+    let entries = places.iter().map(looked_up).sum();
+    let mut filter = Filter::for_entries(entries, FILTER_BITS);
     for &place in &places {
         each_stretch(state.text(wide(place)), rolling, |hash, _| filter.add(hash));
     }
-    let mut counts = LargeCounts::for_entries(places.len() * STRETCHES);
+    let mut counts = LargeCounts::for_entries(entries * COUNTS_PER_STRETCH);
+    let mut batch = Batch::default();
     for reader in 0..=wide(last) {
         // what a covered text contains, its cover contains too
         if !state.is_covered(reader) {
-            rolling.for_each(state.text(reader), |hash, _| {
-                if filter.may_hold(hash) {
-                    counts.add(hash);
-                }
-            });
+            rolling.for_each(state.text(reader), |hash, _| batch.push(hash));
+            batch.when_full(Some(&filter), |hash| counts.add(hash));
         }
     }
+    batch.empty(Some(&filter), |hash| counts.add(hash));
     let mut anchors = Vec::new();
     for &place in &places {
         let mut rarest = (u16::MAX, 0, 0);
@@ -99,8 +112,7 @@ fn resolve_class(
     }
     let open: Vec<u32> = anchors.iter().map(|(_, anchor)| anchor.place).collect();
     let steps_max = state.work.steps + limits.steps_max(state.bytes(0..wide(last) + 1));
-    let visit = |text: &[u8], each: &mut dyn FnMut(u32, usize)| rolling.for_each(text, each);
-    if let Some(from) = find(state, visit, anchors, steps_max) {
+    if let Some(from) = find(state, rolling, anchors, steps_max) {
         left.add(open, from);
     }
 }

@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 
 use super::Limits;
+use super::sketch::WordFilter;
 use crate::automaton::{self, Found, PATTERN_BYTES_MAX};
 use crate::texts::{NONE, Texts, small, wide};
 
@@ -104,7 +105,7 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
         if grams.is_empty() {
             return;
         }
-        let filter = GramFilter::new(&grams);
+        let filter = filter(&grams);
         let (stretches, _) = self.texts.bytes().as_chunks::<Q>();
         for (number, stretch) in stretches.iter().enumerate() {
             let word = load(stretch);
@@ -160,7 +161,7 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
     /// Counts how often sorted stretches occur among some of the stretches that will be looked at.
     fn sample<const Q: usize>(&self, grams: &[Gram]) -> Vec<u32> {
         let mut counts = vec![0; grams.len()];
-        let filter = GramFilter::new(grams);
+        let filter = filter(grams);
         let (stretches, _) = self.texts.bytes().as_chunks::<Q>();
         let apart = stretches.len() / SAMPLES + 1;
         for stretch in stretches.iter().step_by(apart) {
@@ -260,39 +261,8 @@ impl<'a, P: Fn(u32, u32) -> Ordering> Search<'a, P> {
     }
 }
 
-/// Says "surely not" of most stretches.
-struct GramFilter {
-    bits: u32,
-    words: Vec<u64>,
-}
-
-impl GramFilter {
-    fn new(grams: &[Gram]) -> Self {
-        let size = grams.len().saturating_mul(FILTER_BITS_PER_GRAM).max(64);
-        let bits = size.next_power_of_two().ilog2().min(26);
-        let mut filter = Self {
-            bits,
-            words: vec![0; 1 << (bits - 6)],
-        };
-        for gram in grams {
-            let (word, bit) = filter.place(gram.word);
-            if let Some(word) = filter.words.get_mut(word) {
-                *word |= bit;
-            }
-        }
-        filter
-    }
-
-    fn place(&self, word: u64) -> (usize, u64) {
-        let hash = word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - self.bits);
-        let place = usize::try_from(hash >> 6).unwrap_or(usize::MAX);
-        (place, 1 << (hash & 63))
-    }
-
-    fn may_hold(&self, word: u64) -> bool {
-        let (place, bit) = self.place(word);
-        self.words.get(place).is_some_and(|word| word & bit != 0)
-    }
+fn filter(grams: &[Gram]) -> WordFilter {
+    WordFilter::new(grams.iter().map(|gram| gram.word), FILTER_BITS_PER_GRAM)
 }
 
 /// Makes a number of a stretch: the stretch itself up to 8 bytes, else a hash.

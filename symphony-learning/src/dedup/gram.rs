@@ -1,128 +1,72 @@
-//! Hashes of short stretches of a text, and a sample of them that a text shares with every text that contains it.
+//! Samples of a text that it shares with every text that contains it.
+//!
+//! The smallest of each 13 neighbouring stretches of 12 bytes ("minimizers", Roberts et al., 2004): about one in seven.
+//! And each two of them that follow one another, with the distance between them: windows that move on never choose a
+//! stretch further back, so a text that contains another chooses no stretch between two of the other's. Two tell texts
+//! apart where stretches of 12 bytes are in many.
 
-/// Which stretches of a text are looked at.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Sampling {
-    gram: Gram,
-    /// Of this many neighbouring stretches, the one with the smallest hash is taken.
-    window: usize,
-}
+use super::sampled::Stretches;
 
 /// Length of a stretch.
-#[derive(Debug, Clone, Copy)]
-enum Gram {
-    Eight,
-    Twelve,
+const GRAM: usize = 12;
+
+/// Of this many neighbouring stretches, the one with the smallest hash is taken.
+const WINDOW: usize = 13;
+
+/// Length of the shortest text that has a sample.
+pub(crate) const SHORTEST: usize = GRAM + WINDOW - 1;
+
+/// Of a pair of stretches, the hash of the second.
+fn pair(before: (u32, usize), (hash, place): (u32, usize)) -> u32 {
+    let distance = (place - before.1) as u64;
+    let both = u64::from(before.0) << 32 | u64::from(hash);
+    let mixed = (both ^ (both >> 29) ^ distance).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    ((mixed ^ (mixed >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
-/// Every stretch of 8 bytes.
-pub(crate) const EVERY: Sampling = Sampling {
-    gram: Gram::Eight,
-    window: 1,
-};
-
-/// The smallest of each 13 neighbouring stretches of 12 bytes ("minimizers", Roberts et al., 2004): about one in
-/// seven. A text of at least 24 bytes has one, and whatever contains the text has the same at the same place in it.
-pub(crate) const SPARSE: Sampling = Sampling {
-    gram: Gram::Twelve,
-    window: 13,
-};
-
-const A: u64 = 0x9E37_79B9_7F4A_7C15;
-const B: u64 = 0xD6E8_FEB8_6659_FD93;
-
-fn upper(product: u64) -> u32 {
-    (product >> 32) as u32
+fn hash(gram: &[u8; GRAM]) -> u32 {
+    let front = gram.first_chunk().map_or(0, |b| u64::from_le_bytes(*b));
+    let back = gram.last_chunk().map_or(0, |b| u32::from_le_bytes(*b));
+    let front = front.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let back = u64::from(back).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let mixed = (front ^ back ^ (front >> 31)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (mixed >> 32) as u32
 }
 
-fn hash8(bytes: [u8; 8]) -> u32 {
-    let word = u64::from_le_bytes(bytes).wrapping_mul(A);
-    upper((word ^ (word >> 29)).wrapping_mul(B))
+/// Estimates how many samples a text of this many bytes has.
+pub(crate) fn expected(bytes: usize) -> usize {
+    (bytes + 1).saturating_sub(SHORTEST) * 4 / (WINDOW + 1) + 1
 }
 
-fn word(bytes: &[u8]) -> u64 {
-    let mut word = [0; 8];
-    for (to, from) in word.iter_mut().zip(bytes) {
-        *to = *from;
-    }
-    u64::from_le_bytes(word)
+/// Finds samples; keeps memory for it.
+#[derive(Debug, Default)]
+pub(crate) struct Samples {
+    hashes: Vec<u32>,
 }
 
-fn hash12(bytes: &[u8; 12]) -> u32 {
-    let (front, back) = bytes.split_at(8);
-    let front = word(front).wrapping_mul(A);
-    let back = word(back).wrapping_mul(B);
-    upper((front ^ back ^ (front >> 31)).wrapping_mul(A))
-}
-
-impl Sampling {
-    /// Length of the shortest text that has a sample.
-    pub(crate) fn shortest(self) -> usize {
-        self.gram.len() + self.window - 1
-    }
-
-    /// Estimates how many samples a text of this many bytes has.
-    pub(crate) fn expected(self, bytes: usize) -> usize {
-        (bytes + 1).saturating_sub(self.shortest()) * 2 / (self.window + 1) + 1
-    }
-
-    /// Calls `each` with hash and place of every sample of a text, in order. `hashes` is reused memory.
-    pub(crate) fn for_each(
-        self,
-        text: &[u8],
-        hashes: &mut Vec<u32>,
-        mut each: impl FnMut(u32, usize),
-    ) {
-        if self.window == 1 {
-            match self.gram {
-                Gram::Eight => every(text, |gram| hash8(*gram), each),
-                Gram::Twelve => every(text, hash12, each),
-            }
-            return;
-        }
+impl Stretches for Samples {
+    fn for_each(&mut self, text: &[u8], mut each: impl FnMut(u32, usize)) {
+        let hashes = &mut self.hashes;
         hashes.clear();
-        match self.gram {
-            Gram::Eight => hashes.extend(windows::<8>(text).map(|gram| hash8(*gram))),
-            Gram::Twelve => hashes.extend(windows::<12>(text).map(hash12)),
-        }
+        hashes.extend(text.array_windows().map(hash));
         let mut least = (u32::MAX, 0_usize);
-        let mut reported = usize::MAX;
+        let mut reported: Option<(u32, usize)> = None;
         for (place, &hash) in hashes.iter().enumerate() {
             // Of equal hashes the last counts: this depends on the window's content alone, as it must.
             if hash <= least.0 {
                 least = (hash, place);
-            } else if least.1 + self.window <= place {
-                least = last_least(hashes, place + 1 - self.window, place);
+            } else if least.1 + WINDOW <= place {
+                least = last_least(hashes, place + 1 - WINDOW, place);
             }
-            if place + 1 >= self.window && least.1 != reported {
-                reported = least.1;
+            if place + 1 >= WINDOW && reported != Some(least) {
+                if let Some(before) = reported {
+                    each(pair(before, least), before.1);
+                }
                 each(least.0, least.1);
+                reported = Some(least);
             }
         }
     }
-}
-
-impl Gram {
-    fn len(self) -> usize {
-        match self {
-            Self::Eight => 8,
-            Self::Twelve => 12,
-        }
-    }
-}
-
-fn every<const N: usize>(
-    text: &[u8],
-    hash: impl Fn(&[u8; N]) -> u32,
-    mut each: impl FnMut(u32, usize),
-) {
-    for (place, gram) in windows::<N>(text).enumerate() {
-        each(hash(gram), place);
-    }
-}
-
-fn windows<const N: usize>(text: &[u8]) -> impl Iterator<Item = &[u8; N]> {
-    text.array_windows::<N>()
 }
 
 fn last_least(hashes: &[u32], from: usize, to: usize) -> (u32, usize) {
@@ -140,20 +84,18 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn samples(sampling: Sampling, text: &[u8]) -> Vec<(u32, usize)> {
+    fn samples(text: &[u8]) -> Vec<(u32, usize)> {
         let mut all = Vec::new();
-        sampling.for_each(text, &mut Vec::new(), |hash, place| all.push((hash, place)));
+        Samples::default().for_each(text, |hash, place| all.push((hash, place)));
         all
     }
 
     #[test]
     fn texts_from_the_shortest_on_have_samples() {
-        for sampling in [EVERY, SPARSE] {
-            let text = vec![b'a'; sampling.shortest()];
-            assert_eq!(samples(sampling, &text).len(), 1);
-            assert_eq!(samples(sampling, &text[1..]).len(), 0);
-        }
-        assert_eq!([EVERY, SPARSE].map(Sampling::shortest), [8, 24]);
+        assert_eq!(SHORTEST, 24);
+        let text = [b'a'; SHORTEST];
+        assert_eq!(samples(&text).len(), 1);
+        assert_eq!(samples(&text[1..]).len(), 0);
     }
 
     proptest! {
@@ -163,11 +105,9 @@ mod tests {
         ) {
             let from = from.min(text.len() - 24);
             let part = &text[from..text.len().min(from + length)];
-            for sampling in [EVERY, SPARSE] {
-                let all = samples(sampling, &text);
-                for (hash, place) in samples(sampling, part) {
-                    prop_assert!(all.contains(&(hash, place + from)));
-                }
+            let all = samples(&text);
+            for (hash, place) in samples(part) {
+                prop_assert!(all.contains(&(hash, place + from)));
             }
         }
     }

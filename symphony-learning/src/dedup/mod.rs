@@ -10,6 +10,7 @@ mod gram;
 mod order;
 mod rolling;
 mod sampled;
+mod short;
 mod sketch;
 
 pub use full::Work;

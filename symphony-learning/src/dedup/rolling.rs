@@ -1,5 +1,7 @@
 //! Hashes of all stretches of one length, each from the one before (Karp and Rabin, 1987).
 
+use super::sampled::Stretches;
+
 /// Odd, so that multiplying by it loses nothing modulo 2^64.
 const BASE: u64 = 0x9E37_79B9_7F4A_7C15;
 const SPREAD: u64 = 0xD6E8_FEB8_6659_FD93;
@@ -22,9 +24,10 @@ impl Rolling {
     pub(crate) const fn length(self) -> usize {
         self.length
     }
+}
 
-    /// Calls `each` with hash and place of every stretch of a text, in order.
-    pub(crate) fn for_each(self, text: &[u8], mut each: impl FnMut(u32, usize)) {
+impl Stretches for Rolling {
+    fn for_each(&mut self, text: &[u8], mut each: impl FnMut(u32, usize)) {
         let Some((first, entering)) = text.split_at_checked(self.length) else {
             return;
         };
@@ -60,7 +63,7 @@ mod tests {
     fn each_stretch_has_the_hash_it_has_alone() {
         let text = "абвгд the quick brown fox jumps over the lazy dog".as_bytes();
         for length in 1..=text.len() + 1 {
-            let rolling = Rolling::new(length);
+            let mut rolling = Rolling::new(length);
             let mut all = Vec::new();
             rolling.for_each(text, |hash, place| all.push((hash, place)));
             let alone: Vec<(u32, usize)> = text

@@ -6,8 +6,8 @@
 
 use super::Limits;
 use super::full::State;
-use super::gram::Sampling;
-use super::sketch::{Counts, Fate, Filter, Table};
+use super::gram::{self, Samples};
+use super::sketch::{Batch, Counts, Fate, Filter, Table};
 use crate::texts::{small, wide};
 
 /// What is left for the next way.
@@ -39,34 +39,25 @@ pub(crate) struct Anchor {
     pub(crate) offset: u32,
 }
 
-/// Decides the texts at `places` (sorted), none of them shorter than the sampling's shortest, as far as the steps go.
-pub(crate) fn resolve(
-    state: &mut State<'_>,
-    places: &[u32],
-    sampling: Sampling,
-    limits: Limits,
-) -> Rest {
+/// Decides the texts at `places` (sorted), none of them shorter than [`gram::SHORTEST`], as far as the steps go.
+pub(crate) fn resolve(state: &mut State<'_>, places: &[u32], limits: Limits) -> Rest {
     let Some(&last) = places.last() else {
         return Rest::default();
     };
     let bytes = state.bytes(0..wide(last) + 1);
-    let counts = count(state, places, sampling, bytes);
+    let counts = count(state, places, bytes);
     let Undecided {
         mut anchors,
         mut common,
-    } = undecided(state, places, sampling, &counts);
+    } = undecided(state, places, &counts);
     drop(counts);
     if common.len() <= places.len() / FEW_ONE_IN {
         anchors.append(&mut common);
     }
     let steps_max = state.work.steps + limits.steps_max(bytes);
     let open: Vec<u32> = anchors.iter().map(|(_, anchor)| anchor.place).collect();
-    let mut hashes = Vec::new();
-    let visit = |text: &[u8], each: &mut dyn FnMut(u32, usize)| {
-        sampling.for_each(text, &mut hashes, each);
-    };
     let mut rest = Rest::default();
-    if let Some(from) = find(state, visit, anchors, steps_max) {
+    if let Some(from) = find(state, Samples::default(), anchors, steps_max) {
         rest.add(open, from);
     }
     if !common.is_empty() {
@@ -77,35 +68,36 @@ pub(crate) fn resolve(
     rest
 }
 
+/// Bits of the filter for each sample: about 1 in 8 others passes.
+const FILTER_BITS: usize = 8;
+
 /// Up to this part of the texts (one in so many), those with common samples are looked for like the others: a text that
 /// occurs often is found soon. More of them would use up the steps of all.
 const FEW_ONE_IN: usize = 64;
 
 /// Counts the samples of all texts that may contain one of those at `places`, as far as these have them too.
-fn count(state: &State<'_>, places: &[u32], sampling: Sampling, bytes: usize) -> Counts {
+fn count(state: &State<'_>, places: &[u32], bytes: usize) -> Counts {
     let texts = || places.iter().map(|&place| state.text(wide(place)));
     let own_bytes: usize = texts().map(<[u8]>::len).sum();
-    let own_samples: usize = texts().map(|text| sampling.expected(text.len())).sum();
-    let end = places.last().map_or(0, |&last| wide(last) + 1);
-    let mut counts = Counts::for_entries(own_samples);
-    let mut hashes = Vec::new();
-    if own_bytes >= bytes / 2 {
-        for place in 0..end {
-            sampling.for_each(state.text(place), &mut hashes, |hash, _| counts.add(hash));
+    let own_samples: usize = texts().map(|text| gram::expected(text.len())).sum();
+    let mut samples = Samples::default();
+    let filter = (own_bytes < bytes / 2).then(|| {
+        let mut filter = Filter::for_entries(own_samples, FILTER_BITS);
+        for text in texts() {
+            samples.for_each(text, |hash, _| filter.add(hash));
         }
-        return counts;
+        filter
+    });
+    let mut counts = Counts::for_entries(own_samples);
+    let mut batch = Batch::default();
+    for place in 0..places.last().map_or(0, |&last| wide(last) + 1) {
+        // What a covered text contains, its cover contains too.
+        if !state.is_covered(place) {
+            samples.for_each(state.text(place), |hash, _| batch.push(hash));
+            batch.when_full(filter.as_ref(), |hash| counts.add(hash));
+        }
     }
-    let mut filter = Filter::for_entries(own_samples);
-    for text in texts() {
-        sampling.for_each(text, &mut hashes, |hash, _| filter.add(hash));
-    }
-    for place in 0..end {
-        sampling.for_each(state.text(place), &mut hashes, |hash, _| {
-            if filter.may_hold(hash) {
-                counts.add(hash);
-            }
-        });
-    }
+    batch.empty(filter.as_ref(), |hash| counts.add(hash));
     counts
 }
 
@@ -116,15 +108,15 @@ struct Undecided {
     common: Vec<(u32, Anchor)>,
 }
 
-fn undecided(state: &State<'_>, places: &[u32], sampling: Sampling, counts: &Counts) -> Undecided {
+fn undecided(state: &State<'_>, places: &[u32], counts: &Counts) -> Undecided {
     let mut undecided = Undecided {
         anchors: Vec::new(),
         common: Vec::new(),
     };
-    let mut hashes = Vec::new();
+    let mut samples = Samples::default();
     for &place in places {
         let mut rarest = (u8::MAX, 0, 0);
-        sampling.for_each(state.text(wide(place)), &mut hashes, |hash, offset| {
+        samples.for_each(state.text(wide(place)), |hash, offset| {
             // Once is enough to know that nothing contains it.
             if rarest.0 <= 1 {
                 return;
@@ -146,27 +138,29 @@ fn undecided(state: &State<'_>, places: &[u32], sampling: Sampling, counts: &Cou
     undecided
 }
 
-/// Reads the texts in order, with the samples that `visit` gives of each, and compares where a sample is an anchor.
+/// Which stretches of texts are looked at.
+pub(crate) trait Stretches {
+    /// Calls `each` with hash and place of every such stretch of a text.
+    fn for_each(&mut self, text: &[u8], each: impl FnMut(u32, usize));
+}
+
+/// Reads the texts in order, and compares where one of the stretches is an anchor.
 /// Returns the place it stopped at when the steps were used up.
 pub(crate) fn find(
     state: &mut State<'_>,
-    mut visit: impl FnMut(&[u8], &mut dyn FnMut(u32, usize)),
+    mut stretches: impl Stretches,
     anchors: Vec<(u32, Anchor)>,
     steps_max: u64,
 ) -> Option<usize> {
     let last = anchors.iter().map(|(_, anchor)| wide(anchor.place)).max()?;
-    let mut filter = Filter::for_entries(anchors.len());
-    for (hash, _) in &anchors {
-        filter.add(*hash);
-    }
     let mut table = Table::new(anchors);
     for reader in 0..last {
         // What covered texts contain, their cover contains too, and it was read before.
         if state.is_covered(reader) {
             continue;
         }
-        visit(state.text(reader), &mut |hash, place| {
-            if filter.may_hold(hash) && state.work.steps <= steps_max {
+        stretches.for_each(state.text(reader), |hash, place| {
+            if table.may_hold(hash) && state.work.steps <= steps_max {
                 let steps = table.visit(hash, |anchor| compare(state, reader, place, *anchor));
                 state.work.steps += steps;
             }
@@ -174,6 +168,10 @@ pub(crate) fn find(
         if state.work.steps > steps_max {
             return Some(reader);
         }
+        if table.is_empty() {
+            return None;
+        }
+        table.shrink();
     }
     None
 }

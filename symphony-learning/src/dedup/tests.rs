@@ -43,7 +43,7 @@ fn check(texts: &Texts) {
     for limits in [LIMITS, FEW_STEPS, NO_STEPS] {
         let prefer = |a: u32, b: u32| a.cmp(&b);
         assert_eq!(
-            full::cover(texts, limits, prefer).by,
+            full::cover(texts, limits, |n| i64::from(n / 4), prefer).by,
             expected,
             "{limits:?}"
         );
