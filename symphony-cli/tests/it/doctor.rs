@@ -12,20 +12,13 @@ use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 
 use crate::support::{
-    Answer, JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+    Answer, Project, WORKER, approving_judge, commit, create_pr, scenario, scenarios, text,
 };
 
 /// SYM-1 is merged, SYM-2 waits for a person, SYM-3 for its turn; one value is secret.
 fn project() -> Project {
     let scenarios = scenarios([
-        scenario(
-            "approves",
-            &json!({ "match_system": JUDGE }),
-            [turn(call(
-                "mcp__symphony__approve_pr",
-                json!({ "comment": "Good." }),
-            ))],
-        ),
+        approving_judge(),
         scenario(
             "first",
             &json!({ "match_system": WORKER, "match_prompt": "Say hello" }),

@@ -15,8 +15,8 @@ use serde_json::{Value, json};
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
 use crate::support::{
-    JUDGE, Project, WORKER, bash, call, commit, create_pr, hang, scenario, scenarios, text, turn,
-    until,
+    Project, WORKER, approving_judge, bash, commit, create_pr, git_commit, hang, scenario,
+    scenarios, text, until, worker,
 };
 
 /// Rows that live at the same time: most of a life is waiting.
@@ -184,32 +184,23 @@ struct Life {
 const NOTE: &str = "test -e ready && echo $SYMPHONY_RUN_ID >> work.txt";
 
 fn play() -> Value {
-    let worker = json!({ "match_system": WORKER });
-    let commit_all = bash(
-        "printf 'hello\\n' > hello.txt && git add hello.txt work.txt && git -c user.name=w -c user.email=w@example.invalid commit -qm work",
-    );
-    let approve = turn(call(
-        "mcp__symphony__approve_pr",
-        json!({ "comment": "Good." }),
-    ));
+    let commit_all = git_commit("hello.txt work.txt", "work");
+    let commit_all = bash(&format!("printf 'hello\\n' > hello.txt && {commit_all}"));
     scenarios([
-        scenario("judge", &json!({ "match_system": JUDGE }), [approve]),
+        approving_judge(),
         scenario(
             "leaves work",
             &json!({ "match_system": WORKER, "uses": 1 }),
             [bash(NOTE)],
         ),
-        scenario(
-            "opens a pull request and goes on",
-            &worker,
-            [
-                bash(NOTE),
-                commit_all,
-                create_pr("Say hello"),
-                commit("late.txt", "late"),
-                bash("echo later > later.txt"),
-            ],
-        ),
+        // opens a pull request and goes on
+        worker([
+            bash(NOTE),
+            commit_all,
+            create_pr("Say hello"),
+            commit("late.txt", "late"),
+            bash("echo later > later.txt"),
+        ]),
     ])
 }
 

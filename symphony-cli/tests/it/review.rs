@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+    JUDGE, Project, WORKER, approving_judge, call, commit, create_pr, scenario, scenarios, text,
+    turn,
 };
 
 fn when(system: &str) -> Value {
@@ -12,13 +13,6 @@ fn when(system: &str) -> Value {
 
 fn worker_who_read(what: &str) -> Value {
     json!({ "match_system": WORKER, "match_prompt": what })
-}
-
-fn approve() -> Value {
-    turn(call(
-        "mcp__symphony__approve_pr",
-        json!({ "comment": "Good." }),
-    ))
 }
 
 fn expecting(expected: &str, turn: &Value) -> Value {
@@ -59,7 +53,7 @@ fn a_rejection_comes_back_to_the_worker_and_the_second_time_passes() {
                 json!({ "feedback": FEEDBACK }),
             ))],
         ),
-        scenario("approves", &when(JUDGE), [approve()]),
+        approving_judge(),
         scenario(
             "listens",
             &worker_who_read("whole world"),
@@ -111,7 +105,7 @@ fn a_rejection_comes_back_to_the_worker_and_the_second_time_passes() {
 fn a_red_gate_comes_back_to_the_worker_with_its_output() {
     const OUTPUT: &str = "the proof of work is missing";
     let scenarios = scenarios([
-        scenario("judge", &when(JUDGE), [approve()]),
+        approving_judge(),
         scenario(
             "listens",
             &worker_who_read(OUTPUT),

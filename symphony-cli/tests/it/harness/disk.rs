@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::support::{
-    JUDGE, Project, WORKER, bash, call, create_pr, scenario, scenarios, turn, until,
+    Project, approving_judge, bash, create_pr, git_commit, scenarios, until, worker,
 };
 
 /// The file system that the tests get is no larger.
@@ -53,19 +53,10 @@ fn play() -> serde_json::Value {
     let work = bash(
         "test -s hello.txt || { head -c 100000 /dev/urandom > noise.bin && echo hello > hello.txt; }",
     );
-    let commit =
-        bash("git add -A && git -c user.name=w -c user.email=w@example.invalid commit -qm work");
-    let approve = turn(call(
-        "mcp__symphony__approve_pr",
-        json!({ "comment": "Good." }),
-    ));
+    let commit = bash(&git_commit("-A", "work"));
     scenarios([
-        scenario("judge", &json!({ "match_system": JUDGE }), [approve]),
-        scenario(
-            "worker",
-            &json!({ "match_system": WORKER }),
-            [work, commit, create_pr("Say hello")],
-        ),
+        approving_judge(),
+        worker([work, commit, create_pr("Say hello")]),
     ])
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::chance::Chance;
 use super::rounds;
 use crate::support::{
-    JUDGE, Project, WORKER, bash, call, create_pr, kill, scenario, scenarios, text, turn, until,
+    Project, approving_judge, bash, create_pr, git_commit, kill, scenarios, text, until, worker,
 };
 
 /// Kills in CI.
@@ -25,21 +25,11 @@ const PAUSE_MAX: Duration = Duration::from_millis(120);
 
 fn play() -> Value {
     let note = bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep 0.3");
-    let commit = bash(
-        "git add -A && git -c user.name=w -c user.email=w@example.invalid commit -qm work; echo more > more-$(basename \"$PWD\").txt",
-    );
-    let approve = turn(call(
-        "mcp__symphony__approve_pr",
-        json!({ "comment": "Good." }),
+    let commit = git_commit("-A", "work");
+    let commit = bash(&format!(
+        "{commit}; echo more > more-$(basename \"$PWD\").txt"
     ));
-    scenarios([
-        scenario("judge", &json!({ "match_system": JUDGE }), [approve]),
-        scenario(
-            "worker",
-            &json!({ "match_system": WORKER }),
-            [note, commit, create_pr("Work")],
-        ),
-    ])
+    scenarios([approving_judge(), worker([note, commit, create_pr("Work")])])
 }
 
 /// A project under fire.

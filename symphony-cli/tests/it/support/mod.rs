@@ -22,6 +22,7 @@ pub(crate) use roles::every_tool;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]
 pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
 pub(crate) use script::{
-    JUDGE, WORKER, bash, call, commit, create_pr, hang, scenario, scenarios, turn,
+    JUDGE, WORKER, approving_judge, bash, call, commit, create_pr, git_commit, hang, scenario,
+    scenarios, turn, worker,
 };
 pub(crate) use terminal::Terminal;

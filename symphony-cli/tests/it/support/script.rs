@@ -43,11 +43,31 @@ pub(crate) fn bash(command: &str) -> Value {
     turn(call("Bash", json!({ "command": command })))
 }
 
+/// The command that commits files as a worker, whose name git does not know.
+pub(crate) fn git_commit(files: &str, message: &str) -> String {
+    format!(
+        "git add {files} && git -c user.name=w -c user.email=w@example.invalid commit -qm '{message}'"
+    )
+}
+
 /// A turn that writes a file and commits it.
 pub(crate) fn commit(file: &str, content: &str) -> Value {
-    bash(&format!(
-        "printf '{content}\\n' > {file} && git add {file} && git -c user.name=w -c user.email=w@example.invalid commit -qm 'write {file}'"
-    ))
+    let commit = git_commit(file, &format!("write {file}"));
+    bash(&format!("printf '{content}\\n' > {file} && {commit}"))
+}
+
+/// A worker that plays these turns, whatever its issue.
+pub(crate) fn worker(turns: impl IntoIterator<Item = Value>) -> Value {
+    scenario("worker", &json!({ "match_system": WORKER }), turns)
+}
+
+/// A judge that approves whatever it is shown.
+pub(crate) fn approving_judge() -> Value {
+    let approve = turn(call(
+        "mcp__symphony__approve_pr",
+        json!({ "comment": "Good." }),
+    ));
+    scenario("judge", &json!({ "match_system": JUDGE }), [approve])
 }
 
 /// A turn that opens a pull request.
