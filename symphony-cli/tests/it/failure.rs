@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Project, WORKER, agents_of, bash, call, commit, hang, is_there, kill, scenario, scenarios,
-    supervisor_of, text, turn, until,
+    Project, WORKER, agents_of, bash, call, commit, hang, is_there, kill, moment, scenario,
+    scenarios, supervisor_of, text, turn, until,
 };
 
 /// Starts what is hard to end: a plain background child, one in a session of its own that ignores SIGTERM, and one that its
@@ -71,7 +71,7 @@ fn assert_ended(project: &Project, run: &Value, class: &str) {
         json!(["SYM-1", "worker", "backoff"])
     );
     assert!(
-        text(&retries[0]["due_at"]) > text(&run["ended_at"]),
+        moment(&retries[0]["due_at"]) > moment(&run["ended_at"]),
         "{retries:#?}"
     );
     assert_eq!(

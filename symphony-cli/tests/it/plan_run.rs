@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use symphony_core::Timestamp;
 
 use crate::plan_support::{
     PLAN, PlanRun, any_phase, complete, failed, gated, of_phase, phase, plan_of, run_statuses,
     runs_of, until_phase, write_own,
 };
-use crate::support::{Project, bash, scenario, scenarios, text};
+use crate::support::{Project, bash, moment, scenario, scenarios, text};
 
 /// What the phases of the fixture do; the real CLIs play it too. `beside` is the folder where they meet.
 pub(crate) fn plan_scenarios(beside: &str) -> Value {
@@ -192,12 +193,12 @@ pub(crate) fn assert_carried_out(project: &Project, summary: &Value) {
 /// By recorded starts and ends: phases that wait come after what they wait for, others overlap, never more than the limit.
 fn assert_order(project: &Project) {
     let runs = project.json(&["runs", "list", "--plan", "plan", "-n", "0"]);
-    let mut spans: BTreeMap<String, (String, String)> = BTreeMap::new();
+    let mut spans: BTreeMap<String, (Timestamp, Timestamp)> = BTreeMap::new();
     let mut moments = Vec::new();
     for run in runs["items"].as_array().unwrap() {
-        let (from, to) = (text(&run["started_at"]), text(&run["ended_at"]));
-        moments.push((from.clone(), 1));
-        moments.push((to.clone(), -1));
+        let (from, to) = (moment(&run["started_at"]), moment(&run["ended_at"]));
+        moments.push((from, 1));
+        moments.push((to, -1));
         spans.insert(text(&run["plan_phase"]), (from, to));
     }
     for (before, after) in [

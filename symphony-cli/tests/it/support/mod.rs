@@ -14,7 +14,7 @@ mod terminal;
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
-pub(crate) use project::{Answer, Project, text, until};
+pub(crate) use project::{Answer, Project, moment, text, until};
 #[cfg(feature = "real-cli")]
 pub(crate) use real_cli::RealCli;
 #[cfg(feature = "python-mcp")]

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use symphony_core::Timestamp;
 use tempfile::TempDir;
 
 use super::processes::{all_at_home, kill_all_at_home};
@@ -345,6 +346,11 @@ impl Drop for Project {
 fn lay_over(whole: &mut Value, config: &Value) {
     let (whole, config) = (whole.as_object_mut().unwrap(), config.as_object().unwrap());
     whole.extend(config.clone());
+}
+
+/// Returns a moment, to be compared: as texts they do not sort, for their fractions have no fixed length.
+pub(crate) fn moment(value: &Value) -> Timestamp {
+    text(value).parse().unwrap()
 }
 
 /// Returns a JSON string.
