@@ -51,7 +51,11 @@ pub fn preview_prompt(
     let subject = subject(installation, store, &issue, &library, options)?;
     let provider = match options.provider {
         Some(provider) => provider,
-        None => installation.provider(&config)?.name(),
+        // nothing is started: a program that is not installed yet is no obstacle
+        None => match installation.provider(&config) {
+            Ok(call) => call.name(),
+            Err(_missing) => config.provider.named().unwrap_or(ProviderName::ClaudeCli),
+        },
     };
     // the id of no run: the prompts name none, and its files are only named
     let run = RunId::parse("preview").expect("a word is a run id");

@@ -37,9 +37,11 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
     let (store, project) = (&session.store, &session.project.id);
     let retries = store.retries(Some(project))?;
     let view = snapshot.projects.get(project);
-    let problem = view.and_then(|view| match &view.broken {
-        Some(problem) => Some(format!("the configuration is broken: {problem}")),
-        None => view.no_base.clone(),
+    let problem = view.and_then(|view| match (&view.broken, &view.provider) {
+        (Some(problem), _) => Some(format!("the configuration is broken: {problem}")),
+        (None, _) if view.no_base.is_some() => view.no_base.clone(),
+        (None, Err(problem)) => Some(format!("no provider can be used: {problem}")),
+        (None, Ok(_)) => None,
     });
     Ok(StatusView {
         project: project.clone(),

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use anyhow::Context as _;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
 use symphony_core::Timestamp;
@@ -11,6 +12,8 @@ use super::page::Page;
 use super::text::one_line;
 use super::view::{Document, View};
 
+/// What fails when standard output can not be written.
+const WRITE: &str = "write the answer";
 /// Narrowest width that tables are fitted to: below it they are unreadable either way.
 const WIDTH_MIN: u16 = 40;
 
@@ -111,9 +114,8 @@ impl Output {
     #[expect(clippy::unused_self, reason = "all writing goes through the output")]
     pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
         let mut stdout = anstream::stdout().lock();
-        stdout.write_all(text.as_bytes())?;
-        stdout.flush()?;
-        Ok(())
+        let written = stdout.write_all(text.as_bytes());
+        written.and_then(|()| stdout.flush()).context(WRITE)
     }
 
     /// Writes a text whose form is fixed, byte for byte; on a terminal its control characters are made visible.
@@ -135,9 +137,8 @@ impl Output {
     #[expect(clippy::unused_self, reason = "all writing goes through the output")]
     pub(crate) fn write_raw(self, bytes: &[u8]) -> anyhow::Result<()> {
         let mut stdout = io::stdout().lock();
-        stdout.write_all(bytes)?;
-        stdout.flush()?;
-        Ok(())
+        let written = stdout.write_all(bytes);
+        written.and_then(|()| stdout.flush()).context(WRITE)
     }
 
     /// Warns a person on standard error, with `--quiet` too.

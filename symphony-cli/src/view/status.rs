@@ -290,7 +290,9 @@ impl StatusView {
                 .iter()
                 .map(|reason| match reason.reason {
                     // said once, above
-                    Reason::ProjectBroken { .. } | Reason::NoBase { .. } => "its project waits",
+                    Reason::ProjectBroken { .. }
+                    | Reason::NoBase { .. }
+                    | Reason::NoProvider { .. } => "its project waits",
                     _ => reason.text.as_str(),
                 })
                 .collect();

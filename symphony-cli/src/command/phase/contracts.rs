@@ -153,7 +153,7 @@ impl PhaseShowArgs {
         let contract = pipeline.get(&self.phase).ok_or_else(|| {
             Stop::new(
                 Exit::NotFound,
-                format!("there is no phase `{}`", self.phase),
+                format!("show a phase: there is no phase `{}`", self.phase),
             )
             .hint("`symphony phase list` names them")
         })?;

@@ -135,7 +135,7 @@ impl ProfileShowArgs {
         let profile = profiles.get(&self.agent).ok_or_else(|| {
             Stop::new(
                 Exit::NotFound,
-                format!("there is no profile `{}`", self.agent),
+                format!("show a profile: there is no profile `{}`", self.agent),
             )
             .hint("`symphony profile list` names them")
         })?;

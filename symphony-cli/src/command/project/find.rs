@@ -1,5 +1,6 @@
 //! The project that a command is about.
 
+use anyhow::Context as _;
 use symphony_core::id::ProjectId;
 use symphony_store::Project;
 
@@ -14,7 +15,7 @@ pub(super) fn find_project(
     named: Option<&ProjectId>,
 ) -> anyhow::Result<Project> {
     Ok(match named {
-        Some(id) => session.store.project(id)?,
+        Some(id) => session.store.project(id).context("find the project")?,
         None => session.project.clone(),
     })
 }
