@@ -12,7 +12,7 @@ use symphony_core::tick::StartRun;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 
 use crate::support::{
-    Answer, Project, WORKER, approving_judge, commit, create_pr, scenario, scenarios, text,
+    Answer, Project, WORKER, approving_judge, commit, create_pr, scenario, scenarios, text, worker,
 };
 
 /// SYM-1 is merged, SYM-2 waits for a person, SYM-3 for its turn; one value is secret.
@@ -24,11 +24,7 @@ fn project() -> Project {
             &json!({ "match_system": WORKER, "match_prompt": "Say hello" }),
             [commit("hello.txt", "hello"), create_pr("Say hello")],
         ),
-        scenario(
-            "second",
-            &json!({ "match_system": WORKER }),
-            [commit("more.txt", "hello"), create_pr("Say more")],
-        ),
+        worker([commit("more.txt", "hello"), create_pr("Say more")]),
     ]);
     let config = json!({ "gates": [], "max_concurrency": 1 });
     let project = Project::new("my project", &scenarios, &config);
