@@ -280,7 +280,11 @@ fn auto_takes_claude_then_codex_then_says_what_to_install() {
     let nothing = machine.find(ProviderChoice::Auto).unwrap_err();
     assert_eq!(nothing, ProviderError::NothingInstalled);
     assert_eq!(nothing.class(), ErrorClass::ProviderMissing);
-    for word in ["@anthropic-ai/claude-code", "@openai/codex", "`symphony demo`"] {
+    for word in [
+        "@anthropic-ai/claude-code",
+        "@openai/codex",
+        "`symphony demo`",
+    ] {
         assert!(nothing.to_string().contains(word), "{nothing}");
     }
     let codex = machine.program("bin/codex", 0o755);
