@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::plan::{Plan, Waiting, start_run, tier};
 use super::predicate::{common, project_obstacles};
 use super::reason::Reason;
-use super::snapshot::{LiveRun, ProjectView, Snapshot, SubtasksOutcome};
+use super::snapshot::{AcceptedPhase, LiveRun, ProjectView, Snapshot, SubtasksOutcome};
 use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::issue::{AttemptCounts, Priority};
@@ -180,12 +180,13 @@ fn last_run(project: &ProjectView, agent: &AgentType) -> Option<Timestamp> {
     }
 }
 
-/// Says whether this tick puts an issue of the project to `todo`.
+/// Says whether this tick puts an issue of the project to `todo`: its sub-tasks have ended, or its phase was accepted.
 fn is_about_to_have_work(id: &ProjectId, snapshot: &Snapshot) -> bool {
     let goes_on = |split: &&super::snapshot::SplitIssue| {
         split.project == *id && split.outcome == SubtasksOutcome::SomeDone
     };
-    snapshot.split.iter().any(|split| goes_on(&split))
+    let advances = |accepted: &AcceptedPhase| accepted.project == *id;
+    snapshot.split.iter().any(|split| goes_on(&split)) || snapshot.accepted.iter().any(advances)
 }
 
 fn live_run<'a>(id: &ProjectId, agent: &AgentType, snapshot: &'a Snapshot) -> Option<&'a LiveRun> {

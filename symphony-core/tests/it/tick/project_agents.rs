@@ -5,8 +5,8 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::issue::Priority;
 use symphony_core::project::WizardState;
 use symphony_core::tick::{
-    Action, Hold, HoldScope, IDLE_BACKLOG_MAX, IntakeCandidate, LiveRun, ProjectAgents, Snapshot,
-    SplitIssue, SubtasksOutcome, plan_tick,
+    AcceptedPhase, Action, Hold, HoldScope, IDLE_BACKLOG_MAX, IntakeCandidate, LiveRun,
+    ProjectAgents, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{NOW, at, candidate, hold, issue, live, plan, project, review, snapshot};
@@ -282,6 +282,16 @@ fn an_issue_that_goes_on_in_this_tick_is_work() {
     );
     snapshot.split[0].outcome = SubtasksOutcome::AllCancelled;
     assert_eq!(plan(&snapshot)[0], "start scanner project a #1");
+    let waits = "wait scanner project a: issues wait in `todo`: it works when there are none";
+    for (of, expected) in [("a", waits), ("b", "start scanner project a #1")] {
+        let mut snapshot = idle(|_| {});
+        snapshot.accepted = vec![AcceptedPhase {
+            issue: issue(1),
+            project: project(of),
+        }];
+        let lines = plan(&snapshot);
+        assert!(lines.iter().any(|line| line == expected), "{lines:?}");
+    }
 }
 
 #[test]
