@@ -83,7 +83,6 @@ fn whatever_happens_the_invariants_hold_and_then_everything_ends() {
         "background research ended",
         "issue found",
         "twin refused",
-        "flood refused",
         "issue triaged",
         "verdict of an outsider refused",
     ] {
