@@ -125,7 +125,12 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
-    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    let folder = folder.unwrap_or(Path::new("."));
+    if !folder.is_dir() {
+        let what = format!("there is no folder {}", folder.display());
+        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, what));
+    }
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
     file.write_all(text.as_bytes())?;
     file.persist(path).map_err(|error| error.error)?;
     Ok(())

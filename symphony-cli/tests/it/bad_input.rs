@@ -280,3 +280,69 @@ fn files_of_a_project_have_no_power_over_the_terminal() {
     shown(&["profile", "list"]);
     shown(&["doctor"]);
 }
+
+#[test]
+fn what_can_not_be_found_or_written_is_named() {
+    let project = project();
+    project.add_issue("Title");
+    let nowhere = project.beside.join("nowhere/issues.jsonl");
+    let nowhere = nowhere.to_str().unwrap();
+    let folder = project.beside.join("nowhere");
+    let export = format!(
+        "error: failed to write {nowhere}: there is no folder {}\n",
+        folder.display()
+    );
+    let rows: [(&[&str], i32, &str); 4] = [
+        (
+            &["project", "show", "other"],
+            3,
+            "error: failed to find the project: there is no project `other`\n",
+        ),
+        (
+            &["profile", "show", "other"],
+            3,
+            "error: failed to show a profile: there is no profile `other`\n",
+        ),
+        (
+            &["phase", "show", "other"],
+            3,
+            "error: failed to show a phase: there is no phase `other`\n",
+        ),
+        (&["issue", "export", nowhere], 1, &export),
+    ];
+    for (arguments, code, begins) in rows {
+        let answer = project.symphony(arguments);
+        assert_eq!(answer.code, code, "{answer:#?}");
+        assert!(answer.stderr.starts_with(begins), "{answer:#?}");
+    }
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = project
+        .command(&["issue", "list"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(
+        (
+            output.status.code(),
+            String::from_utf8(output.stderr).unwrap().as_str()
+        ),
+        (
+            Some(1),
+            "error: failed to write the answer: No space left on device (os error 28)\n"
+        )
+    );
+    // who reads has seen enough: no error, whatever the length
+    for arguments in [&["config", "schema"][..], &["man"], &["issue", "list"]] {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = project.command(arguments).stdout(writer).output().unwrap();
+        assert_eq!(
+            (output.status.code(), output.stderr.len()),
+            (Some(0), 0),
+            "{arguments:?}"
+        );
+    }
+}

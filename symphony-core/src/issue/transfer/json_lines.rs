@@ -41,8 +41,39 @@ pub fn read_json_lines(text: &str) -> Result<Vec<(usize, IssueLine)>, Vec<Transf
 /// Returns what serde says without its line, which is always the first of one.
 fn plain(error: &serde_json::Error) -> String {
     let text = error.to_string();
-    match text.rsplit_once(" at line 1 column ") {
+    let text = match text.rsplit_once(" at line 1 column ") {
         Some((what, column)) => format!("{what} (column {column})"),
         None => text,
+    };
+    if error.is_data() {
+        text
+    } else {
+        format!("it is no JSON: {text}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_is_no_issue_is_told_with_what_is_wrong_in_it() {
+        let said = |line: &str| {
+            let problems = read_json_lines(line).unwrap_err();
+            let [problem] = problems.as_slice() else {
+                panic!("one problem was expected: {problems:?}")
+            };
+            problem.problem.clone()
+        };
+        for (line, expected) in [
+            ("nonsense", "it is no JSON: expected ident (column 2)"),
+            (
+                "{\"title\": ",
+                "it is no JSON: EOF while parsing a value (column 10)",
+            ),
+            ("{}", "missing field `title` (column 2)"),
+        ] {
+            assert_eq!(said(line), expected);
+        }
     }
 }
