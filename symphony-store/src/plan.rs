@@ -355,9 +355,27 @@ impl Store {
     /// # Errors
     /// When the database can not be read.
     pub fn open_plans(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
+        self.plan_ids(
+            project,
             "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision') ORDER BY started_at, id",
-        )?;
+        )
+    }
+
+    /// Returns the plans of a project that have completed with worktrees of their own, and whose work the user's branch does
+    /// not have, the oldest first.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn unmerged_plans(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
+        self.plan_ids(
+            project,
+            "SELECT id FROM plan WHERE project = ?1 AND status = 'completed' AND target_branch IS NOT NULL AND merged_commit IS NULL
+             ORDER BY started_at, id",
+        )
+    }
+
+    fn plan_ids(&self, project: &ProjectId, select: &str) -> Result<Vec<PlanId>, StoreError> {
+        let mut statement = self.conn.prepare_cached(select)?;
         let ids: Vec<String> = statement
             .query_map([project.as_str()], |row| row.get(0))?
             .collect::<Result<_, _>>()?;

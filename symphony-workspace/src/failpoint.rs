@@ -81,6 +81,12 @@ failpoints! {
     ResetMoved = "reset.moved",
     /// The folder is back too; untracked files are still there.
     ResetOverwritten = "reset.overwritten",
+    /// The work of a plan's phase is committed; nothing was told of it.
+    PhaseCommitted = "phase.committed",
+    /// It is recorded that the phase is complete; its work is not merged.
+    PhaseCompleted = "phase.completed",
+    /// The plan's base has its work; the end of its run is not recorded.
+    PhaseMerged = "phase.merged",
     /// A gate ran; its result is in memory only.
     GateRan = "gate.ran",
     /// The work is settled; the end of the run is not recorded.
@@ -89,6 +95,14 @@ failpoints! {
     FinishRecorded = "finish.recorded",
     /// What must not outlive the run is removed; it still stands there that its files are not in order.
     RunTidied = "run.tidied",
+    /// A plan's round is recorded; nothing of it was done.
+    PlanDecided = "plan.decided",
+    /// It was done; the state file is the one before it.
+    PlanActed = "plan.acted",
+    /// The user's branch has a plan's work; that is not recorded.
+    PlanMerged = "plan.merged",
+    /// It is recorded; the plan's base is still there.
+    PlanConcluded = "plan.concluded",
     /// A human's request to end a run is recorded.
     CancelRequested = "cancel.requested",
     /// The merge result is made in the object database.

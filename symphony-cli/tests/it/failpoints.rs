@@ -24,14 +24,16 @@ const ROWS_AT_ONCE: usize = 6;
 /// Commands that a life takes at most, repairs included; ticks that only wait for a retry are not counted.
 const STEPS_MAX: usize = 25;
 
-const TICK: &str = "tick";
-const SUPERVISE: &str = "supervise";
-const FINISH: &str = "supervise --finish";
+pub(crate) const TICK: &str = "tick";
+pub(crate) const SUPERVISE: &str = "supervise";
+pub(crate) const FINISH: &str = "supervise --finish";
+/// The loop of a plan.
+pub(crate) const PLAN: &str = "plan run";
 const MERGE: &str = "pr merge";
 const CANCEL: &str = "runs cancel";
 
 /// The points at which processes die, in order, each with the command that does.
-type Row = &'static [(Failpoint, &'static str)];
+pub(crate) type Row = &'static [(Failpoint, &'static str)];
 
 const ROWS: &[Row] = &{
     use Failpoint::*;
@@ -99,6 +101,7 @@ const ROWS: &[Row] = &{
 fn every_point_has_a_row() {
     let covered: BTreeSet<Failpoint> = ROWS
         .iter()
+        .chain(crate::plan_failpoints::ROWS)
         .flat_map(|row| row.iter().map(|(point, _)| *point))
         .chain([Failpoint::CancelRequested])
         .collect();
@@ -111,7 +114,12 @@ fn every_point_has_a_row() {
 
 #[test]
 fn whatever_dies_where_the_next_commands_repair_it() {
-    let left = Mutex::new((0..ROWS.len()).collect::<VecDeque<_>>());
+    survive(ROWS, live);
+}
+
+/// Lives a life with the deaths of each row, several at a time; tells what repaired them.
+pub(crate) fn survive(rows: &[Row], live: fn(Row) -> Result<String, String>) {
+    let left = Mutex::new((0..rows.len()).collect::<VecDeque<_>>());
     let told = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
         for _ in 0..ROWS_AT_ONCE {
@@ -120,7 +128,7 @@ fn whatever_dies_where_the_next_commands_repair_it() {
                     let Some(number) = left.lock().unwrap().pop_front() else {
                         return;
                     };
-                    let lived = std::panic::catch_unwind(|| live(ROWS[number]));
+                    let lived = std::panic::catch_unwind(|| live(rows[number]));
                     let lived = lived.unwrap_or_else(|panic| Err(words_of(&*panic)));
                     told.lock().unwrap().insert(number, lived);
                 }
@@ -132,7 +140,7 @@ fn whatever_dies_where_the_next_commands_repair_it() {
         "{:<48} | {:<34} | {:<34} | result\n",
         "point", "command", "repaired by"
     );
-    for (number, row) in ROWS.iter().enumerate() {
+    for (number, row) in rows.iter().enumerate() {
         let join = |word: &dyn Fn(&(Failpoint, &'static str)) -> &'static str| {
             row.iter().map(word).collect::<Vec<_>>().join(", then ")
         };
@@ -154,7 +162,7 @@ fn whatever_dies_where_the_next_commands_repair_it() {
     let failed: Vec<String> = told
         .iter()
         .filter_map(|(number, lived)| {
-            Some(format!("{:?}: {}", ROWS[*number], lived.as_ref().err()?))
+            Some(format!("{:?}: {}", rows[*number], lived.as_ref().err()?))
         })
         .collect();
     assert!(failed.is_empty(), "{table}\n{}", failed.join("\n\n"));
@@ -494,7 +502,7 @@ impl Life {
     }
 }
 
-fn names(folder: &std::path::Path) -> Vec<String> {
+pub(crate) fn names(folder: &std::path::Path) -> Vec<String> {
     let Ok(entries) = std::fs::read_dir(folder) else {
         return Vec::new();
     };
@@ -506,7 +514,7 @@ fn names(folder: &std::path::Path) -> Vec<String> {
 }
 
 /// Commands, each once with how often it was given in a row.
-fn counted(commands: &[&str]) -> String {
+pub(crate) fn counted(commands: &[&str]) -> String {
     let groups: Vec<String> = commands
         .chunk_by(|one, two| one == two)
         .map(|group| match group {
@@ -518,12 +526,13 @@ fn counted(commands: &[&str]) -> String {
 }
 
 /// Which command a command line is.
-fn command_of(line: &str) -> &'static str {
+pub(crate) fn command_of(line: &str) -> &'static str {
     let found = [
         (" --finish", FINISH),
         (" supervise ", SUPERVISE),
         (" pr merge ", MERGE),
         (" runs cancel ", CANCEL),
+        (" plan run ", PLAN),
         (" tick", TICK),
     ];
     found

@@ -43,9 +43,14 @@ mod plan_crash;
 #[cfg(test)]
 mod plan_damage;
 #[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod plan_failpoints;
+#[cfg(test)]
 mod plan_files;
 #[cfg(test)]
 mod plan_run;
+#[cfg(test)]
+mod plan_slots;
 #[cfg(test)]
 mod plan_state;
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use jiff::Timestamp;
 
-use super::predicate::{covers, is_probed, review_obstacles};
+use super::predicate::{covers, is_probed, review_obstacles, stands};
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::snapshot::{Hold, HoldScope, Snapshot};
@@ -60,7 +60,7 @@ pub fn pass_holds<'a>(
         .filter(|hold| covers(hold, project, provider));
     let mut probes = Vec::new();
     for hold in covering {
-        if hold.until > now || is_probed(hold, snapshot) {
+        if stands(hold, now) || is_probed(hold, snapshot) {
             return Err(hold);
         }
         probes.push(hold.scope.clone());

@@ -136,7 +136,7 @@ pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
 
 /// Says whether a hold is not over. One that was placed in the future, or a provider's that ends later than any can, is
 /// from before the clock was set back: it is probed, else everything would wait for as long as the clock jumped.
-fn stands(hold: &Hold, now: Timestamp) -> bool {
+pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
     let latest = match hold.scope {
         // a spending cap's is made anew by each tick, and one without an end waits for a human
         HoldScope::Project(_) => Timestamp::MAX,

@@ -9,8 +9,8 @@ use symphony_core::plan::Isolation;
 use symphony_core::plan::state::{PhaseState, PlanStatus};
 use symphony_store::{Context, PlanRecord, Project, Store};
 use symphony_workspace::{
-    BranchFate, BranchName, Identity, MergeRequest, MergeStyle, RemoveRequest, Repository,
-    WorkspaceError, WorktreeKey,
+    BranchFate, BranchName, Failpoint, Identity, MergeRequest, MergeStyle, RemoveRequest,
+    Repository, WorkspaceError, WorktreeKey,
 };
 
 use crate::error::RunnerError;
@@ -44,7 +44,7 @@ pub enum Conclusion {
 ///
 /// # Errors
 /// When git or the database fails.
-pub fn conclude_plan(
+pub(super) fn conclude_plan(
     store: &mut Store,
     project: &Project,
     config: &ProjectConfig,
@@ -58,18 +58,23 @@ pub fn conclude_plan(
     else {
         return Ok(Conclusion::Nothing);
     };
+    let repository = open_repository(project, config)?;
+    let base = BranchName::of_plan_base(id);
+    let branch = BranchName::parse(&target.branch)?;
+    let head = repository.branch_head(&base)?;
     if let Some(commit) = &record.merged_commit {
+        // who recorded it may have died before
+        if head.is_some() {
+            remove_base(&repository, id, &branch);
+        }
         return Ok(Conclusion::Merged {
             branch: target.branch.clone(),
             commit: commit.clone(),
         });
     }
-    let repository = open_repository(project, config)?;
-    let base = BranchName::of_plan_base(id);
-    let Some(head) = repository.branch_head(&base)? else {
+    let Some(head) = head else {
         return Ok(Conclusion::Nothing);
     };
-    let branch = BranchName::parse(&target.branch)?;
     let left = |reason: String| Conclusion::Left {
         branch: target.branch.clone(),
         reason,
@@ -92,7 +97,9 @@ pub fn conclude_plan(
     match merged {
         Ok(merged) => {
             let commit = merged.commit.as_str().to_owned();
+            Failpoint::PlanMerged.reach();
             store.record_plan_merged(&Context::system(Timestamp::now()), id, &commit)?;
+            Failpoint::PlanConcluded.reach();
             remove_base(&repository, id, &branch);
             Ok(Conclusion::Merged {
                 branch: target.branch.clone(),

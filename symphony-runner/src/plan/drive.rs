@@ -88,11 +88,17 @@ impl<'a> PlanDrive<'a> {
         Ok(round)
     }
 
-    /// Gives the user's branch the work of the plan, if it has completed and nothing stands in the way.
+    /// Gives the user's branch the work of the plan, if it has completed and nothing stands in the way. Worktrees that the
+    /// plan's last round did not come to remove go first.
     ///
     /// # Errors
     /// When git or the database fails.
-    pub fn conclude(&self, store: &mut Store) -> Result<Conclusion, RunnerError> {
+    pub fn conclude(&mut self, store: &mut Store) -> Result<Conclusion, RunnerError> {
+        let record = store.plan(&self.plan)?;
+        let removed = &mut self.removed;
+        for problem in remove_worktrees(&self.project, &self.config, &record, removed)? {
+            tracing::warn!("{problem}");
+        }
         conclude_plan(store, &self.project, &self.config, &self.plan)
     }
 }

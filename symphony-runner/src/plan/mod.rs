@@ -15,7 +15,7 @@ mod tick;
 mod watch;
 
 pub use begin::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
-pub use conclude::{Conclusion, conclude_plan};
+pub use conclude::Conclusion;
 pub use drive::PlanDrive;
 pub use order::{PlanOrder, carry_out_order};
 pub use round::{PlanRound, StartsLeft};

@@ -16,6 +16,7 @@ use symphony_core::tick::{
     Action, HoldScope, LockState, Snapshot, StartRun, free_worker_slots, pass_holds,
 };
 use symphony_store::{Context, PlanRecord, RunFilter, Store};
+use symphony_workspace::Failpoint;
 
 use super::state_file::write_state_file;
 use crate::error::RunnerError;
@@ -95,6 +96,7 @@ pub(super) fn plan_round(
             let step = plan_step(&snapshot, now, &limits);
             Ok((step.events.clone(), (step, phases)))
         })?;
+    Failpoint::PlanDecided.reach();
     let mut round = PlanRound {
         record,
         step,
@@ -110,6 +112,7 @@ pub(super) fn plan_round(
             .filter_map(|dispatch| dispatch.as_ref().err()?.problem.clone()),
     );
     round.act(store, hands, &world, &phases)?;
+    Failpoint::PlanActed.reach();
     if store.plan_revision(id)? != before
         && let Some((project, _)) = world.projects.get(&round.record.project)
     {

@@ -40,6 +40,12 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
                 tick.problems.push(format!("plan {plan}: {error}"));
             }
         }
+        // what this tick or an earlier one has completed
+        for plan in store.unmerged_plans(&project.id)? {
+            if let Err(error) = conclude(installation, store, &project, &plan, &mut tick) {
+                tick.problems.push(format!("plan {plan}: {error}"));
+            }
+        }
     }
     Ok(tick)
 }
@@ -63,19 +69,33 @@ fn move_on(
     let status = round.record.state.status;
     if status.is_ended() {
         tick.lines.push(format!("plan {plan}: {status}"));
-        match drive.conclude(store)? {
-            Conclusion::Nothing => {}
-            Conclusion::Merged { branch, commit } => {
-                tick.lines
-                    .push(format!("plan {plan}: its work is on {branch} ({commit})"));
-            }
-            Conclusion::Left {
-                reason, command, ..
-            } => tick.problems.push(format!(
-                "plan {plan}: {reason}: `{command}` takes its work over"
-            )),
-        }
     }
     tick.supervisors.extend(drive.into_supervisors());
+    Ok(())
+}
+
+/// Gives the user's branch the work of a plan that has completed, unless somebody else does.
+fn conclude(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+    plan: &PlanId,
+    tick: &mut PlanTick,
+) -> Result<(), RunnerError> {
+    let Some(mut drive) = PlanDrive::take(installation, project, plan)? else {
+        return Ok(());
+    };
+    match drive.conclude(store)? {
+        Conclusion::Nothing => {}
+        Conclusion::Merged { branch, commit } => {
+            tick.lines
+                .push(format!("plan {plan}: its work is on {branch} ({commit})"));
+        }
+        Conclusion::Left {
+            reason, command, ..
+        } => tick.problems.push(format!(
+            "plan {plan}: {reason}: `{command}` takes its work over"
+        )),
+    }
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
-use symphony_core::plan::state::NotStarted;
+use symphony_core::plan::state::{NotStarted, PlanAction};
 use symphony_core::tick::LockState;
 use symphony_store::{Project, Store};
 
@@ -12,7 +12,8 @@ use crate::error::RunnerError;
 use crate::paths::RunPaths;
 use crate::process::lock_state;
 
-/// While a phase waits for what others have, a round is made at least so often: slots and holds that others give up are seen in no other way.
+/// While a phase waits for what others have, a round is made at least so often: slots and holds that others give up are
+/// seen in no other way.
 const ROUND_MAX: Duration = Duration::from_secs(2);
 
 /// What a round left, to be compared with what is there.
@@ -37,12 +38,7 @@ impl PlanWatch {
                 .map(|run| RunPaths::new(&project.root, run).lock())
                 .collect(),
             wake_at: round.step.wake_at,
-            waits_for_others: round.step.decisions.iter().any(|decision| {
-                matches!(
-                    decision.reason,
-                    NotStarted::NoInstallationSlot | NotStarted::EarlierRunEnding { .. }
-                )
-            }),
+            waits_for_others: waits_for_others(round),
             starts_left: round.starts_left,
             since: Instant::now(),
         }
@@ -68,4 +64,20 @@ impl PlanWatch {
         }
         Ok(false)
     }
+}
+
+/// Says whether something goes on that no change of the plan and no watched lock tells of: others at work in the
+/// installation, and exit handling that was just started anew, whose process may die as the one before it.
+fn waits_for_others(round: &PlanRound) -> bool {
+    let is_held_up = round.step.decisions.iter().any(|decision| {
+        matches!(
+            decision.reason,
+            NotStarted::NoInstallationSlot
+                | NotStarted::EarlierRunEnding { .. }
+                // a person may lift the hold before its end
+                | NotStarted::ProviderOnHold { .. }
+        )
+    });
+    let finishes = |action: &PlanAction| matches!(action, PlanAction::FinishRun { .. });
+    is_held_up || round.step.actions.iter().any(finishes)
 }

@@ -460,6 +460,7 @@ fn a_file_is_under_way_once_and_the_revision_tells_of_changes() {
     assert_eq!(paused.revision, record.revision + 1);
     assert_eq!(store.plan(&plan_id()).unwrap(), paused);
     assert_eq!(store.open_plans(&project()).unwrap(), [plan_id()]);
+    assert_eq!(store.unmerged_plans(&project()).unwrap(), []);
     let overview = store.plans(Some(&project())).unwrap().remove(0);
     assert_eq!(
         (overview.total, overview.complete, overview.status),

@@ -111,6 +111,8 @@ pub enum Recovery {
 /// A worktree that is ready for a run.
 #[derive(Debug)]
 pub struct Prepared {
+    /// The commit of the base that was seen: what the branch has of others is in it.
+    pub base_commit: CommitId,
     /// The worktree.
     pub worktree: Worktree,
     /// Whether it was made just now (the set-up command has to run).

@@ -63,15 +63,16 @@ impl Repository {
         request: &WorktreeRequest<'_>,
         recovered: Vec<Recovery>,
     ) -> Result<Prepared, WorkspaceError> {
-        let base = if head == base {
+        let merged = if head == base {
             MergeOfBase::NotAsked
         } else {
             self.merge_as_asked(&worktree, base, request)?
         };
         Ok(Prepared {
+            base_commit: base.clone(),
             worktree,
             created: true,
-            base,
+            base: merged,
             recovered,
         })
     }
@@ -98,11 +99,12 @@ impl Repository {
         clear_index_lock(&worktree, &mut recovered)?;
         restore_git_file(&worktree, &mut recovered)?;
         self.return_to_branch(&worktree, request.now, &mut recovered)?;
-        let base = self.merge_as_asked(&worktree, base, request)?;
+        let merged = self.merge_as_asked(&worktree, base, request)?;
         Ok(Prepared {
+            base_commit: base.clone(),
             worktree,
             created: false,
-            base,
+            base: merged,
             recovered,
         })
     }

@@ -118,7 +118,7 @@ impl RunArgs {
         let project = &session.project;
         let (record, begun) = begin_plan(&mut session.store, project, &repository, &request)?;
         let installation = session.installation.clone();
-        let Some(drive) = PlanDrive::take(&installation, project, &record.id)? else {
+        let Some(mut drive) = PlanDrive::take(&installation, project, &record.id)? else {
             let message = format!("another process is at work with plan {}", record.id);
             return Err(Stop::new(Exit::Busy, message)
                 .hint("`symphony plan status` shows how far it is")

@@ -189,7 +189,7 @@ impl<'a> PlanLoop<'a> {
     }
 
     /// Gives the user's branch the work, and sums up.
-    fn end(self) -> anyhow::Result<Exit> {
+    fn end(mut self) -> anyhow::Result<Exit> {
         let conclusion = self.drive.conclude(self.store)?;
         let Self {
             app,

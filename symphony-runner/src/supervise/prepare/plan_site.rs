@@ -16,7 +16,7 @@ use crate::process::Supervision;
 use crate::repository::options;
 use crate::supervise::Job;
 
-/// File that holds the commit of the plan's base that a phase's run began with: what it changed is told against it.
+/// File that holds the last commit of the plan's base that a phase's branch has: what the phase changed is told against it.
 pub(crate) const PHASE_BASE_FILE: &str = "plan-base.txt";
 
 /// Prepares the place of a plan's phase.
@@ -45,8 +45,7 @@ pub(super) async fn plan_site(
     let begin = CommitId::parse(&target.base_commit)
         .map_err(|error| RunnerError::refused(format!("the base of plan {}: {error}", plan.id)))?;
     // made by the first phase that needs it; repeating it finds it there
-    let base_commit = repository.create_branch(&base, &begin)?;
-    write_private(&job.paths.dir.join(PHASE_BASE_FILE), base_commit.as_str())?;
+    repository.create_branch(&base, &begin)?;
     let place = IssueWorkspace {
         project_root: repository.root().to_owned(),
         options: options(&job.config),
@@ -61,6 +60,11 @@ pub(super) async fn plan_site(
         merge: BaseMerge::Merge,
         now: Timestamp::now(),
     })?;
+    // not before: other phases move the base at any moment
+    write_private(
+        &job.paths.dir.join(PHASE_BASE_FILE),
+        made.base_commit.as_str(),
+    )?;
     for recovery in &made.recovered {
         tracing::info!(?recovery, "mended the worktree");
     }

@@ -1,7 +1,7 @@
 //! The work of a plan's phase: committed, told as artifacts, merged into the plan's base when the phase is complete.
 //!
-//! Every step can be repeated: the commit finds nothing to commit, the artifacts are told against the commit that the run
-//! began with, a merge that was made counts as made. That the phase is complete is recorded before its work is merged.
+//! Every step can be repeated: the commit finds nothing to commit, the artifacts are told against the last commit of the base
+//! that the branch has, a merge that was made counts as made. That the phase is complete is recorded before its work is merged.
 
 use std::path::Path;
 
@@ -12,13 +12,14 @@ use symphony_core::plan::{Artifact, Isolation};
 use symphony_mcp::StoreThread;
 use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome};
 use symphony_workspace::{
-    BranchName, CommitId, FileChange, Identity, MergeRequest, MergeStyle, Repository,
+    BranchName, CommitId, Failpoint, FileChange, Identity, MergeRequest, MergeStyle, Repository,
     WorkspaceError, Worktree, WorktreeKey,
 };
 
 use super::artifacts::{OutputLines, collect};
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
+use crate::paths::write_private;
 use crate::repository::open_repository;
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
@@ -64,14 +65,18 @@ pub(super) async fn settle_phase(
     if let Some(commit) = &done.commit {
         tracing::info!(%commit, "committed what the agent left");
     }
-    let changes = changes(job, &repository, &done.head)?;
+    Failpoint::PhaseCommitted.reach();
+    let base = BranchName::of_plan_base(&plan.id);
+    let changes = changes(job, &repository, &base, &done.head)?;
     let place = (worktree.path(), OutputLines::Ignored);
     let artifacts = collect(job, &changes, called, place)?;
     if !is_phase_complete(outcome.status, said.as_ref()) {
         return Ok(Some(unfinished(artifacts)));
     }
     record_complete(job, store, outcome, said.as_ref()).await?;
+    Failpoint::PhaseCompleted.reach();
     let work = merge(&repository, &worktree, &plan, phase, &done.head)?;
+    Failpoint::PhaseMerged.reach();
     Ok(Some(PhaseFinish { work, artifacts }))
 }
 
@@ -111,17 +116,27 @@ fn message(plan: &PlanRecord, phase: &PlanPhaseId) -> String {
     format!("symphony({}/{phase}): {title}", plan.id)
 }
 
-/// What the phase changed since the commit of the base that its run began with.
+/// What the phase changed: what its branch has and the plan's base has not. The commit that it is told against is kept for
+/// a repetition after the merge, when the base has it all.
 fn changes(
     job: &Job<'_>,
     repository: &Repository,
+    base: &BranchName,
     head: &CommitId,
 ) -> Result<Vec<FileChange>, RunnerError> {
-    let Some(base) = read_base(&job.paths.dir.join(PHASE_BASE_FILE))? else {
-        return Ok(Vec::new());
-    };
+    let file = job.paths.dir.join(PHASE_BASE_FILE);
     // the patch itself is not asked for
-    Ok(repository.diff(&base, head, 0)?.files)
+    if let Some(base) = repository.branch_head(base)? {
+        let now = repository.diff(&base, head, 0)?;
+        if now.merge_base != *head {
+            write_private(&file, now.merge_base.as_str())?;
+            return Ok(now.files);
+        }
+    }
+    match read_base(&file)? {
+        Some(base) => Ok(repository.diff(&base, head, 0)?.files),
+        None => Ok(Vec::new()),
+    }
 }
 
 fn read_base(path: &Path) -> Result<Option<CommitId>, RunnerError> {

@@ -1,0 +1,275 @@
+//! Plans killed between an intent, its effect and its outcome: the next `plan run`, or tick, repairs what died, no complete
+//! phase runs again, and the result is that of a plan that nobody disturbed.
+
+use std::collections::BTreeSet;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
+
+use crate::failpoints::{FINISH, PLAN, Row, SUPERVISE, TICK, command_of, counted, names, survive};
+use crate::plan_support::{PLAN_WORKER, complete, plan_of, run_statuses, runs_of};
+use crate::support::{Project, bash, scenario, scenarios, text, until};
+
+/// Commands that a plan takes at most, repairs included.
+const STEPS_MAX: usize = 12;
+
+/// Deaths that a second `plan run` repairs.
+pub(crate) const ROWS: &[Row] = &{
+    use Failpoint::*;
+    [
+        &[(PlanDecided, PLAN)] as Row,
+        &[(TickLocked, PLAN)],
+        &[(TickClaimed, PLAN)],
+        &[(TickLaunched, PLAN)],
+        &[(PlanActed, PLAN)],
+        &[(AgentSpawned, SUPERVISE), (TickSwept, PLAN)],
+        &[(AgentSpawned, SUPERVISE), (TickFinishing, PLAN)],
+        &[(WorktreeBranched, SUPERVISE)],
+        &[(WorktreeRegistered, SUPERVISE)],
+        &[(WorktreeFilled, SUPERVISE)],
+        &[(PrepareStarted, SUPERVISE)],
+        &[(AgentSpawned, SUPERVISE)],
+        &[(AgentEnded, SUPERVISE)],
+        &[(CommitStaged, SUPERVISE)],
+        &[(CommitMade, SUPERVISE)],
+        &[(PhaseCommitted, SUPERVISE)],
+        &[(PhaseCompleted, SUPERVISE)],
+        &[(PhaseMerged, SUPERVISE)],
+        &[(FinishSettled, SUPERVISE)],
+        &[(FinishRecorded, SUPERVISE)],
+        &[(AgentEnded, SUPERVISE), (PhaseCommitted, FINISH)],
+        &[(PhaseCommitted, SUPERVISE), (PhaseCompleted, FINISH)],
+        &[(PhaseCompleted, SUPERVISE), (PhaseMerged, FINISH)],
+        &[(PhaseMerged, SUPERVISE), (FinishSettled, FINISH)],
+        &[(CleanSaved, PLAN)],
+        &[(CleanRemoved, PLAN)],
+        &[(MergeNoted, PLAN)],
+        &[(MergeCheckoutMoved, PLAN)],
+        &[(MergeNoted, PLAN), (MergeBaseMoved, PLAN)],
+        &[(PlanMerged, PLAN)],
+        &[(PlanConcluded, PLAN)],
+        &[(PlanConcluded, PLAN), (CleanRemoved, PLAN)],
+    ]
+};
+
+/// Deaths of `plan run` that ticks repair.
+const BY_TICK: &[Row] = &{
+    use Failpoint::*;
+    [
+        &[(PlanDecided, PLAN)] as Row,
+        &[(TickClaimed, PLAN)],
+        &[(PlanActed, PLAN), (PhaseMerged, SUPERVISE)],
+        &[(PlanActed, PLAN), (PlanDecided, TICK)],
+        &[(CleanRemoved, PLAN)],
+        &[(MergeCheckoutMoved, PLAN)],
+        &[(PlanMerged, PLAN), (PlanMerged, TICK)],
+    ]
+};
+
+#[test]
+fn whatever_dies_where_a_second_plan_run_repairs_it() {
+    survive(ROWS, |row| {
+        Life::begin(row).lead(&["plan", "run", "plan.md"])
+    });
+}
+
+#[test]
+fn whatever_dies_where_ticks_repair_it() {
+    survive(BY_TICK, |row| Life::begin(row).lead(&["tick", "--wait"]));
+}
+
+/// a alone, so that it is known who dies first; then three at once, whose work meets; then the last.
+const PHASES: [(&str, &[&str]); 5] = [
+    ("a", &[]),
+    ("b", &["a"]),
+    ("c", &["a"]),
+    ("d", &["b", "c"]),
+    ("e", &["a"]),
+];
+
+struct Life {
+    row: Row,
+    project: Project,
+    files: Vec<PathBuf>,
+}
+
+impl Life {
+    fn begin(row: Row) -> Self {
+        // each notes its run in the file of its phase
+        let work = bash(
+            "name=$(git branch --show-current | sed 's|.*/||'); echo \"$SYMPHONY_RUN_ID\" >> \"$name.txt\"",
+        );
+        let worker = json!({ "match_system": PLAN_WORKER });
+        let play = scenarios([scenario("any phase", &worker, [work, complete(&json!([]))])]);
+        let config = json!({ "plan": { "by_tick": true }, "keep_run_files": false });
+        let mut project = Project::new("project", &play, &config);
+        std::fs::write(project.root.join("plan.md"), plan_of(&PHASES)).unwrap();
+        let files: Vec<PathBuf> = (0..row.len())
+            .map(|number| project.beside.join(format!("died-{number}")))
+            .collect();
+        let armed: Vec<String> = row
+            .iter()
+            .zip(&files)
+            .map(|((point, _), file)| format!("{}={}", point.name(), file.display()))
+            .collect();
+        project.set_variable(FAILPOINTS_VARIABLE, &armed.join(";"));
+        Self {
+            row,
+            project,
+            files,
+        }
+    }
+
+    /// Begins the plan, and gives a command until its work is on the user's branch; returns what repaired it.
+    fn lead(&self, repair: &[&str]) -> Result<String, String> {
+        let mut repairs = Vec::new();
+        let deaths = || self.files.iter().filter(|file| file.exists()).count();
+        for step in 0..STEPS_MAX {
+            let command = if step == 0 {
+                &["plan", "run", "plan.md"]
+            } else {
+                repair
+            };
+            let dead_before = deaths();
+            let output = self.project.command(command).output().unwrap();
+            let died = output.status.signal() == Some(9);
+            if died && deaths() == dead_before {
+                return Err(format!("{command:?} died, but at none of the points"));
+            }
+            if !died && output.status.code() != Some(0) {
+                return Err(format!("{command:?} failed: {output:?}; {}", self.story()));
+            }
+            if step > 0 {
+                repairs.push(if repair == ["tick", "--wait"] {
+                    TICK
+                } else {
+                    PLAN
+                });
+            }
+            if !died && self.is_over() {
+                self.check()?;
+                return Ok(counted(&repairs));
+            }
+        }
+        Err(format!(
+            "not done after {STEPS_MAX} commands: {}",
+            self.story()
+        ))
+    }
+
+    /// Says whether nothing is left to do.
+    fn is_over(&self) -> bool {
+        let plan = self.project.json(&["plan", "status"]);
+        plan["status"] == "completed"
+            && self
+                .project
+                .git(&["branch", "--list", "symphony/*"])
+                .is_empty()
+            && self
+                .project
+                .git(&["ls-tree", "--name-only", "main", "d.txt"])
+                == "d.txt"
+    }
+
+    /// What became of the plan, its runs and branches, in a few words.
+    fn story(&self) -> String {
+        let plan = self.project.json(&["plan", "status"]);
+        let runs = PHASES.map(|(id, _)| (id, run_statuses(&self.project, "plan", id)));
+        let branches = self.project.git(&["branch", "--list", "symphony/*"]);
+        format!("the plan is {}; {runs:?}; {branches}", plan["status"])
+    }
+
+    /// What must hold at the end, whatever died.
+    fn check(&self) -> Result<(), String> {
+        for ((point, command), file) in self.row.iter().zip(&self.files) {
+            let line = std::fs::read_to_string(file)
+                .map_err(|error| format!("nothing died at {}: {error}", point.name()))?;
+            if command_of(&line) != *command {
+                return Err(format!("at {} died `{line}`", point.name()));
+            }
+        }
+        let project = &self.project;
+        let plan = project.json(&["plan", "status"]);
+        let mut phases: Vec<Value> = plan["phases"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|phase| {
+                json!([
+                    phase["id"],
+                    phase["status"],
+                    phase["artifacts"],
+                    phase["retry_count"]
+                ])
+            })
+            .collect();
+        phases.sort_by_key(|phase| phase[0].to_string());
+        let undisturbed = PHASES.map(|(id, _)| {
+            json!([id, "complete", [{ "type": "file_created", "path": format!("{id}.txt") }], 0])
+        });
+        let expect = |name: &str, found: &Value, wanted: &Value| {
+            let told = || format!("{name}: {found}, not {wanted}; {}", self.story());
+            (found == wanted).then_some(()).ok_or_else(told)
+        };
+        expect("phases", &json!(phases), &json!(undisturbed))?;
+        let state = std::fs::read_to_string(project.root.join(".symphony-state.json")).unwrap();
+        let state: Value = serde_json::from_str(&state).unwrap();
+        let counts = json!([
+            state["status"],
+            state["completedCount"],
+            state["failedCount"]
+        ]);
+        expect("state file", &counts, &json!(["completed", 5, 0]))?;
+        for (id, _) in PHASES {
+            self.check_phase(id)?;
+        }
+        let trees = project.git(&["worktree", "list", "--porcelain"]);
+        let trees = trees.matches("worktree ").count();
+        expect("worktrees", &json!(trees), &json!(1))?;
+        let folders = names(&project.root.join(".symphony-workspaces"));
+        expect("worktree folders", &json!(folders), &json!([]))?;
+        // the plan and what Symphony keeps are the person's to commit or not
+        expect(
+            "git status",
+            &json!(project.git(&["status", "--porcelain", "-uno"])),
+            &json!(""),
+        )?;
+        project.git(&["fsck", "--no-dangling"]);
+        until("the end of all processes", || {
+            project.processes().is_empty().then_some(())
+        });
+        // files of a run that died at its very beginning or end are a tick's to remove
+        project.json(&["tick"]);
+        project.assert_sound();
+        Ok(())
+    }
+
+    /// One run completed the phase, and none came after it; what any run did is on the user's branch, once.
+    fn check_phase(&self, id: &str) -> Result<(), String> {
+        let runs = runs_of(&self.project, "plan", id);
+        let statuses: Vec<String> = runs.iter().map(|run| text(&run["status"])).collect();
+        // a run whose supervisor died has crashed, also when its agent had completed the phase before
+        let had_completed = ["agent.ended", "commit.", "phase.", "finish."];
+        let first = self.row[0].0.name();
+        let runs_max = 1 + usize::from(!had_completed.iter().any(|point| first.starts_with(point)));
+        let expected = ["succeeded", "crashed"];
+        if statuses.is_empty()
+            || statuses.len() > runs_max
+            || !statuses
+                .iter()
+                .all(|status| expected.contains(&status.as_str()))
+        {
+            return Err(format!("runs of {id}: {statuses:?}; {}", self.story()));
+        }
+        let noted = self.project.git(&["show", &format!("main:{id}.txt")]);
+        let lines: Vec<&str> = noted.lines().collect();
+        let unique: BTreeSet<&str> = lines.iter().copied().collect();
+        let completed = text(&runs[runs.len() - 1]["id"]);
+        if lines.len() != unique.len() || !unique.contains(completed.as_str()) {
+            return Err(format!("the work of {id} is {noted}, by {completed}"));
+        }
+        Ok(())
+    }
+}
