@@ -79,6 +79,8 @@ pub enum ClaimRefusal {
     AlreadyRunning(RunId),
     /// The pull request is no longer open, or the claim awaits no judge any more.
     ReviewEnded,
+    /// Intake has looked at it.
+    Triaged,
     /// It got dependencies that are not done; so many.
     WaitsFor(u32),
     /// All slots were taken meanwhile.
@@ -101,6 +103,7 @@ impl fmt::Display for ClaimRefusal {
             Self::InAnotherPhase(None) => f.write_str("the issue has no phase label now"),
             Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
             Self::ReviewEnded => f.write_str("its review has ended"),
+            Self::Triaged => f.write_str("intake has looked at it"),
             Self::WaitsFor(1) => f.write_str("it waits for another issue now"),
             Self::WaitsFor(count) => write!(f, "it waits for {count} other issues now"),
             Self::NoSlot => f.write_str("all slots were taken meanwhile"),
@@ -196,6 +199,15 @@ fn refusal(
             "run id", other,
         )?)));
     }
+    moved_on(tx, request, issue)
+}
+
+/// Refuses what the issue is no longer ready for.
+fn moved_on(
+    tx: &Transaction<'_>,
+    request: &ClaimRequest,
+    issue: &IssueId,
+) -> Result<Option<ClaimRefusal>, StoreError> {
     let found = load_issue(tx, issue)?;
     let status = found.state.status();
     let expected = match (&request.start.target, &request.start.agent) {
@@ -205,6 +217,14 @@ fn refusal(
     };
     if status != expected {
         return Ok(Some(ClaimRefusal::IssueMoved(status)));
+    }
+    if expected == IssueStatus::Backlog {
+        let triaged: bool = tx
+            .prepare_cached("SELECT intake IS NOT NULL FROM issue WHERE id = ?1")?
+            .query_row([issue.as_str()], |row| row.get(0))?;
+        if triaged {
+            return Ok(Some(ClaimRefusal::Triaged));
+        }
     }
     if expected == IssueStatus::Todo {
         let phase = found.phase();

@@ -289,6 +289,10 @@ fn intake_looks_at_an_issue_once() {
     };
     assert_eq!(triaged(&store, &urgent.id), ["unchanged"]);
     assert_eq!(triaged(&store, &low.id), ["changed"]);
+    // a plan that was made before is not carried out
+    let target = RunTarget::Issue(low.id.clone());
+    let late = try_claim(&mut store, "r4", target, AgentType::Intake).unwrap_err();
+    assert_eq!(late, ClaimRefusal::Triaged);
     for id in [&low.id, &urgent.id] {
         let issue = store.issue(id).unwrap();
         assert_eq!(issue.state.status(), IssueStatus::Backlog);
