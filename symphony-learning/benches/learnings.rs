@@ -87,15 +87,12 @@ fn doubled(family: &str, count: usize, subject: &Subject) -> Doubling {
     let full = |learnings: &[Learning]| drop(black_box(rank(learnings, subject, now(), options)));
     let best =
         |learnings: &[Learning]| drop(black_box(rank_best(learnings, subject, now(), options)));
-    let [full_once, full_twice, best_once, best_twice] = interleaved(
-        count,
-        [
-            &mut || full(&once),
-            &mut || full(&twice),
-            &mut || best(&once),
-            &mut || best(&twice),
-        ],
-    );
+    let [full_once, full_twice, best_once, best_twice] = interleaved([
+        &mut || full(&once),
+        &mut || full(&twice),
+        &mut || best(&once),
+        &mut || best(&twice),
+    ]);
     Doubling {
         count: 2 * count,
         full: [full_once, full_twice],
@@ -136,18 +133,15 @@ fn against_normalising(count: usize) {
     };
     let fresh = || rank_best(&learnings, &subject, now(), options).expect("valid options");
     assert_eq!(fresh(), from_prepared());
-    let [pass, fresh, prepared_time] = interleaved(
-        count,
-        [
-            &mut || {
-                for learning in &learnings {
-                    black_box(normalise(black_box(&learning.pattern)));
-                }
-            },
-            &mut || drop(black_box(fresh())),
-            &mut || drop(black_box(from_prepared())),
-        ],
-    );
+    let [pass, fresh, prepared_time] = interleaved([
+        &mut || {
+            for learning in &learnings {
+                black_box(normalise(black_box(&learning.pattern)));
+            }
+        },
+        &mut || drop(black_box(fresh())),
+        &mut || drop(black_box(from_prepared())),
+    ]);
     println!(
         "\nbest 25 of {count}: normalise pass {:.1} ms, best {:.1} ms = {:.2} passes, from prepared {:.1} ms = {:.2} passes",
         pass * 1e3,

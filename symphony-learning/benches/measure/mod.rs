@@ -1,5 +1,6 @@
 //! Timing and tables.
 
+use std::ops::RangeInclusive;
 use std::time::Instant;
 
 /// Times of half a size and of the size, in seconds, both from the same run: what others do on the machine changes from
@@ -28,17 +29,22 @@ fn ran() -> Option<u64> {
     text.split(' ').next()?.parse().ok()
 }
 
+/// Rounds that are made whatever they cost, and those that are enough.
+const ROUNDS: RangeInclusive<usize> = 3..=40;
+/// Seconds after which the fewest rounds are enough.
+const ENOUGH_S: f64 = 6.0;
+
 /// Runs the works in turn (A B A B …) and returns the shortest time of each: what others do on the machine only adds.
-/// Small sizes get more rounds.
-pub(crate) fn interleaved<const N: usize>(
-    count: usize,
-    mut works: [&mut dyn FnMut(); N],
-) -> [f64; N] {
-    let rounds = (500_000 / count.max(1)).clamp(3, 21);
+/// What is quick gets more rounds.
+pub(crate) fn interleaved<const N: usize>(mut works: [&mut dyn FnMut(); N]) -> [f64; N] {
     let mut times = [const { Vec::new() }; N];
-    for _ in 0..rounds {
+    let begin = Instant::now();
+    for round in 1..=*ROUNDS.end() {
         for (work, times) in works.iter_mut().zip(&mut times) {
             times.push(time(&mut **work));
+        }
+        if round >= *ROUNDS.start() && begin.elapsed().as_secs_f64() > ENOUGH_S {
+            break;
         }
     }
     times.map(shortest)
