@@ -5,35 +5,19 @@
 //! the same life of an issue, so that every point is passed: a first run leaves work behind, the base moves, a second run
 //! opens a pull request and goes on working, a judge approves, the base moves again, a person merges.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
-use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
 
+use crate::deaths::{
+    CANCEL, Deaths, FINISH, MERGE, Row, SUPERVISE, TICK, command_of, counted, survive,
+};
 use crate::support::{
-    Project, WORKER, approving_judge, bash, commit, create_pr, git_commit, hang, scenario,
+    Project, WORKER, approving_judge, bash, commit, create_pr, file_names, git_commit, hang, scenario,
     scenarios, text, until, worker,
 };
-
-/// Rows that live at the same time: most of a life is waiting.
-const ROWS_AT_ONCE: usize = 6;
-/// Commands that a life takes at most, repairs included; ticks that only wait for a retry are not counted.
-const STEPS_MAX: usize = 25;
-
-pub(crate) const TICK: &str = "tick";
-pub(crate) const SUPERVISE: &str = "supervise";
-pub(crate) const FINISH: &str = "supervise --finish";
-/// The loop of a plan.
-pub(crate) const PLAN: &str = "plan run";
-const MERGE: &str = "pr merge";
-const CANCEL: &str = "runs cancel";
-
-/// The points at which processes die, in order, each with the command that does.
-pub(crate) type Row = &'static [(Failpoint, &'static str)];
 
 const ROWS: &[Row] = &{
     use Failpoint::*;
@@ -117,63 +101,6 @@ fn whatever_dies_where_the_next_commands_repair_it() {
     survive(ROWS, live);
 }
 
-/// Lives a life with the deaths of each row, several at a time; tells what repaired them.
-pub(crate) fn survive(rows: &[Row], live: fn(Row) -> Result<String, String>) {
-    let left = Mutex::new((0..rows.len()).collect::<VecDeque<_>>());
-    let told = Mutex::new(BTreeMap::new());
-    std::thread::scope(|scope| {
-        for _ in 0..ROWS_AT_ONCE {
-            scope.spawn(|| {
-                loop {
-                    let Some(number) = left.lock().unwrap().pop_front() else {
-                        return;
-                    };
-                    let lived = std::panic::catch_unwind(|| live(rows[number]));
-                    let lived = lived.unwrap_or_else(|panic| Err(words_of(&*panic)));
-                    told.lock().unwrap().insert(number, lived);
-                }
-            });
-        }
-    });
-    let told = told.into_inner().unwrap();
-    let mut table = format!(
-        "{:<48} | {:<34} | {:<34} | result\n",
-        "point", "command", "repaired by"
-    );
-    for (number, row) in rows.iter().enumerate() {
-        let join = |word: &dyn Fn(&(Failpoint, &'static str)) -> &'static str| {
-            row.iter().map(word).collect::<Vec<_>>().join(", then ")
-        };
-        let (point, command) = (
-            join(&|(point, _)| point.name()),
-            join(&|(_, command)| command),
-        );
-        let (repaired, result) = match &told[&number] {
-            Ok(repaired) => (repaired.as_str(), "done"),
-            Err(error) => ("-", error.lines().next().unwrap_or("failed")),
-        };
-        writeln!(
-            table,
-            "{point:<48} | {command:<34} | {repaired:<34} | {result}"
-        )
-        .unwrap();
-    }
-    println!("{table}");
-    let failed: Vec<String> = told
-        .iter()
-        .filter_map(|(number, lived)| {
-            Some(format!("{:?}: {}", rows[*number], lived.as_ref().err()?))
-        })
-        .collect();
-    assert!(failed.is_empty(), "{table}\n{}", failed.join("\n\n"));
-}
-
-fn words_of(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().cloned();
-    text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
-        .unwrap_or_else(|| "panicked without words".to_owned())
-}
-
 /// The life of an issue, with the deaths of a row in it; returns the commands that repaired them.
 fn live(row: Row) -> Result<String, String> {
     let life = Life::begin(row);
@@ -183,9 +110,8 @@ fn live(row: Row) -> Result<String, String> {
 }
 
 struct Life {
-    row: Row,
     project: Project,
-    files: Vec<PathBuf>,
+    deaths: Deaths,
 }
 
 /// What a worker does: it notes its run, which it only does in a worktree that was set up.
@@ -225,31 +151,15 @@ impl Life {
         project.git(&["commit", "-q", "-m", "ignore what the set-up makes"]);
         std::fs::write(project.root.join(".env"), "TOKEN=correct-horse-battery\n").unwrap();
         project.add_issue("Say hello");
-        let files: Vec<PathBuf> = (0..row.len())
-            .map(|number| project.beside.join(format!("died-{number}")))
-            .collect();
-        let armed: Vec<String> = row
-            .iter()
-            .zip(&files)
-            .map(|((point, _), file)| format!("{}={}", point.name(), file.display()))
-            .collect();
-        project.set_variable(FAILPOINTS_VARIABLE, &armed.join(";"));
-        Self {
-            row,
-            project,
-            files,
-        }
-    }
-
-    fn deaths(&self) -> usize {
-        self.files.iter().filter(|file| file.exists()).count()
+        let deaths = Deaths::arm(&mut project, row);
+        Self { project, deaths }
     }
 
     /// Gives commands as a person and cron would, until the issue is done and its worktree gone.
     fn lead(&self) -> Result<String, String> {
         let mut base_moves = 0;
         let mut repairs = Vec::new();
-        for _ in 0..STEPS_MAX {
+        while self.deaths.has_time() {
             let found = self.settle();
             if found["status"] == "done"
                 && !self.project.worktree("SYM-1").exists()
@@ -271,25 +181,15 @@ impl Life {
             } else {
                 &["tick", "--wait"]
             };
-            let dead_before = self.deaths();
-            let output = self.project.command(command).output().unwrap();
-            let died = output.status.signal() == Some(9);
-            if died && self.deaths() == dead_before {
-                return Err(format!(
-                    "{command:?} died, but at none of the points: {output:?}"
-                ));
-            }
-            if !died && output.status.code() != Some(0) {
-                return Err(format!(
-                    "{command:?} failed after {dead_before} deaths: {output:?}"
-                ));
-            }
+            let dead_before = self.deaths.count();
+            self.deaths.give(&self.project, command)?;
             if dead_before > 0 {
                 repairs.push(if approved { MERGE } else { TICK });
             }
         }
         Err(format!(
-            "not done after {STEPS_MAX} commands: {}",
+            "not done after {} repairs: {}",
+            repairs.len(),
             self.story()
         ))
     }
@@ -362,13 +262,7 @@ impl Life {
 
     /// What must hold at the end, whatever died.
     fn check(&self) -> Result<(), String> {
-        for ((point, command), file) in self.row.iter().zip(&self.files) {
-            let line = std::fs::read_to_string(file)
-                .map_err(|error| format!("nothing died at {}: {error}", point.name()))?;
-            if command_of(&line) != *command {
-                return Err(format!("at {} died `{line}`", point.name()));
-            }
-        }
+        self.deaths.check()?;
         let project = &self.project;
         for file in ["hello.txt", "base1.txt", "base2.txt", "README.md"] {
             project.git(&["cat-file", "-e", &format!("main:{file}")]);
@@ -409,12 +303,12 @@ impl Life {
         )?;
         expect(
             "worktree folders",
-            &names(&project.root.join(".symphony-workspaces")).join(" "),
+            &file_names(&project.root.join(".symphony-workspaces")).join(" "),
             "",
         )?;
         project.git(&["fsck", "--no-dangling"]);
         let left = ["index.lock", "HEAD.lock", "symphony-merge.json"];
-        let in_git = names(&project.root.join(".git")).into_iter();
+        let in_git = file_names(&project.root.join(".git")).into_iter();
         let in_git: Vec<String> = in_git
             .filter(|name| left.contains(&name.as_str()))
             .collect();
@@ -438,7 +332,7 @@ impl Life {
             // fractions have no fixed length: without what follows them they sort like the times
             let sortable = |time: &str| time.trim_end_matches('Z').to_owned();
             times.push((sortable(&text(&run["started_at"])), sortable(ended)));
-            let left: Vec<String> = names(&self.project.run_folder(&id))
+            let left: Vec<String> = file_names(&self.project.run_folder(&id))
                 .into_iter()
                 .filter(|name| name.ends_with("prompt.md") || name == "mcp.json")
                 .collect();
@@ -448,11 +342,11 @@ impl Life {
         }
         let state = self.project.root.join(".symphony");
         let known: BTreeSet<String> = runs.iter().map(|run| text(&run["id"])).collect();
-        let folders: BTreeSet<String> = names(&state.join("runs")).into_iter().collect();
+        let folders: BTreeSet<String> = file_names(&state.join("runs")).into_iter().collect();
         if known != folders {
             return Err(format!("the runs are {known:?}, their folders {folders:?}"));
         }
-        let unfinished = names(&state.join("unfinished"));
+        let unfinished = file_names(&state.join("unfinished"));
         if !unfinished.is_empty() {
             return Err(format!("noted as unfinished: {unfinished:?}"));
         }
@@ -500,45 +394,6 @@ impl Life {
         }
         Ok(())
     }
-}
-
-pub(crate) fn names(folder: &std::path::Path) -> Vec<String> {
-    let Ok(entries) = std::fs::read_dir(folder) else {
-        return Vec::new();
-    };
-    let mut names: Vec<String> = entries
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .collect();
-    names.sort();
-    names
-}
-
-/// Commands, each once with how often it was given in a row.
-pub(crate) fn counted(commands: &[&str]) -> String {
-    let groups: Vec<String> = commands
-        .chunk_by(|one, two| one == two)
-        .map(|group| match group {
-            [one] => (*one).to_owned(),
-            group => format!("{} ×{}", group[0], group.len()),
-        })
-        .collect();
-    groups.join(", ")
-}
-
-/// Which command a command line is.
-pub(crate) fn command_of(line: &str) -> &'static str {
-    let found = [
-        (" --finish", FINISH),
-        (" supervise ", SUPERVISE),
-        (" pr merge ", MERGE),
-        (" runs cancel ", CANCEL),
-        (" plan run ", PLAN),
-        (" tick", TICK),
-    ];
-    found
-        .into_iter()
-        .find(|(words, _)| line.contains(words))
-        .map_or("?", |(_, command)| command)
 }
 
 /// The supervisor obeys what is recorded, whether the one who asked lives or not.

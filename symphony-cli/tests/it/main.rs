@@ -5,6 +5,9 @@ mod bad_input;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod deaths;
+#[cfg(test)]
 mod demo;
 #[cfg(test)]
 mod doctor;

@@ -2,18 +2,13 @@
 //! phase runs again, and the result is that of a plan that nobody disturbed.
 
 use std::collections::BTreeSet;
-use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use symphony_workspace::{FAILPOINTS_VARIABLE, Failpoint};
+use symphony_workspace::Failpoint;
 
-use crate::failpoints::{FINISH, PLAN, Row, SUPERVISE, TICK, command_of, counted, names, survive};
+use crate::deaths::{Deaths, FINISH, PLAN, Row, SUPERVISE, TICK, counted, survive};
 use crate::plan_support::{PLAN_WORKER, complete, plan_of, run_statuses, runs_of};
-use crate::support::{Project, bash, scenario, scenarios, text, until};
-
-/// Commands that a plan takes at most, repairs included.
-const STEPS_MAX: usize = 12;
+use crate::support::{Project, bash, file_names, scenario, scenarios, text, until};
 
 /// Deaths that a second `plan run` repairs.
 pub(crate) const ROWS: &[Row] = &{
@@ -92,7 +87,7 @@ const PHASES: [(&str, &[&str]); 5] = [
 struct Life {
     row: Row,
     project: Project,
-    files: Vec<PathBuf>,
+    deaths: Deaths,
 }
 
 impl Life {
@@ -106,55 +101,36 @@ impl Life {
         let config = json!({ "plan": { "by_tick": true }, "keep_run_files": false });
         let mut project = Project::new("project", &play, &config);
         std::fs::write(project.root.join("plan.md"), plan_of(&PHASES)).unwrap();
-        let files: Vec<PathBuf> = (0..row.len())
-            .map(|number| project.beside.join(format!("died-{number}")))
-            .collect();
-        let armed: Vec<String> = row
-            .iter()
-            .zip(&files)
-            .map(|((point, _), file)| format!("{}={}", point.name(), file.display()))
-            .collect();
-        project.set_variable(FAILPOINTS_VARIABLE, &armed.join(";"));
+        let deaths = Deaths::arm(&mut project, row);
         Self {
             row,
             project,
-            files,
+            deaths,
         }
     }
 
     /// Begins the plan, and gives a command until its work is on the user's branch; returns what repaired it.
     fn lead(&self, repair: &[&str]) -> Result<String, String> {
         let mut repairs = Vec::new();
-        let deaths = || self.files.iter().filter(|file| file.exists()).count();
-        for step in 0..STEPS_MAX {
-            let command = if step == 0 {
-                &["plan", "run", "plan.md"]
-            } else {
-                repair
-            };
-            let dead_before = deaths();
-            let output = self.project.command(command).output().unwrap();
-            let died = output.status.signal() == Some(9);
-            if died && deaths() == dead_before {
-                return Err(format!("{command:?} died, but at none of the points"));
-            }
-            if !died && output.status.code() != Some(0) {
-                return Err(format!("{command:?} failed: {output:?}; {}", self.story()));
-            }
-            if step > 0 {
-                repairs.push(if repair == ["tick", "--wait"] {
-                    TICK
-                } else {
-                    PLAN
-                });
-            }
+        let named = if repair == ["tick", "--wait"] {
+            TICK
+        } else {
+            PLAN
+        };
+        let mut command: &[&str] = &["plan", "run", "plan.md"];
+        while self.deaths.has_time() {
+            let given = self.deaths.give(&self.project, command);
+            let died = given.map_err(|error| format!("{error}; {}", self.story()))?;
             if !died && self.is_over() {
                 self.check()?;
                 return Ok(counted(&repairs));
             }
+            command = repair;
+            repairs.push(named);
         }
         Err(format!(
-            "not done after {STEPS_MAX} commands: {}",
+            "not done after {} repairs: {}",
+            repairs.len(),
             self.story()
         ))
     }
@@ -183,13 +159,7 @@ impl Life {
 
     /// What must hold at the end, whatever died.
     fn check(&self) -> Result<(), String> {
-        for ((point, command), file) in self.row.iter().zip(&self.files) {
-            let line = std::fs::read_to_string(file)
-                .map_err(|error| format!("nothing died at {}: {error}", point.name()))?;
-            if command_of(&line) != *command {
-                return Err(format!("at {} died `{line}`", point.name()));
-            }
-        }
+        self.deaths.check()?;
         let project = &self.project;
         let plan = project.json(&["plan", "status"]);
         let mut phases: Vec<Value> = plan["phases"]
@@ -228,7 +198,7 @@ impl Life {
         let trees = project.git(&["worktree", "list", "--porcelain"]);
         let trees = trees.matches("worktree ").count();
         expect("worktrees", &json!(trees), &json!(1))?;
-        let folders = names(&project.root.join(".symphony-workspaces"));
+        let folders = file_names(&project.root.join(".symphony-workspaces"));
         expect("worktree folders", &json!(folders), &json!([]))?;
         // the plan and what Symphony keeps are the person's to commit or not
         expect(

@@ -3,12 +3,12 @@
 //! `.ci/run harness` gives the tests a small file system of their own as their temporary folder.
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::support::{
-    Project, approving_judge, bash, create_pr, git_commit, scenarios, until, worker,
+    LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, scenarios, until, worker,
 };
 
 /// The file system that the tests get is no larger.
@@ -18,8 +18,6 @@ const DISK_BYTES_MAX: u64 = 256 << 20;
 const LEFT_KIB: [u64; 14] = [0, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
 /// How long the disk stays full, when somebody waits for it.
 const FULL: Duration = Duration::from_secs(3);
-/// Commands after space is freed until the issue is done.
-const DRAIN_MAX: usize = 20;
 
 fn free_bytes(folder: &Path) -> u64 {
     let disk = rustix::fs::statvfs(folder).unwrap();
@@ -89,7 +87,7 @@ fn live_through(left_kib: u64) -> String {
 
     let filler = fill(&project, left_kib);
     let full = project.symphony(&["tick", "--json"]);
-    let begun = std::time::Instant::now();
+    let begun = Instant::now();
     until("the end of the run, or of its patience", || {
         (!at_work(&project) || begun.elapsed() > FULL).then_some(())
     });
@@ -124,7 +122,8 @@ fn live_through(left_kib: u64) -> String {
         said.unwrap_or_default()
     );
 
-    for _ in 0..DRAIN_MAX {
+    let freed = Instant::now();
+    while freed.elapsed() < LIFE_MAX {
         let issue = project.issue("SYM-1");
         if issue["status"] == "done" {
             project.git(&["fsck", "--no-dangling"]);

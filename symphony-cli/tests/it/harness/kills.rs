@@ -4,22 +4,20 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::chance::Chance;
 use super::rounds;
 use crate::support::{
-    Project, approving_judge, bash, create_pr, git_commit, kill, scenarios, text, until, worker,
+    LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, kill, scenarios, text, until, worker,
 };
 
 /// Kills in CI.
 const KILLS: usize = 50;
 /// Issues that are at work at the same time.
 const ISSUES: usize = 3;
-/// Commands after the killing until all is done.
-const DRAIN_MAX: usize = 200;
 /// Longest time between two deeds.
 const PAUSE_MAX: Duration = Duration::from_millis(120);
 
@@ -149,7 +147,8 @@ impl Field {
         for mut tick in std::mem::take(&mut self.ticks) {
             tick.wait().unwrap();
         }
-        for _ in 0..DRAIN_MAX {
+        let begun = Instant::now();
+        while begun.elapsed() < LIFE_MAX {
             if self.open().is_empty() && self.is_quiet() {
                 return;
             }
@@ -166,7 +165,7 @@ impl Field {
                     .then_some(())
             });
         }
-        panic!("not done after {DRAIN_MAX} commands: {:#?}", self.open());
+        panic!("not done within {LIFE_MAX:?}: {:#?}", self.open());
     }
 
     fn is_quiet(&self) -> bool {

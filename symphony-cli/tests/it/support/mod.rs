@@ -14,6 +14,10 @@ mod terminal;
 #[cfg(feature = "real-cli")]
 pub(crate) use model::Model;
 pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
+#[cfg(any(feature = "failpoints", feature = "harness"))]
+pub(crate) use project::LIFE_MAX;
+#[cfg(feature = "failpoints")]
+pub(crate) use project::file_names;
 pub(crate) use project::{Answer, Project, moment, text, until};
 #[cfg(feature = "real-cli")]
 pub(crate) use real_cli::RealCli;

@@ -14,6 +14,10 @@ use super::processes::{all_at_home, kill_all_at_home};
 
 /// How long anything is waited for that has to happen: far longer than it takes on a busy machine.
 const DEADLINE: Duration = Duration::from_mins(1);
+/// How long a whole life may take that meets deaths, kills or a full disk. How many commands it takes is the machine's
+/// affair: ticks also pass while a retry waits for its time.
+#[cfg(any(feature = "failpoints", feature = "harness"))]
+pub(crate) const LIFE_MAX: Duration = Duration::from_mins(5);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -371,4 +375,17 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         assert!(begun.elapsed() < DEADLINE, "waited in vain for {what}");
         std::thread::sleep(LOOK);
     }
+}
+
+/// Lists the names in a folder, sorted; a folder that is not there has none.
+#[cfg(feature = "failpoints")]
+pub(crate) fn file_names(folder: &std::path::Path) -> Vec<String> {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return Vec::new();
+    };
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
 }
