@@ -15,8 +15,8 @@ use crate::deaths::{
     CANCEL, Deaths, FINISH, MERGE, Row, SUPERVISE, TICK, command_of, counted, survive,
 };
 use crate::support::{
-    Project, WORKER, approving_judge, bash, commit, create_pr, file_names, git_commit, hang, scenario,
-    scenarios, text, until, worker,
+    Project, WORKER, approving_judge, bash, commit, create_pr, file_names, git_commit, hang,
+    scenario, scenarios, text, until, worker,
 };
 
 const ROWS: &[Row] = &{

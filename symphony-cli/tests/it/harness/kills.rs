@@ -11,7 +11,8 @@ use serde_json::{Value, json};
 use super::chance::Chance;
 use super::rounds;
 use crate::support::{
-    LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, kill, scenarios, text, until, worker,
+    LIFE_MAX, Project, approving_judge, bash, create_pr, git_commit, kill, scenarios, text, until,
+    worker,
 };
 
 /// Kills in CI.
