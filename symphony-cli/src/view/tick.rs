@@ -272,7 +272,7 @@ impl View for TickView {
             .iter()
             .filter(|decision| decision.issue.is_some());
         match (self.actions.is_empty(), waiting.count()) {
-            (true, 0) => page.line("Nothing to do."),
+            (true, 0) if self.lines.is_empty() => page.line("Nothing to do."),
             (true, waiting) if !self.dry_run => page.line(&format!(
                 "Nothing to start: {} for something; `symphony tick --dry-run` says for what.",
                 if waiting == 1 {

@@ -138,6 +138,29 @@ fn ticks_take_a_plan_over_where_they_may() {
 }
 
 #[test]
+fn a_tick_that_waits_waits_for_phases_too() {
+    let project = project(&json!({ "plan": { "by_tick": true } }));
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_at_gate(&project, "a");
+    until_at_gate(&project, "e");
+    run.kill();
+    for id in PHASES {
+        open_gate(&project, id);
+    }
+    let mut ended = Vec::new();
+    until("ticks to end the plan", || {
+        let tick = project.json(&["tick", "--wait"]);
+        for run in tick["runs"].as_array().unwrap() {
+            ended.push((text(&run["plan_phase"]), text(&run["status"])));
+        }
+        (project.json(&["plan", "status"])["status"] == "completed").then_some(())
+    });
+    ended.sort();
+    let succeeded = |id: &str| (id.to_owned(), "succeeded".to_owned());
+    assert_eq!(ended, ["b", "c", "d"].map(succeeded));
+}
+
+#[test]
 fn a_plan_that_is_given_up_ends_the_runs_at_work() {
     let project = project(&json!({}));
     let run = PlanRun::start(&project, &["plan.md", "--json"]);

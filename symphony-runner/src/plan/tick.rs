@@ -2,6 +2,7 @@
 
 use symphony_core::id::PlanId;
 use symphony_core::plan::state::OnFailure;
+use symphony_core::run::Run;
 use symphony_store::{Project, Store};
 
 use super::conclude::Conclusion;
@@ -17,7 +18,9 @@ pub struct PlanTick {
     pub lines: Vec<String>,
     /// What could not be done, a line each; the next tick tries again.
     pub problems: Vec<String>,
-    /// The supervisors that were started.
+    /// The runs that were started.
+    pub started: Vec<Run>,
+    /// Their supervisors.
     pub supervisors: Vec<DetachedSupervisor>,
 }
 
@@ -70,6 +73,7 @@ fn move_on(
     if status.is_ended() {
         tick.lines.push(format!("plan {plan}: {status}"));
     }
+    tick.started.extend(round.started);
     tick.supervisors.extend(drive.into_supervisors());
     Ok(())
 }

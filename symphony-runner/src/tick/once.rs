@@ -40,7 +40,7 @@ pub enum TickOutcome {
 pub struct TickReport {
     /// What was planned.
     pub plan: Plan,
-    /// The runs that were started.
+    /// The runs that were started, phases of plans included.
     pub started: Vec<Run>,
     /// Their supervisors, and those that finish crashed runs. A process that goes on asks them now and then whether
     /// they have ended ([`DetachedSupervisor::try_wait`]); they outlive one that does not.
@@ -84,6 +84,7 @@ pub fn tick(
         let plans = tick_plans(installation, store)?;
         report.lines.extend(plans.lines);
         report.problems.extend(plans.problems);
+        report.started.extend(plans.started);
         report.supervisors.extend(plans.supervisors);
         match notify(installation, store, &world, &report.plan, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
