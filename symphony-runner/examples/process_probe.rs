@@ -31,6 +31,9 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// How long a chain of short-lived processes goes on when nobody ends it.
 const RABBIT_HOPS_MAX: u32 = 20_000;
 
+/// How long anything is waited for that has to happen: longer than it takes on the slowest machine.
+const PATIENCE: Duration = Duration::from_mins(2);
+
 /// How often a swarm doubles.
 const SWARM_GENERATIONS: u32 = 7;
 
@@ -146,7 +149,7 @@ async fn trees(arguments: &[String]) -> Outcome {
             }
         }
         // Every process of the tree holds this pipe: its end shows that there is none left.
-        let end = tokio::time::timeout(Duration::from_secs(5), lines.next_line()).await;
+        let end = tokio::time::timeout(PATIENCE, lines.next_line()).await;
         let end_of_output = matches!(end, Ok(Ok(None)));
         let helper_lives = helper.try_wait()?.is_none();
         println!(
@@ -228,14 +231,14 @@ async fn reap() -> Outcome {
     let mut agent = spawn_tree(&supervision, "exit:7", &nodes)?;
     let mut reaped = 0;
     // The agent's own zombie is among the dead children, and must stay for who waits for it.
-    let deadline = Instant::now() + Duration::from_secs(20);
+    let deadline = Instant::now() + PATIENCE;
     while reaped < ORPHANS && Instant::now() < deadline {
         reaped += supervision.reap_orphans()?;
         tokio::task::yield_now().await;
     }
     let exit = agent.wait().await?;
     let report = supervision
-        .end_tree(&mut agent, Duration::from_secs(1))
+        .end_tree(&mut agent, PATIENCE)
         .await?;
     println!(
         "{}",

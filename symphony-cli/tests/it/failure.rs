@@ -1,6 +1,7 @@
 //! Runs that do not end by themselves: no process of them stays, their work is kept, and they are tried again.
 
 use serde_json::{Value, json};
+use symphony_core::Timestamp;
 
 use crate::support::{
     Project, WORKER, agents_of, bash, call, commit, hang, is_there, kill, moment, scenario,
@@ -15,6 +16,9 @@ setsid bash -c 'trap "" TERM; echo $$ >> pids.txt; while :; do sleep 3600; done'
 (setsid bash -c 'sleep 3600 & echo $! >> pids.txt' &)
 until [ "$(wc -l < pids.txt)" -eq 3 ]; do sleep 0.02; done
 "#;
+
+/// Time limits of an agent that makes its children first: what is enough on most machines, and then more.
+const LIMITS_MS: [u64; 4] = [6_000, 12_000, 24_000, 240_000];
 
 fn project(config: &Value) -> Project {
     let when = json!({ "match_system": WORKER });
@@ -74,10 +78,11 @@ fn assert_ended(project: &Project, run: &Value, class: &str) {
         moment(&retries[0]["due_at"]) > moment(&run["ended_at"]),
         "{retries:#?}"
     );
-    assert_eq!(
-        project.tick_wait(),
-        [Value::Null; 0],
-        "the retry is not due"
+    // a machine may be so slow that the retry comes due while it is looked at
+    let plan = project.json(&["tick", "--dry-run"]);
+    assert!(
+        plan["actions"] == json!([]) || moment(&retries[0]["due_at"]) <= Timestamp::now(),
+        "the retry is not due: {plan:#}"
     );
     assert!(project.lock_is_free(&id));
     until("the end of the supervisor, too", || {
@@ -87,8 +92,14 @@ fn assert_ended(project: &Project, run: &Value, class: &str) {
 
 #[test]
 fn a_time_out_leaves_no_process() {
-    let project = project(&json!({ "turn_timeout_ms": 6000 }));
-    let run = project.tick_one("worker", "timed_out");
+    let timed_out = |limit_ms: u64| {
+        let project = project(&json!({ "turn_timeout_ms": limit_ms }));
+        let run = project.tick_one("worker", "timed_out");
+        let log = project.run_file(&text(&run["id"]), "log.txt");
+        // else the machine was too slow to get so far within the limit
+        log.contains("[tool_result]").then_some((project, run))
+    };
+    let (project, run) = LIMITS_MS.into_iter().find_map(timed_out).unwrap();
     assert_ended(&project, &run, "timed_out");
 }
 

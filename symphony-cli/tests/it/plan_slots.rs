@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::plan_support::{
     PlanRun, any_phase, complete, gated, of_phase, phase, plan_of, run_statuses, until_phase,
 };
-use crate::support::{Project, WORKER, bash, hang, scenario, scenarios, text};
+use crate::support::{Project, WORKER, bash, hang, on_one_day, scenario, scenarios, text};
 
 fn open_gate(project: &Project, name: &str) {
     std::fs::write(project.beside.join(format!("go-{name}")), "").unwrap();
@@ -90,6 +90,10 @@ fn two_slots_are_two_slots_for_plans_and_issues_together() {
 
 #[test]
 fn what_issues_have_spent_holds_phases_too() {
+    on_one_day(hold_phases);
+}
+
+fn hold_phases() {
     let mut dear = bash("echo at work");
     dear["usage"] = json!({ "input_tokens": 4980, "output_tokens": 20 });
     let config = json!({ "spending": { "day": { "tokens": 3000 } }, "judge_enabled": false });

@@ -1,11 +1,11 @@
 //! Scenarios of plan phases, and `plan run` as a process of its own.
 
-use std::fs::File;
 use std::process::{Child, Stdio};
 
 use serde_json::{Value, json};
+use symphony_core::tick::LockState;
 
-use crate::support::{Answer, Project, bash, call, scenario, text, turn, until};
+use crate::support::{Answer, Project, bash, call, lock_is, scenario, text, turn, until};
 
 /// What only the system prompt of a plan's phase has.
 pub(crate) const PLAN_WORKER: &str = "^# Plan worker$";
@@ -79,8 +79,7 @@ impl PlanRun {
         let lock = project.root.join(".symphony/plans/plan.lock");
         until("the loop to have the plan", || {
             assert!(run.child.try_wait().unwrap().is_none(), "it ended: {run:?}");
-            let held = File::open(&lock).is_ok_and(|lock| lock.try_lock().is_err());
-            held.then_some(())
+            lock_is(LockState::Held, &lock).then_some(())
         });
         run
     }

@@ -1,9 +1,12 @@
 //! Commands that reach out of Symphony: people are told once of what waits, pull requests are published once.
 
 use serde_json::{Value, json};
+use symphony_core::tick::LockState;
 
 use crate::records::{open_pr, record_gates};
-use crate::support::{Project, WORKER, commit, create_pr, scenario, scenarios, text, until};
+use crate::support::{
+    Project, WORKER, commit, create_pr, lock_is, scenario, scenarios, text, until,
+};
 
 /// What a command wrote down of its standard input, one object a line.
 fn told(project: &Project) -> Vec<Value> {
@@ -23,8 +26,7 @@ fn until_told(project: &Project, count: usize) -> Vec<Value> {
     let lock = project.root.join(".symphony/notify.lock");
     until("the notifications", || {
         let told = told(project);
-        let free = std::fs::File::open(&lock).is_ok_and(|file| file.try_lock().is_ok());
-        (told.len() >= count && free).then_some(told)
+        (told.len() >= count && lock_is(LockState::Free, &lock)).then_some(told)
     })
 }
 

@@ -8,6 +8,7 @@ use symphony_core::issue::BreakerTarget;
 use symphony_core::issue::IssueEvent;
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::{FileStat, ReportedGate, VerifiedGate, VerifiedGates};
+use symphony_core::retry::BACKOFF_MAX_MS;
 use symphony_core::run::{ProtectionLevel, RunError, RunStatus, RunTarget};
 use symphony_core::tick::{HoldScope, StartRun};
 use symphony_store::{
@@ -150,11 +151,20 @@ pub(crate) fn end_run(project: &Project, run: &RunId, class: ErrorClass, max_ret
     store(project).finish_run(&now(), &finish).unwrap();
 }
 
-/// Records a worker's run on an issue that failed; the issue waits for its retry.
+/// Records a worker's run on an issue that failed; the issue waits for its retry, for longer than any test takes.
 pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
     let target = RunTarget::Issue(IssueId::parse(issue).unwrap());
     let run = claimed_run(project, target, AgentType::Worker);
     end_run(project, &run, ErrorClass::AgentFailed, 15);
+    let connection =
+        rusqlite::Connection::open(project.root.join(".symphony/symphony.db")).unwrap();
+    let longest = i64::try_from(BACKOFF_MAX_MS).unwrap();
+    connection
+        .execute(
+            "UPDATE retry SET due_at = due_at + ?2 WHERE issue = ?1",
+            rusqlite::params![issue, longest],
+        )
+        .unwrap();
     run
 }
 

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, WORKER, bash, commit, create_pr, hang, scenario, scenarios, text};
+use crate::support::{
+    Project, WORKER, bash, commit, create_pr, hang, on_one_day, scenario, scenarios, text,
+};
 
 /// A project whose first agent uses 5,000 tokens and would then hang; the second one does its work.
 fn project(spending: &Value) -> Project {
@@ -77,6 +79,10 @@ fn the_cap_of_an_issue_blocks_it_until_a_human_raises_the_cap() {
 
 #[test]
 fn the_cap_of_a_day_holds_the_project_and_uses_no_attempt() {
+    on_one_day(hold_for_a_day);
+}
+
+fn hold_for_a_day() {
     let project = project(&json!({ "day": { "tokens": 3000 } }));
     project.tick_one("worker", "failed");
     assert_eq!(issue(&project), json!(["todo", null, 0, 0]));

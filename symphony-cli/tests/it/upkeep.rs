@@ -291,6 +291,8 @@ fn files_that_nobody_comes_back_to_are_removed_by_the_next_tick() {
     );
 
     project.ok(&["pause"]);
+    // a minute may have gone by
+    std::fs::write(unfinished.join(young), "").unwrap();
     let done = project.ok(&["tick"]);
     let line = format!("run {ended}: removed the prompts that its dead supervisor left");
     for line in [

@@ -9,15 +9,19 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use symphony_core::tick::LockState;
 
 use super::error::ProcessError;
 use super::system;
 
-/// How often a lock is tried: [`lock_state`] of another process may hold it for an instant.
+/// How often a held lock is tried: a process that is just being started may have a copy for the instant before its exec.
 const LOCK_TRIES_MAX: u32 = 20;
+
+/// How long those are waited for who hold the lock to look at it only ([`lock_state`]), each for an instant: far longer
+/// than it takes a busy machine to let one go on.
+const LOOKS_TIME_MAX: Duration = Duration::from_secs(10);
 
 /// Time between two tries.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
@@ -41,7 +45,8 @@ impl RunLock {
             path: path.clone(),
             source,
         };
-        for attempt in 1..=LOCK_TRIES_MAX {
+        let (begun, mut tries) = (Instant::now(), 0);
+        while tries < LOCK_TRIES_MAX && begun.elapsed() < LOOKS_TIME_MAX {
             let file = OpenOptions::new()
                 .read(true)
                 .write(true)
@@ -56,10 +61,14 @@ impl RunLock {
                     return Ok(Self { file, path });
                 }
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) if attempt < LOCK_TRIES_MAX => {
+                Err(TryLockError::WouldBlock) => {
+                    // who only looks shares it
+                    if matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) {
+                        tries += 1;
+                    }
+                    drop(file);
                     std::thread::sleep(LOCK_PAUSE);
                 }
-                Err(TryLockError::WouldBlock) => break,
                 Err(TryLockError::Error(source)) => return Err(failed(source)),
             }
         }
@@ -145,9 +154,28 @@ mod tests {
         let error = RunLock::acquire(&path).unwrap_err();
         assert!(matches!(error, ProcessError::LockHeld { .. }), "{error}");
         drop(lock);
-        assert_eq!(lock_state(&path).unwrap(), LockState::Free);
+        // not at once: a child of another test has a copy until it executes
+        while lock_state(&path).unwrap() == LockState::Held {
+            std::thread::sleep(LOCK_PAUSE);
+        }
         let again = RunLock::acquire(&path).unwrap();
         assert_eq!(again.path(), path);
+    }
+
+    #[test]
+    fn who_looks_at_a_lock_keeps_nobody_from_taking_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("run.lock");
+        let looks = File::create(&path).unwrap();
+        looks.try_lock_shared().unwrap();
+        assert_eq!(lock_state(&path).unwrap(), LockState::Free);
+        std::thread::scope(|scope| {
+            let taken = scope.spawn(|| RunLock::acquire(&path));
+            // longer than anybody is waited for who holds it
+            std::thread::sleep(LOCK_PAUSE * (LOCK_TRIES_MAX + 5));
+            drop(looks);
+            assert!(taken.join().unwrap().is_ok());
+        });
     }
 
     #[test]

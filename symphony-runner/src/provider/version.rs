@@ -76,14 +76,19 @@ pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, Ru
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     use super::*;
 
+    /// Makes a program. Another process writes it: what this one has open for writing, a child of another test inherits
+    /// until it executes, and the system executes no file that somebody may write.
+    #[expect(clippy::disallowed_methods, reason = "a helper of tests")]
     fn program(folder: &Path, script: &str) -> std::path::PathBuf {
         let path = folder.join("agent");
-        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+        let written = Command::new("sh")
+            .args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 700 \"$0\""])
+            .arg(&path)
+            .arg(script)
+            .status();
+        assert!(written.unwrap().success());
         path
     }
 
@@ -106,15 +111,18 @@ mod tests {
             .unwrap_err()
             .to_string();
         assert!(error.contains("exit status: 3"), "{error}");
-        let path = program(folder.path(), "echo 5; sleep 2 &");
-        let begun = Instant::now();
+        // the child holds the pipe open until this test has its answer
+        let asked = folder.path().join("asked");
+        std::fs::write(&asked, "").unwrap();
+        let waits = format!(
+            "echo 5; while test -e '{}'; do sleep 0.02; done &",
+            asked.display()
+        );
+        let path = program(folder.path(), &waits);
         assert_eq!(
             program_version(&path, OsStr::new("/usr/bin:/bin")).unwrap(),
             "5"
         );
-        assert!(
-            begun.elapsed() < Duration::from_secs(2),
-            "it waited for the child"
-        );
+        std::fs::remove_file(&asked).unwrap();
     }
 }

@@ -6,9 +6,12 @@ use serde_json::json;
 
 use crate::process_probe::{NODES, READY, run_probe};
 
+/// Time that a leader has to follow a request, in milliseconds: more than the slowest machine needs. It takes what it needs.
+const PATIENCE: &str = "120000";
+
 #[test]
 fn no_process_of_a_tree_survives_its_end() {
-    let arguments = [&["trees", "20", "stay", "2000"], &NODES[..]].concat();
+    let arguments = [&["trees", "20", "stay", PATIENCE], &NODES[..]].concat();
     let reports = run_probe(&arguments);
     assert_eq!(reports.len(), 20);
     for mut report in reports {
@@ -30,7 +33,7 @@ fn no_process_of_a_tree_survives_its_end() {
 fn a_deaf_or_stopped_leader_is_ended_too() {
     for (leader, grace, signal, end) in [
         ("deaf", "30", 9, "killed"),
-        ("stopped", "5000", 15, "on request"),
+        ("stopped", PATIENCE, 15, "on request"),
         ("stay", "0", 9, "killed"),
     ] {
         let report = run_probe(&["trees", "1", leader, grace, "background", "deaf"]).remove(0);
@@ -45,7 +48,7 @@ fn a_deaf_or_stopped_leader_is_ended_too() {
 
 #[test]
 fn strays_of_a_normal_end_are_swept_and_its_exit_code_is_kept() {
-    let arguments = [&["trees", "3", "exit:5", "2000"], &NODES[..]].concat();
+    let arguments = [&["trees", "3", "exit:5", PATIENCE], &NODES[..]].concat();
     for report in run_probe(&arguments) {
         assert_eq!(report["code"], 5, "{report}");
         assert_eq!(report["end"], "by itself", "{report}");
@@ -60,7 +63,7 @@ fn strays_of_a_normal_end_are_swept_and_its_exit_code_is_kept() {
 
 #[test]
 fn a_tree_that_is_still_growing_is_ended_whole() {
-    for report in run_probe(&["trees", "3", "stay", "2000", "swarm", "session"]) {
+    for report in run_probe(&["trees", "3", "stay", PATIENCE, "swarm", "session"]) {
         assert_eq!(report["alive"], json!([]), "{report}");
         assert_eq!(report["end_of_output"], true, "{report}");
         assert_eq!(report["descendants"], 1, "{report}");

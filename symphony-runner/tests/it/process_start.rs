@@ -2,7 +2,6 @@
 
 #![expect(clippy::disallowed_methods, reason = "these tests start processes")]
 
-use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 use serde_json::{Value, json};
@@ -52,19 +51,25 @@ fn an_agent_does_not_inherit_ignored_signals() {
 #[test]
 fn a_program_that_cannot_start_is_told_apart_from_one_that_fails() {
     let folder = tempfile::tempdir().unwrap();
-    let script = |name: &str, text: &str, mode: u32| -> String {
+    // another process writes them: what this one has open for writing, a child of another test inherits until it executes,
+    // and the system executes no file that somebody may write
+    let script = |name: &str, text: &str, mode: &str| -> String {
         let path = folder.path().join(name);
-        std::fs::write(&path, text).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        let written = Command::new("sh")
+            .args(["-c", "printf %s \"$1\" >\"$0\" && chmod \"$2\" \"$0\""])
+            .arg(&path)
+            .args([text, mode])
+            .status();
+        assert!(written.unwrap().success(), "{name}");
         path.display().to_string()
     };
-    let orphaned = script("orphaned", "#!/no/such/interpreter\n", 0o755);
+    let orphaned = script("orphaned", "#!/no/such/interpreter\n", "755");
     let honest = script(
         "honest",
         "#!/bin/sh\necho cannot start >&2\nexit 127\n",
-        0o755,
+        "755",
     );
-    let forbidden = script("forbidden", "#!/bin/sh\n", 0o644);
+    let forbidden = script("forbidden", "#!/bin/sh\n", "644");
 
     let failure = |program: &str| run_probe(&["run", program]).remove(0)["failure"].take();
     assert_eq!(

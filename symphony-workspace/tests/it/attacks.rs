@@ -13,7 +13,6 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use symphony_workspace::{
@@ -21,7 +20,9 @@ use symphony_workspace::{
     RepositoryOptions, WorkspaceError, Worktree, WorktreeKey,
 };
 
-use crate::project::{Project, at, branch, commit_file, git, git_in, made, prepare, read, write};
+use crate::project::{
+    Project, at, branch, commit_file, executable, git, git_in, made, prepare, read, write,
+};
 use crate::vectors::VECTORS;
 
 /// What an agent can reach, and its program.
@@ -56,11 +57,6 @@ pub(crate) fn unmark(stage: &Stage) {
     if stage.mark.exists() {
         fs::remove_file(&stage.mark).unwrap();
     }
-}
-
-pub(crate) fn executable(path: &Path, text: &str) {
-    write(path, text);
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
 fn stage() -> Stage {

@@ -67,6 +67,22 @@ pub(crate) fn write(path: impl AsRef<Path>, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+/// Makes a program. Another process writes it: what this one has open for writing, a child of another test inherits until
+/// it executes, and the system executes no file that somebody may write.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a test plays the user and the agent"
+)]
+pub(crate) fn executable(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    let written = Command::new("sh")
+        .args(["-c", "printf %s \"$1\" >\"$0\" && chmod 755 \"$0\""])
+        .arg(path)
+        .arg(text)
+        .status();
+    assert!(written.unwrap().success(), "{}", path.display());
+}
+
 pub(crate) fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap()
 }

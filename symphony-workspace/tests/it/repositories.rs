@@ -12,7 +12,7 @@ use symphony_workspace::{
     BaseMerge, BranchName, Repository, RepositoryOptions, WorkspaceError, discover,
 };
 
-use crate::project::{Project, at, commit_file, git, git_in, prepare, read, write};
+use crate::project::{Project, at, commit_file, executable, git, git_in, prepare, read, write};
 
 fn open(path: &Path) -> Result<Repository, WorkspaceError> {
     Repository::open(path, RepositoryOptions::default())
@@ -321,11 +321,10 @@ fn a_file_becomes_a_folder_and_back() {
 fn hooks_run_when_they_are_asked_for() {
     let project = Project::new();
     let hook = project.root.join(".git/hooks/pre-commit");
-    write(
+    executable(
         &hook,
         "#!/bin/sh\ngrep -q forbidden work.txt && { echo 'no, no' >&2; exit 1; }\nexit 0\n",
     );
-    fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let options = |run_hooks| RepositoryOptions {
         run_hooks,
         ..RepositoryOptions::default()

@@ -9,13 +9,12 @@
 )]
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 
 use symphony_workspace::{BaseMerge, Identity, RepositoryOptions};
 
-use crate::project::{Project, at, git, prepare, write};
+use crate::project::{Project, at, executable, git, prepare, write};
 
 /// Tells the second half where its home is.
 const CHILD: &str = "SYMPHONY_WORKSPACE_TEST_HOME";
@@ -28,8 +27,7 @@ fn second_half(test: &str, global_config: &str) -> Option<PathBuf> {
     }
     let home = tempfile::tempdir().unwrap();
     let filter = home.path().join("upper");
-    write(&filter, "#!/bin/sh\ntr a-z A-Z\n");
-    fs::set_permissions(&filter, fs::Permissions::from_mode(0o755)).unwrap();
+    executable(&filter, "#!/bin/sh\ntr a-z A-Z\n");
     let config = global_config.replace("HOME", home.path().to_str().unwrap());
     write(home.path().join(".gitconfig"), &config);
     write(home.path().join("ignore"), "*.swp\n");

@@ -7,8 +7,8 @@
 
 use std::fs;
 
-use crate::attacks::{Stage, executable, unmark};
-use crate::project::{commit_file, git, read, write};
+use crate::attacks::{Stage, unmark};
+use crate::project::{commit_file, executable, git, read, write};
 
 /// One way in.
 pub(crate) struct Vector {

@@ -18,7 +18,7 @@ pub(crate) use processes::{agents_of, is_there, kill, supervisor_of};
 pub(crate) use project::LIFE_MAX;
 #[cfg(feature = "failpoints")]
 pub(crate) use project::file_names;
-pub(crate) use project::{Answer, Project, moment, text, until};
+pub(crate) use project::{Answer, Project, lock_is, moment, on_one_day, text, until};
 #[cfg(feature = "real-cli")]
 pub(crate) use real_cli::RealCli;
 #[cfg(feature = "python-mcp")]

@@ -1,23 +1,27 @@
 //! A project in a repository of its own, with a home folder of its own.
 
-use std::fs::File;
-use std::path::PathBuf;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use symphony_core::Timestamp;
+use symphony_core::spending::day_number;
+use symphony_core::tick::LockState;
+use symphony_runner::process::lock_state;
 use tempfile::TempDir;
 
 use super::processes::{all_at_home, kill_all_at_home};
 
-/// How long anything is waited for that has to happen: far longer than it takes on a busy machine.
-const DEADLINE: Duration = Duration::from_mins(1);
+/// How long anything is waited for that has to happen: far longer than it takes on the slowest and busiest machine. Only a
+/// test that fails waits so long.
+const DEADLINE: Duration = Duration::from_mins(5);
 /// How long a whole life may take that meets deaths, kills or a full disk. How many commands it takes is the machine's
 /// affair: ticks also pass while a retry waits for its time.
 #[cfg(any(feature = "failpoints", feature = "harness"))]
-pub(crate) const LIFE_MAX: Duration = Duration::from_mins(5);
+pub(crate) const LIFE_MAX: Duration = Duration::from_mins(15);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(25);
 
@@ -164,6 +168,8 @@ impl Project {
             .current_dir(&self.root)
             .env_clear()
             .env("HOME", &self.home)
+            // what the machine's git is told has no say
+            .env("GIT_CONFIG_NOSYSTEM", "1")
             .env("PATH", std::env::var_os("PATH").expect("tests have a PATH"))
             .envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
@@ -325,10 +331,7 @@ impl Project {
 
     /// Says whether a run's lock is free: nobody is at work on it.
     pub(crate) fn lock_is_free(&self, run: &str) -> bool {
-        let lock = File::options()
-            .write(true)
-            .open(self.run_folder(run).join("lock"));
-        lock.is_ok_and(|file| file.try_lock().is_ok())
+        lock_is(LockState::Free, &self.run_folder(run).join("lock"))
     }
 
     /// What a run and its supervisor said, for the message of an assertion.
@@ -363,6 +366,23 @@ pub(crate) fn text(value: &Value) -> String {
         .as_str()
         .unwrap_or_else(|| panic!("a text was expected: {value}"))
         .to_owned()
+}
+
+/// Says how a lock is. It is looked at as Symphony does it, which keeps nobody from taking it.
+pub(crate) fn lock_is(state: LockState, path: &Path) -> bool {
+    lock_state(path).unwrap() == state
+}
+
+/// Plays a story whose beginning and end have to fall on the same day of UTC: once more when midnight came between.
+pub(crate) fn on_one_day(story: impl Fn()) {
+    let day = || day_number(Timestamp::now());
+    let begun = day();
+    if let Err(panic) = catch_unwind(AssertUnwindSafe(&story)) {
+        if day() == begun {
+            resume_unwind(panic);
+        }
+        story();
+    }
 }
 
 /// Looks until something is there.
