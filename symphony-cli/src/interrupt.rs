@@ -3,9 +3,14 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::signal::unix::{SignalKind, signal};
+
+/// Time for a second press after the first one was answered.
+const SECOND_PRESS_MAX: Duration = Duration::from_secs(3);
+/// Time between two looks meanwhile.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How often Ctrl-C was pressed since it is listened to. SIGTERM counts as one press.
 #[derive(Debug, Clone)]
@@ -58,6 +63,16 @@ impl Interrupts {
     /// Returns how often it was pressed.
     pub(crate) fn count(&self) -> usize {
         self.shared.count.load(Ordering::SeqCst)
+    }
+
+    /// Waits for a second press, three seconds at most; says whether it came. One that came is seen, however late the
+    /// machine lets this process go on.
+    pub(crate) fn wait_for_second(&self) -> bool {
+        let begun = Instant::now();
+        while self.count() < 2 && begun.elapsed() < SECOND_PRESS_MAX {
+            self.wait(LOOK);
+        }
+        self.count() > 1
     }
 
     /// Waits for a while, or until it is pressed.

@@ -237,9 +237,7 @@ async fn reap() -> Outcome {
         tokio::task::yield_now().await;
     }
     let exit = agent.wait().await?;
-    let report = supervision
-        .end_tree(&mut agent, PATIENCE)
-        .await?;
+    let report = supervision.end_tree(&mut agent, PATIENCE).await?;
     println!(
         "{}",
         json!({ "reaped": reaped, "code": exit.code, "strays": report.strays.count(), "zombies": zombie_children()? })

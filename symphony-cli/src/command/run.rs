@@ -23,8 +23,6 @@ use crate::view::TickView;
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
-/// How long a second Ctrl-C is waited for.
-const SECOND_PRESS_MAX: Duration = Duration::from_secs(3);
 
 /// What `run` takes.
 #[derive(Debug, Args)]
@@ -209,12 +207,8 @@ impl Loop<'_> {
         self.progress.say(&format!(
             "No new agent is started. {agents} at work; Ctrl-C again ends them."
         ));
-        let begun = Instant::now();
-        while begun.elapsed() < SECOND_PRESS_MAX {
-            if self.interrupts.count() > 1 {
-                return self.end(&live);
-            }
-            self.interrupts.wait(LOOK);
+        if self.interrupts.wait_for_second() {
+            return self.end(&live);
         }
         self.progress
             .say("They go on without this command: `symphony status` shows them.");

@@ -10,6 +10,9 @@ use crate::support::{
     Project, WORKER, agents_of, call, hang, scenario, scenarios, text, turn, until,
 };
 
+/// How often a second press may come too late, because the machine is slow: there are three seconds for it.
+const SLOW_PRESSES_MAX: usize = 10;
+
 fn project(turns: [Value; 1]) -> Project {
     let when = json!({ "match_system": WORKER });
     let project = Project::new(
@@ -119,11 +122,21 @@ fn one_interrupt_leaves_the_agents_at_work() {
 #[test]
 fn two_interrupts_end_them() {
     let project = project([hang()]);
-    let mut watched = Loop::start(&project);
-    watched.press();
-    watched.hear("Ctrl-C again ends them");
-    watched.press();
-    let run = watched.end();
+    let press_twice = || {
+        let mut watched = Loop::start(&project);
+        watched.press();
+        watched.hear("Ctrl-C again ends them");
+        watched.press();
+        watched.end()
+    };
+    let mut run = press_twice();
+    for _ in 0..SLOW_PRESSES_MAX {
+        if project.run(&run)["status"] != "running" {
+            break;
+        }
+        project.ok(&["runs", "cancel", &run]);
+        run = press_twice();
+    }
     assert_eq!(project.run(&run)["status"], "cancelled");
     assert_eq!(agents_of(&run), [""; 0]);
     assert_eq!(project.issue("SYM-1")["status"], "todo");

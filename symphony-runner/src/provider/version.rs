@@ -84,7 +84,10 @@ mod tests {
     fn program(folder: &Path, script: &str) -> std::path::PathBuf {
         let path = folder.join("agent");
         let written = Command::new("sh")
-            .args(["-c", "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 700 \"$0\""])
+            .args([
+                "-c",
+                "printf '#!/bin/sh\\n%s\\n' \"$1\" >\"$0\" && chmod 700 \"$0\"",
+            ])
             .arg(&path)
             .arg(script)
             .status();

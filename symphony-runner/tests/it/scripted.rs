@@ -268,10 +268,17 @@ fn a_command_that_takes_too_long_is_ended_and_what_it_said_is_kept() {
         let call = tool_turn("Bash", &json!({"command": command, "timeout": limit}));
         let played = Stage::new(&scenario(&[call])).play();
         let seconds = f64::from(limit) / 1000.0;
-        let line = played.log.iter().find(|line| line.starts_with("[tool_result] "));
+        let line = played
+            .log
+            .iter()
+            .find(|line| line.starts_with("[tool_result] "));
         let line = line.unwrap().clone();
-        assert!(line.ends_with(&format!("\\nCommand timed out after {seconds}s")), "{line}");
-        line.starts_with("[tool_result] error: Exit code 143\\na\\n").then_some(line)
+        assert!(
+            line.ends_with(&format!("\\nCommand timed out after {seconds}s")),
+            "{line}"
+        );
+        line.starts_with("[tool_result] error: Exit code 143\\na\\n")
+            .then_some(line)
     });
     assert!(found.is_some());
 }

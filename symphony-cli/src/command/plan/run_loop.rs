@@ -1,7 +1,7 @@
 //! The loop of `plan run`: rounds, what is shown between them, questions, Ctrl-C.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use symphony_core::id::{PlanPhaseId, RunId};
@@ -22,8 +22,6 @@ use crate::view::PlanResult;
 
 /// Time between two looks at the plan.
 const LOOK: Duration = Duration::from_millis(100);
-/// How long a second Ctrl-C is waited for.
-const SECOND_PRESS_MAX: Duration = Duration::from_secs(3);
 
 /// The loop while it runs.
 #[derive(Debug)]
@@ -223,20 +221,16 @@ impl<'a> PlanLoop<'a> {
         self.progress.say(&format!(
             "Nothing more is started. {phases} at work; Ctrl-C again ends them."
         ));
-        let begun = Instant::now();
-        while begun.elapsed() < SECOND_PRESS_MAX {
-            if self.interrupts.count() > 1 {
-                self.progress.say("Ending them; their work is kept.");
-                for run in &live {
-                    match end_run(self.store, run) {
-                        // it may have ended by itself in the meantime
-                        Err(_) if !self.store.run_status(run)?.is_live() => {}
-                        other => drop(other.with_context(|| format!("end run {run}"))?),
-                    }
+        if self.interrupts.wait_for_second() {
+            self.progress.say("Ending them; their work is kept.");
+            for run in &live {
+                match end_run(self.store, run) {
+                    // it may have ended by itself in the meantime
+                    Err(_) if !self.store.run_status(run)?.is_live() => {}
+                    other => drop(other.with_context(|| format!("end run {run}"))?),
                 }
-                return Ok(Exit::Failed);
             }
-            self.interrupts.wait(LOOK);
+            return Ok(Exit::Failed);
         }
         self.progress
             .say("They go on without this command: `symphony plan run` takes the plan up again.");
