@@ -151,7 +151,8 @@ pub(crate) fn end_run(project: &Project, run: &RunId, class: ErrorClass, max_ret
     store(project).finish_run(&now(), &finish).unwrap();
 }
 
-/// Records a worker's run on an issue that failed; the issue waits for its retry, for longer than any test takes.
+/// Records a worker's run on an issue that failed; the issue waits for its retry, as long as one may: longer than
+/// any test takes.
 pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
     let target = RunTarget::Issue(IssueId::parse(issue).unwrap());
     let run = claimed_run(project, target, AgentType::Worker);
@@ -161,7 +162,7 @@ pub(crate) fn failed_run(project: &Project, issue: &str) -> RunId {
     let longest = i64::try_from(BACKOFF_MAX_MS).unwrap();
     connection
         .execute(
-            "UPDATE retry SET due_at = due_at + ?2 WHERE issue = ?1",
+            "UPDATE retry SET due_at = (SELECT max(ended_at) FROM run WHERE issue = ?1) + ?2 WHERE issue = ?1",
             rusqlite::params![issue, longest],
         )
         .unwrap();
