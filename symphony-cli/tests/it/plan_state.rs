@@ -119,6 +119,10 @@ fn a_plan_is_carried_out_from_its_state_file() {
         json!(["retrying", 1, {"class": "transient", "confidence": "high", "matched": "ECONNREFUSED"}, null])
     );
     assert!(failed["nextRetryAt"].is_string());
+    // so that no machine is slow enough to see it come
+    let mut put_off = state(&project);
+    put_off["phases"]["left"]["nextRetryAt"] = json!("2999-01-01T00:00:00Z");
+    fs::write(state_path(&project), put_off.to_string()).unwrap();
     let early = refused(&project, &["retry-phase", STATE, "left"]);
     assert_eq!(early.code, 4);
     assert!(early.stderr.contains("--force"), "{early:#?}");
