@@ -318,10 +318,15 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
                 "`symphony config set base_branch NAME` says which branch work starts from",
             )
         }
-        WorkspaceError::Conflict { base, .. } => Verdict::new(
+        WorkspaceError::FilterMissing { program, .. } => Verdict::new(
+            Exit::Failed,
+            format!("install `{program}`, or put its folder into PATH; `symphony doctor` says more"),
+        ),
+        WorkspaceError::Conflict { base, head, .. } => Verdict::new(
             Exit::Refused,
             format!(
-                "`symphony pr reject ID --feedback 'merge {base} and resolve the conflicts'` gives it back to an agent"
+                "`symphony pr reject {} --feedback 'merge {base} and resolve the conflicts'` gives it back to an agent",
+                head.strip_prefix("symphony/").unwrap_or("ID")
             ),
         ),
         WorkspaceError::CheckoutDirty { .. } => Verdict::new(

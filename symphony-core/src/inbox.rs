@@ -229,7 +229,7 @@ impl WaitsFor {
                 answers
             }
             Self::Spent(_) => vec![
-                format!("symphony runs list --issue {issue}"),
+                format!("symphony issue show {issue}"),
                 format!("symphony issue retry {issue}"),
             ],
             Self::CancelledDependencies(_) => vec![

@@ -181,7 +181,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         RetryPlan {
             kind: RetryKind::Backoff,
             due_at: after(now, delay),
-            reason: reason_of(&routing),
+            reason: reason_of(&routing, end),
         }
     } else {
         RetryPlan {
@@ -278,11 +278,16 @@ fn no_outcome(message: &str) -> RunError {
     }
 }
 
-fn reason_of(routing: &Routing) -> String {
-    routing.error.as_ref().map_or_else(
-        || routing.status.to_string(),
-        |error| format!("{}: {}", error.class, error.message),
-    )
+fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
+    match &routing.error {
+        Some(error) => format!("{}: {}", error.class, error.message),
+        None if end.gate_is_red => "a required gate is red on its pull request".to_owned(),
+        None if end.run.moved_issue || routing.status != RunStatus::Succeeded => {
+            routing.status.to_string()
+        }
+        None if is_in_phase(end.run) => "it ended well, without an accepted claim".to_owned(),
+        None => "it ended well, without a pull request".to_owned(),
+    }
 }
 
 fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
@@ -302,7 +307,7 @@ fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
         routing.counts.consecutive_failures,
         routing.counts.total_runs,
         end.limits.max_retries,
-        reason_of(routing),
+        reason_of(routing, end),
     );
     if !tail.is_empty() {
         comment.push_str("\n\nLast lines of output:\n\n");

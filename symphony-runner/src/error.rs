@@ -106,12 +106,15 @@ impl RunnerError {
         }
     }
 
-    /// Says whether there is no base branch any more, which is nobody's failure: the next tick puts the project on hold.
+    /// Says whether there is no base branch any more, or git can not check its files out, which is nobody's failure: the
+    /// next tick puts the project on hold.
     pub fn is_base_missing(&self) -> bool {
         matches!(
             self,
             Self::Workspace(
-                WorkspaceError::BranchMissing { .. } | WorkspaceError::NoDefaultBranch { .. }
+                WorkspaceError::BranchMissing { .. }
+                    | WorkspaceError::NoDefaultBranch { .. }
+                    | WorkspaceError::FilterMissing { .. }
             )
         )
     }

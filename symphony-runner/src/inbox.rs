@@ -9,7 +9,7 @@ use symphony_core::inbox::{
 };
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
-use symphony_core::tick::{Decision, HoldScope, Plan, Snapshot};
+use symphony_core::tick::{Decision, HoldScope, NoBase, Plan, Snapshot};
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
@@ -102,9 +102,8 @@ fn of_projects(snapshot: &Snapshot, projects: &[Project]) -> Vec<InboxItem> {
         if let Some(problem) = &view.broken {
             let text = format!("its configuration is broken: {problem}");
             items.push(project_item(id, &text, "symphony config check", since));
-        } else if let Some(problem) = &view.no_base {
+        } else if let Some(NoBase { problem, answer }) = &view.no_base {
             let text = format!("it is on hold: {problem}");
-            let answer = "symphony config set base_branch NAME";
             items.push(project_item(id, &text, answer, since));
         } else if let Err(problem) = &view.provider {
             let text = format!("no provider can be used: {problem}");

@@ -73,6 +73,7 @@ pub fn merge_pr(
             root: project.root.clone(),
         })?;
     let head = commit_id(&pr.head_commit)?;
+    refuse_moved(&repository, &config, &pr, &head)?;
     let message = format!("Merge {}: {}", pr.issue, pr.title);
     let plan = repository.plan_merge(
         &expected,
@@ -167,6 +168,30 @@ fn refuse_unmergeable(
     }
     pr.gates_of_head()
         .map_or(Ok(()), |gates| refuse_red(pr, gates, options, None))
+}
+
+/// Refuses a branch that has moved since its pull request: a later commit voids what was said of the one before, and would
+/// be left behind without a word.
+fn refuse_moved(
+    repository: &Repository,
+    config: &ProjectConfig,
+    pr: &PullRequest,
+    head: &CommitId,
+) -> Result<(), RunnerError> {
+    let place = issue_workspace(repository, config, &pr.issue)?;
+    let now = repository.branch_head(&place.branch)?;
+    let Some(now) = now.filter(|now| now != head) else {
+        return Ok(());
+    };
+    let back = match repository.worktree(&place.key, Some(&place.branch)) {
+        Ok(worktree) => format!("git -C '{}' reset --keep {head}", worktree.path().display()),
+        Err(_) => format!("git branch -f {} {head}", place.branch),
+    };
+    Err(RunnerError::refused(format!(
+        "pull request {} is not merged: its branch {} is at {now}, and {head} was reviewed. `symphony pr reject {} \
+         --feedback TEXT` has it opened anew with what came later, `{back}` leaves that out",
+        pr.id, pr.branch, pr.issue
+    )))
 }
 
 fn refuse_red(

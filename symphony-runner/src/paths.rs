@@ -2,6 +2,7 @@
 
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
 
 use symphony_core::id::RunId;
 use symphony_core::tick::LeftoverOwner;
@@ -124,12 +125,23 @@ impl RunPaths {
             LeftoverOwner::Ended => self.prompts().iter().try_for_each(|path| remove(path))?,
             LeftoverOwner::Kept => {}
             LeftoverOwner::Nobody => {
+                // without a lock the next tick would wait for its maker: a note from long ago says that there is none
+                self.age_note()?;
                 remove(&self.lock())?;
                 remove_if_empty(&self.dir)?;
             }
         }
         Failpoint::RunTidied.reach();
         remove(&self.unfinished)
+    }
+
+    fn age_note(&self) -> Result<(), RunnerError> {
+        match std::fs::File::open(&self.unfinished).and_then(|note| note.set_modified(UNIX_EPOCH)) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(RunnerError::io("note the age of", &self.unfinished, error))
+            }
+            _ => Ok(()),
+        }
     }
 }
 

@@ -1,10 +1,22 @@
 //! From a project and its configuration to its repository and an issue's place in it.
 
+use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::IssueId;
+use symphony_core::pull_request::PullRequest;
+use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
 use symphony_store::Project;
-use symphony_workspace::{BranchName, Repository, RepositoryOptions, WorkspaceError, WorktreeKey};
+use symphony_workspace::{
+    BranchName, CommitId, LFS_FILTER, Repository, RepositoryOptions, RescueRef, WorkspaceError,
+    WorktreeKey,
+};
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+
+/// Patterns of files that are told; the rest is counted.
+const NAMES_MAX: usize = 5;
 
 /// What a project's configuration says about its repository.
 pub(crate) fn options(config: &ProjectConfig) -> RepositoryOptions {
@@ -47,6 +59,23 @@ pub fn issue_workspace(
     })
 }
 
+/// Keeps the commits of a pull request, whatever becomes of its branch.
+///
+/// # Errors
+/// When the repository can not be opened, or does not have them any more.
+pub fn keep_head(
+    installation: &Installation,
+    project: &Project,
+    pr: &PullRequest,
+) -> Result<RescueRef, RunnerError> {
+    let config = installation.project_config(project)?;
+    let repository = open_repository(project, &config)?;
+    let head = CommitId::parse(&pr.head_commit)
+        .map_err(|error| RunnerError::refused(error.to_string()))?;
+    let key = WorktreeKey::of(pr.issue.as_str());
+    Ok(repository.keep(&key, &head, Timestamp::now())?)
+}
+
 /// Why there is nothing that work could start from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BaseProblem {
@@ -54,6 +83,17 @@ pub struct BaseProblem {
     pub problem: String,
     /// What to do.
     pub mend: String,
+    /// The command to begin with.
+    pub answer: &'static str,
+}
+
+impl From<BaseProblem> for NoBase {
+    fn from(problem: BaseProblem) -> Self {
+        Self {
+            problem: problem.to_string(),
+            answer: problem.answer.to_owned(),
+        }
+    }
 }
 
 impl std::fmt::Display for BaseProblem {
@@ -64,30 +104,59 @@ impl std::fmt::Display for BaseProblem {
 
 impl From<&WorkspaceError> for BaseProblem {
     fn from(error: &WorkspaceError) -> Self {
-        let (problem, mend) = match error {
+        let name_it = "symphony config set base_branch NAME";
+        let (problem, mend, answer) = match error {
             WorkspaceError::BranchMissing { branch, .. } => (
                 format!("its base branch `{branch}` does not exist"),
                 format!(
-                    "`git branch {branch} COMMIT` makes it, `symphony config set base_branch NAME` names another one"
+                    "`git branch {branch} COMMIT` makes it, `{name_it}` names another one"
                 ),
+                name_it,
             ),
             WorkspaceError::NoDefaultBranch { branches, .. } => (
                 format!(
                     "which of its branches is the base can not be told: {}",
                     branches.join(", ")
                 ),
-                "`symphony config set base_branch NAME` says it".to_owned(),
+                format!("`{name_it}` says it"),
+                name_it,
+            ),
+            WorkspaceError::FilterMissing {
+                program, patterns, ..
+            } => (
+                format!(
+                    "no worktree can be made: your global git configuration runs `{program}` on {}, and it is not in PATH",
+                    some_of(patterns)
+                ),
+                format!(
+                    "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or take the filter out again with `git config --global --remove-section filter.{LFS_FILTER}`"
+                ),
+                "symphony doctor",
             ),
             other => (
                 format!("its repository can not be used: {other}"),
                 "`symphony doctor` there says more".to_owned(),
+                "symphony doctor",
             ),
         };
-        Self { problem, mend }
+        Self {
+            problem,
+            mend,
+            answer,
+        }
     }
 }
 
-/// Makes sure that a project has a base branch that work can start from.
+/// Names a few, and counts the rest.
+fn some_of(names: &[String]) -> String {
+    let told = names.iter().take(NAMES_MAX).cloned().collect::<Vec<_>>();
+    match names.len().saturating_sub(NAMES_MAX) {
+        0 => told.join(", "),
+        more => format!("{} and {more} more", told.join(", ")),
+    }
+}
+
+/// Makes sure that a project has a base branch that work can start from, and that git can check its files out.
 ///
 /// # Errors
 /// Why it has none, and what to do.

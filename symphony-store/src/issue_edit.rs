@@ -15,7 +15,7 @@ use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
 use crate::open::Store;
-use crate::phase_claim::drop_superseded;
+use crate::superseded::end_superseded;
 
 /// What to change of an issue; what is `None` stays.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -124,7 +124,7 @@ fn edit_in(
     )?;
     if let Some(labels) = &edit.labels {
         set_labels(tx, id, labels)?;
-        drop_superseded(tx, context, id)?;
+        end_superseded(tx, context, id)?;
     }
     if let Some(dependencies) = &edit.depends_on {
         set_dependencies(tx, id, dependencies)?;

@@ -51,6 +51,7 @@ mod setting;
 mod snapshot;
 mod spending;
 mod subtask;
+mod superseded;
 
 pub use audit::{AuditRequest, TextPlace};
 pub use claim::{ClaimLimits, ClaimRefusal, ClaimRequest};
@@ -87,3 +88,4 @@ pub use pull_request_query::PrFilter;
 pub use run::{RunFilter, RunProgress, RunStart};
 pub use snapshot::SnapshotRequest;
 pub use subtask::{NewSubtask, Subtask};
+pub use superseded::SupersededReview;

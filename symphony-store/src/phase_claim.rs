@@ -294,36 +294,6 @@ pub(crate) fn reject(
     )
 }
 
-/// Closes the open claim of an issue whose phase label is another one now; its review, if there was one, is over.
-pub(crate) fn drop_superseded(
-    tx: &Transaction<'_>,
-    context: &Context,
-    id: &IssueId,
-) -> Result<(), StoreError> {
-    let Some(claim) = load_open_claim(tx, id)? else {
-        return Ok(());
-    };
-    let issue = load_issue(tx, id)?;
-    let phase = issue.phase();
-    if phase.as_ref() == Some(&claim.phase) {
-        return Ok(());
-    }
-    let now = phase.map_or_else(
-        || "has no phase label".to_owned(),
-        |phase| format!("is in the phase `{phase}`"),
-    );
-    reject(
-        tx,
-        context,
-        &claim,
-        &format!("superseded: the issue {now} now"),
-    )?;
-    if issue.state.status() == IssueStatus::Review {
-        move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
-    }
-    Ok(())
-}
-
 /// Returns the accepted claim whose step is still to come when a run ends, after closing what the run left that can not
 /// count: a claim that was never settled, and any of a run that was tampered with.
 pub(crate) fn claim_at_end(

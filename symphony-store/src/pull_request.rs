@@ -22,6 +22,7 @@ use crate::open::Store;
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::row::to_json;
 use crate::run::load_run;
+use crate::superseded::refuse_superseded_pr;
 
 /// A pull request to be opened, or whose head is to be replaced.
 #[derive(Debug, Clone)]
@@ -114,7 +115,8 @@ impl Store {
     /// A new head voids gates and verdict: they are bound to the commit they were made on.
     ///
     /// # Errors
-    /// When a field breaks a limit or the issue may not go to `review` from where it is.
+    /// When a field breaks a limit, the issue is in a phase that delivers something else, or it may not go to `review`
+    /// from where it is.
     pub fn create_pr(
         &mut self,
         context: &Context,
@@ -144,6 +146,7 @@ impl Store {
         }
         self.write(context, |tx| {
             let issue = load_issue(tx, &new.issue)?;
+            refuse_superseded_pr(&issue)?;
             let open = load_open_pr(tx, &new.issue)?;
             if open.is_none() || issue.state.status() == IssueStatus::InProgress {
                 move_in(tx, context, &new.issue, &IssueEvent::PrCreated)?;

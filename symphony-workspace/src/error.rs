@@ -92,6 +92,16 @@ pub enum WorkspaceError {
         /// The repository's root.
         root: PathBuf,
     },
+    /// A filter that git must run on files lacks its program: install it.
+    #[error("check out the files of {}: the user's git configuration runs `{program}` on {}, and it is not in PATH", root.display(), list(patterns))]
+    FilterMissing {
+        /// The program.
+        program: String,
+        /// The patterns of the files.
+        patterns: Vec<String>,
+        /// The repository's root.
+        root: PathBuf,
+    },
     /// The text cannot name a branch.
     #[error("use `{name}` as a branch name: {reason}")]
     BranchName {

@@ -39,7 +39,9 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
     let view = snapshot.projects.get(project);
     let problem = view.and_then(|view| match (&view.broken, &view.provider) {
         (Some(problem), _) => Some(format!("the configuration is broken: {problem}")),
-        (None, _) if view.no_base.is_some() => view.no_base.clone(),
+        (None, _) if view.no_base.is_some() => {
+            view.no_base.as_ref().map(|none| none.problem.clone())
+        }
         (None, Err(problem)) => Some(format!("no provider can be used: {problem}")),
         (None, Ok(_)) => None,
     });

@@ -24,6 +24,7 @@ const ROWS: &[Row] = &{
     [
         &[(TickRecorded, TICK)] as Row,
         &[(TickLocked, TICK)],
+        &[(TickLocked, TICK), (RunTidied, TICK)],
         &[(TickClaimed, TICK)],
         &[(TickLaunched, TICK)],
         &[(AgentSpawned, SUPERVISE), (TickSwept, TICK)],

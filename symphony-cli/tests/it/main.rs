@@ -73,6 +73,7 @@ mod pull_requests;
 mod python_mcp;
 #[cfg(test)]
 mod reaching_out;
+mod relabel;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
 mod real_claude;

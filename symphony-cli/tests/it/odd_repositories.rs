@@ -160,14 +160,49 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
         told(&project),
         [
             "ok submodules: inner: the set-up command fills them (true # git submodule update --init)",
-            "failed git lfs: *.bin: your global git configuration runs `no-such-lfs` on these files, and it is not in PATH: no worktree can be made",
+            "failed git lfs: no worktree can be made: your global git configuration runs `no-such-lfs` on *.bin, and it is not in PATH",
         ]
     );
-    let (status, error) = work(&project, &project.root);
+    // nobody's fault: the project waits, and goes on when the program is there
+    project.add_issue("Say more");
+    let transcript = Transcript::of(&project)
+        .run(&["tick"])
+        .run(&["explain", "SYM-2"])
+        .run(&["inbox"]);
+    assert_transcript!("missing_filter", transcript);
+    assert_eq!(project.json(&["runs", "list"])["items"][0]["issue"], "SYM-1");
+    // one that git can do without
+    project.git(&["config", "--global", "--unset", "filter.lfs.process"]);
+    project.git(&["config", "--global", "filter.lfs.required", "false"]);
+    project.git(&[
+        "config",
+        "--global",
+        "filter.lfs.smudge",
+        "no-such-lfs smudge",
+    ]);
     assert_eq!(
-        (status, error["class"].clone()),
-        (json!("failed"), json!("worktree_failed"))
+        told(&project)[1],
+        "warning git lfs: *.bin: worktrees have pointers instead of these files, work goes on without them (`no-such-lfs` is not in PATH)"
     );
+    assert_eq!(project.tick_one("worker", "succeeded")["issue"], "SYM-2");
+}
+
+#[test]
+fn worktrees_of_ended_issues_wait_quietly_for_a_missing_base() {
+    let project = project();
+    project.configure_more(&json!({ "base_branch": "develop", "judge_enabled": false }));
+    project.git(&["branch", "develop"]);
+    assert_eq!(work(&project, &project.root), succeeded());
+    project.git(&["branch", "-m", "develop", "elsewhere"]);
+    project.ok(&["issue", "move", "SYM-1", "cancelled"]);
+    let told = project.symphony(&["tick"]);
+    let problem = "warning: project tool is on hold: its base branch `develop` does not exist";
+    assert_eq!(told.stderr.matches("warning:").count(), 1, "{told:#?}");
+    assert!(told.stderr.starts_with(problem), "{told:#?}");
+    assert!(project.worktree("SYM-1").exists());
+    project.git(&["branch", "-m", "elsewhere", "develop"]);
+    project.ok(&["tick"]);
+    assert!(!project.worktree("SYM-1").exists());
 }
 
 /// What an issue's agent deletes while it works, and what is missing before any works.

@@ -134,6 +134,30 @@ fn a_conflict_and_a_changed_checkout_refuse_a_merge() {
     assert_eq!(project.issue("SYM-1")["status"], "review");
 }
 
+#[test]
+fn a_commit_after_the_review_refuses_a_merge_and_says_how_to_go_on() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    open_pr(&project, &issue, "Say hello in a file");
+    let head = project.git(&["rev-parse", "symphony/SYM-1"]);
+    project.git(&["switch", "-q", "symphony/SYM-1"]);
+    project.git(&["commit", "-q", "--allow-empty", "-m", "late"]);
+    project.git(&["switch", "-q", "main"]);
+    let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    let back = format!("git branch -f symphony/SYM-1 {}", head.trim());
+    assert!(
+        refused.stderr.contains(&format!("`{back}` leaves that out")),
+        "{refused:#?}"
+    );
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    // what the message says
+    let words: Vec<&str> = back.split(' ').skip(1).collect();
+    project.git(&words);
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["rev-parse", "main"]), head);
+}
+
 /// A pull request whose base has moved since its gates ran: they run again, on the merge result.
 fn with_moved_base(setup: &str) -> Project {
     let project = project();

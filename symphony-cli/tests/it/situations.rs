@@ -133,7 +133,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &spent,
-                "- its circuit breaker is open: 1 failures in a row, 1 runs without progress: `symphony runs list --issue SYM-9` or `symphony issue retry SYM-9`",
+                "- its circuit breaker is open: 1 failures in a row, 1 runs without progress: `symphony issue show SYM-9` or `symphony issue retry SYM-9`",
             ),
             (
                 &parent,

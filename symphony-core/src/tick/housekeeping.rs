@@ -3,6 +3,7 @@
 use jiff::Timestamp;
 
 use super::plan::{Action, Decision, Plan};
+use super::predicate::no_base;
 use super::reason::Reason;
 use super::snapshot::{Leftover, LeftoverOwner, LockState, Snapshot, SubtasksOutcome};
 use crate::id::IssueId;
@@ -45,11 +46,13 @@ pub(super) fn unblock(snapshot: &Snapshot, plan: &mut Plan) {
     }
 }
 
-/// Removes worktrees of issues that have ended, but none that a run still works in.
+/// Removes worktrees of issues that have ended, but none that a run still works in, and none while it can not be told what
+/// of their work the base branch has.
 pub(super) fn clean_up(snapshot: &Snapshot, plan: &mut Plan) {
     for clean_up in &snapshot.clean_ups {
         let (issue, project) = (clean_up.issue.clone(), clean_up.project.clone());
-        match running(snapshot, &issue) {
+        let held = || snapshot.projects.get(&project).and_then(no_base);
+        match running(snapshot, &issue).or_else(held) {
             None => plan.actions.push(Action::CleanUp { issue, project }),
             Some(reason) => plan.decisions.push(Decision {
                 issue,

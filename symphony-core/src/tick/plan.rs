@@ -10,9 +10,7 @@ use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
 use super::reason::Reason;
 use super::slots::dispatch;
-use super::snapshot::{
-    HoldScope, LeftoverOwner, LockState, ReviewCandidate, ReviewSubject, Snapshot,
-};
+use super::snapshot::{HoldScope, LeftoverOwner, LockState, ReviewSubject, Snapshot};
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
@@ -209,10 +207,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
     let mut waiting = Vec::new();
     let mut review_waits = false;
     let mut seen = BTreeSet::new();
-    // a claim is of the phase that its issue is in: a pull request beside it was left by an earlier one
-    let is_claim = |review: &&ReviewCandidate| matches!(review.subject, ReviewSubject::Claim(..));
-    let (claims, others): (Vec<_>, Vec<_>) = snapshot.reviews.iter().partition(is_claim);
-    for review in claims.into_iter().chain(others) {
+    for review in &snapshot.reviews {
         if !seen.insert(&review.issue) {
             continue;
         }

@@ -186,6 +186,13 @@ pub(super) fn common(
     reasons
 }
 
+/// Returns the reason to leave alone what needs a project's base branch.
+pub(super) fn no_base(project: &ProjectView) -> Option<Reason> {
+    project.no_base.as_ref().map(|none| Reason::NoBase {
+        problem: none.problem.clone(),
+    })
+}
+
 /// Returns the reasons that concern everything of a project.
 pub(super) fn project_obstacles(
     project_id: &ProjectId,
@@ -207,11 +214,7 @@ pub(super) fn project_obstacles(
             problem: problem.clone(),
         });
     }
-    if let Some(problem) = &project.no_base {
-        reasons.push(Reason::NoBase {
-            problem: problem.clone(),
-        });
-    }
+    reasons.extend(no_base(project));
     let provider = match &project.provider {
         Ok(name) => name.as_str(),
         // a broken configuration can name no provider: it was told already

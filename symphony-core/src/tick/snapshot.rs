@@ -43,13 +43,14 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// Says whether anything of a project may be dispatched that works on its base branch.
+    /// Says whether anything of a project may be done that needs its base branch: a dispatch, or the removal of a worktree.
     pub fn needs_base(&self, project: &ProjectId) -> bool {
         let agents = self.projects.get(project).map(|view| &view.agents);
         agents.is_some_and(ProjectAgents::any_enabled)
             || self.candidates.iter().any(|c| c.project == *project)
             || self.reviews.iter().any(|r| r.project == *project)
             || self.intake.iter().any(|c| c.project == *project)
+            || self.clean_ups.iter().any(|c| c.project == *project)
     }
 }
 
@@ -100,7 +101,16 @@ pub struct ProjectView {
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
     /// Why there is nothing that work could start from; nothing of it is dispatched then.
-    pub no_base: Option<String>,
+    pub no_base: Option<NoBase>,
+}
+
+/// Why there is nothing that work on a project could start from: its base branch is missing, or git can not check it out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoBase {
+    /// What is wrong, and what to do.
+    pub problem: String,
+    /// The command to begin with.
+    pub answer: String,
 }
 
 impl ProjectView {

@@ -230,7 +230,8 @@ impl AgentOutcome {
         )
     }
 
-    /// The outcome of a run whose base branch is gone since it was planned: it was nobody's failure.
+    /// The outcome of a run whose base branch, or what git needs to check it out, is gone since it was planned: it was
+    /// nobody's failure.
     fn without_base(error: &RunnerError) -> Self {
         let error = RunError {
             class: ErrorClass::Cancelled,

@@ -98,7 +98,7 @@ fn require_bases(world: &mut World) -> Vec<String> {
             && let Some(view) = world.snapshot.projects.get_mut(id)
         {
             problems.push(format!("project {id} is on hold: {problem}"));
-            view.no_base = Some(problem.to_string());
+            view.no_base = Some(problem.into());
         }
     }
     problems

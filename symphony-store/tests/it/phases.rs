@@ -3,15 +3,15 @@
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{ClaimState, PhaseClaim};
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, PhaseName};
-use symphony_core::issue::{AttemptCounts, FindingKind, IssueEvent, IssueStatus};
-use symphony_core::pull_request::VerdictKind;
+use symphony_core::id::{IssueId, PhaseName, PrId};
+use symphony_core::issue::{AttemptCounts, FindingKind, IssueEvent, IssueStatus, phase_of};
+use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{IssueEdit, Settlement, Store};
+use symphony_store::{IssueEdit, Settlement, Store, SupersededReview};
 
 use crate::queries::snapshot_request;
 use crate::support::{
-    at, by, finish, human, new_claim, new_issue, store, system, try_claim, worker,
+    at, by, finish, human, new_claim, new_issue, new_pr, store, system, try_claim, worker,
 };
 
 /// An issue in a phase, and a live run on it.
@@ -232,6 +232,113 @@ fn a_claim_of_another_phase_is_superseded() {
         )
     );
     assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+}
+
+/// Gives an issue these labels.
+fn relabel(store: &mut Store, issue: &IssueId, labels: &[&str]) {
+    let edit = IssueEdit {
+        labels: Some(labels.iter().map(|&label| label.to_owned()).collect()),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(6), issue, &edit).unwrap();
+}
+
+/// An issue of the phase `ready`, or of none, whose worker has opened a pull request; the run lives.
+fn with_pr(labels: &[&str]) -> (Store, IssueId, Run, PrId) {
+    let mut store = store();
+    let mut new = new_issue("a");
+    new.labels = labels.iter().map(|&label| label.to_owned()).collect();
+    let issue = store.add_issue(&human(1), &new).unwrap().id;
+    let run = worker(&mut store, "r1", &issue);
+    let pr = store
+        .create_pr(&by(&run, 3), &new_pr(&issue, "c1"))
+        .unwrap();
+    (store, issue, run, pr.id)
+}
+
+#[test]
+fn a_pull_request_ends_with_the_phase_that_made_it() {
+    let table: [(&[&str], &[&str], PrState, IssueStatus); 6] = [
+        (&[], &["phase:research"], PrState::Closed, IssueStatus::Todo),
+        (
+            &["phase:ready"],
+            &["phase:own"],
+            PrState::Closed,
+            IssueStatus::Todo,
+        ),
+        (&[], &["phase:ready"], PrState::Open, IssueStatus::Review),
+        (&["phase:ready"], &[], PrState::Open, IssueStatus::Review),
+        (
+            &["phase:ready"],
+            &["phase:ready", "b"],
+            PrState::Open,
+            IssueStatus::Review,
+        ),
+        (&["a"], &["b"], PrState::Open, IssueStatus::Review),
+    ];
+    for (before, after, state, status) in table {
+        for approved in [false, true] {
+            let (mut store, issue, run, pr) = with_pr(before);
+            end(&mut store, &run);
+            if approved {
+                let kind = VerdictKind::Approved;
+                store
+                    .record_verdict(&human(5), pr, kind, "c1", "good")
+                    .unwrap();
+            }
+            let phase = phase_of(&after.iter().map(|&l| l.to_owned()).collect::<Vec<_>>());
+            let told = store.superseded_by(&issue, phase.as_ref()).unwrap();
+            let closed = state == PrState::Closed;
+            let expected = closed.then(|| Box::new(store.pr(pr).unwrap()));
+            assert_eq!(told, expected.map(SupersededReview::PullRequest));
+            relabel(&mut store, &issue, after);
+            let state = if approved && !closed {
+                PrState::Approved
+            } else {
+                state
+            };
+            assert_eq!(
+                (store.pr(pr).unwrap().state, standing(&store, &issue).0),
+                (state, status),
+                "{before:?} {after:?} {approved}"
+            );
+            let comments = store.comments(&issue, 5).unwrap();
+            let comments: Vec<&str> = comments.iter().map(|c| c.content.as_str()).collect();
+            let told = format!("Pull request {pr} is closed: the issue is in the phase `");
+            assert_eq!(comments.iter().any(|c| c.starts_with(&told)), closed);
+        }
+    }
+}
+
+#[test]
+fn a_pull_request_of_a_phase_that_was_left_is_no_more() {
+    // its worker still lives, and can not open another one
+    let (mut store, issue, run, pr) = with_pr(&["phase:ready"]);
+    relabel(&mut store, &issue, &["phase:research"]);
+    let error = store
+        .create_pr(&by(&run, 7), &new_pr(&issue, "c2"))
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the pull request is superseded: DEM-1 is in the phase `research` now. What is committed stays on the branch; end your turn"
+    );
+    end(&mut store, &run);
+    assert_eq!(store.pr(pr).unwrap().state, PrState::Closed);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);
+    // a shelved issue's is closed too, and the issue stays where it is
+    let (mut store, issue, run, pr) = with_pr(&[]);
+    end(&mut store, &run);
+    store
+        .move_issue(&human(5), &issue, &IssueEvent::Shelved)
+        .unwrap();
+    relabel(&mut store, &issue, &["phase:research"]);
+    assert_eq!(store.pr(pr).unwrap().state, PrState::Closed);
+    assert_eq!(standing(&store, &issue).0, IssueStatus::Backlog);
+    // nobody judges or merges it any more
+    let judged = store.record_verdict(&human(8), pr, VerdictKind::Approved, "c1", "");
+    assert!(judged.unwrap_err().to_string().contains("is closed"));
+    let merged = store.record_merge(&human(8), pr, "m").unwrap_err();
+    assert!(merged.to_string().contains("can not be merged"), "{merged}");
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn steps() -> impl Strategy<Value = Step> {
             .prop_map(|(settlement, settled)| Step::ClaimPhase(settlement, settled)),
         4 => select(VerdictKind::ALL.to_vec()).prop_map(Step::JudgePhase),
         2 => Just(Step::Advance),
-        1 => select(vec!["research", "architecture"]).prop_map(Step::Relabel),
+        2 => select(vec!["research", "architecture", "ready", "ready"]).prop_map(Step::Relabel),
     ]
 }
 
@@ -102,9 +102,9 @@ struct World {
 impl World {
     fn new() -> Self {
         let mut store = store();
-        for title in ["a", "b", "c"] {
+        for (title, phase) in [("a", "research"), ("b", "research"), ("c", "ready")] {
             let mut new = new_issue(title);
-            new.labels = vec!["phase:research".into()];
+            new.labels = vec![format!("phase:{phase}")];
             store.add_issue(&human(1), &new).unwrap();
         }
         Self {
@@ -231,6 +231,10 @@ impl World {
                     !unsettled || busy.contains(&Some(issue.id.clone())),
                     "{claim:?}"
                 );
+            }
+            // an open pull request is of the last phase
+            if self.store.open_pr(&issue.id).unwrap().is_some() {
+                prop_assert!(issue.phase().is_none_or(|phase| phase.is_ready()));
             }
             // nobody is said to be at work who is not
             if issue.state.status() == IssueStatus::InProgress {

@@ -82,6 +82,19 @@ impl Repository {
         self.keep(&worktree.key, &commit, now)
     }
 
+    /// Writes the folder as it is as a tree, embedded repositories and copied configuration files excepted. The worktree's
+    /// own index is not touched.
+    pub(super) fn tree_of_folder(
+        &self,
+        worktree: &Worktree,
+        status: &Status,
+    ) -> Result<CommitId, WorkspaceError> {
+        let git = &worktree.git;
+        let index = IndexCopy::of(git)?;
+        let protected = self.protected_paths(worktree)?;
+        stage(git, Some(index.path()), status, &protected)
+    }
+
     /// Makes a commit of the folder as it is; none when it equals the head.
     fn snapshot(
         &self,
@@ -130,7 +143,10 @@ impl Repository {
     }
 
     /// Gives a commit a rescue ref of its own.
-    pub(crate) fn keep(
+    ///
+    /// # Errors
+    /// When the repository has no such commit, or git fails.
+    pub fn keep(
         &self,
         key: &WorktreeKey,
         commit: &CommitId,

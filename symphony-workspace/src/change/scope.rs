@@ -9,7 +9,7 @@ use crate::worktree::Worktree;
 
 impl Repository {
     /// Lists every path that differs between a worktree and its merge base with a branch, sorted: what is committed, what
-    /// is not, what git does not know. Of a renamed file both names; copied configuration files and ignored files never.
+    /// is not, what git does not know. What was committed and taken back again does not differ, committed or not. Of a renamed file both names; copied configuration files and ignored files never.
     ///
     /// # Errors
     /// [`WorkspaceError::BranchMissing`] (the base), [`WorkspaceError::Unrelated`]; else when git fails.
@@ -30,18 +30,22 @@ impl Repository {
             base: base.to_string(),
             head: head.to_string(),
         })?;
-        let mut paths = BTreeSet::new();
-        for file in self.changed_files(&merge_base, &head)? {
+        let status = self.status(worktree)?;
+        let mut paths: BTreeSet<String> = status
+            .embedded
+            .iter()
+            .map(|path| repo_path_text(path))
+            .collect();
+        // what was committed and is taken back in the folder differs no more: the folder is compared, not each step
+        let now = if status.is_clean() {
+            head
+        } else {
+            self.tree_of_folder(worktree, &status)?
+        };
+        for file in self.changed_files(&merge_base, &now)? {
             paths.extend(file.old_path);
             paths.insert(file.path);
         }
-        let status = self.status(worktree)?;
-        let uncommitted = status.tracked.iter().chain(&status.untracked);
-        paths.extend(
-            uncommitted
-                .chain(&status.embedded)
-                .map(|path| repo_path_text(path)),
-        );
         Ok(paths.into_iter().collect())
     }
 }

@@ -78,6 +78,18 @@ impl GitProgram {
         Ok(String::from_utf8_lossy(&ended.stdout).trim_end().to_owned())
     }
 
+    /// Says whether git would find a program that a setting names: git looks in the same folders.
+    pub(crate) fn finds(&self, name: &str) -> bool {
+        let path = Path::new(name);
+        if path.is_absolute() {
+            return is_executable(path);
+        }
+        // what a shell would have to read first is left to it
+        let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+');
+        !name.chars().all(is_plain)
+            || env::split_paths(&self.search).any(|folder| is_executable(&folder.join(name)))
+    }
+
     pub(crate) fn search(&self) -> &OsString {
         &self.search
     }

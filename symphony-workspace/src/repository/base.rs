@@ -40,11 +40,11 @@ impl Repository {
         Ok(Base { branch, commit })
     }
 
-    /// Makes sure that work can start: there is a repository, and it has its base branch. Where that branch is the
-    /// configured one or has a usual name, no program is started.
+    /// Makes sure that work can start: there is a repository, it has its base branch, and the files of that can be checked
+    /// out. Where that branch is the configured one or has a usual name, the repository is not asked for it.
     ///
     /// # Errors
-    /// As [`Repository::open`] and [`Repository::base`].
+    /// As [`Repository::open`], [`Repository::base`] and [`Repository::require_filters`].
     pub fn require_base(path: &Path, options: RepositoryOptions) -> Result<(), WorkspaceError> {
         let repository = Self::unchecked(path, options.clone())?;
         let finds = |name: &str| repository.reader().finds(&format!("refs/heads/{name}"));
@@ -52,10 +52,10 @@ impl Repository {
             Some(name) => finds(BranchName::parse(name)?.as_str()),
             None => USUAL_NAMES.iter().any(|name| finds(name)),
         };
-        if is_there {
-            return Ok(());
+        if !is_there {
+            Self::open(path, options)?.base()?;
         }
-        Self::open(path, options)?.base().map(drop)
+        repository.require_filters()
     }
 
     /// Returns the default branch: what the remote `origin` calls its head, when there is a local

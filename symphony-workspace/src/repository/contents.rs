@@ -30,6 +30,13 @@ pub enum FilterUse {
     NotConfigured,
     /// This program is run on them.
     Runs(String),
+    /// This program would be run on them, and it is not there.
+    Missing {
+        /// The program.
+        program: String,
+        /// Whether git can not check such files out without it.
+        is_needed: bool,
+    },
 }
 
 impl Repository {
@@ -78,17 +85,59 @@ impl Repository {
             return FilterUse::NotTrusted;
         }
         let settings = self.git.user().filter_settings(name);
-        // git prefers the one that lives as long as the call
-        let command = ["process", "smudge", "clean"].iter().find_map(|variable| {
+        let last = |variable: &str| {
             let key = format!("filter.{name}.{variable}");
             let mut set = settings.iter().filter(|(found, _)| *found == key);
-            set.next_back().filter(|(_, command)| !command.is_empty())
-        });
-        let program = command.and_then(|(_, command)| command.split_whitespace().next());
-        program.map_or(FilterUse::NotConfigured, |program| {
-            FilterUse::Runs(program.to_owned())
+            set.next_back().map(|(_, value)| value.as_str())
+        };
+        let program = |variable: &str| {
+            let command = last(variable).filter(|command| !command.is_empty())?;
+            command.split_whitespace().next().map(str::to_owned)
+        };
+        // git prefers the one that lives as long as the call, and gives up when it does not answer
+        let lasting = program("process");
+        let is_needed = lasting.is_some() || last("required").is_some_and(is_true);
+        let found = lasting
+            .or_else(|| program("smudge"))
+            .or_else(|| program("clean"));
+        match found {
+            None => FilterUse::NotConfigured,
+            Some(program) if self.git.program().finds(&program) => FilterUse::Runs(program),
+            Some(program) => FilterUse::Missing { program, is_needed },
+        }
+    }
+
+    /// Makes sure that the files of the base can be checked out: no filter that they need lacks its program. Where no
+    /// program is missing, the files are not looked at.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::FilterMissing`]; as [`Repository::base`].
+    pub fn require_filters(&self) -> Result<(), WorkspaceError> {
+        let FilterUse::Missing {
+            program,
+            is_needed: true,
+        } = self.filter_use(LFS_FILTER)
+        else {
+            return Ok(());
+        };
+        let base = self.base()?;
+        let patterns = self.elsewhere(&base.commit)?.lfs;
+        if patterns.is_empty() {
+            return Ok(());
+        }
+        Err(WorkspaceError::FilterMissing {
+            program,
+            patterns,
+            root: self.root.clone(),
         })
     }
+}
+
+/// Says whether git takes a value as true.
+fn is_true(value: &str) -> bool {
+    let words = ["true", "yes", "on"];
+    words.iter().any(|word| value.eq_ignore_ascii_case(word))
+        || value.parse::<i64>().is_ok_and(|number| number != 0)
 }
 
 /// Returns the patterns of the lines that give files to Git LFS.

@@ -238,4 +238,9 @@ fn changed_paths_are_all_that_differ_from_the_base() {
             "untracked ä.txt"
         ]
     );
+    // taken back in the folder, and not committed
+    git(worktree.path(), &["mv", "src/b.txt", "src/a.txt"]);
+    std::fs::remove_file(worktree.path().join("docs/new.md")).unwrap();
+    git(worktree.path(), &["checkout", "-q", "README.md"]);
+    assert_eq!(changed(), ["untracked ä.txt"]);
 }

@@ -1,13 +1,12 @@
 //! What worktrees lack of the base: submodules, and files that Git LFS keeps elsewhere. Work goes on without them.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use symphony_core::config::{CommandLine, ProjectConfig};
-use symphony_runner::environment::agent_search_path;
-use symphony_runner::installation::Installation;
-use symphony_runner::provider::detect::find_program;
-use symphony_workspace::{CommitId, Elsewhere, FilterUse, LFS_FILTER, Repository};
+use symphony_runner::repository::BaseProblem;
+use symphony_workspace::{
+    CommitId, Elsewhere, FilterUse, LFS_FILTER, Repository, WorkspaceError,
+};
 
 use super::check::CheckView;
 
@@ -15,7 +14,6 @@ use super::check::CheckView;
 const NAMES_MAX: usize = 5;
 
 pub(super) fn check_contents(
-    installation: &Installation,
     config: &ProjectConfig,
     repository: &Repository,
     base: &CommitId,
@@ -27,22 +25,13 @@ pub(super) fn check_contents(
             return vec![CheckView::failed("files", &error, mend)];
         }
     };
-    let filter = repository.filter_use(LFS_FILTER);
-    let path = agent_search_path(&installation.environment, &config.env);
-    let is_there = is_there(&filter, &path);
     let setup = config.worktree.setup.as_ref();
+    let filter = repository.filter_use(LFS_FILTER);
     let checks = [
         check_submodules(&submodules, setup),
-        check_lfs(&lfs, &filter, is_there),
+        check_lfs(lfs, filter, repository.root()),
     ];
     checks.into_iter().flatten().collect()
-}
-
-fn is_there(filter: &FilterUse, search_path: &OsStr) -> bool {
-    match filter {
-        FilterUse::Runs(program) => find_program(Path::new(program), search_path).is_some(),
-        FilterUse::NotTrusted | FilterUse::NotConfigured => false,
-    }
 }
 
 fn check_submodules(paths: &[String], setup: Option<&CommandLine>) -> Option<CheckView> {
@@ -65,12 +54,12 @@ fn check_submodules(paths: &[String], setup: Option<&CommandLine>) -> Option<Che
     })
 }
 
-fn check_lfs(patterns: &[String], filter: &FilterUse, is_there: bool) -> Option<CheckView> {
+fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<CheckView> {
     const CHECK: &str = "git lfs";
     if patterns.is_empty() {
         return None;
     }
-    let names = some_of(patterns);
+    let names = some_of(&patterns);
     let pointers = "worktrees have pointers instead of these files, work goes on without them";
     Some(match filter {
         FilterUse::NotTrusted => CheckView::warning(
@@ -85,17 +74,31 @@ fn check_lfs(patterns: &[String], filter: &FilterUse, is_there: bool) -> Option<
             ),
             "where gates or agents need them: install git-lfs, then `git lfs install`",
         ),
-        FilterUse::Runs(program) if is_there => CheckView::ok(
+        FilterUse::Runs(program) => CheckView::ok(
             CHECK,
             format!("{names}: `{program}` brings these files into worktrees"),
         ),
-        FilterUse::Runs(program) => CheckView::failed(
+        FilterUse::Missing {
+            program,
+            is_needed: false,
+        } => CheckView::warning(
             CHECK,
-            &format!(
-                "{names}: your global git configuration runs `{program}` on these files, and it is not in PATH: no worktree can be made"
-            ),
-            "install git-lfs, or take the filter out again with `git config --global --remove-section filter.lfs`",
+            format!("{names}: {pointers} (`{program}` is not in PATH)"),
+            "where gates or agents need them: install git-lfs",
         ),
+        FilterUse::Missing {
+            program,
+            is_needed: true,
+        } => {
+            let root = root.to_owned();
+            let missing = WorkspaceError::FilterMissing {
+                program,
+                patterns,
+                root,
+            };
+            let BaseProblem { problem, mend, .. } = BaseProblem::from(&missing);
+            CheckView::failed(CHECK, &problem, mend)
+        }
     })
 }
 
@@ -141,26 +144,43 @@ mod tests {
 
     #[test]
     fn what_becomes_of_files_of_lfs_is_told() {
-        let runs = FilterUse::Runs("git-lfs".to_owned());
+        let missing = |is_needed| FilterUse::Missing {
+            program: "git-lfs".to_owned(),
+            is_needed,
+        };
         let table = [
-            (0, &FilterUse::NotConfigured, false, None),
+            (0, missing(true), None),
             (
                 1,
-                &FilterUse::NotTrusted,
-                false,
+                FilterUse::NotTrusted,
                 Some((Health::Warning, "f1: worktrees have pointers")),
             ),
             (
                 1,
-                &FilterUse::NotConfigured,
-                false,
+                FilterUse::NotConfigured,
                 Some((Health::Warning, "f1: worktrees have pointers")),
             ),
-            (1, &runs, true, Some((Health::Ok, "f1: `git-lfs` brings"))),
-            (1, &runs, false, Some((Health::Failed, "f1: your global"))),
+            (
+                1,
+                FilterUse::Runs("git-lfs".to_owned()),
+                Some((Health::Ok, "f1: `git-lfs` brings")),
+            ),
+            (
+                1,
+                missing(false),
+                Some((Health::Warning, "f1: worktrees have pointers")),
+            ),
+            (
+                7,
+                missing(true),
+                Some((
+                    Health::Failed,
+                    "no worktree can be made: your global git configuration runs `git-lfs` on f1, f2, f3, f4, f5 and 2 more,",
+                )),
+            ),
         ];
-        for (count, filter, is_there, expected) in table {
-            assert_told(check_lfs(&names(count), filter, is_there), expected);
+        for (count, filter, expected) in table {
+            assert_told(check_lfs(names(count), filter, Path::new("/r")), expected);
         }
     }
 

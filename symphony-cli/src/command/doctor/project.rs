@@ -55,15 +55,10 @@ pub(super) fn check_project(
     match repository.base() {
         Ok(base) => {
             checks.push(CheckView::ok("base branch", base.branch.to_string()));
-            checks.extend(check_contents(
-                installation,
-                &config,
-                &repository,
-                &base.commit,
-            ));
+            checks.extend(check_contents(&config, &repository, &base.commit));
         }
         Err(error) => {
-            let BaseProblem { problem, mend } = BaseProblem::from(&error);
+            let BaseProblem { problem, mend, .. } = BaseProblem::from(&error);
             checks.push(CheckView::failed("base branch", &problem, mend));
         }
     }

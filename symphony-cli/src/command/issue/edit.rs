@@ -3,17 +3,22 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{Priority, Size};
-use symphony_store::IssueEdit;
+use symphony_core::issue::{Priority, Size, phase_of};
+use symphony_runner::cancel::end_run_of;
+use symphony_runner::repository::keep_head;
+use symphony_store::{IssueEdit, SupersededReview};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::place::Session;
 use crate::value::{issue_id, named, text_or_stdin};
 use crate::view::IssueView;
 
 /// What `issue edit` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony issue edit SYM-1 --priority high --add-label urgent")]
+#[command(
+    after_help = "Examples:\n  symphony issue edit SYM-1 --priority high --add-label urgent\n  symphony issue edit SYM-1 --remove-label phase:ready --add-label phase:research"
+)]
 pub(crate) struct EditArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
@@ -75,7 +80,7 @@ impl EditArgs {
         let description = self.description.as_deref().map(text_or_stdin).transpose()?;
         let mut session = app.session()?;
         let what = || format!("edit {}", self.issue);
-        let edit = IssueEdit {
+        let mut edit = IssueEdit {
             title: self.title.clone(),
             description,
             priority: self.priority,
@@ -84,15 +89,26 @@ impl EditArgs {
             } else {
                 self.size.map(Some)
             },
-            labels: self.new_labels(&session.store.issue(&self.issue).with_context(what)?.labels),
+            labels: None,
             depends_on: (self.no_dependencies || !self.depends_on.is_empty())
                 .then(|| self.depends_on.clone()),
         };
+        let labels = self.new_labels(&session.store.issue(&self.issue).with_context(what)?.labels);
+        let ended = labels
+            .as_deref()
+            .map(|labels| end_review(app, &mut session, &self.issue, labels))
+            .transpose()
+            .with_context(what)?
+            .flatten();
+        edit.labels = labels;
         let issue = session
             .store
             .edit_issue(&App::as_human(), &self.issue, &edit)
             .with_context(what)?;
-        let sentence = format!("Changed {}: {}", issue.id, issue.title);
+        let mut sentence = format!("Changed {}: {}", issue.id, issue.title);
+        if let Some(ended) = ended {
+            sentence = format!("{sentence}. {ended}");
+        }
         app.out.done(&IssueView::from(issue), &sentence)
     }
 
@@ -119,4 +135,37 @@ impl EditArgs {
             .filter(|label| !self.removed_labels.contains(label));
         Some(kept.chain(&self.added_labels).cloned().collect())
     }
+}
+
+/// Prepares what is open for review for its end, when the labels take the issue to another phase: a run on the issue is
+/// ended first, as with `pr close`, and the commits of a pull request are kept whatever the next agent does to the branch.
+/// Returns what is said of it.
+fn end_review(
+    app: &App,
+    session: &mut Session,
+    id: &IssueId,
+    labels: &[String],
+) -> anyhow::Result<Option<String>> {
+    let phase = phase_of(labels);
+    if session.store.superseded_by(id, phase.as_ref())?.is_none() {
+        return Ok(None);
+    }
+    // it decides over a review, as a verdict does
+    app.surroundings.refuse_agents()?;
+    end_run_of(&mut session.store, id)?;
+    Ok(match session.store.superseded_by(id, phase.as_ref())? {
+        None => None,
+        Some(SupersededReview::Claim(claim)) => Some(format!(
+            "Claim {} of the phase {} is superseded.",
+            claim.id, claim.phase
+        )),
+        Some(SupersededReview::PullRequest(pr)) => {
+            let project = session.store.project(&pr.project)?;
+            let kept = keep_head(&session.installation, &project, &pr)?;
+            Some(format!(
+                "Closed pull request {}; its commits stay on {}, and in {kept}.",
+                pr.id, pr.branch
+            ))
+        }
+    })
 }

@@ -13,7 +13,7 @@ use symphony_core::tick::{
 };
 
 use super::support::{
-    NOW, at, candidate, claim_review, counts, hold, issue, lines, live, phase, plan, project,
+    NOW, at, candidate, claim_review, counts, hold, issue, lines, live, no_base, phase, plan, project,
     review, snapshot, view,
 };
 
@@ -66,7 +66,7 @@ fn every_reason_of_an_issue_has_its_row() {
             &["the project's configuration is broken: line 3: expected `}`"],
         ),
         (
-            |s, _| a(s).no_base = Some("its base branch `x` does not exist".into()),
+            |s, _| a(s).no_base = Some(no_base("its base branch `x` does not exist")),
             &["its project is on hold: its base branch `x` does not exist"],
         ),
         (
@@ -231,24 +231,6 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
     ];
     for (row, (change, expected)) in table.iter().enumerate() {
         assert_eq!(lines(&judged(*change)), [*expected], "row {row}");
-    }
-}
-
-#[test]
-fn a_claim_is_judged_whatever_became_of_a_pull_request_that_an_earlier_phase_left() {
-    for (has_verdict, gates_verified) in [(true, true), (false, true), (false, false)] {
-        let mut snapshot = snapshot();
-        let left = ReviewCandidate {
-            has_verdict,
-            gates_verified,
-            ..review(1)
-        };
-        snapshot.reviews = vec![left, claim_review(1)];
-        let plan = plan_tick(&snapshot, at(NOW));
-        let [Action::StartRun(start)] = plan.actions.as_slice() else {
-            panic!("{plan:?}");
-        };
-        assert_eq!(start.target, RunTarget::Claim(issue(1), ClaimId::new(1)));
     }
 }
 

@@ -8,7 +8,7 @@ use symphony_core::tick::{
 };
 
 use super::support::{
-    NOW, at, candidate, counts, issue, live, plan, project, review, run_id, snapshot,
+    NOW, at, candidate, counts, issue, live, no_base, plan, project, review, run_id, snapshot,
 };
 
 #[test]
@@ -194,6 +194,24 @@ fn an_accepted_phase_advances_but_never_under_a_run() {
             "wait SYM-2: run r1 is at work on it",
         ]
     );
+}
+
+#[test]
+fn worktrees_stay_while_their_project_has_no_base() {
+    let mut snapshot = snapshot();
+    snapshot.clean_ups = vec![CleanUp {
+        issue: issue(1),
+        project: project("a"),
+    }];
+    assert!(snapshot.needs_base(&project("a")) && !snapshot.needs_base(&project("b")));
+    let view = snapshot.projects.get_mut(&project("a")).unwrap();
+    view.no_base = Some(no_base("it is gone"));
+    assert_eq!(
+        plan(&snapshot),
+        ["wait SYM-1: its project is on hold: it is gone"]
+    );
+    snapshot.projects.get_mut(&project("a")).unwrap().no_base = None;
+    assert_eq!(plan(&snapshot), ["clean up SYM-1"]);
 }
 
 #[test]

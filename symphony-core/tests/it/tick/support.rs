@@ -8,7 +8,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::tick::{
-    Action, Candidate, Hold, HoldScope, LiveRun, LockState, Plan, ProjectAgents, ProjectView,
+    Action, Candidate, Hold, HoldScope, LiveRun, LockState, NoBase, Plan, ProjectAgents, ProjectView,
     Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, plan_tick,
 };
 
@@ -109,6 +109,13 @@ pub(crate) fn review(number: u64) -> ReviewCandidate {
         has_verdict: false,
         last_judged_at: None,
         counts: AttemptCounts::default(),
+    }
+}
+
+pub(crate) fn no_base(problem: &str) -> NoBase {
+    NoBase {
+        problem: problem.into(),
+        answer: "symphony doctor".into(),
     }
 }
 

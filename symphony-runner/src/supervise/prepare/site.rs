@@ -47,6 +47,8 @@ impl Site {
         subject: &Subject,
     ) -> Result<Self, RunnerError> {
         let repository = open_repository(&job.project, &job.config)?;
+        // before anything is made: without it git stops in the middle of a checkout
+        repository.require_filters()?;
         remove_leftovers(job, store, &repository).await?;
         match subject {
             Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
