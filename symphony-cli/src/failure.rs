@@ -320,7 +320,9 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         }
         WorkspaceError::FilterMissing { program, .. } => Verdict::new(
             Exit::Failed,
-            format!("install `{program}`, or put its folder into PATH; `symphony doctor` says more"),
+            format!(
+                "install `{program}`, or put its folder into PATH; `symphony doctor` says more"
+            ),
         ),
         WorkspaceError::Conflict { base, head, .. } => Verdict::new(
             Exit::Refused,

@@ -282,9 +282,8 @@ fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
     match &routing.error {
         Some(error) => format!("{}: {}", error.class, error.message),
         None if end.gate_is_red => "a required gate is red on its pull request".to_owned(),
-        None if end.run.moved_issue || routing.status != RunStatus::Succeeded => {
-            routing.status.to_string()
-        }
+        None if routing.status != RunStatus::Succeeded => routing.status.to_string(),
+        None if end.run.moved_issue => "the agent gave the issue back".to_owned(),
         None if is_in_phase(end.run) => "it ended well, without an accepted claim".to_owned(),
         None => "it ended well, without a pull request".to_owned(),
     }

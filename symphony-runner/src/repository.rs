@@ -108,9 +108,7 @@ impl From<&WorkspaceError> for BaseProblem {
         let (problem, mend, answer) = match error {
             WorkspaceError::BranchMissing { branch, .. } => (
                 format!("its base branch `{branch}` does not exist"),
-                format!(
-                    "`git branch {branch} COMMIT` makes it, `{name_it}` names another one"
-                ),
+                format!("`git branch {branch} COMMIT` makes it, `{name_it}` names another one"),
                 name_it,
             ),
             WorkspaceError::NoDefaultBranch { branches, .. } => (

@@ -1,13 +1,14 @@
 //! What people are told of: queued by a tick, sent once, by one process at a time.
 
 use rusqlite::{OptionalExtension, params};
+use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::InboxItem;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::open::Store;
-use crate::row::{json, parsed, to_json};
+use crate::row::{json, parsed, time, to_json};
 
 /// A notification that is being sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,28 @@ impl Store {
             .conn
             .prepare_cached("SELECT EXISTS (SELECT 1 FROM notification WHERE state = 'queued')")?
             .query_row([], |row| row.get(0))?)
+    }
+
+    /// Returns what went wrong with the last notification of a project, and when; none when it was sent, or there was none.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn notification_problem(
+        &self,
+        project: &ProjectId,
+    ) -> Result<Option<(String, Timestamp)>, StoreError> {
+        let last: Option<(Option<String>, i64)> = self
+            .conn
+            .prepare_cached(
+                "SELECT problem, updated_at FROM notification WHERE project = ?1 AND state IN ('sent', 'failed')
+                 ORDER BY updated_at DESC, key DESC LIMIT 1",
+            )?
+            .query_row([project.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match last {
+            Some((Some(problem), at)) => Ok(Some((problem, time(at)?))),
+            Some((None, _)) | None => Ok(None),
+        }
     }
 
     /// Takes the oldest notification that waits. It is never taken again: told at most once.

@@ -62,6 +62,7 @@ impl RunArgs {
             interrupts,
             progress: Progress::new(app.out, Stream::Events),
             live: Vec::new(),
+            told: Vec::new(),
         };
         watch
             .go_on(Duration::from_secs(self.interval), self.until_idle)
@@ -78,12 +79,14 @@ struct Loop<'a> {
     interrupts: Interrupts,
     progress: Progress,
     live: Vec<RunId>,
+    /// The problems of the last tick.
+    told: Vec<String>,
 }
 
 impl Loop<'_> {
     fn go_on(&mut self, interval: Duration, until_idle: bool) -> anyhow::Result<()> {
+        let mut tick = self.tick()?;
         loop {
-            let tick = self.tick()?;
             if until_idle && self.is_idle(&tick)? {
                 self.progress
                     .say("Nothing is left to do that agents could do now.");
@@ -92,7 +95,22 @@ impl Loop<'_> {
             if self.watch(interval)? {
                 return self.leave();
             }
+            tick = match self.tick() {
+                // a file that is being edited, a database that is busy: the loop outlives it, as cron would
+                Err(error) if !until_idle => self.failed(&error),
+                tick => tick?,
+            };
         }
+    }
+
+    /// Tells that a tick failed.
+    fn failed(&mut self, error: &anyhow::Error) -> TickView {
+        let problem = format!("the tick failed: {error:#}");
+        if !self.told.contains(&problem) {
+            self.progress.say(&format!("Not done: {problem}"));
+        }
+        self.told = vec![problem];
+        TickView::busy()
     }
 
     /// Makes a tick and tells what it did.
@@ -117,9 +135,11 @@ impl Loop<'_> {
                 tick: &view,
             })?;
         } else {
-            view.problems
-                .iter()
-                .for_each(|problem| self.progress.say(&format!("Not done: {problem}")));
+            // what lasts is told once
+            for problem in view.problems.iter().filter(|p| !self.told.contains(p)) {
+                self.progress.say(&format!("Not done: {problem}"));
+            }
+            self.told.clone_from(&view.problems);
         }
         self.live = self
             .store

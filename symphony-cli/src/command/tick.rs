@@ -15,7 +15,8 @@ use crate::view::{RunView, TickView};
 /// What `tick` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It claims and starts, and does not wait for agents: each has a supervisor of its own.\n\n\
+    after_help = "It claims and starts, and does not wait for agents: each has a supervisor of its own. With --quiet it prints \
+                  problems only, and each of them once while it lasts: cron mails what is printed.\n\n\
                   Example, a crontab's line:\n  * * * * * symphony -C /home/me/project --quiet tick"
 )]
 pub(crate) struct TickArgs {
@@ -50,16 +51,18 @@ impl TickArgs {
                 return Ok(Exit::Done);
             }
         };
+        let new_problems = report.new_problems.clone();
         let view = self.view(app, &installation, report)?;
         let quiet = app.out.is_quiet() && !app.out.is_json() && !self.dry_run;
+        // with `--quiet` too: it is what cron mails, once while it lasts
+        let told = if quiet { &new_problems } else { &view.problems };
         if !quiet {
             app.out.answer(&view)?;
         }
         if !app.out.is_json() {
-            // with `--quiet` too: it is what cron mails
-            view.problems
-                .iter()
-                .for_each(|problem| app.out.warn(problem));
+            for problem in told {
+                app.out.warn(problem);
+            }
         }
         Ok(if view.problems.is_empty() {
             Exit::Done

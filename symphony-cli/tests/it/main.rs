@@ -73,7 +73,6 @@ mod pull_requests;
 mod python_mcp;
 #[cfg(test)]
 mod reaching_out;
-mod relabel;
 #[cfg(test)]
 #[cfg(feature = "real-cli")]
 mod real_claude;
@@ -85,6 +84,7 @@ mod real_codex;
 mod real_faults;
 #[cfg(test)]
 mod records;
+mod relabel;
 #[cfg(test)]
 mod review;
 #[cfg(test)]

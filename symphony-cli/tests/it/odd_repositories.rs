@@ -170,7 +170,10 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
         .run(&["explain", "SYM-2"])
         .run(&["inbox"]);
     assert_transcript!("missing_filter", transcript);
-    assert_eq!(project.json(&["runs", "list"])["items"][0]["issue"], "SYM-1");
+    assert_eq!(
+        project.json(&["runs", "list"])["items"][0]["issue"],
+        "SYM-1"
+    );
     // one that git can do without
     project.git(&["config", "--global", "--unset", "filter.lfs.process"]);
     project.git(&["config", "--global", "filter.lfs.required", "false"]);
@@ -185,6 +188,27 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
         "warning git lfs: *.bin: worktrees have pointers instead of these files, work goes on without them (`no-such-lfs` is not in PATH)"
     );
     assert_eq!(project.tick_one("worker", "succeeded")["issue"], "SYM-2");
+}
+
+#[test]
+fn a_problem_that_lasts_is_mailed_once() {
+    let project = project();
+    project.configure_more(&json!({ "base_branch": "develop" }));
+    project.add_issue("Say hello");
+    project.ok(&["pause"]);
+    let mailed = || {
+        let tick = project.symphony(&["--quiet", "tick"]);
+        assert_eq!(tick.stdout, "");
+        (tick.code, tick.stderr.contains("project tool is on hold"))
+    };
+    assert_eq!([mailed(), mailed()], [(1, true), (1, false)]);
+    project.git(&["branch", "develop"]);
+    assert_eq!(mailed(), (0, false));
+    project.git(&["branch", "-D", "develop"]);
+    assert_eq!([mailed(), mailed()], [(1, true), (1, false)]);
+    assert!(project.json(&["status"])["last_tick_at"].is_string());
+    // who looks himself is told each time
+    assert_eq!(project.symphony(&["tick"]).stderr.lines().count(), 1);
 }
 
 #[test]

@@ -147,7 +147,9 @@ fn a_commit_after_the_review_refuses_a_merge_and_says_how_to_go_on() {
     assert_eq!(refused.code, 4, "{refused:#?}");
     let back = format!("git branch -f symphony/SYM-1 {}", head.trim());
     assert!(
-        refused.stderr.contains(&format!("`{back}` leaves that out")),
+        refused
+            .stderr
+            .contains(&format!("`{back}` leaves that out")),
         "{refused:#?}"
     );
     assert_eq!(project.issue("SYM-1")["status"], "review");

@@ -73,6 +73,11 @@ fn each_item_of_the_inbox_is_told_once_and_a_failure_stops_nothing() {
     assert_eq!(all[2]["kind"], "undispatched");
     let log = std::fs::read_to_string(project.root.join(".symphony/notify.log")).unwrap();
     assert!(log.contains("exit code 3: it broke"), "{log}");
+    let doctor = project.ok(&["doctor"]);
+    assert!(
+        doctor.contains("\nwarning  notify: the last one was not told, at "),
+        "{doctor}"
+    );
 }
 
 /// The failed publications of the inbox: what they say, and the usual answer.
@@ -142,7 +147,14 @@ fn a_pull_request_is_published_once_and_again_when_a_human_asks() {
         &json!({ "judge_enabled": false, "publish": "echo no network >&2; exit 7" }),
     );
     let failed = project.symphony(&["pr", "publish", "SYM-1"]);
-    assert_eq!(failed.code, 1, "{failed:?}");
+    assert_eq!(
+        (failed.code, failed.stdout.as_str(), failed.stderr.as_str()),
+        (
+            1,
+            "",
+            "warning: Pull request 1 was not published: no network [exit code 7]\n"
+        )
+    );
     let pr = project.json(&["pr", "show", "SYM-1"]);
     assert_eq!(
         json!([

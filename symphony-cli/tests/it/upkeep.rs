@@ -97,7 +97,7 @@ fn a_document_with_anything_wrong_is_refused_whole_with_its_lines() {
     assert!(
         answer
             .stderr
-            .contains("2 problems found, nothing was imported: line 3: "),
+            .contains("2 problems found, nothing was imported:\nline 3: "),
         "{answer:?}"
     );
     assert!(

@@ -134,11 +134,12 @@ fn route(row: Row) -> String {
             || "-".to_owned(),
             |r| { format!("{} {}s", r.kind, r.due_at.as_second()) }
         ),
-        if routing.comment.is_some() {
-            " | comment"
-        } else {
-            ""
-        },
+        routing
+            .comment
+            .map_or_else(String::new, |text| match text.split_once("Last: ") {
+                Some((_, last)) => format!(" | last: {}", last.lines().next().unwrap_or_default()),
+                None => " | comment".to_owned(),
+            }),
     )
 }
 
@@ -306,12 +307,12 @@ fn every_end_has_its_route() {
         (
             "worker failed for the last time",
             last(r(Worker, InProgress, Failed, Some(ErrorClass::AgentFailed))),
-            "failed:agent_failed | breaker_opened | 3/3 | - | comment",
+            "failed:agent_failed | breaker_opened | 3/3 | - | last: agent_failed: m",
         ),
         (
             "worker continued for the last time",
             last(r(Worker, InProgress, Succeeded, None)),
-            "succeeded | breaker_opened | 0/3 | - | comment",
+            "succeeded | breaker_opened | 0/3 | - | last: it ended well, without a pull request",
         ),
         (
             "judge gave a verdict",
@@ -366,7 +367,7 @@ fn every_end_has_its_route() {
         (
             "judge failed for the last time",
             last(r(Judge, Review, Failed, Some(ErrorClass::AgentFailed))),
-            "failed:agent_failed | breaker_opened | 3/3 | - | comment",
+            "failed:agent_failed | breaker_opened | 3/3 | - | last: agent_failed: m",
         ),
         (
             "worker opened a pr, gate is red, then the provider was overloaded",
@@ -386,12 +387,12 @@ fn every_end_has_its_route() {
         (
             "worker opened a pr with its last attempt, gate is red",
             last(red(r(Worker, Review, Succeeded, None))),
-            "succeeded | breaker_opened | 0/3 | - | comment",
+            "succeeded | breaker_opened | 0/3 | - | last: a required gate is red on its pull request",
         ),
         (
             "worker gave it back with its last attempt",
             last(moved(r(Worker, IssueState::Todo, Succeeded, None))),
-            "succeeded | breaker_opened | 0/3 | - | comment",
+            "succeeded | breaker_opened | 0/3 | - | last: the agent gave the issue back",
         ),
         (
             "judge failed for the last time, but a human merged meanwhile",

@@ -19,6 +19,6 @@ pub use project_agents::{
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
     AcceptedPhase, Candidate, CleanUp, DueRetry, Hold, HoldScope, Leftover, LeftoverOwner, LiveRun,
-    LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue,
-    SubtasksOutcome,
+    LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
+    SplitIssue, SubtasksOutcome,
 };

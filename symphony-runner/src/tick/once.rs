@@ -49,6 +49,8 @@ pub struct TickReport {
     pub lines: Vec<String>,
     /// What could not be done, a line each; the next tick tries again.
     pub problems: Vec<String>,
+    /// Those of them that the last tick did not have.
+    pub new_problems: Vec<String>,
 }
 
 /// Makes one tick on the installation's database.
@@ -61,7 +63,7 @@ pub fn tick(
     options: TickOptions,
 ) -> Result<TickOutcome, RunnerError> {
     installation.refuse_network()?;
-    let Some(turn) = Turn::take(installation, options.wait_for_lock)? else {
+    let Some(mut turn) = Turn::take(installation, options.wait_for_lock)? else {
         return Ok(TickOutcome::Busy);
     };
     let now = Timestamp::now();
@@ -96,6 +98,7 @@ pub fn tick(
         let (lines, problems) = daily_clean_up(store, days, now)?;
         report.lines.extend(lines);
         report.problems.extend(problems);
+        report.new_problems = turn.note_problems(now, &report.problems);
     }
     Ok(TickOutcome::Done(report))
 }

@@ -4,9 +4,7 @@ use std::path::Path;
 
 use symphony_core::config::{CommandLine, ProjectConfig};
 use symphony_runner::repository::BaseProblem;
-use symphony_workspace::{
-    CommitId, Elsewhere, FilterUse, LFS_FILTER, Repository, WorkspaceError,
-};
+use symphony_workspace::{CommitId, Elsewhere, FilterUse, LFS_FILTER, Repository, WorkspaceError};
 
 use super::check::CheckView;
 

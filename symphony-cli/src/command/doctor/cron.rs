@@ -8,13 +8,16 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::config::ProjectConfig;
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::detect::find_program;
+use symphony_runner::repository::open_repository;
 use symphony_runner::tick::last_tick;
+use symphony_workspace::{FilterUse, LFS_FILTER};
 
 use super::check::{CheckView, fail_with, write_checks};
+use super::programs::{Seeker, needed_programs};
 use super::schedule::Schedule;
 use crate::app::App;
 use crate::output::{Page, View, ago};
@@ -54,7 +57,11 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let config = session.config().context("check what differs under cron")?;
     let installation = &session.installation;
     let last_tick = last_tick(installation).context("ask for the last tick")?;
-    let (path, programs) = needed_path(installation, &config);
+    let filter = open_repository(&session.project, &config)
+        .map_or(FilterUse::NotConfigured, |repository| {
+            repository.filter_use(LFS_FILTER)
+        });
+    let (path, programs) = needed_path(installation, &config, &filter);
     let checks = vec![
         check_home(installation),
         check_user(installation),
@@ -110,26 +117,30 @@ fn check_user(installation: &Installation) -> CheckView {
 }
 
 /// Returns the folders that cron's own search path lacks, before that path, and what was found out.
-fn needed_path(installation: &Installation, config: &ProjectConfig) -> (String, CheckView) {
+fn needed_path(
+    installation: &Installation,
+    config: &ProjectConfig,
+    filter: &FilterUse,
+) -> (String, CheckView) {
     const CHECK: &str = "path";
     let here = agent_search_path(&installation.environment, &config.env);
+    let plain = installation.environment.get(OsStr::new("PATH"));
+    let plain = plain.cloned().unwrap_or_default();
     let mut under_cron: BTreeMap<OsString, OsString> = installation.environment.clone();
     under_cron.insert("PATH".into(), CRON_PATH.into());
     let there = agent_search_path(&under_cron, &config.env);
     let mut folders: Vec<String> = Vec::new();
     let mut missing = Vec::new();
-    for program in programs(config) {
-        // git is looked for by Symphony itself, in the plain path
-        let cron = if program == Path::new("git") {
-            OsStr::new(CRON_PATH)
-        } else {
-            &there
+    for (program, seeker) in needed_programs(config, filter) {
+        let (cron, here) = match seeker {
+            Seeker::Symphony => (OsStr::new(CRON_PATH), plain.as_os_str()),
+            Seeker::Agent => (there.as_os_str(), here.as_os_str()),
         };
-        if program.components().count() > 1 || find_program(&program, cron).is_some() {
+        if find_program(&program, cron).is_some() {
             continue;
         }
         let name = program.display().to_string();
-        if let Some(folder) = find_program(&program, &here)
+        if let Some(folder) = find_program(&program, here)
             .as_deref()
             .and_then(Path::parent)
         {
@@ -137,7 +148,9 @@ fn needed_path(installation: &Installation, config: &ProjectConfig) -> (String, 
             if !folders.contains(&folder) {
                 folders.push(folder);
             }
-            missing.push(name);
+            if !missing.contains(&name) {
+                missing.push(name);
+            }
         }
     }
     let check = if missing.is_empty() {
@@ -151,24 +164,6 @@ fn needed_path(installation: &Installation, config: &ProjectConfig) -> (String, 
     };
     folders.push(CRON_PATH.to_owned());
     (folders.join(":"), check)
-}
-
-/// The programs that a tick and its agents start.
-fn programs(config: &ProjectConfig) -> Vec<std::path::PathBuf> {
-    let mut programs = vec!["git".into()];
-    for (provider, default) in [
-        (ProviderName::ClaudeCli, "claude"),
-        (ProviderName::CodexCli, "codex"),
-    ] {
-        let chosen = config.provider.named();
-        if chosen.is_none_or(|name| name == provider) {
-            let binary = config.providers.settings(provider).binary.clone();
-            programs.push(binary.unwrap_or_else(|| default.into()));
-        }
-    }
-    // npm's programs are scripts of Node.js
-    programs.push("node".into());
-    programs
 }
 
 fn check_credentials(installation: &Installation, config: &ProjectConfig) -> CheckView {

@@ -10,6 +10,7 @@ use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOpti
 
 use super::agents::check_agents;
 use super::check::{CheckView, fail_with};
+use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::check_project;
 use crate::app::App;
@@ -55,6 +56,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     let project = check_database(&installation, &mut checks);
     if let Some(project) = project {
         check_project(&installation, &project, &mut checks);
+        checks.extend(check_notify(&installation, &project));
     }
     Ok(checks)
 }

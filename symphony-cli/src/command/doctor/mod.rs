@@ -7,7 +7,9 @@ mod check;
 mod contents;
 mod cron;
 mod installation;
+mod notify;
 mod permissions;
+mod programs;
 mod project;
 mod schedule;
 

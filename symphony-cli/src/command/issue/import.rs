@@ -100,10 +100,10 @@ impl ImportArgs {
             .map(|problem| format!("line {}: {}", problem.line, problem.problem))
             .collect();
         let message = format!(
-            "import {}: {} found, nothing was imported: {}",
+            "import {}: {} found, nothing was imported:\n{}",
             self.file.display(),
             plural(problems.len(), "problem"),
-            listed.join("; ")
+            listed.join("\n")
         );
         Stop::new(Exit::Failed, message).hint("mend the file and type the command again")
     }

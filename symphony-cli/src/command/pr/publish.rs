@@ -32,20 +32,25 @@ impl PublishArgs {
         let outcome = publish_pr(&session.installation, pr.id).context(what)?;
         let view = PrView::from(session.store.pr(pr.id)?)
             .with_publication(session.store.publication(pr.id)?);
-        let sentence = match (&outcome.url, outcome.published) {
-            (Some(url), true) => format!("Published pull request {}: {url}", pr.id),
-            (None, true) => format!("Published pull request {}.", pr.id),
-            (_, false) => {
-                let last = outcome.output.lines().last().unwrap_or_default();
-                format!("Pull request {} was not published: {last}", pr.id)
+        if !outcome.published {
+            if app.out.is_json() {
+                app.out.json(&view)?;
             }
+            // what it said last, before how it ended
+            let mut lines = outcome.output.lines().rev();
+            let how = lines.next().unwrap_or_default();
+            let said = lines.find(|line| !line.trim().is_empty()).unwrap_or(how);
+            app.out.warn(&format!(
+                "Pull request {} was not published: {said} {how}",
+                pr.id
+            ));
+            return Ok(Exit::Failed);
+        }
+        let sentence = match &outcome.url {
+            Some(url) => format!("Published pull request {}: {url}", pr.id),
+            None => format!("Published pull request {}.", pr.id),
         };
         app.out.done(&view, &sentence)?;
-        if outcome.published {
-            Ok(Exit::Done)
-        } else {
-            app.out.warn(&sentence);
-            Ok(Exit::Failed)
-        }
+        Ok(Exit::Done)
     }
 }

@@ -145,7 +145,7 @@ fn every_end_in_a_phase_has_its_route() {
                 row.counts = (0, 2);
                 row
             },
-            "succeeded | breaker_opened | 0/3 | - | comment",
+            "succeeded | breaker_opened | 0/3 | - | last: it ended well, without an accepted claim",
         ),
     ];
     for (name, row, expected) in table {

@@ -13,8 +13,8 @@ use symphony_core::tick::{
 };
 
 use super::support::{
-    NOW, at, candidate, claim_review, counts, hold, issue, lines, live, no_base, phase, plan, project,
-    review, snapshot, view,
+    NOW, at, candidate, claim_review, counts, hold, issue, lines, live, no_base, phase, plan,
+    project, review, snapshot, view,
 };
 
 fn texts(snapshot: &Snapshot, candidate: &Candidate) -> Vec<String> {

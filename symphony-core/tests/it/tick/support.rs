@@ -8,8 +8,8 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::tick::{
-    Action, Candidate, Hold, HoldScope, LiveRun, LockState, NoBase, Plan, ProjectAgents, ProjectView,
-    Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, plan_tick,
+    Action, Candidate, Hold, HoldScope, LiveRun, LockState, NoBase, Plan, ProjectAgents,
+    ProjectView, Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, plan_tick,
 };
 
 /// The time of every tick here, unless a test says otherwise.

@@ -1,0 +1,26 @@
+//! Whether people are told of what waits for them.
+
+use symphony_runner::RunnerError;
+use symphony_runner::installation::Installation;
+use symphony_store::Project;
+
+use super::check::CheckView;
+
+/// Tells how the last notification ended; nothing where no command is configured, or the configuration is broken, which is
+/// told elsewhere.
+pub(super) fn check_notify(installation: &Installation, project: &Project) -> Option<CheckView> {
+    const CHECK: &str = "notify";
+    let line = installation.project_config(project).ok()?.notify?;
+    let last = installation
+        .open_store()
+        .and_then(|store| Ok::<_, RunnerError>(store.notification_problem(&project.id)?));
+    Some(match last {
+        Ok(None) => CheckView::ok(CHECK, line.to_string()),
+        Ok(Some((problem, at))) => CheckView::warning(
+            CHECK,
+            format!("the last one was not told, at {at:.0}: {problem}"),
+            "mend the command; `symphony inbox` has what it did not tell",
+        ),
+        Err(error) => CheckView::failed(CHECK, &error, "`symphony db check` says more"),
+    })
+}

@@ -1,0 +1,103 @@
+//! The programs that a tick, its agents and the commands of the configuration start.
+
+use std::path::PathBuf;
+
+use symphony_core::config::{CommandLine, ProjectConfig, ProviderName};
+use symphony_workspace::FilterUse;
+
+/// Who looks for a program, and where.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Seeker {
+    /// Symphony itself, its git, and hooks: the plain search path.
+    Symphony,
+    /// Agents, gates and the set-up: the search path that is made for agents.
+    Agent,
+}
+
+/// Returns the programs that are looked for by name, each once for each that looks.
+pub(super) fn needed_programs(config: &ProjectConfig, lfs: &FilterUse) -> Vec<(PathBuf, Seeker)> {
+    let mut needed = vec![(PathBuf::from("git"), Seeker::Symphony)];
+    let mut add = |program: PathBuf, seeker| {
+        let need = (program, seeker);
+        if need.0.components().count() == 1 && !needed.contains(&need) {
+            needed.push(need);
+        }
+    };
+    if let FilterUse::Runs(program) = lfs {
+        add(program.into(), Seeker::Symphony);
+    }
+    for (provider, default) in [
+        (ProviderName::ClaudeCli, "claude"),
+        (ProviderName::CodexCli, "codex"),
+    ] {
+        let chosen = config.provider.named();
+        if chosen.is_none_or(|name| name == provider) {
+            let binary = config.providers.settings(provider).binary.clone();
+            add(binary.unwrap_or_else(|| default.into()), Seeker::Agent);
+        }
+    }
+    // npm's programs are scripts of Node.js
+    add("node".into(), Seeker::Agent);
+    let gates = config.gates.iter().map(|gate| &gate.command);
+    for line in gates.chain(&config.worktree.setup) {
+        for program in programs_of(line) {
+            add(program.into(), Seeker::Agent);
+        }
+    }
+    for line in config.notify.iter().chain(&config.publish) {
+        for program in programs_of(line) {
+            add(program.into(), Seeker::Symphony);
+        }
+    }
+    needed
+}
+
+/// Returns the first words of the commands of a line, as far as a glance tells them: what a shell builds in is among them,
+/// and is found nowhere.
+fn programs_of(line: &CommandLine) -> Vec<&str> {
+    match line {
+        CommandLine::Argv(words) => words.first().map(String::as_str).into_iter().collect(),
+        CommandLine::Shell(text) => text
+            .split(['&', '|', ';', '\n', '(', ')', '{', '}'])
+            .filter_map(first_program)
+            .collect(),
+    }
+}
+
+fn first_program(command: &str) -> Option<&str> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
+    command
+        .split_whitespace()
+        .find(|word| !word.contains('=') && *word != "!")
+        .filter(|word| word.chars().all(is_plain))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_programs_of_a_command_are_told_at_a_glance() {
+        let shell = |text: &str| CommandLine::Shell(text.to_owned());
+        let table = [
+            (shell("cargo test --workspace"), vec!["cargo"]),
+            (
+                shell("CI=1 npm ci && npm test | tee log; ./own.sh"),
+                vec!["npm", "npm", "tee"],
+            ),
+            (
+                shell("! grep -q TODO src\n(cd web && yarn build)"),
+                vec!["grep", "cd", "yarn"],
+            ),
+            (shell("$RUN \"a b\""), vec![]),
+            (shell(""), vec![]),
+            (
+                CommandLine::Argv(vec!["make".to_owned(), "a;b".to_owned()]),
+                vec!["make"],
+            ),
+        ];
+        for (line, expected) in table {
+            assert_eq!(programs_of(&line), expected, "{line}");
+        }
+    }
+}
