@@ -101,7 +101,7 @@ fn a_document_with_anything_wrong_is_refused_whole_with_its_lines() {
         "{answer:?}"
     );
     assert!(
-        answer.stderr.contains("; line 4: unknown field `titel`"),
+        answer.stderr.contains("\nline 4: unknown field `titel`"),
         "{answer:?}"
     );
     std::fs::write(
