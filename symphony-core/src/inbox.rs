@@ -3,7 +3,7 @@
 //! The store and the plan of a tick find what waits; here it is only said. An item's key stays the same while it waits,
 //! so that it is told once.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

@@ -1,6 +1,6 @@
 //! What an agent or a person learned that helps with other issues.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

@@ -27,7 +27,8 @@ pub mod run;
 pub mod spending;
 pub mod test_health;
 pub mod tick;
+pub mod timestamp;
 pub mod tools;
 pub mod unit;
 
-pub use jiff::Timestamp;
+pub use timestamp::Timestamp;

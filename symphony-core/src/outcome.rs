@@ -1,6 +1,6 @@
 //! What becomes of an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use crate::agent::AgentType;
 use crate::failure::ErrorClass;

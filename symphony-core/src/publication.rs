@@ -1,6 +1,6 @@
 //! A pull request as it was published elsewhere, by a configured command (spec: orchestrator, "Human actions").
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

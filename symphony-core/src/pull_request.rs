@@ -1,6 +1,6 @@
 //! Pull requests: Symphony's own record of a change that waits for a verdict and a merge.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

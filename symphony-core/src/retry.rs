@@ -1,6 +1,6 @@
 //! Retry policy: when a failed or unfinished run is tried again (spec: orchestrator, "Failure").
 
-use jiff::{SignedDuration, Timestamp};
+use crate::Timestamp;
 
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
@@ -103,9 +103,7 @@ pub fn is_ahead_of_clock(recorded: Timestamp, now: Timestamp) -> bool {
 
 /// Adds milliseconds to a time; stays at the end of time instead of passing it.
 pub fn after(now: Timestamp, ms: u64) -> Timestamp {
-    let ms = i64::try_from(ms).unwrap_or(i64::MAX);
-    now.checked_add(SignedDuration::from_millis(ms))
-        .unwrap_or(Timestamp::MAX)
+    now.saturating_add_ms(ms)
 }
 
 /// The appointment that the end of a run asks for.

@@ -1,6 +1,6 @@
 //! Agent runs: their status, usage and protection level.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::agent::AgentType;

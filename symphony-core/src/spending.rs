@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

@@ -59,7 +59,8 @@ pub(crate) fn unfinished_runs(project: &Project) -> Result<Vec<UnfinishedRun>, R
 /// Returns when a file or folder was last changed; none when it is gone.
 pub(crate) fn changed(path: &Path) -> Option<Timestamp> {
     let modified: SystemTime = path.symlink_metadata().ok()?.modified().ok()?;
-    Timestamp::try_from(modified).ok()
+    let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Timestamp::from_millisecond(i64::try_from(since_epoch.as_millis()).ok()?).ok()
 }
 
 /// Finds out whose the files of unfinished runs are; those of runs that are live are left out.

@@ -1,6 +1,6 @@
 //! Claims as they are recorded: what was claimed, what became of it.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

@@ -1,6 +1,6 @@
 //! Issues, comments and findings as records.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::attributes::{CommentAuthor, FindingKind, Priority, Size};

@@ -1,7 +1,7 @@
 //! What stands in the way of runs that do not come from the backlog: phases of plans. They share slots and holds with
 //! issues.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::predicate::{covers, is_probed, review_obstacles, stands};
 use super::project_agents::wizard_comes_first;

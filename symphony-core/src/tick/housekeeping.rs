@@ -1,6 +1,6 @@
 //! What a tick does to issues without starting a run: next phases, ended sub-tasks, worktrees that are no longer needed.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::plan::{Action, Decision, Plan};
 use super::predicate::no_base;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::Serialize;
 
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock};

@@ -1,6 +1,6 @@
 //! The predicates of dispatch: what an issue wants, and what stands in its way. `plan_tick` and `explain` read the same.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;

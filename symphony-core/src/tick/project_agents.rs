@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::plan::{Plan, Waiting, start_run, tier};
 use super::predicate::{common, project_obstacles};

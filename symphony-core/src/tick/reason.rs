@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::Serialize;
 
 use super::snapshot::HoldScope;

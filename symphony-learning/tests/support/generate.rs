@@ -217,8 +217,10 @@ pub(crate) fn learnings(patterns: Vec<String>, seed: u64) -> Vec<Learning> {
             labels: (0..random.below(4))
                 .map(|_| (*random.pick(&labels)).to_owned())
                 .collect(),
-            created_at: now
-                - jiff::SignedDuration::from_mins(random.below(150 * 24 * 60) as i64 - 100),
+            created_at: Timestamp::from_second(
+                now.as_second() - (random.below(150 * 24 * 60) as i64 - 100) * 60,
+            )
+            .unwrap(),
         })
         .collect()
 }

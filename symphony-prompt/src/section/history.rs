@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::unit::Tokens;
 
@@ -179,7 +180,7 @@ pub(crate) fn rejected_claims<'a>(
     let make = |claim: &'a CommentInput| Fenced {
         origin: claim.created_at.map_or_else(
             || "rejected claim".into(),
-            |at| format!("rejected claim of {at}").into(),
+            |at| format!("rejected claim of {}", to_the_minute(at)).into(),
         ),
         author: claim.author.name().into(),
         text: strip_hidden(&claim.content),
@@ -202,15 +203,21 @@ pub(crate) fn conversation<'a>(
 ) -> SectionDraft<'a> {
     let shown = last(comments, max);
     let make = |comment: &'a CommentInput| Fenced {
-        origin: comment
-            .created_at
-            .map_or_else(|| "comment".into(), |at| format!("comment of {at}").into()),
+        origin: comment.created_at.map_or_else(
+            || "comment".into(),
+            |at| format!("comment of {}", to_the_minute(at)).into(),
+        ),
         author: comment.author.name().into(),
         text: strip_hidden(&comment.content),
     };
     let (kept, fit) =
         fitter.fit_newest(shown, comments.len(), cap, |comment| &comment.content, make);
     list_section(SectionName::Conversation, "## Conversation\n", kept, fit)
+}
+
+/// Writes a time as an agent needs it: `2026-11-20 09:00 UTC`.
+fn to_the_minute(at: Timestamp) -> String {
+    at.strftime("%Y-%m-%d %H:%M UTC").to_string()
 }
 
 fn list_section<'a>(

@@ -3,7 +3,7 @@
 //! One JSON object a line. The order of lines and of keys is not fixed (a result's `type` stands near its end), so the
 //! fields are collected first and understood afterwards.
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 use symphony_core::unit::{Tokens, UsdMicros};
 
 use super::claude_message::{Block, Message, texts};

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 
 use super::codex::class_of_message;

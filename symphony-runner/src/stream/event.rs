@@ -1,6 +1,6 @@
 //! The events that every output format is turned into.
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 use symphony_core::unit::{Tokens, UsdMicros};
 
 /// One thing an agent's CLI told.

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::operation;
 use super::stage::{stage, unstage};

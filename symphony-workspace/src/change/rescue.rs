@@ -4,8 +4,8 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
+use symphony_core::Timestamp;
 
 use super::inner::unsaved_submodules;
 use super::operation;

@@ -3,7 +3,7 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::operation;
 use super::rescue::RescueRef;

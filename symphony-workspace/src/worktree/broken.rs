@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::create::BEING_MADE;
 use super::head::staged_commit;

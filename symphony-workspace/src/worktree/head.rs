@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::model::{Recovery, Worktree};
 use crate::change::{in_sequence, operation_forget, overwrite};

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::broken::is_unfinished;
 use super::key::WorktreeKey;

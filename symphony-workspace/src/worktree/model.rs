@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::key::WorktreeKey;
 use crate::change::RescueRef;

@@ -1,6 +1,6 @@
 //! The worktree of an issue, ready for a run: created, or found, mended and brought up to date.
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
 use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};

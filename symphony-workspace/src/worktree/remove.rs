@@ -4,7 +4,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::broken::{clear_index_lock, is_unfinished, refuse_busy, refuse_link, restore_git_file};
 use super::head::{checked_out_reference, is_start};

@@ -1,6 +1,6 @@
 //! Detached worktrees for runs that commit nothing, and for gates on a merge result.
 
-use jiff::Timestamp;
+use symphony_core::Timestamp;
 
 use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
 use super::head::mark_start;

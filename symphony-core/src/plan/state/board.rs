@@ -1,6 +1,6 @@
 //! What follows from the graph: which phases become ready, blocked or free again.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::apply::apply_all;
 use super::error::PlanTransitionError;

@@ -1,6 +1,6 @@
 //! What a person can order.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::apply::allowed_for_phase;
 use super::error::PlanTransitionError;

@@ -1,6 +1,6 @@
 //! What happens to a plan and its phases.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::phase_state::{PhaseFailure, PhaseStatus};

@@ -1,6 +1,6 @@
 //! What a failed or lost attempt leads to.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::event::{PhaseEvent, ReleaseCause};

@@ -1,6 +1,6 @@
 //! Where a phase stands.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;

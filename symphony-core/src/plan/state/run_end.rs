@@ -1,6 +1,6 @@
 //! What the end of a phase's run leads to.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::event::{PhaseEvent, ReleaseCause};

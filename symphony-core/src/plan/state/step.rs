@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::Serialize;
 
 use super::board::Board;

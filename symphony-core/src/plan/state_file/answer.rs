@@ -1,6 +1,6 @@
 //! What the operations answer, as JSON on stdout.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::Serialize;
 
 use crate::id::PlanPhaseId;

@@ -1,6 +1,6 @@
 //! From a plan's state to the document and back.
 
-use jiff::Timestamp;
+use crate::Timestamp;
 
 use super::document::{PendingDecision, PhaseRecord, RetryRecord, StateFile};
 use crate::id::PlanPhaseId;

@@ -43,7 +43,7 @@ pub enum StateFileError {
         /// The phase.
         phase: PlanPhaseId,
         /// When.
-        due_at: jiff::Timestamp,
+        due_at: crate::Timestamp,
     },
     /// The phase waits for an answer, or has ended, and is not retried without force.
     #[error("phase `{phase}` is {status}: it is retried only by force, or by a decision")]

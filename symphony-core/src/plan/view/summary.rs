@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use jiff::Timestamp;
+use crate::Timestamp;
 use serde::Serialize;
 
 use crate::id::PlanPhaseId;
