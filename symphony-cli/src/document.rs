@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::json::from_json;
 
 /// Largest document: a million learnings fit.
 const DOCUMENT_BYTES_MAX: u64 = 1 << 30;
@@ -21,36 +22,20 @@ pub(crate) struct DocumentSource {
     pub(crate) input: PathBuf,
 }
 
-/// Reads a document; an error names the place inside that is wrong.
+/// Reads a document; an error names the place inside that is wrong, and `form` says what was expected.
 ///
 /// # Errors
 /// When it can not be read, or is not what is expected.
 pub(crate) fn read_document<T: DeserializeOwned>(
     app: &App,
     source: &DocumentSource,
+    form: &str,
 ) -> anyhow::Result<T> {
     let bytes = read_bytes(app, source)?;
-    let mut deserializer = serde_json::Deserializer::from_slice(&bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." {
-            String::new()
-        } else {
-            format!("{path}: ")
-        };
-        Stop::new(
-            Exit::Failed,
-            format!(
-                "read the document {}: {place}{}",
-                name(source),
-                error.inner()
-            ),
-        )
-    })?;
-    deserializer
-        .end()
-        .with_context(|| format!("read the document {}", name(source)))?;
-    Ok(value)
+    from_json(&bytes).map_err(|problem| {
+        let message = format!("read the document {}: {problem}", name(source));
+        Stop::new(Exit::Failed, message).hint(form).into()
+    })
 }
 
 fn name(source: &DocumentSource) -> String {

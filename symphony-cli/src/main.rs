@@ -11,6 +11,7 @@ mod document;
 mod failure;
 mod global;
 mod interrupt;
+mod json;
 mod output;
 mod place;
 mod progress;

@@ -76,9 +76,13 @@ impl Timestamp {
         if !(MIN_MS..=MAX_MS).contains(&ms) {
             return Err(range);
         }
-        jiff::Timestamp::from_millisecond(ms)
+        // jiff's own constructor ends at the last whole second
+        let nanoseconds = i32::try_from(ms.rem_euclid(1000) * 1_000_000);
+        nanoseconds
+            .ok()
+            .and_then(|nanoseconds| jiff::Timestamp::new(ms.div_euclid(1000), nanoseconds).ok())
             .map(Self)
-            .map_err(|_out_of_range| range)
+            .ok_or(range)
     }
 
     /// Makes a moment of seconds since the epoch.
@@ -126,7 +130,7 @@ impl Timestamp {
     fn at_most(fine: jiff::Timestamp) -> Self {
         let ms = i64::try_from(fine.as_nanosecond().div_euclid(1_000_000));
         let ms = ms.unwrap_or(MAX_MS).clamp(MIN_MS, MAX_MS);
-        jiff::Timestamp::from_millisecond(ms).map_or(Self::MAX, Self)
+        Self::from_millisecond(ms).unwrap_or(Self::MAX)
     }
 }
 
@@ -136,7 +140,8 @@ const FORM: jiff::fmt::temporal::DateTimePrinter =
 
 impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(&FORM.timestamp_to_string(&self.0))
+        // no precision and no width: the form is fixed
+        f.write_str(&FORM.timestamp_to_string(&self.0))
     }
 }
 
@@ -215,7 +220,7 @@ mod tests {
                 serde_json::from_value::<Timestamp>(read.into()).unwrap(),
                 at
             );
-            assert_eq!(format!("{at:?} {at:>26}"), format!("{written}   {written}"));
+            assert_eq!(format!("{at:?} {at:.3}"), format!("{written} {written}"));
         }
     }
 

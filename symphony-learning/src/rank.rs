@@ -119,17 +119,9 @@ pub enum Relevance {
     /// All, the best first: also those that have only their age to their credit.
     #[default]
     Any,
-    /// Those that share a word, a path or a label with the query. The others still cover.
+    /// Those that share a word, a path or a label with the query, or contain it as a whole: part of a word, or words of a
+    /// script that writes no spaces. The others still cover.
     Matching,
-}
-
-impl Relevance {
-    fn accepts(self, parts: &Parts) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Matching => parts.keywords > 0.0 || parts.paths > 0.0 || parts.labels > 0.0,
-        }
-    }
 }
 
 impl<'a> Ranker<'a> {
@@ -257,7 +249,18 @@ impl<'a> Ranker<'a> {
 
     fn best_of_all(mut self, limit: usize, relevance: Relevance) -> Vec<Hit> {
         self.find_paths();
-        let (mut all, tactical) = self.split(|index| relevance.accepts(&self.parts(index)));
+        let mut whole = Vec::new();
+        normalise_lower(self.subject.lower(), &mut whole);
+        let (mut all, tactical) = self.split(|index| match relevance {
+            Relevance::Any => true,
+            Relevance::Matching => {
+                let parts = self.parts(index);
+                parts.keywords > 0.0
+                    || parts.paths > 0.0
+                    || parts.labels > 0.0
+                    || contains(self.texts.get(wide(index)), &whole)
+            }
+        });
         all.extend(tactical);
         let mut front = Front::new(all, Cap::Count(limit));
         self.advance(&mut [&mut front]);
@@ -395,4 +398,9 @@ impl<'a> Ranker<'a> {
             .total_cmp(&a.score)
             .then_with(|| self.key(a.index).prefer(&self.key(b.index)))
     }
+}
+
+/// Says whether a text contains another one; the empty one is in none.
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    !part.is_empty() && text.windows(part.len()).any(|window| window == part)
 }

@@ -63,6 +63,11 @@ impl Subject {
         }
     }
 
+    /// Returns the text in lower case.
+    pub(crate) fn lower(&self) -> &str {
+        &self.lower
+    }
+
     /// Returns the Jaccard similarity of the text's tokens and those of a learning (hashes, distinct).
     pub(crate) fn token_similarity(&self, tokens: impl ExactSizeIterator<Item = u64>) -> f64 {
         let others = tokens.len();

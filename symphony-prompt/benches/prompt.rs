@@ -76,6 +76,7 @@ fn dispatch() -> ProfileDispatch {
         identifier: "SYM-12".to_owned(),
         path: "/srv/api/.symphony-workspaces/SYM-12".to_owned(),
         branch: Some("symphony/SYM-12".to_owned()),
+        base: None,
     };
     let mut dispatch =
         ProfileDispatch::new(AgentType::Judge, workspace, issue, "untrusted-5d3c0f9a1e7b");

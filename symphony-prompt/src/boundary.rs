@@ -5,21 +5,26 @@ use symphony_core::agent::AgentType;
 use crate::hidden::one_line;
 use crate::input::Workspace;
 
-/// Writes the layer. A judge has no shell, so that its version asks for no command.
+/// Writes the layer. A judge runs nothing, so that its version asks for no command.
 pub(crate) fn boundary(workspace: &Workspace, agent: &AgentType) -> String {
     let branch = workspace.branch.as_deref().unwrap_or("(detached)");
     let path = one_line(&workspace.path);
-    let head = format!(
+    let mut head = format!(
         "## CRITICAL: Workspace Boundary\n\n\
          - Worktree: `{path}`\n\
          - Identifier: {}\n\
-         - Branch: `{}`\n\n",
+         - Branch: `{}`\n",
         one_line(&workspace.identifier),
         one_line(branch)
     );
+    if let Some(base) = &workspace.base {
+        head += &format!("- Base branch: `{}`\n", one_line(base));
+    }
+    head.push('\n');
     let rules = if *agent == AgentType::Judge {
-        "You have no shell. Read only files below the worktree path above, and the file with the whole diff when \
-         your task names one; nothing else belongs to this review. All paths you name are relative to the worktree root."
+        "You change nothing and run nothing of this branch. Read only files below the worktree path above, and the file \
+         with the whole diff when your task names one; nothing else belongs to this review. If your CLI reads files by a \
+         shell only, use the shell for reading alone. All paths you name are relative to the worktree root."
             .to_owned()
     } else {
         format!(

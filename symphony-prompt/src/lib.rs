@@ -16,7 +16,7 @@
 //! ```
 //! use symphony_prompt::{AgentType, IssueId, IssueInput, Outcome, ProfileDispatch, Workspace};
 //!
-//! let place = Workspace { identifier: "API-7".into(), path: "/w/API-7".into(), branch: None };
+//! let place = Workspace { identifier: "API-7".into(), path: "/w/API-7".into(), branch: None, base: None };
 //! let issue = IssueInput::new(IssueId::parse("API-7")?, "Login answers 500", "since Monday ".repeat(900));
 //! let built = ProfileDispatch::new(AgentType::Planner, place, issue, "untrusted-7f3a9c0d51e2").build()?;
 //!

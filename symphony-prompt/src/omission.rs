@@ -145,6 +145,19 @@ mod tests {
     }
 
     #[test]
+    fn intake_and_custom_types_have_the_planners_list_and_the_wizard_none() {
+        let planner = OmissionList::of(&AgentType::Planner);
+        let custom = AgentType::parse("doc-writer").expect("a custom type");
+        for agent in [AgentType::Intake, custom] {
+            assert_eq!(OmissionList::of(&agent), planner, "{agent}");
+        }
+        assert_eq!(
+            OmissionList::of(&AgentType::Wizard),
+            OmissionList::default()
+        );
+    }
+
+    #[test]
     fn protected_layers_are_on_no_list() {
         for layer in LayerName::ALL {
             let list = OmissionList::new([layer], []);

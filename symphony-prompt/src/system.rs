@@ -278,6 +278,24 @@ mod tests {
     }
 
     #[test]
+    fn standard_layers_are_fitted_in_the_order_of_their_class() {
+        use LayerName as L;
+        // Of two that do not fit together, the one that comes first in the order stays, wherever it is rendered.
+        for (first, second) in [
+            (L::Override, L::ExternalResearch),
+            (L::ExternalResearch, L::ConventionLearnings),
+            (L::Override, L::ConventionLearnings),
+        ] {
+            for layers in [[first, second], [second, first]] {
+                let (_, outcomes) = build(&layers.map(|layer| (layer, 60)), 100);
+                for (part, outcome) in outcomes {
+                    assert_eq!(outcome == "in", part == first.name(), "{part}");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn flexible_layers_get_what_is_left() {
         use LayerName as L;
         let (built, outcomes) = build(

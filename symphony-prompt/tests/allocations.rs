@@ -68,6 +68,7 @@ fn dispatch(scale: usize) -> ProfileDispatch {
         identifier: "SYM-12".to_owned(),
         path: "/srv/api/SYM-12".to_owned(),
         branch: Some("symphony/SYM-12".to_owned()),
+        base: None,
     };
     let issue = IssueInput::new("SYM-12".parse().unwrap(), "Title", prose(40_000 * scale));
     let mut dispatch =

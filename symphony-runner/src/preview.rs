@@ -98,6 +98,7 @@ pub fn preview_prompt(
     let request = PromptRequest {
         path: worktree.display().to_string(),
         branch: Some(BranchName::of_issue(id).as_str().to_owned()),
+        base: Some(base.branch.as_str().to_owned()),
         claude_md: claude_md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         workflow_md: read_own(&project.root.join("WORKFLOW.md"))?,
         custom_instructions: store

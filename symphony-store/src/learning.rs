@@ -10,7 +10,7 @@ use symphony_core::issue::{
     CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
 };
 use symphony_core::learning::{Learning, LearningType};
-use symphony_learning::Prepared;
+use symphony_learning::{Prepared, normalise};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -181,7 +181,8 @@ impl Store {
     /// Adds a learning; it takes the labels of the issue it came from.
     ///
     /// # Errors
-    /// When a field breaks a limit, the issue does not exist, or the run has added too many.
+    /// When a field breaks a limit, the text has no letter and no digit, the issue does not exist, or the run has added too
+    /// many.
     pub fn add_learning(
         &mut self,
         context: &Context,
@@ -204,6 +205,10 @@ impl Store {
             retired: false,
         };
         record.check()?;
+        // what is empty when it is normalised would be given to nobody
+        if normalise(&new.pattern).is_empty() {
+            return Err(FieldError::NoWord { field: "pattern" }.into());
+        }
         self.write(context, |tx| {
             check_run_limit(tx, context, "learning", RUN_LEARNINGS_MAX)?;
             if let Some(issue) = &new.issue {

@@ -10,6 +10,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         identifier: "API-7".into(),
         path: "/srv/api/worktrees/API-7".into(),
         branch: Some("fix/API-7".into()),
+        base: Some("main".into()),
     };
     let mut issue = IssueInput::new(IssueId::parse("API-7")?, "Login answers 500", "Since Monday. ".repeat(600));
     issue.priority = Priority::High;

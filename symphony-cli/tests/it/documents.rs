@@ -51,8 +51,44 @@ fn a_wrong_document_names_the_place() {
     assert!(stderr.contains("learnings[0].id: invalid type"), "{stderr}");
     let (code, _, stderr) = piped(&project, &["learnings", "rank", "-i", "nowhere.json"], "");
     assert_eq!(code, 3, "{stderr}");
-    let (code, _, stderr) = piped(&project, &["prompt", "build", "-i", "-"], "{} x");
-    assert_eq!(code, 1, "{stderr}");
+    for (arguments, document, problem) in [
+        (["prompt", "build"], "", "it is empty\n"),
+        (
+            ["prompt", "build"],
+            "null",
+            "expected value at line 1 column 1\n",
+        ),
+        (
+            ["prompt", "build"],
+            r#"{"setup_wizard": {"workspce": {}}}"#,
+            "setup_wizard.workspce: unknown field `workspce`; did you mean `workspace`? at line 1 column 28\n",
+        ),
+        (
+            ["prompt", "build"],
+            r#"{"setup_wizzard": {}}"#,
+            "unknown variant `setup_wizzard`; did you mean `setup_wizard`? at line 1 column 16\n",
+        ),
+        (
+            ["prompt", "worker"],
+            "{\"phase\":\n{\"id\": \"a\", \"tasks\": [",
+            "phase.tasks: it ends too early: EOF while parsing a list at line 2 column 21\n",
+        ),
+        (
+            ["learnings", "rank"],
+            r#"{"now": "today"}"#,
+            "now: `today` is not a time; expected RFC 3339, such as `2026-11-22T07:26:27.040Z` at line 1 column 15\n",
+        ),
+    ] {
+        let (code, stdout, stderr) =
+            piped(&project, &[arguments[0], arguments[1], "-i", "-"], document);
+        assert_eq!((code, stdout.as_str()), (1, ""), "{stderr}");
+        assert!(
+            stderr.starts_with(&format!(
+                "error: failed to read the document on standard input: {problem}hint: a document is an object"
+            )),
+            "{stderr}"
+        );
+    }
 }
 
 #[test]

@@ -61,7 +61,20 @@ fn an_issue_explains_what_it_is_given_and_what_covers_what() {
         &project,
         &["Sibling", "--issue", "SYM-2", "--type", "convention"],
     );
-    learn(&project, &["?!"]);
+    let refused = project.symphony(&["learnings", "add", "?!"]);
+    assert_eq!(
+        (refused.code, refused.stderr.as_str()),
+        (
+            4,
+            "error: failed to add the learning: pattern must have a letter or a digit\n"
+        )
+    );
+    let imported = piped(
+        &project,
+        &["learnings", "import", "-"],
+        r#"{"pattern": "?!"}"#,
+    );
+    assert_eq!(imported.code, 0, "{imported:#?}");
 
     let explained = items(&project, &["list", "--explain", "sym-1"]);
     let fates: Vec<(&str, &str)> = explained
@@ -144,6 +157,20 @@ fn what_is_retired_is_listed_on_demand_and_found_no_more() {
         project.ok(&["learnings", "retire", end]),
         "Retired 1 learning.\n"
     );
+    let new = text(&items(&project, &["list"])[0]["id"]);
+    for (arguments, answer) in [
+        (
+            ["retire", &old],
+            "Retired 0 learnings; 1 was retired already.\n",
+        ),
+        (
+            ["restore", &new],
+            "Restored 0 learnings; 1 was not retired.\n",
+        ),
+    ] {
+        let [command, id] = arguments;
+        assert_eq!(project.ok(&["learnings", command, id, id]), answer);
+    }
     assert_eq!(patterns(&project, &["list"]), ["New numbers"]);
     assert_eq!(patterns(&project, &["list", "--retired"]), ["Old numbers"]);
     assert_eq!(

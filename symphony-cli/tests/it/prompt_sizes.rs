@@ -22,6 +22,7 @@ fn place() -> Workspace {
         identifier: "SYM-12".into(),
         path: "/home/dev/projects/my-api/.symphony-workspaces/SYM-12".into(),
         branch: Some("symphony/SYM-12".into()),
+        base: Some("main".into()),
     }
 }
 

@@ -92,7 +92,7 @@ fn hold_for_a_day() {
         json!([hold["scope"], hold["name"], hold["class"]]),
         json!(["project", "dear", "budget_exhausted"])
     );
-    assert!(text(&hold["until"]).ends_with("T00:00:00Z"), "{hold}");
+    assert!(text(&hold["until"]).ends_with("T00:00:00.000Z"), "{hold}");
     let explained = project.ok(&["explain", "SYM-1"]);
     assert!(
         explained.contains("project dear is on hold until"),

@@ -78,7 +78,7 @@ fn a_hold_is_one_item_for_as_long_as_it_stands() {
     assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
     assert_eq!(
         later.text,
-        "provider claude-cli is on hold until 1970-01-01T00:04:00Z: 529"
+        "provider claude-cli is on hold until 1970-01-01T00:04:00.000Z: 529"
     );
     assert_ne!(
         first.key,

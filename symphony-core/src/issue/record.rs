@@ -88,6 +88,12 @@ pub enum FieldError {
         /// The field.
         field: &'static str,
     },
+    /// The text has neither a letter nor a digit.
+    #[error("{field} must have a letter or a digit")]
+    NoWord {
+        /// The field.
+        field: &'static str,
+    },
     /// The text must stand on one line.
     #[error("{field} must be one line without control characters")]
     ControlCharacter {

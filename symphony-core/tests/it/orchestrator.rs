@@ -57,7 +57,7 @@ const DISPATCH: &[Dispatch] = &[
             s.reviews = vec![review(1)];
             s.reviews[0].last_judged_at = Some(crate::tick::support::at(9_701));
         },
-        "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41Z",
+        "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41.000Z",
     ),
     (
         "judge: 5 minutes have passed",

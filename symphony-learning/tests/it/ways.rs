@@ -107,6 +107,48 @@ fn a_search_is_one_list_of_all_kinds() {
 }
 
 #[test]
+fn a_search_finds_what_contains_the_whole_query() {
+    let patterns = [
+        "日本語のファイル名はzipで壊れる。",
+        "The flaky test upload_resumes depends on disk speed",
+        "Redis SCAN may return duplicates",
+    ];
+    let learnings: Vec<Learning> = patterns
+        .iter()
+        .zip(["a", "b", "c"])
+        .map(|(pattern, id)| Learning {
+            id: id.parse().unwrap(),
+            pattern: (*pattern).to_owned(),
+            learning_type: None,
+            applies_to: Vec::new(),
+            labels: Vec::new(),
+            created_at: now(),
+        })
+        .collect();
+    for (query, expected) in [
+        ("日本語", Some(0)),
+        ("ファイル名", Some(0)),
+        ("Upload_Res", Some(1)),
+        ("may  RETURN dup!", Some(2)),
+        ("upload test disk speed", Some(1)),
+        ("uploadresumes", None),
+        ("🚀", None),
+        ("", None),
+    ] {
+        let found = search(
+            &learnings,
+            query,
+            Relevance::Matching,
+            now(),
+            Options::default(),
+        )
+        .unwrap();
+        let found: Vec<usize> = found.iter().map(|hit| hit.index).collect();
+        assert_eq!(found, Vec::from_iter(expected), "{query}");
+    }
+}
+
+#[test]
 fn nothing_gives_nothing() {
     let subject = subject();
     let ranked = rank(&[], &subject, now(), Options::default()).unwrap();

@@ -30,7 +30,7 @@ use crate::tokens::{HeuristicCounter, TokenCounter};
 ///
 /// ```
 /// use symphony_prompt::{AgentType, IssueId, IssueInput, ProfileDispatch, Workspace};
-/// let place = Workspace { identifier: "SYM-1".into(), path: "/w".into(), branch: Some("b".into()) };
+/// let place = Workspace { identifier: "SYM-1".into(), path: "/w".into(), branch: Some("b".into()), base: None };
 /// let issue = IssueInput::new(IssueId::parse("SYM-1")?, "Fix the login", "It answers 500.");
 /// let mut dispatch = ProfileDispatch::new(AgentType::Worker, place, issue, "5d3c0f9a1e7b4826");
 /// dispatch.profile = "You implement one issue.".into();
@@ -162,7 +162,11 @@ impl ProfileDispatch {
             });
         }
         let marker = FenceMarker::parse(&self.fence_marker)?;
-        let omissions = OmissionList::of(&self.agent);
+        let mut omissions = OmissionList::of(&self.agent);
+        if self.agent == AgentType::Architect {
+            let why = "outside its phase this profile looks nothing up outside";
+            omissions.switch_off(LayerName::ExternalResearch, why);
+        }
         let system = build_system_prompt(
             self.layers(counter),
             &omissions,

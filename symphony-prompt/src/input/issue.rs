@@ -19,6 +19,9 @@ pub struct Workspace {
     /// Its branch; none when it is detached.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// The branch that the work starts from and goes back to, which the agent compares with; none when there is no such work.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
 }
 
 /// An issue.

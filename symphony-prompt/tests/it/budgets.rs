@@ -9,14 +9,14 @@ use symphony_prompt::{
 use crate::outline::{Fence, outline_of};
 use crate::rich;
 
-fn part<'a>(parts: &'a [PartReport], name: &str) -> &'a PartReport {
+pub(crate) fn part<'a>(parts: &'a [PartReport], name: &str) -> &'a PartReport {
     parts
         .iter()
         .find(|part| part.part == name)
         .expect("the part is reported")
 }
 
-fn comments(count: usize, chars: usize) -> Vec<CommentInput> {
+pub(crate) fn comments(count: usize, chars: usize) -> Vec<CommentInput> {
     (0..count)
         .map(|n| CommentInput {
             author: CommentAuthor::Human,
@@ -50,7 +50,7 @@ fn attempts(count: u32, chars: usize) -> Vec<AttemptInput> {
         .collect()
 }
 
-fn fences(dispatch: &ProfileDispatch, label: &str) -> Vec<Fence> {
+pub(crate) fn fences(dispatch: &ProfileDispatch, label: &str) -> Vec<Fence> {
     outline_of(&dispatch.build().expect("the example builds"))
         .fences
         .into_iter()

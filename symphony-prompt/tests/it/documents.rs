@@ -57,6 +57,17 @@ fn unknown_fields_and_bad_values_are_named() {
 }
 
 #[test]
+fn a_phase_has_conventions_and_whole_artifacts_unless_it_says_otherwise() {
+    let json = r#"{"phase_dispatch": {"agent": "architect", "workspace": {"identifier": "x", "path": "/w"},
+        "issue": {"identifier": "A-1", "title": "t"}, "assignment": {"phase": "architecture"},
+        "fence_marker": "5d3c0f9a1e7b4826"}}"#;
+    let Ok(PromptInput::PhaseDispatch(dispatch)) = serde_json::from_str(json) else {
+        panic!("a phase dispatch is read");
+    };
+    assert!(dispatch.phase_conventions && dispatch.prefer_full_text);
+}
+
+#[test]
 fn a_bad_fence_marker_is_refused() {
     let mut dispatch = rich::profile(&AgentType::Worker);
     dispatch.fence_marker = "short".to_owned();

@@ -3,10 +3,12 @@
 mod agents;
 mod budgets;
 mod documents;
+mod limits;
 mod outline;
 mod paths;
 mod prop_budget;
 mod prop_fence;
 mod prop_worker;
 mod rich;
+mod untrusted;
 mod worker_goldens;

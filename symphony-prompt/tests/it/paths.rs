@@ -433,3 +433,55 @@ fn the_last_rejected_claims_stand_fenced_in_a_phase_prompt() {
     let at = |heading: &str| text.find(heading).unwrap();
     assert!(at("## Rejected Claims of This Phase") < at("## Previous Phase Artifacts"));
 }
+
+#[test]
+fn the_latest_of_several_approaches_is_the_one_that_is_shown() {
+    let mut dispatch = rich::judge_of_pull_request();
+    let mut newer = dispatch.findings[1].clone();
+    newer.text = "Lifetimes are read from the configuration.".to_owned();
+    dispatch.findings.push(newer);
+    let user = dispatch.build().unwrap().user;
+    let at = |text: &str| user.find(text).unwrap();
+    assert!(at("### Approach") < at("read from the configuration"));
+    assert!(at("read from the configuration") < at("### Verdict"));
+    assert!(at("## Previous Findings") < at("Lifetimes moved into one constant"));
+}
+
+#[test]
+fn projects_are_shown_when_there_are_several() {
+    let mut dispatch = rich::background(AgentType::Researcher);
+    assert!(dispatch.build().unwrap().user.contains("- web: The web"));
+    dispatch.projects.truncate(1);
+    let user = dispatch.build().unwrap().user;
+    assert!(!user.contains("## Projects of This Installation"), "{user}");
+}
+
+#[test]
+fn a_wizard_is_shown_a_hundred_entries_of_the_root() {
+    let mut dispatch = rich::wizard();
+    dispatch.entries = (0..101).map(|n| format!("entry-{n}/")).collect();
+    let user = dispatch.build().unwrap().user;
+    assert!(
+        user.contains("- entry-99/") && !user.contains("entry-100"),
+        "{user}"
+    );
+}
+
+#[test]
+fn an_architect_on_an_issue_has_a_planners_layers() {
+    let built = rich::profile(&AgentType::Architect).build().unwrap();
+    assert_eq!(
+        present(&built.report.system).join(" "),
+        "boundary profile convention_learnings vault claude_md"
+    );
+    assert_eq!(omitted(&built.report.system), ["external_research"]);
+}
+
+#[test]
+fn the_boundary_names_the_base_branch_where_there_is_one() {
+    let line = "- Branch: `symphony/SYM-12`\n- Base branch: `main`\n\nFIRST ACTION";
+    let built = rich::profile(&AgentType::Worker).build().unwrap();
+    assert!(built.system.contains(line), "{}", built.system);
+    let built = rich::background(AgentType::Scanner).build().unwrap();
+    assert!(!built.system.contains("Base branch"), "{}", built.system);
+}

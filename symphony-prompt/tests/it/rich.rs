@@ -16,6 +16,7 @@ pub(crate) fn workspace() -> Workspace {
         identifier: "SYM-12".to_owned(),
         path: "/srv/api/.symphony-workspaces/SYM-12".to_owned(),
         branch: Some("symphony/SYM-12".to_owned()),
+        base: Some("main".to_owned()),
     }
 }
 
@@ -237,6 +238,7 @@ pub(crate) fn background(agent: AgentType) -> BackgroundDispatch {
         identifier: "_scanner-7f3a".to_owned(),
         path: "/srv/api/.symphony-workspaces/_scanner-7f3a".to_owned(),
         branch: None,
+        base: None,
     };
     let mut dispatch = BackgroundDispatch::new(agent, place, "Look for what nobody has seen.\n");
     dispatch.profile = a.profile;
@@ -285,6 +287,7 @@ pub(crate) fn plan_phase() -> PlanPhaseDispatch {
         identifier: "implement-auth".to_owned(),
         path: "/srv/api/.symphony-workspaces/plan-7/implement-auth".to_owned(),
         branch: Some("symphony/plan-7/implement-auth".to_owned()),
+        base: None,
     };
     PlanPhaseDispatch::new(place, "# Plan Worker\n\nCall `complete_phase`.", worker)
 }

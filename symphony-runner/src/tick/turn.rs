@@ -65,7 +65,7 @@ impl Turn {
 
     /// Notes when this tick began. A note that can not be written (the disk is full) keeps no tick back.
     pub(super) fn note(&self, now: Timestamp) {
-        let mut text = format!("{now:.3}\n");
+        let mut text = format!("{now}\n");
         for problem in &self.told {
             text.push_str(problem);
             text.push('\n');

@@ -123,7 +123,7 @@ fn a_full_day_holds_the_project_until_midnight() {
     };
     let held = (
         HoldScope::Project(project()),
-        "2026-03-05T00:00:00Z".to_owned(),
+        "2026-03-05T00:00:00.000Z".to_owned(),
     );
     assert_eq!(holds(101, "2026-03-04T10:00:01Z"), []);
     assert_eq!(holds(100, "2026-03-04T10:00:01Z"), [held]);

@@ -15,6 +15,7 @@ use super::line::LearningLine;
 use super::person::refuse_agents;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::json::from_json;
 use crate::output::plural;
 use crate::view::ImportView;
 
@@ -130,17 +131,7 @@ impl ImportArgs {
 
 /// Reads one line; the problem names the field.
 fn record(line: &[u8], project: &ProjectId, now: Timestamp) -> Result<LearningRecord, String> {
-    let mut deserializer = serde_json::Deserializer::from_slice(line);
-    let parsed: LearningLine =
-        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-            let path = error.path().to_string();
-            if path == "." {
-                error.inner().to_string()
-            } else {
-                format!("{path}: {}", error.inner())
-            }
-        })?;
-    deserializer.end().map_err(|error| error.to_string())?;
+    let parsed: LearningLine = from_json(line).map_err(|problem| problem.in_a_line())?;
     let record = parsed.into_record(project, now);
     record.check().map_err(|error| error.to_string())?;
     Ok(record)

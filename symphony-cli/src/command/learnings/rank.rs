@@ -7,6 +7,10 @@ use symphony_learning::{RankInput, rank_document};
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
 
+/// What a document looks like.
+const FORM: &str =
+    "a document is an object with `now` (RFC 3339), `issue`, `learnings` and perhaps `options`";
+
 /// What `learnings rank` takes.
 #[derive(Debug, Args)]
 #[command(
@@ -19,7 +23,7 @@ pub(crate) struct RankArgs {
 
 impl RankArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let input: RankInput = read_document(app, &self.source)?;
+        let input: RankInput = read_document(app, &self.source, FORM)?;
         let output = rank_document(&input).context("rank the learnings")?;
         app.out.document(&output)
     }

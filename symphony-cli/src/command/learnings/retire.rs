@@ -32,12 +32,12 @@ impl RetireArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         refuse_agents(app, "retire learnings")?;
         let mut session = app.session()?;
-        let ids = found(&session.store, &self.ids).context("retire the learnings")?;
+        let named = Named::find(&session.store, &self.ids).context("retire the learnings")?;
         let records = session
             .store
-            .retire_learnings(&App::as_human(), &ids)
+            .retire_learnings(&App::as_human(), &named.ids)
             .context("retire the learnings")?;
-        let sentence = format!("Retired {}.", plural(records.len(), "learning"));
+        let sentence = sentence("Retired", named.active, named.retired, "retired already");
         app.out.done(&views(records), &sentence)
     }
 }
@@ -46,23 +46,54 @@ impl RestoreArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         refuse_agents(app, "restore learnings")?;
         let mut session = app.session()?;
-        let ids = found(&session.store, &self.ids).context("restore the learnings")?;
+        let named = Named::find(&session.store, &self.ids).context("restore the learnings")?;
         let records = session
             .store
-            .restore_learnings(&App::as_human(), &ids)
+            .restore_learnings(&App::as_human(), &named.ids)
             .context("restore the learnings")?;
-        app.out.done(
-            &views(records),
-            &format!("Restored {}.", plural(ids.len(), "learning")),
-        )
+        let sentence = sentence("Restored", named.retired, named.active, "not retired");
+        app.out.done(&views(records), &sentence)
     }
 }
 
-fn found(store: &Store, texts: &[String]) -> Result<Vec<LearningId>, StoreError> {
-    texts
-        .iter()
-        .map(|text| store.find_learning(text).map(|record| record.learning.id))
-        .collect()
+/// Learnings that were named, each once, and how many of them stand and are retired.
+struct Named {
+    ids: Vec<LearningId>,
+    active: usize,
+    retired: usize,
+}
+
+impl Named {
+    fn find(store: &Store, texts: &[String]) -> Result<Self, StoreError> {
+        let mut named = Self {
+            ids: Vec::new(),
+            active: 0,
+            retired: 0,
+        };
+        for text in texts {
+            let record = store.find_learning(text)?;
+            if named.ids.contains(&record.learning.id) {
+                continue;
+            }
+            if record.retired {
+                named.retired += 1;
+            } else {
+                named.active += 1;
+            }
+            named.ids.push(record.learning.id);
+        }
+        Ok(named)
+    }
+}
+
+/// Says how many were changed, and how many were so before: `Retired 2 learnings; 1 was retired already.`
+fn sentence(done: &str, changed: usize, unchanged: usize, so_before: &str) -> String {
+    let changed = plural(changed, "learning");
+    match unchanged {
+        0 => format!("{done} {changed}."),
+        1 => format!("{done} {changed}; 1 was {so_before}."),
+        n => format!("{done} {changed}; {n} were {so_before}."),
+    }
 }
 
 fn views(records: Vec<LearningRecord>) -> List<LearningView> {

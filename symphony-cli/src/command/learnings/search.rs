@@ -6,17 +6,20 @@ use symphony_core::Timestamp;
 use symphony_learning::{Options, Relevance};
 
 use crate::app::App;
+use crate::failure::{Exit, Stop};
 use crate::output::List;
 use crate::view::{FoundLearning, ScoredLearning};
 
 /// What `learnings search` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony learnings search 'flaky test in src/parser.rs'")]
+#[command(
+    after_help = "A learning fits when it shares a word or a path with the query, or contains the whole query.\n\nExample:\n  symphony learnings search 'flaky test in src/parser.rs'"
+)]
 pub(crate) struct SearchArgs {
     /// What to look for: words and paths
     query: String,
     /// At most so many
-    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 25)]
+    #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
     /// Those of all projects of the installation
     #[arg(long = "all-projects")]
@@ -28,6 +31,11 @@ pub(crate) struct SearchArgs {
 
 impl SearchArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        if self.query.trim().is_empty() {
+            let problem = "search the learnings: the query is empty";
+            let hint = "`symphony learnings list` shows them all";
+            return Err(Stop::new(Exit::Usage, problem).hint(hint).into());
+        }
         let mut session = app.session()?;
         let project = (!self.all_projects).then_some(&session.project.id);
         let options = Options {

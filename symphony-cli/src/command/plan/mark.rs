@@ -11,6 +11,7 @@ use symphony_core::plan::{Artifact, normalise_path};
 use super::state::{StateArg, change_state};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::json::from_json;
 use crate::value::{text_or_stdin, text_within};
 
 /// Longest list of artifacts: as many as a phase may have, each with a long content.
@@ -87,24 +88,11 @@ fn make_relative(artifacts: &mut [Artifact], state: &Path) {
 
 fn parse_artifacts(typed: &str) -> anyhow::Result<Vec<Artifact>> {
     let text = text_within(typed, ARTIFACTS_BYTES_MAX)?;
-    let mut json = serde_json::Deserializer::from_str(&text);
-    let parsed = serde_path_to_error::deserialize(&mut json);
-    let wrong = |place: String, error: &serde_json::Error| {
-        Stop::new(Exit::Usage, format!("read the artifacts: {place}{error}")).hint(
-            "expected a JSON array such as [{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]",
-        )
-    };
-    let artifacts = parsed.map_err(|error| {
-        let path = error.path().to_string();
-        let place = if path == "." {
-            String::new()
-        } else {
-            format!("{path}: ")
-        };
-        wrong(place, error.inner())
-    })?;
-    json.end().map_err(|error| wrong(String::new(), &error))?;
-    Ok(artifacts)
+    from_json(text.as_bytes()).map_err(|problem| {
+        Stop::new(Exit::Usage, format!("read the artifacts: {problem}"))
+            .hint("expected a JSON array such as [{\"type\": \"file_created\", \"path\": \"src/a.rs\"}]")
+            .into()
+    })
 }
 
 impl MarkFailedArgs {

@@ -9,6 +9,10 @@ use crate::app::App;
 use crate::document::{DocumentSource, read_document};
 use crate::output::Page;
 
+/// What a document looks like.
+const FORM: &str = "a document is an object whose single key names the kind of dispatch, such as `profile_dispatch`; \
+    `symphony prompt schema` prints its JSON Schema";
+
 /// What `prompt build` takes.
 #[derive(Debug, Args)]
 #[command(
@@ -21,7 +25,7 @@ pub(crate) struct BuildArgs {
 
 impl BuildArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let input: PromptInput = read_document(app, &self.source)?;
+        let input: PromptInput = read_document(app, &self.source, FORM)?;
         let built = build_document(&input).context("build the prompts")?;
         if app.out.is_json() {
             return app.out.document(&built);

@@ -7,6 +7,9 @@ use symphony_prompt::worker::WorkerInput;
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
 
+/// What a document looks like.
+const FORM: &str = "a document is an object with at least `phase`; `symphony prompt schema worker` prints its JSON Schema";
+
 /// What `prompt worker` takes.
 #[derive(Debug, Args)]
 #[command(
@@ -19,7 +22,7 @@ pub(crate) struct WorkerArgs {
 
 impl WorkerArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let input: WorkerInput = read_document(app, &self.source)?;
+        let input: WorkerInput = read_document(app, &self.source, FORM)?;
         let prompt = build_worker_prompt(&input);
         if app.out.is_json() {
             return app.out.document(&prompt);

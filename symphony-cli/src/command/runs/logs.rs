@@ -174,7 +174,7 @@ mod tests {
         assert_eq!(
             parts("23:59:59 [tool_use] Bash {}"),
             (
-                some("2026-01-31T23:59:59Z"),
+                some("2026-01-31T23:59:59.000Z"),
                 some("tool_use"),
                 "Bash {}".to_owned()
             )
@@ -182,7 +182,7 @@ mod tests {
         assert_eq!(
             parts("00:00:01 [text] [x] y"),
             (
-                some("2026-02-01T00:00:01Z"),
+                some("2026-02-01T00:00:01.000Z"),
                 some("text"),
                 "[x] y".to_owned()
             )

@@ -142,7 +142,7 @@ fn a_plan_begins_with_its_first_level_up_to_the_limit() {
     event b made_ready
     event e made_ready
     do start_phase b
-    not {"phase":"a","reason":"provider_on_hold","until":"2025-06-15T15:09:20Z"}
+    not {"phase":"a","reason":"provider_on_hold","until":"2025-06-15T15:09:20.000Z"}
     not {"phase":"e","reason":"no_installation_slot"}
     not {"phase":"c","reason":"waiting_on","phases":["a"]}
     not {"phase":"d","reason":"waiting_on","phases":["b","c"]}
@@ -159,7 +159,7 @@ fn dependents_wait_for_a_phase_that_is_retrying() {
     insta::assert_snapshot!(show(&waiting.step()), @r#"
     event b made_ready
     do start_phase b
-    not {"phase":"a","reason":"backing_off","until":"2025-06-15T15:08:25Z"}
+    not {"phase":"a","reason":"backing_off","until":"2025-06-15T15:08:25.000Z"}
     not {"phase":"c","reason":"waiting_on","phases":["a"]}
     not {"phase":"d","reason":"waiting_on","phases":["b","c"]}
     wake 105

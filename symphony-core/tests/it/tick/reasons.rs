@@ -75,15 +75,15 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Provider("claude-cli".into()), NOW + 1)],
-            &["provider claude-cli is on hold until 1970-01-01T02:46:41Z: 529"],
+            &["provider claude-cli is on hold until 1970-01-01T02:46:41.000Z: 529"],
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Project(project("a")), NOW + 1)],
-            &["project a is on hold until 1970-01-01T02:46:41Z: 529"],
+            &["project a is on hold until 1970-01-01T02:46:41.000Z: 529"],
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Everything, NOW + 1)],
-            &["everything is on hold until 1970-01-01T02:46:41Z: 529"],
+            &["everything is on hold until 1970-01-01T02:46:41.000Z: 529"],
         ),
         (
             |_, c| c.waits_for = vec![issue(8), issue(9)],
@@ -91,11 +91,11 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |_, c| c.retry = Some(retry(RetryKind::Backoff, NOW + 20)),
-            &["backs off until 1970-01-01T02:47:00Z after a failure"],
+            &["backs off until 1970-01-01T02:47:00.000Z after a failure"],
         ),
         (
             |_, c| c.retry = Some(retry(RetryKind::Continuation, NOW + 1)),
-            &["continues at 1970-01-01T02:46:41Z"],
+            &["continues at 1970-01-01T02:46:41.000Z"],
         ),
         (|_, c| c.retry = Some(retry(RetryKind::Backoff, NOW)), &[]),
         (
@@ -183,7 +183,7 @@ fn every_reason_of_a_review_has_its_row() {
         ),
         (
             |_, r| r.last_judged_at = Some(at(NOW - 299)),
-            &["was judged a moment ago; again at 1970-01-01T02:46:41Z"],
+            &["was judged a moment ago; again at 1970-01-01T02:46:41.000Z"],
         ),
         (|_, r| r.last_judged_at = Some(at(NOW - 300)), &[]),
         // the clock was set back by a day: the pause does not last until tomorrow
@@ -222,7 +222,7 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
         ),
         (
             |_, c| c.last_judged_at = Some(at(NOW - 299)),
-            "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41Z",
+            "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41.000Z",
         ),
         (
             |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
@@ -248,7 +248,7 @@ fn all_reasons_are_told_at_once() {
             "dispatch is paused (`symphony resume` starts it again)",
             "no provider can be used: install `claude`",
             "waits for SYM-9",
-            "continues at 1970-01-01T02:46:41Z",
+            "continues at 1970-01-01T02:46:41.000Z",
         ]
     );
 }
@@ -266,7 +266,7 @@ fn an_appointment_made_before_the_clock_was_set_back_is_due() {
     candidate.retry = Some(retry(RetryKind::Continuation, NOW + 1));
     assert_eq!(
         texts(&snapshot, &candidate),
-        ["continues at 1970-01-01T02:46:41Z"]
+        ["continues at 1970-01-01T02:46:41.000Z"]
     );
 }
 

@@ -60,6 +60,10 @@ pub(super) fn request(
             .branch
             .as_ref()
             .map(|branch| branch.as_str().to_owned()),
+        base: site
+            .workspace
+            .as_ref()
+            .map(|place| place.base.as_str().to_owned()),
         claude_md,
         workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
         notes: site.notes.clone(),

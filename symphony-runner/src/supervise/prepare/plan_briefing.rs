@@ -36,6 +36,10 @@ pub(super) async fn plan_briefing(
             .branch
             .as_ref()
             .map(|branch| branch.as_str().to_owned()),
+        base: site
+            .workspace
+            .as_ref()
+            .map(|place| place.base.as_str().to_owned()),
     };
     let is_isolated = plan.options.isolation == Isolation::Worktree;
     let plan_worker = job.installation.shipped.plan_worker.text;

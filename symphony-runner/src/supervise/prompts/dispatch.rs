@@ -32,6 +32,8 @@ pub(crate) struct PromptRequest {
     pub(crate) path: String,
     /// The branch checked out there, if one is.
     pub(crate) branch: Option<String>,
+    /// The branch that the work starts from.
+    pub(crate) base: Option<String>,
     /// CLAUDE.md, as the agent is to be given it.
     pub(crate) claude_md: Option<String>,
     /// WORKFLOW.md of the project's root.
@@ -62,6 +64,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
         identifier: issue.id.to_string(),
         path: request.path.clone(),
         branch: request.branch.clone(),
+        base: request.base.clone(),
     };
     let mut dispatch =
         ProfileDispatch::new(agent.clone(), workspace, issue_input(issue), fence_marker());

@@ -45,6 +45,7 @@ pub(crate) fn build_phase(
         identifier: issue.id.to_string(),
         path: request.path.clone(),
         branch: request.branch.clone(),
+        base: request.base.clone(),
     };
     let contract = part.contract;
     let assignment = assignment(&contract);

@@ -54,6 +54,7 @@ impl ProjectRequest {
             identifier: self.identifier.clone(),
             path: self.path.display().to_string(),
             branch: None,
+            base: None,
         }
     }
 }

@@ -1,0 +1,182 @@
+//! JSON that people and programs hand in: an error says where, what was found, and what was probably meant.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+use symphony_core::nearest::nearest;
+
+/// What editors on other systems put in front of UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// How `serde` names numbers, and what a person is told.
+const NUMBERS: [(&str, &str); 4] = [
+    ("expected u8", "expected a whole number from 0 to 255"),
+    (
+        "expected u32",
+        "expected a whole number from 0 to 4294967295",
+    ),
+    ("expected u64", "expected a whole number from 0 on"),
+    ("expected usize", "expected a whole number from 0 on"),
+];
+
+/// What is wrong with a JSON text.
+#[derive(Debug, PartialEq)]
+pub(crate) struct JsonProblem {
+    /// The problem, with the place inside the document.
+    what: String,
+    /// Line and column, unless the text is empty.
+    at: Option<(usize, usize)>,
+}
+
+impl JsonProblem {
+    /// The problem of a text that is one line of a file.
+    pub(crate) fn in_a_line(&self) -> String {
+        match self.at {
+            None => self.what.clone(),
+            Some((_, column)) => format!("{} at column {column}", self.what),
+        }
+    }
+}
+
+impl fmt::Display for JsonProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at {
+            None => f.write_str(&self.what),
+            Some((line, column)) => write!(f, "{} at line {line} column {column}", self.what),
+        }
+    }
+}
+
+/// Reads a JSON text, a byte order mark in front of it aside.
+///
+/// # Errors
+/// The place inside the document, what is wrong there, and its line and column.
+pub(crate) fn from_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JsonProblem> {
+    let bytes = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    if bytes.trim_ascii().is_empty() {
+        let what = "it is empty".to_owned();
+        return Err(JsonProblem { what, at: None });
+    }
+    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = error.path().to_string();
+        let path = path.trim_end_matches('?').trim_end_matches('.');
+        problem(path, error.inner())
+    })?;
+    deserializer.end().map_err(|error| problem("", &error))?;
+    Ok(value)
+}
+
+fn problem(path: &str, error: &serde_json::Error) -> JsonProblem {
+    let at = (error.line(), error.column());
+    let whole = error.to_string();
+    let text = whole
+        .strip_suffix(&format!(" at line {} column {}", at.0, at.1))
+        .unwrap_or(&whole);
+    let mut text = suggestion(text).unwrap_or_else(|| text.to_owned());
+    for (name, words) in NUMBERS {
+        if text.ends_with(name) {
+            text = text.replace(name, words);
+        }
+    }
+    if error.is_eof() {
+        text = format!("it ends too early: {text}");
+    }
+    let what = if path.is_empty() {
+        text
+    } else {
+        format!("{path}: {text}")
+    };
+    JsonProblem { what, at: Some(at) }
+}
+
+/// Puts the one name that is near in the place of all names that there are.
+fn suggestion(text: &str) -> Option<String> {
+    let (what, rest) = ["unknown field `", "unknown variant `"]
+        .iter()
+        .find_map(|what| Some((*what, text.strip_prefix(what)?)))?;
+    let (found, expected) = rest.split_once("`, expected ")?;
+    let known = expected.split('`').skip(1).step_by(2);
+    let near = nearest(found, known)?;
+    Some(format!("{what}{found}`; did you mean `{near}`?"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Letter {
+        title: String,
+        #[serde(default)]
+        pages: u8,
+        #[serde(default)]
+        kind: Kind,
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Kind {
+        #[default]
+        Private,
+        Official,
+    }
+
+    #[test]
+    fn errors_name_place_problem_and_what_was_meant() {
+        for (text, problem) in [
+            ("", "it is empty"),
+            (" \n", "it is empty"),
+            ("\u{feff}", "it is empty"),
+            (
+                r#"{"title": 7}"#,
+                "title: invalid type: integer `7`, expected a string at line 1 column 11",
+            ),
+            (
+                "{\"title\": \"a\",\n \"Pagse\": 7}",
+                "Pagse: unknown field `Pagse`; did you mean `pages`? at line 2 column 8",
+            ),
+            (
+                r#"{"colour": 7}"#,
+                "colour: unknown field `colour`, expected one of `title`, `pages`, `kind` at line 1 column 9",
+            ),
+            (
+                r#"{"title": "a", "kind": "offical"}"#,
+                "kind: unknown variant `offical`; did you mean `official`? at line 1 column 32",
+            ),
+            (
+                r#"{"title": "a", "pages": 300}"#,
+                "pages: invalid value: integer `300`, expected a whole number from 0 to 255 at line 1 column 27",
+            ),
+            (
+                "{\"title\":\n\"a",
+                "title: it ends too early: EOF while parsing a string at line 2 column 2",
+            ),
+            (
+                r#"{"title": "a","#,
+                "it ends too early: EOF while parsing a value at line 1 column 14",
+            ),
+            (
+                r#"{"title": "a"} x"#,
+                "trailing characters at line 1 column 16",
+            ),
+        ] {
+            let found = from_json::<Letter>(text.as_bytes()).unwrap_err();
+            assert_eq!(found.to_string(), problem, "{text}");
+            let on_a_line = problem
+                .replace(" at line 1 ", " at ")
+                .replace(" at line 2 ", " at ");
+            assert_eq!(found.in_a_line(), on_a_line);
+        }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_problem() {
+        let read = from_json::<BTreeMap<String, u8>>("\u{feff}{\"a\": 1}".as_bytes());
+        assert_eq!(read, Ok(BTreeMap::from([("a".to_owned(), 1)])));
+    }
+}
