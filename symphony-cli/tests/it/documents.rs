@@ -71,7 +71,7 @@ fn a_wrong_document_names_the_place() {
         (
             ["prompt", "worker"],
             "{\"phase\":\n{\"id\": \"a\", \"tasks\": [",
-            "phase.tasks: it ends too early: EOF while parsing a list at line 2 column 21\n",
+            "phase.tasks: it ends too early: EOF while parsing a list at line 2 column 22\n",
         ),
         (
             ["learnings", "rank"],
