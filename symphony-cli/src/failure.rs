@@ -166,6 +166,11 @@ impl Verdict {
     }
 }
 
+/// Returns the exit code that an error leads to.
+pub(crate) fn exit_of(error: &anyhow::Error) -> Exit {
+    judge(error).exit
+}
+
 fn judge(error: &anyhow::Error) -> Verdict {
     error
         .chain()
@@ -200,6 +205,10 @@ fn of_runner(error: &RunnerError) -> Verdict {
         RunnerError::Config(error) => of_config(error),
         RunnerError::Workspace(error) => of_workspace(error),
         RunnerError::Mcp(error) => of_mcp(error),
+        RunnerError::PlanBusy { plan } => Verdict::new(
+            Exit::Busy,
+            format!("`symphony plan status --plan {plan}` shows how far it is"),
+        ),
         RunnerError::Refused { .. } => Verdict::plain(Exit::Refused),
         RunnerError::Provider(_) => Verdict::new(
             Exit::Failed,
@@ -263,6 +272,7 @@ fn of_store(error: &StoreError) -> Verdict {
             ),
             None => Verdict::plain(Exit::Refused),
         },
+        StoreError::PlanTransition { plan, source } => plan::of_order(plan, source),
         StoreError::Field(_) | StoreError::Refused { .. } | StoreError::Superseded { .. } => {
             Verdict::plain(Exit::Refused)
         }
@@ -359,6 +369,7 @@ fn listing(what: &str) -> String {
         "pull request" => "symphony pr list",
         "learning" => "symphony learnings list",
         "project" => "symphony init",
+        "plan" => "symphony plan list",
         _ => "symphony issue list",
     };
     if what == "project" {

@@ -2,7 +2,7 @@
 
 /// A name that is not in a closed set.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{found}` is not a {what}; expected one of: {}", expected.join(", "))]
+#[error("`{found}` is no {what}; expected one of: {}", expected.join(", "))]
 pub struct UnknownName {
     /// What the set holds.
     pub what: &'static str,

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use symphony_core::id::RunId;
+use symphony_core::id::{PlanId, RunId};
 use symphony_core::spending::CapReached;
 use symphony_mcp::McpError;
 use symphony_prompt::PromptError;
@@ -51,6 +51,12 @@ pub enum RunnerError {
         command: String,
         /// How it ended, and the end of its output.
         what: String,
+    },
+    /// Another process has the plan's lock.
+    #[error("another process is at work with plan {plan}")]
+    PlanBusy {
+        /// The plan.
+        plan: PlanId,
     },
     /// A spending cap is reached before the run could spend anything.
     #[error("{cap}")]

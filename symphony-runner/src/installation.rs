@@ -59,6 +59,22 @@ impl Installation {
         })
     }
 
+    /// Loads the configuration as it is now, for a command that is at work for long. The database stays the one that
+    /// is open.
+    ///
+    /// # Errors
+    /// When a configuration file can not be read, or what it says of the installation is wrong.
+    pub fn reloaded(&self) -> Result<Self, RunnerError> {
+        let loaded = load(&self.config_paths, &self.root)?;
+        let mut config = loaded.installation()?.config;
+        config.database.clone_from(&self.config.database);
+        Ok(Self {
+            config,
+            loaded,
+            ..self.clone()
+        })
+    }
+
     /// Returns the configuration files as they were loaded.
     pub fn loaded(&self) -> &LoadedConfig {
         &self.loaded

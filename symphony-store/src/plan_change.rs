@@ -53,6 +53,33 @@ pub(crate) fn settle_in(
     apply_in(tx, context, &record.id, &mut record.state, &events)
 }
 
+/// Ends a plan of which nothing can go on any more and no run is alive, whoever brought it there.
+pub(crate) fn end_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    record: &mut PlanRecord,
+) -> Result<(), StoreError> {
+    let Some(status) = record.state.end_status() else {
+        return Ok(());
+    };
+    if record.state.status.is_ended() || has_live_run(tx, &record.id)? {
+        return Ok(());
+    }
+    let ended = PlanEvent::Ended {
+        status,
+        at: context.now,
+    };
+    apply_in(tx, context, &record.id, &mut record.state, &[ended])
+}
+
+fn has_live_run(tx: &Transaction<'_>, plan: &PlanId) -> Result<bool, StoreError> {
+    Ok(tx
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM run WHERE plan = ?1 AND status IN ('starting', 'running'))",
+        )?
+        .query_row([plan.as_str()], |row| row.get(0))?)
+}
+
 /// Writes what differs between two states of a plan; nothing when nothing does.
 pub(crate) fn write_changes(
     tx: &Transaction<'_>,
@@ -185,6 +212,7 @@ impl Store {
             let mut record = before.clone();
             apply_in(tx, context, id, &mut record.state, &events)?;
             settle_in(tx, context, &mut record, &dag)?;
+            end_in(tx, context, &mut record)?;
             write_changes(tx, &before, &record)?;
             record.revision += u64::from(record != before);
             Ok((record, value))

@@ -18,8 +18,8 @@ use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::finish::RunFinish;
 use crate::open::Store;
-use crate::plan::{load_head, load_phase, load_plan};
-use crate::plan_change::{apply_in, settle_in, write_changes, write_phase};
+use crate::plan::{PlanRecord, load_head, load_phase, load_plan};
+use crate::plan_change::{apply_in, end_in, settle_in, write_changes, write_phase};
 use crate::plan_log::append_plan;
 use crate::row::{json as from_json, to_json};
 use crate::run::load_run;
@@ -120,7 +120,7 @@ pub(crate) fn phase_run_status(
     })
 }
 
-/// Ends a phase's attempt.
+/// Ends a phase's attempt, and the plan with it when nothing is left that can go on.
 pub(crate) fn end_phase(
     tx: &Transaction<'_>,
     context: &Context,
@@ -129,13 +129,35 @@ pub(crate) fn end_phase(
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
     let before = load_plan(tx, plan)?;
-    let Some(progress) = before.state.phases.get(phase) else {
+    if before.state.status.is_ended() {
         return Ok(());
+    }
+    let mut record = before.clone();
+    if let Some(event) = phase_end(tx, context, run, (&before, phase), finish)? {
+        let dag = before.dag()?;
+        let events = [PlanEvent::of(phase.clone(), event)];
+        apply_in(tx, context, plan, &mut record.state, &events)?;
+        settle_in(tx, context, &mut record, &dag)?;
+    }
+    end_in(tx, context, &mut record)?;
+    write_changes(tx, &before, &record)
+}
+
+/// Says what the end of a run is for its phase; none when the phase was blocked, aborted or taken out of the plan
+/// meanwhile: the run ends, the phase stays where it is.
+fn phase_end(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    (record, phase): (&PlanRecord, &PlanPhaseId),
+    finish: &RunFinish,
+) -> Result<Option<PhaseEvent>, StoreError> {
+    let Some(progress) = record.state.phases.get(phase) else {
+        return Ok(None);
     };
-    // blocked, aborted or taken out of the plan meanwhile: the run ends, the phase stays where it is
     let is_owner = matches!(&progress.state, PhaseState::Running { run: owner, .. } if owner.as_ref() == Some(&run.id));
-    if !is_owner || before.state.status.is_ended() {
-        return Ok(());
+    if !is_owner {
+        return Ok(None);
     }
     let nothing = PhaseFinish {
         work: PhaseWork::Unmerged("its exit handling did not get as far".to_owned()),
@@ -150,16 +172,11 @@ pub(crate) fn end_phase(
         outcome: outcome.as_ref(),
         work: &found.work,
         artifacts: &found.artifacts,
-        seed: (plan.as_str(), phase.as_str()),
+        seed: (record.id.as_str(), phase.as_str()),
     };
-    let policy = before.options.failure_policy();
+    let policy = record.options.failure_policy();
     let event = route_phase_run_end(progress, &end, &policy, context.now);
-    let dag = before.dag()?;
-    let mut record = before.clone();
-    let events = [PlanEvent::of(phase.clone(), event)];
-    apply_in(tx, context, plan, &mut record.state, &events)?;
-    settle_in(tx, context, &mut record, &dag)?;
-    write_changes(tx, &before, &record)
+    Ok(Some(event))
 }
 
 fn load_outcome(

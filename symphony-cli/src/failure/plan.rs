@@ -2,8 +2,9 @@
 
 use std::error::Error;
 
+use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::plan::PlanError;
-use symphony_core::plan::state::PlanTransitionError;
+use symphony_core::plan::state::{PhaseStatus, PlanStatus, PlanTransitionError};
 use symphony_core::plan::state_file::StateFileError;
 
 use super::{Exit, Verdict};
@@ -72,9 +73,87 @@ fn of_state_file(error: &StateFileError) -> Verdict {
     }
 }
 
+/// Judges what does not fit a state file.
 fn of_transition(error: &PlanTransitionError) -> Verdict {
     match error {
         PlanTransitionError::UnknownPhase { .. } => Verdict::plain(Exit::NotFound),
-        _ => Verdict::plain(Exit::Refused),
+        PlanTransitionError::Phase {
+            phase,
+            from: PhaseStatus::AwaitingDecision,
+            ..
+        } => Verdict::new(
+            Exit::Refused,
+            format!("`symphony plan resolve STATE {phase} CHOICE` answers it"),
+        ),
+        _ => Verdict::new(
+            Exit::Refused,
+            "`symphony plan graph --state STATE` shows where every phase stands",
+        ),
+    }
+}
+
+/// Judges an order that does not fit where a plan stands, and says which ones do.
+pub(super) fn of_order(plan: &PlanId, error: &PlanTransitionError) -> Verdict {
+    let status = format!("`symphony plan status --plan {plan}`");
+    match error {
+        PlanTransitionError::UnknownPhase { .. } => {
+            Verdict::new(Exit::NotFound, format!("{status} names its phases"))
+        }
+        PlanTransitionError::Phase { phase, from, .. } => {
+            Verdict::new(Exit::Refused, orders_of_phase(plan, phase, *from))
+        }
+        PlanTransitionError::Plan { from, .. } => {
+            Verdict::new(Exit::Refused, orders_of_plan(plan, *from))
+        }
+        _ => Verdict::new(
+            Exit::Refused,
+            format!("{status} shows where every phase stands"),
+        ),
+    }
+}
+
+/// What can be ordered of a phase that stands somewhere.
+fn orders_of_phase(plan: &PlanId, phase: &PlanPhaseId, from: PhaseStatus) -> String {
+    let typed = |verb: &str| format!("`symphony plan {verb} --plan {plan} {phase}`");
+    let (retry, skip, abort) = (typed("retry"), typed("skip"), typed("abort"));
+    match from {
+        PhaseStatus::Pending | PhaseStatus::Ready => format!(
+            "it starts by itself when it can; {skip} goes on without it, {abort} gives it up"
+        ),
+        PhaseStatus::Running => {
+            format!("{abort} ends its run; then it can be skipped, or begin anew")
+        }
+        PhaseStatus::Retrying => {
+            format!("{retry} tries again at once, {skip} goes on without it, {abort} gives it up")
+        }
+        PhaseStatus::AwaitingDecision => {
+            format!("`symphony plan decide --plan {plan} {phase} CHOICE` answers it")
+        }
+        PhaseStatus::Failed | PhaseStatus::Aborted => {
+            format!("{retry} lets it begin anew, {skip} goes on without it")
+        }
+        PhaseStatus::Blocked => format!(
+            "`symphony plan status --plan {plan}` names the phase in its way: retry or skip that one"
+        ),
+        PhaseStatus::Complete => format!(
+            "a complete phase stays as it is; `symphony plan status --plan {plan}` shows the others"
+        ),
+    }
+}
+
+/// What can be ordered of a plan that stands somewhere.
+fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
+    match from {
+        PlanStatus::Paused => format!("`symphony plan resume --plan {plan}` goes on"),
+        PlanStatus::Completed => {
+            "what has completed stays as it is; `symphony plan run FILE --new` begins another plan"
+                .to_owned()
+        }
+        PlanStatus::Failed | PlanStatus::Aborted => format!(
+            "`symphony plan retry --plan {plan}` lets what failed begin anew, `symphony plan run FILE --new` begins another plan"
+        ),
+        PlanStatus::Running | PlanStatus::AwaitingUserDecision => {
+            format!("`symphony plan status --plan {plan}` shows where it stands")
+        }
     }
 }

@@ -17,6 +17,11 @@ const WRITE: &str = "write the answer";
 /// Narrowest width that tables are fitted to: below it they are unreadable either way.
 const WIDTH_MIN: u16 = 40;
 
+/// Says whether the terminal can take back what it shows: one without a name, or a dumb one, can not.
+fn is_movable() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
+}
+
 /// Where a command's answer goes, and in which form.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Output {
@@ -42,7 +47,7 @@ impl Output {
 
     /// Says whether somebody watches: progress may move.
     pub(crate) fn is_watched(self) -> bool {
-        !self.json && !self.quiet && io::stderr().is_terminal()
+        !self.json && !self.quiet && io::stderr().is_terminal() && is_movable()
     }
 
     /// Answers with a view: a JSON document, or text.

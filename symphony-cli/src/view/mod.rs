@@ -8,6 +8,7 @@ mod issue_detail;
 mod learning;
 mod notes;
 mod plan;
+mod plan_result;
 mod project;
 mod prompt;
 mod pull_request;
@@ -25,7 +26,8 @@ pub(crate) use learning::{
     ScoredLearning,
 };
 pub(crate) use notes::CommentView;
-pub(crate) use plan::{OpenPlanView, PlanListed, PlanPreview, PlanResult, PlanView};
+pub(crate) use plan::{OpenPlanView, PlanListed, PlanView};
+pub(crate) use plan_result::{PlanPreview, PlanResult};
 pub(crate) use project::{ProjectDetail, ProjectView};
 pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};

@@ -5,13 +5,12 @@ use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId, RunId};
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanStatus};
-use symphony_core::plan::view::PlanSummary;
-use symphony_core::plan::{Artifact, Dag, Isolation, PlanOptions};
-use symphony_runner::plan::Conclusion;
-use symphony_store::{PlanOverview, PlanRecord, StoreError};
+use symphony_core::plan::{Artifact, Dag, PlanOptions};
+use symphony_runner::RunnerError;
+use symphony_runner::plan::is_plan_driven;
+use symphony_store::{PlanOverview, PlanRecord, Project};
 
-use crate::failure::Exit;
-use crate::output::{List, Page, Table, View, ago};
+use crate::output::{List, Page, Table, View, ago, in_future};
 
 /// A plan with its phases in level order.
 #[derive(Debug, Clone, Serialize)]
@@ -30,6 +29,8 @@ pub(crate) struct PlanView {
     pub(crate) total: usize,
     pub(crate) completed: usize,
     pub(crate) failed: usize,
+    /// Whether a `plan run` or a tick has it at this moment.
+    pub(crate) at_work: bool,
     pub(crate) phases: Vec<PhaseView>,
 }
 
@@ -38,6 +39,8 @@ pub(crate) struct PlanView {
 pub(crate) struct PhaseView {
     pub(crate) id: PlanPhaseId,
     pub(crate) status: PhaseStatus,
+    /// The phases that a pending one waits for; those that keep a blocked one from going on.
+    pub(crate) waits_for: Vec<PlanPhaseId>,
     pub(crate) skipped: bool,
     pub(crate) attempts: u32,
     pub(crate) retry_count: u32,
@@ -52,7 +55,7 @@ pub(crate) struct PhaseView {
 }
 
 impl PhaseView {
-    fn new(id: &PlanPhaseId, progress: &PhaseProgress) -> Self {
+    fn new(id: &PlanPhaseId, progress: &PhaseProgress, waits_for: Vec<PlanPhaseId>) -> Self {
         let failure = progress.failure.as_ref();
         let (run, next_retry_at) = match &progress.state {
             PhaseState::Running { run, .. } => (run.clone(), None),
@@ -62,6 +65,7 @@ impl PhaseView {
         Self {
             id: id.clone(),
             status: progress.status(),
+            waits_for,
             skipped: progress.state == PhaseState::Complete { skipped: true },
             attempts: progress.attempts,
             retry_count: progress.retry_count,
@@ -75,31 +79,71 @@ impl PhaseView {
         }
     }
 
-    fn remark(&self) -> String {
+    fn remark(&self, now: Timestamp) -> String {
         let first = self.error.as_deref().and_then(|error| error.lines().next());
-        match (&self.run, first) {
-            (Some(run), _) => format!("run {run}"),
-            (None, Some(error)) => {
-                let class = self.error_class.map_or("", FailureClass::name);
-                format!("{class}: {error}")
+        let class = self.error_class.map_or("", FailureClass::name);
+        let error = first.map(|error| format!("{class}: {error}"));
+        match (self.status, error) {
+            (PhaseStatus::Running, _) => {
+                let run = self.run.as_ref();
+                run.map(|run| format!("run {run}")).unwrap_or_default()
             }
-            (None, None) if self.skipped => "skipped".to_owned(),
-            (None, None) => String::new(),
+            (PhaseStatus::Retrying, error) => {
+                let due = self.next_retry_at.map(|due| in_future(due, now));
+                let error = error.unwrap_or_default();
+                format!("again {}, after {error}", due.unwrap_or_default())
+            }
+            (PhaseStatus::Pending, _) => format!("waits for {}", few(&self.waits_for)),
+            (PhaseStatus::Blocked, _) => format!("blocked by {}", few(&self.waits_for)),
+            (PhaseStatus::Complete, Some(error)) if self.skipped => {
+                format!("skipped after {error}")
+            }
+            (PhaseStatus::Complete, None) if self.skipped => "skipped".to_owned(),
+            (_, error) => error.unwrap_or_default(),
         }
     }
+}
+
+/// Phases that are named one by one: more of them say less.
+const NAMED_MAX: usize = 4;
+
+fn few(phases: &[PlanPhaseId]) -> String {
+    let named: Vec<&str> = phases
+        .iter()
+        .take(NAMED_MAX)
+        .map(PlanPhaseId::as_str)
+        .collect();
+    match phases.len().saturating_sub(NAMED_MAX) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+/// Names the phases that keep one from starting.
+fn waits_for(dag: &Dag, record: &PlanRecord, at: usize) -> Vec<PlanPhaseId> {
+    let status = |id: &PlanPhaseId| record.state.phase_status(id);
+    let keeps: fn(PhaseStatus) -> bool = match dag.ids().get(at).map(status) {
+        Some(PhaseStatus::Pending) => |source| source != PhaseStatus::Complete,
+        Some(PhaseStatus::Blocked) => PhaseStatus::blocks,
+        _ => return Vec::new(),
+    };
+    let sources = dag.sources(at).iter().filter_map(|at| dag.ids().get(*at));
+    sources.filter(|id| keeps(status(id))).cloned().collect()
 }
 
 impl PlanView {
     /// Makes the view of a plan.
     ///
     /// # Errors
-    /// When the recorded plan is none any more.
-    pub(crate) fn of(record: &PlanRecord) -> Result<Self, StoreError> {
+    /// When its lock can not be asked, or the recorded plan is none any more.
+    pub(crate) fn of(project: &Project, record: &PlanRecord) -> Result<Self, RunnerError> {
+        let at_work = is_plan_driven(project, &record.id)?;
         let dag = record.dag()?;
         let counts = record.state.counts();
         let in_order = dag.order().iter().filter_map(|at| {
             let id = dag.ids().get(*at)?;
-            Some(PhaseView::new(id, record.state.phases.get(id)?))
+            let waits_for = waits_for(&dag, record, *at);
+            Some(PhaseView::new(id, record.state.phases.get(id)?, waits_for))
         });
         Ok(Self {
             id: record.id.clone(),
@@ -114,8 +158,47 @@ impl PlanView {
             total: counts.total,
             completed: counts.complete,
             failed: counts.failed,
+            at_work,
             phases: in_order.collect(),
         })
+    }
+
+    /// Says where the plan's work is, or goes.
+    fn work(&self) -> Option<(&'static str, String)> {
+        let branch = self.target_branch.as_ref()?;
+        Some(match (&self.merged_commit, self.status) {
+            (Some(commit), _) => ("work is on", format!("{branch} ({commit})")),
+            (None, PlanStatus::Completed) => (
+                "work waits on",
+                format!("symphony/plan-{}/base, for {branch}", self.id),
+            ),
+            (None, _) => ("work goes to", branch.clone()),
+        })
+    }
+
+    /// Says what a person can do now that nobody is at work with the plan.
+    pub(crate) fn next(&self) -> Option<String> {
+        let id = &self.id;
+        match self.status {
+            _ if self.at_work => None,
+            PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
+                "Nobody is at work with it: `symphony plan run --plan {id}` goes on."
+            )),
+            PlanStatus::Paused => Some(format!(
+                "Nothing more is started: `symphony plan run --plan {id}` goes on."
+            )),
+            PlanStatus::Completed
+                if self.target_branch.is_some() && self.merged_commit.is_none() =>
+            {
+                Some(format!(
+                    "`symphony plan run --plan {id}` takes the work over."
+                ))
+            }
+            PlanStatus::Completed => None,
+            PlanStatus::Failed | PlanStatus::Aborted => Some(format!(
+                "`symphony plan run --plan {id} --retry-failed` takes it up again."
+            )),
+        }
     }
 }
 
@@ -129,10 +212,9 @@ impl View for PlanView {
             &format!("{} ({})", self.started_at, ago(self.started_at, page.now())),
         );
         page.field("complete", &format!("{} of {}", self.completed, self.total));
-        page.field(
-            "work goes to",
-            self.target_branch.as_deref().unwrap_or_default(),
-        );
+        if let Some((name, place)) = self.work() {
+            page.field(name, &place);
+        }
         page.gap();
         let mut table = Table::new(["phase", "status", "attempts", ""]).right(2);
         for phase in &self.phases {
@@ -140,7 +222,7 @@ impl View for PlanView {
                 phase.id.to_string(),
                 phase.status.to_string(),
                 phase.attempts.to_string(),
-                phase.remark(),
+                phase.remark(page.now()),
             ]);
         }
         page.table(&table);
@@ -156,6 +238,10 @@ impl View for PlanView {
                 "`symphony plan decide --plan {} {} retry_once_more|skip_phase|abort_branch|abort_all` answers.",
                 self.id, phase.id
             ));
+        }
+        if let Some(next) = self.next() {
+            page.gap();
+            page.line(&next);
         }
     }
 }
@@ -249,113 +335,5 @@ impl View for List<OpenPlanView> {
             ]);
         }
         page.table(&table);
-    }
-}
-
-/// What a plan came to.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct PlanResult {
-    pub(crate) id: PlanId,
-    pub(crate) path: String,
-    #[serde(flatten)]
-    summary: PlanSummary,
-    /// The user's branch, when it has the work.
-    merged_into: Option<String>,
-    merged_commit: Option<String>,
-    /// Why the user's branch was left alone, and what to type.
-    not_merged: Option<String>,
-    command: Option<String>,
-}
-
-impl PlanResult {
-    /// Sums a plan up.
-    ///
-    /// # Errors
-    /// When the recorded plan is none any more.
-    pub(crate) fn new(record: &PlanRecord, conclusion: Conclusion) -> Result<Self, StoreError> {
-        let (mut merged, mut left) = (None, None);
-        match conclusion {
-            Conclusion::Nothing => {}
-            Conclusion::Merged { branch, commit } => merged = Some((branch, commit)),
-            Conclusion::Left {
-                branch,
-                reason,
-                command,
-            } => left = Some((format!("{branch} was left alone: {reason}"), command)),
-        }
-        let (merged_into, merged_commit) = merged.unzip();
-        let (not_merged, command) = left.unzip();
-        Ok(Self {
-            id: record.id.clone(),
-            path: record.path.clone(),
-            summary: PlanSummary::new(&record.dag()?, &record.state, Timestamp::now()),
-            merged_into,
-            merged_commit,
-            not_merged,
-            command,
-        })
-    }
-
-    /// Says how `plan run` ends.
-    pub(crate) fn exit(&self) -> Exit {
-        match self.summary.status {
-            PlanStatus::Failed | PlanStatus::Aborted => Exit::Failed,
-            _ => Exit::Done,
-        }
-    }
-}
-
-impl View for PlanResult {
-    fn write(&self, page: &mut Page) {
-        for line in self.summary.to_string().lines() {
-            page.line(line);
-        }
-        if let Some(branch) = &self.merged_into {
-            page.gap();
-            page.line(&format!("The work is on {branch}."));
-        }
-        if let (Some(reason), Some(command)) = (&self.not_merged, &self.command) {
-            page.gap();
-            page.line(&format!("{reason}."));
-            page.line(&format!("`{command}` takes the work over."));
-        }
-    }
-}
-
-/// What a plan would do.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct PlanPreview {
-    phases: usize,
-    max_parallel: usize,
-    isolation: Isolation,
-    /// The ids of phases that can run together, level by level.
-    levels: Vec<Vec<PlanPhaseId>>,
-}
-
-impl PlanPreview {
-    /// Makes the preview of a plan.
-    pub(crate) fn new(dag: &Dag, max_parallel: usize, isolation: Isolation) -> Self {
-        let levels = dag.levels().into_iter();
-        Self {
-            phases: dag.len(),
-            max_parallel,
-            isolation,
-            levels: levels
-                .map(|level| level.into_iter().cloned().collect())
-                .collect(),
-        }
-    }
-}
-
-impl View for PlanPreview {
-    fn write(&self, page: &mut Page) {
-        page.line(&format!(
-            "{} phases, at most {} at once, isolation {}:",
-            self.phases, self.max_parallel, self.isolation
-        ));
-        for (number, level) in (1..).zip(&self.levels) {
-            let names: Vec<&str> = level.iter().map(PlanPhaseId::as_str).collect();
-            page.line(&format!("  {number}. {}", names.join(", ")));
-        }
     }
 }

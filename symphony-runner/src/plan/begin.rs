@@ -11,8 +11,12 @@ use symphony_core::plan::{Isolation, Plan, PlanOptions};
 use symphony_store::{Context, NewPlan, PlanRecord, PlanTarget, Project, Store};
 use symphony_workspace::{BranchName, Repository};
 
+use super::conclude::Conclusion;
+use super::drive::PlanDrive;
 use super::state_file::{refuse_foreign, write_state_file};
 use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::repository::open_repository;
 
 /// What `plan run` was told about how the plan is carried out; what is absent stays as it is.
 #[derive(Debug, Clone, Default)]
@@ -54,6 +58,8 @@ impl OptionChanges {
 /// Asks for a plan to be carried out.
 #[derive(Debug, Clone)]
 pub struct BeginRequest {
+    /// The plan that is meant, when one was named; the last one of the file otherwise.
+    pub plan: Option<PlanId>,
     /// Its file, as it is recorded.
     pub path: String,
     /// What the file says now.
@@ -86,28 +92,62 @@ pub fn recorded_path(project: &Project, file: &Path) -> String {
     inside.display().to_string()
 }
 
-/// Begins a plan, or takes up the one of this file that is under way.
+/// Begins a plan, or takes up the one of this file that is under way; the caller has it from then on. While another
+/// process has it, nothing of it is changed.
 ///
 /// # Errors
-/// When the file was changed under a plan that is under way and the change is not accepted, a skill's state file is in
-/// the way, or the repository is not fit for it.
-pub fn begin_plan(
+/// `PlanBusy` when another process is at work with it. When the file was changed under a plan that is under way and the
+/// change is not accepted, a skill's state file is in the way, or the repository is not fit for it.
+pub fn begin_plan<'a>(
+    installation: &'a Installation,
     store: &mut Store,
     project: &Project,
-    repository: &Repository,
     request: &BeginRequest,
-) -> Result<(PlanRecord, Begun), RunnerError> {
+) -> Result<(PlanDrive<'a>, PlanRecord, Begun), RunnerError> {
     refuse_foreign(&project.root)?;
-    let last = match store.last_plan_of(&project.id, &request.path)? {
-        Some(id) => Some(store.plan(&id)?),
-        None => None,
+    let take = |id: &PlanId| PlanDrive::take_or_wait(installation, project, id);
+    let last = match &request.plan {
+        Some(id) => Some(id.clone()),
+        None => store.last_plan_of(&project.id, &request.path)?,
     };
-    let (record, begun) = match last {
-        Some(record) if !is_over(&record, request) => resume(store, record, request)?,
-        _ => (create(store, project, repository, request)?, Begun::New),
-    };
+    if let Some(id) = last {
+        let mut drive = take(&id)?;
+        let record = store.plan(&id)?;
+        if !is_over(&record, request) {
+            let (record, begun) = resume(store, record, request)?;
+            write_state_file(store, project, &id)?;
+            return Ok((drive, record, begun));
+        }
+        settle_last(store, &mut drive, &record, request)?;
+    }
+    let config = installation.project_config(project)?;
+    let repository = open_repository(project, &config)?;
+    let record = create(store, project, &repository, request)?;
+    let drive = take(&record.id)?;
     write_state_file(store, project, &record.id)?;
-    Ok((record, begun))
+    Ok((drive, record, Begun::New))
+}
+
+/// Gives the user's branch the work of the plan before another one of its file begins there; that it can not have it is
+/// no reason to wait when another plan was asked for in so many words.
+fn settle_last(
+    store: &mut Store,
+    drive: &mut PlanDrive<'_>,
+    record: &PlanRecord,
+    request: &BeginRequest,
+) -> Result<(), RunnerError> {
+    match drive.conclude(store)? {
+        Conclusion::Left {
+            branch,
+            reason,
+            command,
+        } if !request.anew => Err(RunnerError::refused(format!(
+            "{} says something else now, and {branch} lacks the work of plan {}: {reason}: `{command}` takes it over, \
+             `--new` begins without it",
+            record.path, record.id
+        ))),
+        _ => Ok(()),
+    }
 }
 
 /// Says whether another plan is begun instead of this one. A plan whose work is done and whose file says something else

@@ -1,6 +1,7 @@
 //! A plan, driven by the process that holds its lock.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{PlanId, PlanPhaseId};
@@ -10,20 +11,29 @@ use symphony_store::{Project, Store};
 use super::conclude::{Conclusion, conclude_plan, remove_worktrees};
 use super::lock::PlanLock;
 use super::round::{PlanRound, plan_round};
+use super::state_file::write_state_file;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
 use crate::tick::LocalHands;
 
+/// How long a tick's round is waited for: it waits for no agent.
+const TICK_WAIT_MAX: Duration = Duration::from_secs(5);
+/// Time between two looks.
+const TICK_LOOK: Duration = Duration::from_millis(50);
+
 /// Makes the rounds of one plan, for as long as it has the plan's lock.
 #[derive(Debug)]
 pub struct PlanDrive<'a> {
-    installation: &'a Installation,
+    /// As it was last loaded: a changed limit holds from the next round on.
+    installation: Installation,
     project: Project,
     config: ProjectConfig,
     hands: LocalHands<'a>,
     plan: PlanId,
     removed: BTreeSet<PlanPhaseId>,
+    /// The revision that the state file shows.
+    shown: Option<u64>,
     _lock: PlanLock,
 }
 
@@ -41,14 +51,37 @@ impl<'a> PlanDrive<'a> {
             return Ok(None);
         };
         Ok(Some(Self {
-            installation,
+            installation: installation.clone(),
             config: installation.project_config(project)?,
             project: project.clone(),
             hands: LocalHands::new(installation),
             plan: plan.clone(),
             removed: BTreeSet::new(),
+            shown: None,
             _lock: lock,
         }))
+    }
+
+    /// Takes the plan's lock. Where ticks move plans on too, one that is just at it is waited for.
+    ///
+    /// # Errors
+    /// As [`Self::take`]; `PlanBusy` when another process keeps the lock.
+    pub(super) fn take_or_wait(
+        installation: &'a Installation,
+        project: &Project,
+        plan: &PlanId,
+    ) -> Result<Self, RunnerError> {
+        let by_tick = installation.project_config(project)?.plan.by_tick;
+        let begun = Instant::now();
+        loop {
+            if let Some(drive) = Self::take(installation, project, plan)? {
+                return Ok(drive);
+            }
+            if !by_tick || begun.elapsed() > TICK_WAIT_MAX {
+                return Err(RunnerError::PlanBusy { plan: plan.clone() });
+            }
+            std::thread::sleep(TICK_LOOK);
+        }
     }
 
     /// Returns the plan's id.
@@ -66,7 +99,8 @@ impl<'a> PlanDrive<'a> {
         self.hands.into_supervisors()
     }
 
-    /// Makes one round, then removes the worktrees of phases that are complete.
+    /// Makes one round with the configuration as it is now, shows the plan in the state file, then removes the worktrees
+    /// of phases that are complete.
     ///
     /// # Errors
     /// When the database can not be read or written, or the repository not be opened.
@@ -75,17 +109,33 @@ impl<'a> PlanDrive<'a> {
         store: &mut Store,
         on_failure: Option<OnFailure>,
     ) -> Result<PlanRound, RunnerError> {
+        let stale = self.reload().err();
         let mut round = plan_round(
-            self.installation,
+            &self.installation,
             store,
             &mut self.hands,
             &self.plan,
             on_failure,
         )?;
+        round.problems.extend(
+            stale.map(|error| format!("the configuration holds as it was before: {error}")),
+        );
+        // whoever changed the plan since may have died before the file was written
+        if self.shown != Some(round.record.revision) {
+            write_state_file(store, &self.project, &self.plan)?;
+            self.shown = Some(round.record.revision);
+        }
         let (record, removed) = (&round.record, &mut self.removed);
         let problems = remove_worktrees(&self.project, &self.config, record, removed)?;
         round.problems.extend(problems);
         Ok(round)
+    }
+
+    fn reload(&mut self) -> Result<(), RunnerError> {
+        let installation = self.installation.reloaded()?;
+        self.config = installation.project_config(&self.project)?;
+        self.installation = installation;
+        Ok(())
     }
 
     /// Gives the user's branch the work of the plan, if it has completed and nothing stands in the way. Worktrees that the

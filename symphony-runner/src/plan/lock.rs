@@ -3,11 +3,12 @@
 use std::path::PathBuf;
 
 use symphony_core::id::PlanId;
+use symphony_core::tick::LockState;
 use symphony_store::Project;
 
 use crate::error::RunnerError;
 use crate::paths::STATE_DIR;
-use crate::process::{ProcessError, RunLock};
+use crate::process::{ProcessError, RunLock, lock_state};
 
 /// The held lock of a plan; it is given up when the value is dropped, at the latest with the process.
 #[derive(Debug)]
@@ -24,12 +25,24 @@ impl PlanLock {
         let folder = plans_folder(project);
         std::fs::create_dir_all(&folder)
             .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
-        match RunLock::acquire(folder.join(format!("{plan}.lock"))) {
+        match RunLock::acquire(lock_file(project, plan)) {
             Ok(lock) => Ok(Some(Self { _lock: lock })),
             Err(ProcessError::LockHeld { .. }) => Ok(None),
             Err(error) => Err(error.into()),
         }
     }
+}
+
+/// Says whether a process moves the plan on at this moment: a `plan run`, or a tick.
+///
+/// # Errors
+/// When its lock can not be asked.
+pub fn is_plan_driven(project: &Project, plan: &PlanId) -> Result<bool, RunnerError> {
+    Ok(lock_state(&lock_file(project, plan))? == LockState::Held)
+}
+
+fn lock_file(project: &Project, plan: &PlanId) -> PathBuf {
+    plans_folder(project).join(format!("{plan}.lock"))
 }
 
 /// The folder of the locks of a project's plans.

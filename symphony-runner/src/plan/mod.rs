@@ -17,6 +17,7 @@ mod watch;
 pub use begin::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
 pub use conclude::Conclusion;
 pub use drive::PlanDrive;
+pub use lock::is_plan_driven;
 pub use order::{PlanOrder, carry_out_order};
 pub use round::{PlanRound, StartsLeft};
 pub use state_file::write_state_file;

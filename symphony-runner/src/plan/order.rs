@@ -4,10 +4,11 @@ use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::plan::Dag;
 use symphony_core::plan::state::{
-    Choice, Decision, PlanEvent, PlanTransitionError, abort_all, abort_branch, decide,
-    retry_failed, retry_phase, skip_phase,
+    Choice, Decision, PhaseState, PlanEvent, PlanStatus, PlanTransitionError, abort_all,
+    abort_branch, decide, retry_failed, retry_phase, skip_phase,
 };
-use symphony_store::{Context, PlanRecord, Project, Store};
+use symphony_core::run::RunTarget;
+use symphony_store::{Context, PlanRecord, Project, RunFilter, Store};
 
 use super::state_file::write_state_file;
 use crate::error::RunnerError;
@@ -48,18 +49,37 @@ impl PlanOrder {
         match self {
             Self::Decide(phase, choice) => decide(dag, state, phase, *choice, now),
             Self::Retry(phase) => retry_phase(state, phase),
-            Self::RetryFailed => Ok(retry_failed(state)),
+            Self::RetryFailed => Ok(told_if_nothing(retry_failed(state))),
             Self::Skip(phase) => skip_phase(dag, state, phase, now),
             Self::Abort(phase) => abort_branch(state, phase, now),
             Self::AbortAll => Ok(abort_all(state, now)),
+            // asked for again, an order finds it done
+            Self::Pause if state.status == PlanStatus::Paused => Ok(Decision::default()),
+            Self::Resume
+                if matches!(
+                    state.status,
+                    PlanStatus::Running | PlanStatus::AwaitingUserDecision
+                ) =>
+            {
+                Ok(Decision::default())
+            }
             Self::Pause => Ok(plain(PlanEvent::Paused)),
             Self::Resume => Ok(plain(PlanEvent::Resumed)),
         }
     }
 }
 
+fn told_if_nothing(mut decision: Decision) -> Decision {
+    if decision.events.is_empty() {
+        let nothing = "no phase has failed or was aborted: there is nothing to retry";
+        decision.warnings.push(nothing.to_owned());
+    }
+    decision
+}
+
 /// Carries an order out, with what follows from it; returns the plan as it stands then, and what the person should know.
-/// Runs that it leaves without a phase are ended by the plan's next round.
+/// Runs that it leaves without a phase are asked to end; their supervisors do so whether anybody is at work with the plan
+/// or not.
 ///
 /// # Errors
 /// When there is no such plan or phase, or the order does not fit where it stands.
@@ -74,6 +94,31 @@ pub fn carry_out_order(
         let decision = order.decide(record, dag, now)?;
         Ok((decision.events, decision.warnings))
     })?;
+    end_stray_runs(store, &changed.0, now)?;
     write_state_file(store, project, plan)?;
     Ok(changed)
+}
+
+fn end_stray_runs(
+    store: &mut Store,
+    record: &PlanRecord,
+    now: Timestamp,
+) -> Result<(), RunnerError> {
+    let filter = RunFilter {
+        plan: Some(record.id.clone()),
+        live_only: true,
+        ..RunFilter::default()
+    };
+    for run in store.runs(&filter)? {
+        let RunTarget::PlanPhase(_, phase) = &run.target else {
+            continue;
+        };
+        let state = record.state.phases.get(phase).map(|found| &found.state);
+        let is_owner = matches!(state, Some(PhaseState::Running { run: owner, .. }) if owner.as_ref() == Some(&run.id));
+        if !is_owner && let Err(error) = store.request_cancel(&Context::human(now), &run.id) {
+            // it ended by itself meanwhile; the plan's next round looks again
+            tracing::info!(%error, run = %run.id, "a run was not ended");
+        }
+    }
+    Ok(())
 }

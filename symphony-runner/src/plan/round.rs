@@ -7,8 +7,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderChoice};
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::plan::state::{
-    OnFailure, PhaseStatus, PlanAction, PlanLimits, PlanSnapshot, PlanState, PlanStep, plan_step,
-    settle_now,
+    OnFailure, PhaseEvent, PhaseStatus, PlanAction, PlanEvent, PlanLimits, PlanSnapshot, PlanState,
+    PlanStep, plan_step, settle_now,
 };
 use symphony_core::retry::after;
 use symphony_core::run::{Run, RunTarget};
@@ -18,7 +18,6 @@ use symphony_core::tick::{
 use symphony_store::{Context, PlanRecord, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
-use super::state_file::write_state_file;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::tick::{Hands, LocalHands, World, act, observe};
@@ -70,7 +69,6 @@ pub(super) fn plan_round(
     let now = hands.now();
     let (world, problems) = observe(installation, store, hands, now)?;
     let live = live_runs(store, &world.snapshot, id)?;
-    let before = store.plan_revision(id)?;
     let (record, (step, phases)) =
         store.change_plan(&Context::system(now), id, |record, dag| {
             // as the step will see them: a retry that is due is ready
@@ -97,13 +95,14 @@ pub(super) fn plan_round(
             Ok((step.events.clone(), (step, phases)))
         })?;
     Failpoint::PlanDecided.reach();
+    let lines = step.events.iter().filter_map(told).collect();
     let mut round = PlanRound {
         record,
         step,
         live,
         started: Vec::new(),
         starts_left: StartsLeft::None,
-        lines: Vec::new(),
+        lines,
         problems,
     };
     round.problems.extend(
@@ -113,13 +112,24 @@ pub(super) fn plan_round(
     );
     round.act(store, hands, &world, &phases)?;
     Failpoint::PlanActed.reach();
-    if store.plan_revision(id)? != before
-        && let Some((project, _)) = world.projects.get(&round.record.project)
-    {
-        write_state_file(store, project, id)?;
+    if store.plan_revision(id)? != round.record.revision {
         round.record = store.plan(id)?;
     }
     Ok(round)
+}
+
+/// Says what was decided about a phase without asking anybody.
+fn told(event: &PlanEvent) -> Option<String> {
+    let PlanEvent::Phase { phase, event } = event else {
+        return None;
+    };
+    match event {
+        PhaseEvent::Skipped { .. } => Some(format!("{phase}: skipped")),
+        PhaseEvent::GivenUp { .. } => Some(format!("{phase}: failed for good")),
+        PhaseEvent::Aborted { .. } => Some(format!("{phase}: aborted")),
+        PhaseEvent::Blocked { by, .. } => Some(format!("{phase}: blocked by {by}")),
+        _ => None,
+    }
 }
 
 /// The plan's runs whose lock somebody holds.

@@ -28,7 +28,15 @@ pub fn write_state_file(
         .and_then(|file| file.lock().map(|()| file))
         .map_err(|error| RunnerError::io("lock", &turn, error))?;
     let record = store.plan(plan)?;
-    let written = write(&project.root, &record);
+    let written = match refuse_foreign(&project.root) {
+        Ok(()) => write(&project.root, &record),
+        // a skill began with a file of its own meanwhile: the plan goes on without a picture
+        Err(error @ RunnerError::Refused { .. }) => {
+            tracing::warn!(%error, "the plan's state file is not written");
+            Ok(())
+        }
+        Err(error) => Err(error),
+    };
     drop(lock);
     written
 }

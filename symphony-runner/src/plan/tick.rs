@@ -1,9 +1,8 @@
 //! Plans moved on by ticks (`plan.by_tick`).
 
-use symphony_core::id::PlanId;
 use symphony_core::plan::state::OnFailure;
 use symphony_core::run::Run;
-use symphony_store::{Project, Store};
+use symphony_store::Store;
 
 use super::conclude::Conclusion;
 use super::drive::PlanDrive;
@@ -24,7 +23,8 @@ pub struct PlanTick {
     pub supervisors: Vec<DetachedSupervisor>,
 }
 
-/// Makes a round of each plan that is under way and that nobody else moves on, in the projects that let ticks do so.
+/// Makes a round of each plan that is under way and that nobody else moves on, in the projects that let ticks do so; gives
+/// the user's branch the work of those that have completed.
 ///
 /// # Errors
 /// When the database can not be read.
@@ -38,14 +38,15 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
         if !by_tick {
             continue;
         }
-        for plan in store.open_plans(&project.id)? {
-            if let Err(error) = move_on(installation, store, &project, &plan, &mut tick) {
-                tick.problems.push(format!("plan {plan}: {error}"));
-            }
-        }
-        // what this tick or an earlier one has completed
-        for plan in store.unmerged_plans(&project.id)? {
-            if let Err(error) = conclude(installation, store, &project, &plan, &mut tick) {
+        let mut plans = store.open_plans(&project.id)?;
+        plans.extend(store.unmerged_plans(&project.id)?);
+        for plan in plans {
+            let moved = match PlanDrive::take(installation, &project, &plan) {
+                Ok(Some(drive)) => tick.move_on(drive, store),
+                Ok(None) => Ok(()),
+                Err(error) => Err(error),
+            };
+            if let Err(error) = moved {
                 tick.problems.push(format!("plan {plan}: {error}"));
             }
         }
@@ -53,53 +54,40 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
     Ok(tick)
 }
 
-fn move_on(
-    installation: &Installation,
-    store: &mut Store,
-    project: &Project,
-    plan: &PlanId,
-    tick: &mut PlanTick,
-) -> Result<(), RunnerError> {
-    let Some(mut drive) = PlanDrive::take(installation, project, plan)? else {
-        return Ok(());
-    };
-    // nobody is there to be asked
-    let asks = store.plan(plan)?.options.on_failure == OnFailure::Ask;
-    let round = drive.round(store, asks.then_some(OnFailure::Wait))?;
-    let named = |line: String| format!("plan {plan}: {line}");
-    tick.lines.extend(round.lines.into_iter().map(named));
-    tick.problems.extend(round.problems.into_iter().map(named));
-    let status = round.record.state.status;
-    if status.is_ended() {
-        tick.lines.push(format!("plan {plan}: {status}"));
+impl PlanTick {
+    fn move_on(&mut self, mut drive: PlanDrive<'_>, store: &mut Store) -> Result<(), RunnerError> {
+        let done = self.go_on(&mut drive, store);
+        self.supervisors.extend(drive.into_supervisors());
+        done
     }
-    tick.started.extend(round.started);
-    tick.supervisors.extend(drive.into_supervisors());
-    Ok(())
-}
 
-/// Gives the user's branch the work of a plan that has completed, unless somebody else does.
-fn conclude(
-    installation: &Installation,
-    store: &mut Store,
-    project: &Project,
-    plan: &PlanId,
-    tick: &mut PlanTick,
-) -> Result<(), RunnerError> {
-    let Some(mut drive) = PlanDrive::take(installation, project, plan)? else {
-        return Ok(());
-    };
-    match drive.conclude(store)? {
-        Conclusion::Nothing => {}
-        Conclusion::Merged { branch, commit } => {
-            tick.lines
-                .push(format!("plan {plan}: its work is on {branch} ({commit})"));
+    fn go_on(&mut self, drive: &mut PlanDrive<'_>, store: &mut Store) -> Result<(), RunnerError> {
+        let record = store.plan(drive.plan())?;
+        if !record.state.status.is_ended() {
+            // nobody is there to be asked
+            let asks = record.options.on_failure == OnFailure::Ask;
+            let round = drive.round(store, asks.then_some(OnFailure::Wait))?;
+            let named = |line: String| format!("plan {}: {line}", record.id);
+            self.lines.extend(round.lines.into_iter().map(named));
+            self.problems.extend(round.problems.into_iter().map(named));
+            let status = round.record.state.status;
+            if status.is_ended() {
+                self.lines.push(format!("plan {}: {status}", record.id));
+            }
         }
-        Conclusion::Left {
-            reason, command, ..
-        } => tick.problems.push(format!(
-            "plan {plan}: {reason}: `{command}` takes its work over"
-        )),
+        match drive.conclude(store)? {
+            Conclusion::Nothing => {}
+            Conclusion::Merged { branch, commit } => self.lines.push(format!(
+                "plan {}: its work is on {branch} ({commit})",
+                record.id
+            )),
+            Conclusion::Left {
+                reason, command, ..
+            } => self.problems.push(format!(
+                "plan {}: {reason}: `{command}` takes its work over",
+                record.id
+            )),
+        }
+        Ok(())
     }
-    Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
-use symphony_core::run::Run;
+use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_mcp::StoreThread;
 use symphony_store::{FinishedRun, NewHold, PublishWish, RunFinish, StoreError};
@@ -18,6 +18,7 @@ use super::spending::cap_at_end;
 use super::{DISK_LOOK, DISK_WAIT_MAX, Job};
 use crate::error::RunnerError;
 use crate::leftovers::left_files;
+use crate::plan::write_state_file;
 use crate::process::Supervision;
 use crate::publish::Publisher;
 
@@ -67,6 +68,7 @@ pub(crate) async fn finish(
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     publish_opened(job, store, supervision, &ended.run).await?;
+    show_plan(job, store, &ended.run).await?;
     // last: until the end is recorded they may be needed to do it again
     let owner = left_files(&job.config);
     if let Err(error) = job.paths.tidy(owner) {
@@ -91,6 +93,21 @@ async fn record_end(store: &StoreThread, finish: RunFinish) -> Result<FinishedRu
             ended => return Ok(ended?),
         }
     }
+}
+
+/// Shows in the state file of a plan what the end of its phase's run came to: nobody else may be at work with it.
+async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), RunnerError> {
+    let RunTarget::PlanPhase(plan, _) = &run.target else {
+        return Ok(());
+    };
+    let (project, plan) = (job.project.clone(), plan.clone());
+    let written = store
+        .call(move |store| write_state_file(store, &project, &plan))
+        .await?;
+    if let Err(error) = written {
+        tracing::warn!(%error, "the plan's next round writes its state file");
+    }
+    Ok(())
 }
 
 /// Publishes the pull request that the run opened, unless its gates are red: once, whoever does the exit handling.

@@ -10,6 +10,7 @@ use symphony_core::plan::state::{PhaseStatus, PlanState};
 use symphony_core::plan::view::{GraphFormat, render_graph};
 use symphony_core::plan::{Dag, Phase};
 
+use super::record::PlanChoice;
 use super::source::load_plan;
 use super::state::read_state;
 use crate::app::App;
@@ -30,6 +31,9 @@ pub(crate) struct GraphArgs {
     /// Draw the plan of this state file, with where each phase stands
     #[arg(long, value_name = "STATE", conflicts_with = "file")]
     state: Option<PathBuf>,
+    /// Draw a plan that was begun, by its id or its file, with where each phase stands
+    #[arg(short, long, value_name = "PLAN|FILE", conflicts_with_all = ["file", "state"])]
+    plan: Option<String>,
 }
 
 /// In JSON `{"version", "phases": [{"id", "title", "level", "status"?}], "edges": [{"from", "to", "artifacts"}]}`;
@@ -109,6 +113,14 @@ impl GraphArgs {
             let dag = Dag::new(phases)
                 .with_context(|| format!("use the state file {}", file.display()))?;
             let graph = Graph::new(phases, &dag, Some(&state.to_state()), self.format);
+            return app.out.answer(&graph);
+        }
+        if let Some(plan) = &self.plan {
+            let mut session = app.session()?;
+            let record = PlanChoice::of(plan).find(app, &mut session)?;
+            let dag = record.dag()?;
+            let phases = &record.document.phases;
+            let graph = Graph::new(phases, &dag, Some(&record.state), self.format);
             return app.out.answer(&graph);
         }
         let source = load_plan(app, self.file.as_deref())?;

@@ -3,11 +3,13 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::PlanPhaseId;
-use symphony_core::plan::state::{Choice, PlanStatus};
+use symphony_core::plan::state::{Choice, PhaseState};
 use symphony_runner::plan::{PlanOrder, carry_out_order};
+use symphony_store::PlanRecord;
 
 use super::record::PlanChoice;
 use crate::app::App;
+use crate::value::named;
 use crate::view::PlanView;
 
 /// What `plan decide` takes.
@@ -18,7 +20,8 @@ pub(crate) struct DecideArgs {
     plan: PlanChoice,
     /// The phase that awaits a decision
     phase: PlanPhaseId,
-    /// `retry_once_more`, `skip_phase`, `abort_branch` (it and everything behind it) or `abort_all`
+    /// One more attempt, on without it, give it up with everything behind it, or give the plan up
+    #[arg(value_parser = named(Choice::NAMES, Choice::parse))]
     choice: Choice,
 }
 
@@ -47,7 +50,7 @@ pub(crate) struct SkipArgs {
 /// What `plan abort` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Runs at work are ended by the plan's loop (`plan run`, or ticks with `plan.by_tick`).\n\nExample:\n  symphony plan abort"
+    after_help = "Runs at work are ended; what they did stays on the branches of their phases.\n\nExample:\n  symphony plan abort"
 )]
 pub(crate) struct AbortArgs {
     #[command(flatten)]
@@ -112,21 +115,37 @@ fn carry_out(app: &App, choice: &PlanChoice, order: &PlanOrder) -> anyhow::Resul
     for warning in warnings {
         app.out.warn(&warning);
     }
-    let what = match order {
-        PlanOrder::Decide(phase, _)
+    let view = PlanView::of(&session.project, &record)?;
+    let sentence = format!("Plan {}: {}.", record.id, outcome(order, &record));
+    let sentence = match view.next() {
+        Some(next) => format!("{sentence} {next}"),
+        None => sentence,
+    };
+    app.out.done(&view, &sentence)
+}
+
+/// Says where the order has brought what it is about.
+fn outcome(order: &PlanOrder, record: &PlanRecord) -> String {
+    let progress = |phase| record.state.phases.get(phase);
+    match order {
+        PlanOrder::Decide(
+            phase,
+            Choice::RetryOnceMore | Choice::SkipPhase | Choice::AbortBranch,
+        )
         | PlanOrder::Retry(phase)
         | PlanOrder::Skip(phase)
-        | PlanOrder::Abort(phase) => {
-            format!("phase {phase} is {}", record.state.phase_status(phase))
+        | PlanOrder::Abort(phase) => match progress(phase).map(|progress| &progress.state) {
+            Some(PhaseState::Complete { skipped: true }) => format!("phase {phase} is skipped"),
+            _ => format!("phase {phase} is {}", record.state.phase_status(phase)),
+        },
+        PlanOrder::Decide(_, Choice::AbortAll) | PlanOrder::AbortAll
+            if record.state.is_abort_requested && !record.state.status.is_ended() =>
+        {
+            format!(
+                "{} is given up, its phases at work are being ended",
+                record.path
+            )
         }
         _ => format!("{} is {}", record.path, record.state.status),
-    };
-    let next = match record.state.status {
-        PlanStatus::Running | PlanStatus::AwaitingUserDecision => {
-            "; `symphony plan run` goes on with it, unless one is at work"
-        }
-        _ => "",
-    };
-    let sentence = format!("Plan {}: {what}{next}.", record.id);
-    app.out.done(&PlanView::of(&record)?, &sentence)
+    }
 }

@@ -18,6 +18,13 @@ pub(super) struct PlanChoice {
 }
 
 impl PlanChoice {
+    /// Names a plan by its id or its file.
+    pub(super) fn of(text: &str) -> Self {
+        Self {
+            plan: Some(text.to_owned()),
+        }
+    }
+
     /// Finds the plan.
     ///
     /// # Errors

@@ -4,18 +4,17 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::plan::state::{OnFailure, RetryMode};
-use symphony_core::plan::{Isolation, PlanOptions};
-use symphony_runner::plan::{
-    BeginRequest, Begun, OptionChanges, PlanDrive, begin_plan, recorded_path,
-};
-use symphony_runner::repository::open_repository;
+use symphony_core::id::PlanId;
+use symphony_core::plan::state::{OnFailure, PlanStatus, RetryMode};
+use symphony_core::plan::{Dag, Isolation, Plan, PlanOptions};
+use symphony_runner::plan::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
 
 use super::dialog::is_possible;
+use super::record::PlanChoice;
 use super::run_loop::PlanLoop;
-use super::source::{PlanSource, load_plan};
+use super::source::load_plan;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Exit, Stop, exit_of};
 use crate::place::Session;
 use crate::view::{PlanPreview, PlanResult};
 
@@ -33,6 +32,9 @@ const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;
 pub(crate) struct RunArgs {
     /// The plan file; the one that `plan find` names when left out
     file: Option<PathBuf>,
+    /// A plan that was begun, by its id or its file, also when the file is gone
+    #[arg(short, long, value_name = "PLAN|FILE", conflicts_with_all = ["file", "new"])]
+    plan: Option<String>,
     /// Most phases at once; 4 unless said otherwise
     #[arg(long = "max-parallel", value_name = "NUMBER", value_parser = clap::value_parser!(u16).range(1..))]
     max_parallel: Option<u16>,
@@ -66,21 +68,56 @@ pub(crate) struct RunArgs {
 impl RunArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         app.surroundings.refuse_agents()?;
-        let source = load_plan(app, self.file.as_deref())?;
-        let mut session = app.session()?;
+        let (mut session, meant) = self.meant(app)?;
         let options = self.options(app)?;
         if self.dry_run {
             let default = PlanOptions::default();
+            let dag = Dag::new(&meant.document.phases).context("use the plan")?;
             let preview = PlanPreview::new(
-                &source.dag,
+                &dag,
                 options.max_parallel.unwrap_or(default.max_parallel),
                 options.isolation.unwrap_or(default.isolation),
             );
             app.out.answer(&preview)?;
             return Ok(Exit::Done);
         }
-        self.carry_out(app, &mut session, source, options)
+        self.carry_out(app, &mut session, meant, options)
             .context("run the plan")
+    }
+
+    /// Finds the plan: a file, or one that was begun, whatever became of its file.
+    fn meant(&self, app: &App) -> anyhow::Result<(Session, Meant)> {
+        if let Some(plan) = &self.plan {
+            let mut session = app.session()?;
+            let record = PlanChoice::of(plan).find(app, &mut session)?;
+            let file = session.project.root.join(&record.path);
+            let document = if file.exists() {
+                load_plan(app, Some(&file))?.plan
+            } else {
+                app.out.note(&format!(
+                    "{} is gone: plan {} goes on as it was read last.",
+                    record.path, record.id
+                ));
+                record.document
+            };
+            let meant = Meant {
+                plan: Some(record.id),
+                path: record.path,
+                document,
+            };
+            return Ok((session, meant));
+        }
+        // a file that is wrong is told in repositories that are not set up, too
+        let source = load_plan(app, self.file.as_deref());
+        let source = source.map_err(|error| with_open_plan(app, error))?;
+        let session = app.session()?;
+        let file = app.surroundings.current.join(&source.path);
+        let meant = Meant {
+            plan: None,
+            path: recorded_path(&session.project, &file),
+            document: source.plan,
+        };
+        Ok((session, meant))
     }
 
     fn options(&self, app: &App) -> anyhow::Result<OptionChanges> {
@@ -101,35 +138,35 @@ impl RunArgs {
         &self,
         app: &App,
         session: &mut Session,
-        source: PlanSource,
+        meant: Meant,
         options: OptionChanges,
     ) -> anyhow::Result<Exit> {
-        let file = app.surroundings.current.join(&source.path);
         let request = BeginRequest {
-            path: recorded_path(&session.project, &file),
-            document: source.plan,
+            plan: meant.plan,
+            path: meant.path,
+            document: meant.document,
             options,
             accept_changes: self.accept_changes,
             retry_failed: self.retry_failed,
             anew: self.new,
         };
-        let config = session.config()?;
-        let repository = open_repository(&session.project, &config)?;
-        let project = &session.project;
-        let (record, begun) = begin_plan(&mut session.store, project, &repository, &request)?;
         let installation = session.installation.clone();
-        let Some(mut drive) = PlanDrive::take(&installation, project, &record.id)? else {
-            let message = format!("another process is at work with plan {}", record.id);
-            return Err(Stop::new(Exit::Busy, message)
-                .hint("`symphony plan status` shows how far it is")
-                .into());
-        };
+        let (mut drive, record, begun) = begin_plan(
+            &installation,
+            &mut session.store,
+            &session.project,
+            &request,
+        )?;
         if begun == Begun::Ended {
             let conclusion = drive.conclude(&mut session.store)?;
             let result = PlanResult::new(&record, conclusion)?;
             app.out.answer(&result)?;
+            let retry = match record.state.status {
+                PlanStatus::Completed => "",
+                _ => "`--retry-failed` goes on with what failed, ",
+            };
             app.out.note(&format!(
-                "Plan {} has ended ({}): `--retry-failed` goes on with what failed, `--new` begins another.",
+                "Plan {} had ended already ({}): {retry}`--new` begins another.",
                 record.id, record.state.status
             ));
             return Ok(result.exit());
@@ -145,6 +182,29 @@ impl RunArgs {
         };
         PlanLoop::new(app, drive, &mut session.store, mode)?.go_on(&record, begun)
     }
+}
+
+/// Names the plan under way, when there is no file to be run and one is.
+fn with_open_plan(app: &App, error: anyhow::Error) -> anyhow::Error {
+    let open = app.session().ok().and_then(|session| {
+        let open = session.store.open_plans(&session.project.id).ok()?;
+        open.into_iter().next()
+    });
+    match (open, exit_of(&error)) {
+        (Some(plan), Exit::NotFound) => Stop::new(Exit::NotFound, format!("{error:#}"))
+            .hint(format!(
+                "`symphony plan run --plan {plan}` goes on with the plan that is under way"
+            ))
+            .into(),
+        _ => error,
+    }
+}
+
+/// The plan that is to be carried out.
+struct Meant {
+    plan: Option<PlanId>,
+    path: String,
+    document: Plan,
 }
 
 fn read_instructions(app: &App, file: &std::path::Path) -> anyhow::Result<String> {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use symphony_core::Timestamp;
 use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::state::{Choice, OnFailure, PhaseState, PlanAction, PlanStatus};
 use symphony_core::run::RunStatus;
@@ -15,7 +16,7 @@ use super::dialog::{Dialog, Said};
 use crate::app::App;
 use crate::failure::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::plural;
+use crate::output::{in_future, plural};
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::view::PlanResult;
@@ -34,6 +35,7 @@ pub(super) struct PlanLoop<'a> {
     progress: Progress,
     dialog: Option<Dialog>,
     shown: BTreeSet<RunId>,
+    /// What was said and is not said again.
     told: BTreeSet<String>,
 }
 
@@ -106,14 +108,14 @@ impl<'a> PlanLoop<'a> {
             self.progress.say(line);
         }
         for problem in &round.problems {
-            self.tell_once(format!("Not done: {problem}"));
+            self.tell_once(&format!("Not done: {problem}"));
         }
         self.shown.extend(round.live.keys().cloned());
         let counts = round.record.state.counts();
         self.progress.bar(counts.complete, counts.total);
         let runs: Vec<RunId> = self.shown.iter().cloned().collect();
         self.progress.look(self.store, &runs)?;
-        let waiting = waiting(&round.record);
+        self.tell_retries(&round.record);
         let asked: Vec<PlanPhaseId> = round
             .step
             .actions
@@ -127,19 +129,53 @@ impl<'a> PlanLoop<'a> {
             dialog.ask(&self.progress, &round.record, &asked);
             return Ok(());
         }
-        for (phase, asked_at, error) in waiting {
-            let id = &round.record.id;
-            self.tell_once(format!(
-                "Phase {phase} waits for a decision since {asked_at}: {error}. `symphony plan decide --plan {id} {phase} CHOICE` answers."
-            ));
+        let mode = self.mode.unwrap_or(round.record.options.on_failure);
+        if matches!(mode, OnFailure::Ask | OnFailure::Wait) {
+            self.tell_waiting(&round.record);
         }
         Ok(())
     }
 
-    fn tell_once(&mut self, text: String) {
-        if !self.told.contains(&text) {
-            self.progress.say(&text);
-            self.told.insert(text);
+    fn tell_once(&mut self, text: &str) {
+        if self.told.insert(text.to_owned()) {
+            self.progress.say(text);
+        }
+    }
+
+    /// Tells of each failed attempt that is followed by another one when that is.
+    fn tell_retries(&mut self, record: &PlanRecord) {
+        for (phase, progress) in &record.state.phases {
+            let (PhaseState::Retrying { due_at }, Some(failure)) =
+                (&progress.state, &progress.failure)
+            else {
+                continue;
+            };
+            if self.told.insert(format!("{phase} {due_at}")) {
+                let due = in_future(*due_at, Timestamp::now());
+                self.progress.say(&format!(
+                    "{phase}: tried again {due} ({} failure, attempt {})",
+                    failure.class,
+                    progress.attempts.saturating_add(1),
+                ));
+            }
+        }
+    }
+
+    /// Tells of each phase that awaits a decision, and of the first line of why.
+    fn tell_waiting(&mut self, record: &PlanRecord) {
+        for (phase, progress) in &record.state.phases {
+            let PhaseState::AwaitingDecision { asked_at } = progress.state else {
+                continue;
+            };
+            let failure = progress.failure.as_ref();
+            let error = failure.and_then(|failure| failure.error.lines().next());
+            if self.told.insert(format!("{phase} {asked_at}")) {
+                self.progress.say(&format!(
+                    "Phase {phase} waits for a decision: {}. `symphony plan decide --plan {} {phase} CHOICE` answers.",
+                    error.unwrap_or_default(),
+                    record.id
+                ));
+            }
         }
     }
 
@@ -236,22 +272,4 @@ impl<'a> PlanLoop<'a> {
             .say("They go on without this command: `symphony plan run` takes the plan up again.");
         Ok(Exit::Failed)
     }
-}
-
-/// The phases that await a decision, since when, and the first line of why.
-fn waiting(record: &PlanRecord) -> Vec<(PlanPhaseId, symphony_core::Timestamp, String)> {
-    let phases = record.state.phases.iter();
-    phases
-        .filter_map(|(id, progress)| {
-            let PhaseState::AwaitingDecision { asked_at } = progress.state else {
-                return None;
-            };
-            let error = progress
-                .failure
-                .as_ref()
-                .map_or("", |failure| &failure.error);
-            let first = error.lines().next().unwrap_or_default().to_owned();
-            Some((id.clone(), asked_at, first))
-        })
-        .collect()
 }

@@ -25,7 +25,7 @@ impl StatusArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
-        app.out.answer(&PlanView::of(&record)?)
+        app.out.answer(&PlanView::of(&session.project, &record)?)
     }
 }
 

@@ -28,7 +28,7 @@ const STDIN_BYTES_MAX: usize = 1 << 20;
 /// What `plan statusline` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Reads the JSON that Claude Code gives on standard input for the folder, if there is any, and .symphony-state.json there. Prints nothing when there is no plan. Colours are on, since a status bar is no terminal to the command, unless NO_COLOR is set.\n\nExample:\n  symphony plan statusline --install"
+    after_help = "Reads the JSON that Claude Code gives on standard input for the folder, if there is any, and .symphony-state.json there, or above it in the repository. Prints nothing when there is no plan. Colours are on, since a status bar is no terminal to the command, unless NO_COLOR is set.\n\nExample:\n  symphony plan statusline --install"
 )]
 pub(crate) struct StatuslineArgs {
     /// Make it Claude Code's status line in this folder: write .claude/settings.json
@@ -82,13 +82,28 @@ fn print_line(named: Option<Vec<PathBuf>>, is_coloured: bool) {
     let folders = named.or_else(given_folders);
     let folders = folders.unwrap_or_else(|| vec![PathBuf::from(".")]);
     let line = folders.iter().find_map(|folder| {
-        let text = read_state_file(&folder.join(STATE_FILE)).ok()?;
+        let text = read_state_file(&state_file_of(folder)?).ok()?;
         render_statusline(&text, colour)
     });
     if let Some(line) = line {
         // a bar that went away is no error
         let _unwritten = std::io::stdout().write_all(format!("{line}\n").as_bytes());
     }
+}
+
+/// Finds the state file of a folder: there, or above it as far as its repository goes.
+fn state_file_of(folder: &Path) -> Option<PathBuf> {
+    let folder = std::path::absolute(folder).ok()?;
+    for above in folder.ancestors() {
+        let file = above.join(STATE_FILE);
+        if file.exists() {
+            return Some(file);
+        }
+        if above.join(".git").exists() {
+            break;
+        }
+    }
+    None
 }
 
 /// The folders that Claude Code names: where it is at work, then the project's.

@@ -27,7 +27,7 @@ closed_set!(
 );
 
 /// What an order leads to. After these events, [`settle`](super::settle) says what follows for other phases.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Decision {
     /// The events, in order.
     pub events: Vec<PlanEvent>,

@@ -15,10 +15,7 @@ pub enum PlanTransitionError {
         phase: PlanPhaseId,
     },
     /// The phase's state does not take the event.
-    #[error(
-        "phase `{phase}` is {from}: `{event}` cannot happen there; allowed from here: {}",
-        listed(allowed)
-    )]
+    #[error("phase `{phase}` is {from}: `{event}` cannot happen there")]
     Phase {
         /// The phase.
         phase: PlanPhaseId,
@@ -38,10 +35,7 @@ pub enum PlanTransitionError {
         run: Option<RunId>,
     },
     /// The plan's state does not take the event.
-    #[error(
-        "the plan is {from}: `{event}` cannot happen there; allowed from here: {}",
-        listed(allowed)
-    )]
+    #[error("the plan is {from}: `{event}` cannot happen there")]
     Plan {
         /// Where it stands.
         from: PlanStatus,
@@ -58,14 +52,6 @@ pub enum PlanTransitionError {
         /// The phases it waits for that are not complete.
         waiting_for: Vec<PlanPhaseId>,
     },
-}
-
-fn listed(allowed: &[&str]) -> String {
-    if allowed.is_empty() {
-        "nothing".to_owned()
-    } else {
-        allowed.join(", ")
-    }
 }
 
 fn named(run: Option<&RunId>) -> &str {

@@ -60,6 +60,22 @@ pub struct PlanState {
     pub phases: BTreeMap<PlanPhaseId, PhaseProgress>,
 }
 
+/// Says how a plan ends whose phases stand so; none while one can still go on.
+pub(super) fn end_of(
+    mut statuses: impl Iterator<Item = PhaseStatus> + Clone,
+    is_aborted: bool,
+) -> Option<PlanStatus> {
+    let mut all = statuses.clone();
+    if !all.all(PhaseStatus::is_terminal) {
+        return None;
+    }
+    Some(match is_aborted {
+        _ if statuses.all(|status| status == PhaseStatus::Complete) => PlanStatus::Completed,
+        true => PlanStatus::Aborted,
+        false => PlanStatus::Failed,
+    })
+}
+
 impl PlanState {
     /// Makes the state of a plan that begins, all phases `pending`; [`settle`](super::settle) finds the ready ones.
     pub fn new<'a>(ids: impl IntoIterator<Item = &'a PlanPhaseId>, now: Timestamp) -> Self {
@@ -78,6 +94,12 @@ impl PlanState {
         self.phases
             .get(phase)
             .map_or(PhaseStatus::Pending, PhaseProgress::status)
+    }
+
+    /// Returns how the plan ends when none of its runs is alive; none while a phase can still go on.
+    pub fn end_status(&self) -> Option<PlanStatus> {
+        let statuses = self.phases.values().map(PhaseProgress::status);
+        end_of(statuses, self.is_abort_requested)
     }
 
     /// Counts phases.

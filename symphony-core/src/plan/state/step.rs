@@ -9,7 +9,7 @@ use super::board::Board;
 use super::choice::{abort_all, skip_phase};
 use super::event::{PhaseEvent, PlanEvent};
 use super::phase_state::{PhaseState, PhaseStatus};
-use super::plan_state::{PlanState, PlanStatus};
+use super::plan_state::{PlanState, PlanStatus, end_of};
 use crate::closed_set::closed_set;
 use crate::id::{PlanPhaseId, RunId};
 use crate::plan::graph::Dag;
@@ -351,14 +351,7 @@ fn status_event(
 ) -> Option<PlanEvent> {
     let statuses = board.statuses();
     let has_live_run = !snapshot.live_runs.is_empty();
-    if statuses.iter().all(|status| status.is_terminal()) {
-        let status = if statuses.iter().all(|s| *s == PhaseStatus::Complete) {
-            PlanStatus::Completed
-        } else if is_aborted {
-            PlanStatus::Aborted
-        } else {
-            PlanStatus::Failed
-        };
+    if let Some(status) = end_of(statuses.iter().copied(), is_aborted) {
         // runs that are being ended are waited for: the end is the end
         return (!has_live_run).then_some(PlanEvent::Ended { status, at: now });
     }

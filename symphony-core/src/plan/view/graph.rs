@@ -104,7 +104,7 @@ impl<'a> Graph<'a> {
         let mut out = "flowchart TD\n".to_owned();
         for at in self.dag.order() {
             // nodes are named by position: ids such as `end` are words of Mermaid
-            let title = escaped_html(&self.title(*at));
+            let title = escaped_mermaid(&self.title(*at));
             let _ = write!(out, "    p{at}[\"{}<br/>{title}\"]", self.id(*at));
             if let Some(status) = self.status(*at) {
                 let _ = write!(out, ":::{status}");
@@ -126,7 +126,7 @@ impl<'a> Graph<'a> {
     fn dot(&self) -> String {
         let mut out = "digraph plan {\n    node [shape=box];\n".to_owned();
         for at in self.dag.order() {
-            let title = self.title(*at).replace('\\', "\\\\").replace('"', "\\\"");
+            let title = escaped_dot(&self.title(*at));
             let _ = write!(out, "    \"{0}\" [label=\"{0}\\n{title}\"", self.id(*at));
             if let Some(status) = self.status(*at) {
                 let _ = write!(
@@ -151,7 +151,22 @@ impl<'a> Graph<'a> {
     }
 }
 
-fn escaped_html(text: &str) -> String {
+/// Escapes a text for a quoted label of Graphviz, which reads HTML entities in it.
+fn escaped_dot(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\\' => out.push_str("\\\\"),
+            '"' => out.push_str("\\\""),
+            '&' => out.push_str("&amp;"),
+            _ => out.push(c),
+        }
+    }
+    out
+}
+
+/// Escapes a text for a quoted label of Mermaid, which reads HTML, `\n`, backquotes and `$$` of formulas in it.
+fn escaped_mermaid(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -161,6 +176,8 @@ fn escaped_html(text: &str) -> String {
             '#' => out.push_str("#35;"),
             '&' => out.push_str("#amp;"),
             '`' => out.push_str("#96;"),
+            '$' => out.push_str("#36;"),
+            '\\' => out.push_str("#92;"),
             _ => out.push(c),
         }
     }

@@ -1,0 +1,123 @@
+//! What a plan would do, and what it came to.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::plan::state::PlanStatus;
+use symphony_core::plan::view::PlanSummary;
+use symphony_core::plan::{Dag, Isolation};
+use symphony_runner::plan::Conclusion;
+use symphony_store::{PlanRecord, StoreError};
+
+use crate::failure::Exit;
+use crate::output::{Page, View, plural};
+
+/// What a plan came to.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PlanResult {
+    pub(crate) id: PlanId,
+    pub(crate) path: String,
+    #[serde(flatten)]
+    summary: PlanSummary,
+    /// The user's branch, when it has the work.
+    merged_into: Option<String>,
+    merged_commit: Option<String>,
+    /// Why the user's branch was left alone, and what to type.
+    not_merged: Option<String>,
+    command: Option<String>,
+}
+
+impl PlanResult {
+    /// Sums a plan up.
+    ///
+    /// # Errors
+    /// When the recorded plan is none any more.
+    pub(crate) fn new(record: &PlanRecord, conclusion: Conclusion) -> Result<Self, StoreError> {
+        let (mut merged, mut left) = (None, None);
+        match conclusion {
+            Conclusion::Nothing => {}
+            Conclusion::Merged { branch, commit } => merged = Some((branch, commit)),
+            Conclusion::Left {
+                branch,
+                reason,
+                command,
+            } => left = Some((format!("{branch} was left alone: {reason}"), command)),
+        }
+        let (merged_into, merged_commit) = merged.unzip();
+        let (not_merged, command) = left.unzip();
+        Ok(Self {
+            id: record.id.clone(),
+            path: record.path.clone(),
+            summary: PlanSummary::new(&record.dag()?, &record.state, Timestamp::now()),
+            merged_into,
+            merged_commit,
+            not_merged,
+            command,
+        })
+    }
+
+    /// Says how `plan run` ends.
+    pub(crate) fn exit(&self) -> Exit {
+        match self.summary.status {
+            PlanStatus::Failed | PlanStatus::Aborted => Exit::Failed,
+            _ => Exit::Done,
+        }
+    }
+}
+
+impl View for PlanResult {
+    fn write(&self, page: &mut Page) {
+        for line in self.summary.to_string().lines() {
+            page.line(line);
+        }
+        if let Some(branch) = &self.merged_into {
+            page.gap();
+            page.line(&format!("The work is on {branch}."));
+        }
+        if let (Some(reason), Some(command)) = (&self.not_merged, &self.command) {
+            page.gap();
+            page.line(&format!("{reason}."));
+            page.line(&format!("`{command}` takes the work over."));
+        }
+    }
+}
+
+/// What a plan would do.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PlanPreview {
+    phases: usize,
+    max_parallel: usize,
+    isolation: Isolation,
+    /// The ids of phases that can run together, level by level.
+    levels: Vec<Vec<PlanPhaseId>>,
+}
+
+impl PlanPreview {
+    /// Makes the preview of a plan.
+    pub(crate) fn new(dag: &Dag, max_parallel: usize, isolation: Isolation) -> Self {
+        let levels = dag.levels().into_iter();
+        Self {
+            phases: dag.len(),
+            max_parallel,
+            isolation,
+            levels: levels
+                .map(|level| level.into_iter().cloned().collect())
+                .collect(),
+        }
+    }
+}
+
+impl View for PlanPreview {
+    fn write(&self, page: &mut Page) {
+        page.line(&format!(
+            "{}, at most {} at once, isolation {}:",
+            plural(self.phases, "phase"),
+            self.max_parallel,
+            self.isolation
+        ));
+        for (number, level) in (1..).zip(&self.levels) {
+            let names: Vec<&str> = level.iter().map(PlanPhaseId::as_str).collect();
+            page.line(&format!("  {number}. {}", names.join(", ")));
+        }
+    }
+}
