@@ -31,6 +31,8 @@ pub(crate) struct PlanView {
     pub(crate) failed: usize,
     /// Whether a `plan run` or a tick has it at this moment.
     pub(crate) at_work: bool,
+    /// Whether a person gave it up: its runs are being ended.
+    pub(crate) given_up: bool,
     pub(crate) phases: Vec<PhaseView>,
 }
 
@@ -159,6 +161,7 @@ impl PlanView {
             completed: counts.complete,
             failed: counts.failed,
             at_work,
+            given_up: record.state.is_abort_requested,
             phases: in_order.collect(),
         })
     }
@@ -169,8 +172,8 @@ impl PlanView {
         Some(match (&self.merged_commit, self.status) {
             (Some(commit), _) => ("work is on", format!("{branch} ({commit})")),
             (None, PlanStatus::Completed) => (
-                "work waits on",
-                format!("symphony/plan-{}/base, for {branch}", self.id),
+                "work is on",
+                format!("symphony/plan-{}/base, not on {branch} yet", self.id),
             ),
             (None, _) => ("work goes to", branch.clone()),
         })
@@ -181,6 +184,9 @@ impl PlanView {
         let id = &self.id;
         match self.status {
             _ if self.at_work => None,
+            status if self.given_up && !status.is_ended() => {
+                Some("It is given up: its phases at work are being ended.".to_owned())
+            }
             PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
                 "Nobody is at work with it: `symphony plan run --plan {id}` goes on."
             )),

@@ -110,10 +110,33 @@ fn hold_phases() {
     let holds = project.json(&["status"])["holds"].clone();
     assert_eq!(holds.as_array().map(Vec::len), Some(1), "{holds:#}");
     assert_eq!(run_statuses(&project, "plan", "only"), [""; 0]);
-    // a person raises the cap: the next one goes on
-    run.kill();
+    // a person raises the cap: the plan goes on
     project.ok(&["config", "set", "spending.day.tokens", "1000000"]);
-    let answer = PlanRun::start(&project, &["plan.md", "--json"]).answer();
+    let answer = run.answer();
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert_eq!(run_statuses(&project, "plan", "only"), ["succeeded"]);
+}
+
+#[test]
+fn a_limit_that_is_changed_holds_for_a_plan_at_work() {
+    let config = json!({ "max_concurrent_agents": 1 });
+    let project = Project::new("project", &json!({ "scenarios": [] }), &config);
+    let beside = project.beside.to_str().unwrap();
+    let file = scenarios([gated(beside, "one"), gated(beside, "two"), any_phase()]);
+    std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
+    std::fs::write(
+        project.root.join("plan.md"),
+        plan_of(&[("one", &[]), ("two", &[])]),
+    )
+    .unwrap();
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_phase(&project, "one", "running");
+    assert_eq!(phase(&project, "two")["status"], "ready");
+    project.configure_more(&json!({ "max_concurrent_agents": 2 }));
+    until_phase(&project, "two", "running");
+    assert_eq!(live(&project), ["one", "two"]);
+    open_gate(&project, "one");
+    open_gate(&project, "two");
+    let answer = run.answer();
+    assert_eq!(answer.code, 0, "{answer:#?}");
 }

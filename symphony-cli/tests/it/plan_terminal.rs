@@ -240,3 +240,18 @@ fn whatever_ends_the_question_the_plan_can_be_resumed() {
     let ran = run_statuses(&project, "plan", "doubtful");
     assert_eq!(ran.len(), 1, "no answer but one began it again: {ran:?}");
 }
+
+#[test]
+fn a_terminal_that_can_not_move_is_told_line_by_line() {
+    let phases: &[(&str, &[&str])] = &[("doubtful", &[]), ("free", &[])];
+    let project = project(phases, &of_phase("doubtful"));
+    let mut terminal = Terminal::start_on("dumb", &project, 80, &["plan", "run"]);
+    let decide = "`symphony plan decide --plan plan doubtful CHOICE` answers.";
+    let seen = terminal.until_seen("the command that answers", |lines| {
+        unbroken(lines, 80).contains(decide)
+    });
+    assert!(terminal.is_plain(), "nobody is asked");
+    assert_eq!(moving(&seen), [""; 0], "{seen:#?}");
+    terminal.press("\u{3}");
+    assert_eq!(terminal.end().0, 1);
+}

@@ -159,6 +159,8 @@ fn the_line_is_that_of_the_folder_claude_code_names() {
     let elsewhere = project.beside.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     fs::write(elsewhere.join(".symphony-state.json"), ten().to_string()).unwrap();
+    let within = elsewhere.join("a/b");
+    fs::create_dir_all(&within).unwrap();
     let coloured = "[\u{1b}[32m████\u{1b}[0m\u{1b}[90m░░░░░░\u{1b}[0m] 4/10 \u{1b}[31m(1!)\u{1b}[0m | \u{1b}[33msetup-db, auth-middleware\u{1b}[0m\n";
     let plain = "[████░░░░░░] 4/10 (1!) | setup-db, auth-middleware\n";
     // neither the configuration nor the database has a say
@@ -168,6 +170,8 @@ fn the_line_is_that_of_the_folder_claude_code_names() {
         json!({"workspace": {"current_dir": elsewhere, "project_dir": "/nowhere"}, "model": {"id": "m"}}),
         json!({"workspace": {"current_dir": "/nowhere", "project_dir": elsewhere}}),
         json!({"cwd": elsewhere}),
+        // as far above as the repository goes
+        json!({"cwd": within}),
     ] {
         let answer = statusline(&project, &[], &given.to_string());
         assert_eq!(
@@ -187,6 +191,13 @@ fn the_line_is_that_of_the_folder_claude_code_names() {
         "",
         "there is no plan here"
     );
+    // not beyond its own repository
+    fs::write(
+        project.beside.join(".symphony-state.json"),
+        ten().to_string(),
+    )
+    .unwrap();
+    assert_eq!(statusline(&project, &[], "").stdout, "");
     fs::write(project.root.join(".symphony-state.json"), ten().to_string()).unwrap();
     assert_eq!(statusline(&project, &[], "no JSON").stdout, coloured);
     project.set_variable("NO_COLOR", "1");

@@ -70,6 +70,7 @@ impl PlanTick {
             let named = |line: String| format!("plan {}: {line}", record.id);
             self.lines.extend(round.lines.into_iter().map(named));
             self.problems.extend(round.problems.into_iter().map(named));
+            self.started.extend(round.started);
             let status = round.record.state.status;
             if status.is_ended() {
                 self.lines.push(format!("plan {}: {status}", record.id));

@@ -141,10 +141,7 @@ fn outcome(order: &PlanOrder, record: &PlanRecord) -> String {
         PlanOrder::Decide(_, Choice::AbortAll) | PlanOrder::AbortAll
             if record.state.is_abort_requested && !record.state.status.is_ended() =>
         {
-            format!(
-                "{} is given up, its phases at work are being ended",
-                record.path
-            )
+            format!("{} stops", record.path)
         }
         _ => format!("{} is {}", record.path, record.state.status),
     }

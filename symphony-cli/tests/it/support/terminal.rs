@@ -44,6 +44,16 @@ impl std::fmt::Debug for Screen {
 impl Terminal {
     /// Starts a command of Symphony on a terminal of a width.
     pub(crate) fn start(project: &Project, columns: u16, arguments: &[&str]) -> Self {
+        Self::start_on("xterm-256color", project, columns, arguments)
+    }
+
+    /// Starts a command of Symphony on a terminal of a kind and a width.
+    pub(crate) fn start_on(
+        kind: &str,
+        project: &Project,
+        columns: u16,
+        arguments: &[&str],
+    ) -> Self {
         let master =
             openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
         grantpt(&master).unwrap();
@@ -65,7 +75,7 @@ impl Terminal {
         command
             .args(["--ctty", env!("CARGO_BIN_EXE_symphony")])
             .args(arguments)
-            .env("TERM", "xterm-256color")
+            .env("TERM", kind)
             .stdin(open())
             .stdout(open())
             .stderr(open());

@@ -197,3 +197,26 @@ const fn fill(status: PhaseStatus) -> &'static str {
         PhaseStatus::Aborted => "#cfcfcf",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_are_what_they_are_whatever_they_hold() {
+        for (title, dot, mermaid) in [
+            ("plain \u{d55c}", "plain \u{d55c}", "plain \u{d55c}"),
+            (r#"a "b""#, r#"a \"b\""#, "a #quot;b#quot;"),
+            (r"c:\new", r"c:\\new", "c:#92;new"),
+            ("x &amp; <b>", "x &amp;amp; <b>", "x #amp;amp; #lt;b#gt;"),
+            (
+                "`#1` $$x$$",
+                "`#1` $$x$$",
+                "#96;#35;1#96; #36;#36;x#36;#36;",
+            ),
+        ] {
+            assert_eq!(escaped_dot(title), dot);
+            assert_eq!(escaped_mermaid(title), mermaid);
+        }
+    }
+}
