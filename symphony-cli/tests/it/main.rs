@@ -50,6 +50,7 @@ mod plan_damage;
 mod plan_failpoints;
 #[cfg(test)]
 mod plan_files;
+#[cfg(test)]
 mod plan_orders;
 #[cfg(test)]
 mod plan_run;
