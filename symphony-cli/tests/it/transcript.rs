@@ -26,14 +26,18 @@ impl<'a> Transcript<'a> {
     }
 
     fn add(&mut self, arguments: &[&str], answer: &Answer) {
-        let quoted = |argument: &&str| {
+        let quoted = |argument: &str| {
             if argument.contains([' ', '{', '[']) || argument.is_empty() {
                 format!("'{argument}'")
             } else {
-                (*argument).to_owned()
+                argument.to_owned()
             }
         };
-        let typed: Vec<String> = arguments.iter().map(quoted).collect();
+        // a folder is quoted as its name here needs it, whatever it is on this machine
+        let typed: Vec<String> = arguments
+            .iter()
+            .map(|argument| quoted(&self.without_places(argument)))
+            .collect();
         let code = match answer.code {
             0 => String::new(),
             code => format!("[exit code {code}]\n"),
@@ -53,9 +57,13 @@ impl<'a> Transcript<'a> {
 
     /// Returns the text, without paths of this machine.
     pub(crate) fn text(self) -> String {
+        self.without_places(&self.text)
+    }
+
+    fn without_places(&self, text: &str) -> String {
         let root = self.project.root.display().to_string();
         let beside = self.project.beside.display().to_string();
-        self.text.replace(&root, "ROOT").replace(&beside, "BESIDE")
+        text.replace(&root, "ROOT").replace(&beside, "BESIDE")
     }
 }
 

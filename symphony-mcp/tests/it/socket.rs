@@ -1,7 +1,9 @@
 //! The run's socket: where it lies, who gets in, and the pipe that leads to it.
 
 use std::io::{Read, Write};
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -30,6 +32,13 @@ fn deep(root: &Path) -> PathBuf {
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+/// Listens at a path of any length.
+fn listen(path: &Path) -> UnixListener {
+    let folder = std::fs::File::open(path.parent().unwrap()).unwrap();
+    let name = path.file_name().unwrap().to_str().unwrap();
+    UnixListener::bind(format!("/proc/self/fd/{}/{name}", folder.as_raw_fd())).unwrap()
 }
 
 /// A client behind [`pipe`], as an agent's CLI starts it: two anonymous pipes and a thread.
@@ -147,7 +156,7 @@ fn a_socket_that_is_gone_says_that_the_run_is_over() {
 fn the_pipe_carries_bytes_as_they_are_and_ends_with_either_side() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("echo.sock");
-    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let listener = listen(&path);
     let echo = std::thread::spawn(move || {
         let (mut stream, _) = listener.accept().unwrap();
         let mut all = Vec::new();
@@ -168,7 +177,7 @@ fn the_pipe_carries_bytes_as_they_are_and_ends_with_either_side() {
 fn the_pipe_ends_when_the_run_does_though_its_input_stays_open() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("mcp.sock");
-    let listener = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let listener = listen(&path);
     let supervisor = std::thread::spawn(move || drop(listener.accept().unwrap()));
     let (input, _stays_open) = std::io::pipe().unwrap();
     pipe(&path, input, &mut std::io::sink()).unwrap();

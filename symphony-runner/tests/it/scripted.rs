@@ -149,7 +149,7 @@ fn the_shipped_scenario_runs_as_with_the_real_cli() {
   "final_text": "All done for the issue.",
   "turns": [
    {"content": [{"type": "thinking", "thinking": "Let me look around."}, {"type": "text", "text": "I start with the cwd."}, {"type": "tool_use", "name": "Bash", "input": {"command": "pwd", "description": "Print cwd"}}]},
-   {"content": [{"type": "tool_use", "name": "Write", "input": {"file_path": "${last_tool_result~^(/\\S+)}/hello.txt", "content": "hello from ${issue_id}\n"}}]},
+   {"content": [{"type": "tool_use", "name": "Write", "input": {"file_path": "${last_tool_result~^(/.+)}/hello.txt", "content": "hello from ${issue_id}\n"}}]},
    {"content": [{"type": "tool_use", "label": "commit", "name": "Bash", "input": {"command": "git init -q . && git add hello.txt && git -c user.name=t -c user.email=t@e -c commit.gpgsign=false commit -qm 'add hello' && git rev-parse HEAD", "description": "Commit"}}]},
    {"content": [{"type": "tool_use", "label": "issue", "name": "mcp__symphony__get_issue", "input": {"issue_id": "${issue_id}"}}, {"type": "tool_use", "name": "Read", "input": {"file_path": "/nonexistent/x"}}]},
    {"content": [{"type": "tool_use", "name": "mcp__symphony__add_comment", "input": {"issue_id": "${results.issue.issue.id}", "body": "title=${results.issue.issue.title} label0=${results.issue.issue.labels.0} sha=${results.commit~[0-9a-f]+}"}}]}

@@ -21,7 +21,8 @@ use symphony_workspace::{
 };
 
 use crate::project::{
-    Project, at, branch, commit_file, executable, git, git_in, made, prepare, read, write,
+    Project, at, branch, commit_file, executable, git, git_in, made, plain_folder, prepare, read,
+    write,
 };
 use crate::vectors::VECTORS;
 
@@ -31,6 +32,7 @@ pub(crate) struct Stage {
     pub(crate) worktree: Worktree,
     pub(crate) program: PathBuf,
     mark: PathBuf,
+    _place: tempfile::TempDir,
 }
 
 impl Stage {
@@ -62,7 +64,8 @@ pub(crate) fn unmark(stage: &Stage) {
 fn stage() -> Stage {
     let project = Project::new();
     let mark = project.root.with_file_name("mark");
-    let program = project.root.with_file_name("evil");
+    let place = plain_folder();
+    let program = place.path().join("evil");
     executable(
         &program,
         &format!("#!/bin/sh\ntouch '{}'\nexit 1\n", mark.display()),
@@ -86,6 +89,7 @@ fn stage() -> Stage {
         worktree,
         program,
         mark,
+        _place: place,
     }
 }
 

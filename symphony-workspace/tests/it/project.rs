@@ -67,6 +67,17 @@ pub(crate) fn write(path: impl AsRef<Path>, text: &str) {
     fs::write(path, text).unwrap();
 }
 
+/// Makes a folder whose path is one word for a shell: git gives it the paths of many programs as they are.
+pub(crate) fn plain_folder() -> tempfile::TempDir {
+    let usual = std::env::temp_dir();
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    let place = match usual.to_str() {
+        Some(path) if path.chars().all(is_plain) => usual.as_path(),
+        _ => Path::new("/tmp"),
+    };
+    tempfile::tempdir_in(place).unwrap()
+}
+
 /// Makes a program. Another process writes it: what this one has open for writing, a child of another test inherits until
 /// it executes, and the system executes no file that somebody may write.
 #[expect(

@@ -14,7 +14,7 @@ use std::process::Command;
 
 use symphony_workspace::{BaseMerge, Identity, RepositoryOptions};
 
-use crate::project::{Project, at, executable, git, prepare, write};
+use crate::project::{Project, at, executable, git, plain_folder, prepare, write};
 
 /// Tells the second half where its home is.
 const CHILD: &str = "SYMPHONY_WORKSPACE_TEST_HOME";
@@ -25,7 +25,7 @@ fn second_half(test: &str, global_config: &str) -> Option<PathBuf> {
     if let Some(home) = std::env::var_os(CHILD) {
         return Some(home.into());
     }
-    let home = tempfile::tempdir().unwrap();
+    let home = plain_folder();
     let filter = home.path().join("upper");
     executable(&filter, "#!/bin/sh\ntr a-z A-Z\n");
     let config = global_config.replace("HOME", home.path().to_str().unwrap());
