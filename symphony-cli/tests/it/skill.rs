@@ -214,7 +214,7 @@ fn every_command_of_the_skill_works_in_its_order() {
     // the second phase's prompt has what the first one passed on
     let prompt = type_line(
         &project,
-        "symphony plan prompt $PLAN build --style task --state $STATE",
+        "symphony plan prompt \"$PLAN\" build --style task --state $STATE",
         "",
     );
     assert!(
