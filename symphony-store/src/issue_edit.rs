@@ -2,15 +2,16 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::json;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{
-    Issue, IssueEvent, Priority, Size, check_labels, check_required_text, check_text, check_title,
+    AttemptCounts, Issue, IssueEvent, IssueStatus, Priority, Size, check_labels,
+    check_required_text, check_text, check_title, phase_of,
 };
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::{move_in, rank, set_labels, title_key};
+use crate::issue::{move_in, rank, set_counts, set_labels, title_key};
 use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
@@ -124,6 +125,11 @@ fn edit_in(
     )?;
     if let Some(labels) = &edit.labels {
         set_labels(tx, id, labels)?;
+        if context.actor == Actor::Human && begins_phase(&issue, labels) {
+            // what was counted was of another phase; a shelved issue's is told until it is asked for again
+            set_counts(tx, id, AttemptCounts::default())?;
+            append(tx, context, About::issue(id), "counts_cleared", &json!({}))?;
+        }
         end_superseded(tx, context, id)?;
     }
     if let Some(dependencies) = &edit.depends_on {
@@ -137,4 +143,12 @@ fn edit_in(
         )?;
     }
     append(tx, context, About::issue(id), "issue_edited", &json!({}))
+}
+
+/// Says whether labels take an issue that is worked on to another phase; one without a phase is as in `ready`.
+fn begins_phase(issue: &Issue, labels: &[String]) -> bool {
+    let delivers = |phase: Option<PhaseName>| phase.filter(|phase| !phase.is_ready());
+    let is_shelved =
+        issue.state.status() == IssueStatus::Backlog || issue.state.status().is_terminal();
+    !is_shelved && delivers(issue.phase()) != delivers(phase_of(labels))
 }

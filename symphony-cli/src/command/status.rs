@@ -1,10 +1,13 @@
 //! `symphony status`.
 
+use std::collections::BTreeMap;
+
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::tick::{Action, Plan, Snapshot, obstacles, plan_tick};
+use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 
@@ -57,6 +60,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
             .into_iter()
             .map(|(status, n)| (status.name(), n))
             .collect(),
+        inbox: waiting(store, project, &snapshot, &plan, now)?,
         running: running(store, project)?,
         plans,
         queue: queue(store, project, &snapshot, &plan, now)?,
@@ -65,6 +69,23 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         reviews: reviews(store, project, &snapshot)?,
         blocked: blocked(store, project)?,
     })
+}
+
+/// Counts what waits for a person, by kind.
+fn waiting(
+    store: &Store,
+    project: &ProjectId,
+    snapshot: &Snapshot,
+    plan: &Plan,
+    now: Timestamp,
+) -> anyhow::Result<BTreeMap<&'static str, u64>> {
+    let mut counts = BTreeMap::new();
+    for item in inbox(store, snapshot, plan, now)? {
+        if item.project.as_ref().is_none_or(|of| of == project) {
+            *counts.entry(item.kind.name()).or_default() += 1;
+        }
+    }
+    Ok(counts)
 }
 
 /// Returns the plans that have not ended.

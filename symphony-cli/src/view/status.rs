@@ -31,6 +31,8 @@ pub(crate) struct StatusView {
     pub(crate) slots_taken: usize,
     /// How many issues there are in each status.
     pub(crate) issues: BTreeMap<&'static str, u64>,
+    /// How much waits for a person, by kind: of this project, and of the whole installation where it is of no project.
+    pub(crate) inbox: BTreeMap<&'static str, u64>,
     pub(crate) running: Vec<RunningView>,
     /// Plans that have not ended, oldest first.
     pub(crate) plans: Vec<OpenPlanView>,
@@ -216,6 +218,17 @@ impl StatusView {
             .last_tick_at
             .map_or_else(|| "never".to_owned(), |at| ago(at, page.now()));
         page.field("last tick", &last);
+        if !self.inbox.is_empty() {
+            let waits: Vec<String> = self
+                .inbox
+                .iter()
+                .map(|(kind, n)| format!("{n} {kind}"))
+                .collect();
+            page.field(
+                "for you",
+                &format!("{} (`symphony inbox`)", waits.join(", ")),
+            );
+        }
         if self.paused {
             page.line("Dispatch is paused: `symphony resume` starts it again.");
         }

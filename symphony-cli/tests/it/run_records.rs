@@ -22,6 +22,7 @@ fn a_failed_run_is_listed_shown_and_explained() {
     let transcript = Transcript::of(&project)
         .run(&["runs", "list"])
         .run(&["runs", "list", "--issue", "SYM-1", "--live"])
+        .run(&["runs", "list", "--issue", "SYM-99"])
         .run(&["runs", "show", "SYM-1"])
         .run(&["runs", "cancel", run])
         .run(&["runs", "logs", run])

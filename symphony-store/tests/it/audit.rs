@@ -20,7 +20,7 @@ use crate::support::{
     add, add_project, by, finish, human, new_claim, new_issue, new_pr, system, try_claim, worker,
 };
 
-fn request() -> AuditRequest {
+pub(crate) fn request() -> AuditRequest {
     let snapshot = snapshot_request();
     AuditRequest {
         projects: snapshot.projects,

@@ -311,6 +311,32 @@ fn a_pull_request_ends_with_the_phase_that_made_it() {
 }
 
 #[test]
+fn a_phase_that_a_person_asks_for_begins_with_all_its_attempts() {
+    let (mut store, issue, run) = in_phase("research");
+    let failed = finish(&run, RunStatus::Failed, Some(ErrorClass::AgentFailed));
+    store.finish_run(&system(4), &failed).unwrap();
+    let counts = |store: &Store| store.issue(&issue).unwrap().counts.total_runs;
+    relabel(&mut store, &issue, &["phase:research", "more"]);
+    assert_eq!(counts(&store), 1, "it is the same phase");
+    relabel(&mut store, &issue, &["phase:architecture"]);
+    assert_eq!(counts(&store), 0);
+    assert_eq!(store.audit(&crate::audit::request()).unwrap(), Vec::new());
+    // without a label it is as in `ready`
+    relabel(&mut store, &issue, &["phase:ready"]);
+    let run = worker(&mut store, "r2", &issue);
+    let failed = finish(&run, RunStatus::Failed, Some(ErrorClass::AgentFailed));
+    store.finish_run(&system(8), &failed).unwrap();
+    relabel(&mut store, &issue, &[]);
+    assert_eq!(counts(&store), 1);
+    // what opened the breaker of a shelved issue stays told
+    store
+        .move_issue(&human(9), &issue, &IssueEvent::Shelved)
+        .unwrap();
+    relabel(&mut store, &issue, &["phase:research"]);
+    assert_eq!(counts(&store), 1);
+}
+
+#[test]
 fn a_pull_request_of_a_phase_that_was_left_is_no_more() {
     // its worker still lives, and can not open another one
     let (mut store, issue, run, pr) = with_pr(&["phase:ready"]);

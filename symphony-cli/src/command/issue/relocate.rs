@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, IssueStatus, Review, allowed_moves, human_move};
+use symphony_core::pull_request::PrState;
 use symphony_runner::cancel::end_run_of;
 use symphony_store::{Store, StoreError};
 
@@ -52,8 +53,18 @@ impl MoveArgs {
             // it decides over a review, as a verdict does
             app.surroundings.refuse_agents().with_context(what)?;
         }
+        let open = session.store.open_pr(&self.issue).with_context(what)?;
         let issue = self.carry_out(&mut session.store).with_context(what)?;
-        let sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
+        let mut sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
+        if let Some(pr) = open
+            && session.store.pr(pr.id).with_context(what)?.state == PrState::Closed
+        {
+            // what depends on the issue starts from a base without it
+            sentence = format!(
+                "{sentence} Pull request {} is closed, not merged; its commits are on {} only.",
+                pr.id, pr.branch
+            );
+        }
         app.out.done(&IssueView::from(issue), &sentence)
     }
 
@@ -86,12 +97,6 @@ impl MoveArgs {
         };
         if self.delete_branch {
             store.request_branch_deletion(&context, &self.issue)?;
-        }
-        if moved.state.status().is_terminal()
-            && let Some(pr) = store.open_pr(&self.issue)?
-        {
-            // nobody will judge or merge it any more
-            store.close_pr(&context, pr.id)?;
         }
         Ok(moved)
     }

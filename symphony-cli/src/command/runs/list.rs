@@ -31,8 +31,13 @@ pub(crate) struct ListArgs {
 impl ListArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
+        // the inbox names issues of every project of the installation
+        let project = match &self.issue {
+            Some(issue) => session.store.issue(issue).context("list the runs")?.project,
+            None => session.project.id.clone(),
+        };
         let filter = RunFilter {
-            project: Some(session.project.id.clone()),
+            project: Some(project),
             issue: self.issue.clone(),
             plan: self.plan.clone(),
             live_only: self.live,
