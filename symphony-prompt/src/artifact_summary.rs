@@ -225,9 +225,9 @@ mod tests {
         assert_eq!(shown(&texts, 400, Summary), [Shown::Summary; 3]);
         assert_eq!(shown(&texts, 26, FullText)[1], Shown::CutSummary);
         assert_eq!(shown(&texts, 0, FullText), [Shown::Nothing; 3]);
-        // The middle one is over an even half of 260, but the large one needs only its summary.
+        // The middle one is over an even half of 230, but the large one needs only its summary.
         assert_eq!(
-            shown(&[&middle, &large], 260, FullText),
+            shown(&[&middle, &large], 230, FullText),
             [Shown::Whole, Shown::Summary]
         );
     }

@@ -125,6 +125,13 @@ mod tests {
     #[test]
     fn a_marker_is_long_plain_and_random() {
         assert!(FenceMarker::parse("untrusted-0a1b2c3d4e5f").is_ok());
+        for (length, fits) in [(15, false), (16, true), (64, true), (65, false)] {
+            assert_eq!(
+                FenceMarker::parse(&"m".repeat(length)).is_ok(),
+                fits,
+                "{length}"
+            );
+        }
         for bad in [
             "",
             "short",

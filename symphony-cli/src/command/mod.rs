@@ -46,7 +46,7 @@ pub(crate) use pause::{PauseArgs, ResumeArgs};
 pub(crate) use phase::PhaseCommand;
 pub(crate) use plan::{PlanCommand, print_statusline};
 pub(crate) use pr::PrCommand;
-pub(crate) use profile::{OverrideView, ProfileCommand};
+pub(crate) use profile::{OverrideView, ProfileCommand, known_profile};
 pub(crate) use project::ProjectCommand;
 pub(crate) use prompt::PromptCommand;
 pub(crate) use run::RunArgs;

@@ -129,6 +129,29 @@ fn a_worker_prompt_is_printed_to_the_byte() {
 }
 
 #[test]
+fn a_preview_for_what_is_not_there_says_so() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project.ok(&["issue", "add", "One"]);
+    for (arguments, problem) in [
+        (
+            ["--profile", "jugde"],
+            "build the prompts for SYM-1: there is no profile `jugde`\nhint: `symphony profile list` names them\n",
+        ),
+        (
+            ["--diff-run", "SYM-1"],
+            "find the run to compare with: SYM-1 has no run yet\nhint: `symphony explain SYM-1` says what it waits for\n",
+        ),
+    ] {
+        let shown = project.symphony(&[&["prompt", "show", "SYM-1"], &arguments[..]].concat());
+        assert_eq!(
+            (shown.code, shown.stderr),
+            (3, format!("error: failed to {problem}"))
+        );
+    }
+}
+
+#[test]
 fn schemas_are_printed() {
     let project = Project::repository("tool");
     for document in ["build", "worker"] {

@@ -161,6 +161,20 @@ fn crates_depend_along_the_arrows_only() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// A time of another type would be written in another form, which does not sort as text.
+#[test]
+fn one_crate_knows_the_library_of_times() {
+    let metadata = metadata();
+    let users: Vec<&str> = metadata
+        .packages
+        .iter()
+        .filter(|package| package.name.starts_with("symphony-"))
+        .filter(|package| package.dependencies.iter().any(|d| d.name == "jiff"))
+        .map(|package| package.name.as_str())
+        .collect();
+    assert_eq!(users, ["symphony-core"]);
+}
+
 /// Returns everything that a crate is built from when nothing optional is asked for, build scripts and macros apart.
 fn built_from(metadata: &Metadata, name: &str) -> BTreeSet<String> {
     let resolve = metadata.resolve.as_ref().unwrap();

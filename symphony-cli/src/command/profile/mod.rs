@@ -5,4 +5,5 @@ mod show;
 mod tree;
 
 pub(crate) use set::OverrideView;
+pub(crate) use show::known_profile;
 pub(crate) use tree::ProfileCommand;

@@ -131,19 +131,30 @@ impl ProfileListArgs {
 impl ProfileShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let profiles = profiles(&session)?;
-        let profile = profiles.get(&self.agent).ok_or_else(|| {
-            Stop::new(
-                Exit::NotFound,
-                format!("show a profile: there is no profile `{}`", self.agent),
-            )
-            .hint("`symphony profile list` names them")
-        })?;
+        let profile = known_profile(&session, &self.agent, "show a profile")?;
         let layers = session.store.overrides(&self.agent, &session.project.id)?;
-        let mut view = ProfileView::of(profile);
+        let mut view = ProfileView::of(&profile);
         view.overrides = OverrideView::layers(&self.agent, &session.project.id, &layers);
         app.out.answer(&view)
     }
+}
+
+/// Returns the profile of a type; `what` is what fails without one.
+///
+/// # Errors
+/// When there is none, or the prompt files can not be read.
+pub(crate) fn known_profile(
+    session: &Session,
+    agent: &AgentType,
+    what: &str,
+) -> anyhow::Result<AgentProfile> {
+    let profiles = profiles(session)?;
+    profiles.get(agent).cloned().ok_or_else(|| {
+        let problem = format!("{what}: there is no profile `{agent}`");
+        Stop::new(Exit::NotFound, problem)
+            .hint("`symphony profile list` names them")
+            .into()
+    })
 }
 
 fn profiles(session: &Session) -> anyhow::Result<ProfileSet> {

@@ -12,7 +12,7 @@ use symphony_runner::preview::{PreviewOptions, preview_prompt};
 use symphony_store::Store;
 
 use crate::app::App;
-use crate::command::find_run;
+use crate::command::{find_run, known_profile};
 use crate::failure::{Exit, Stop};
 use crate::value::{RunReference, issue_id};
 use crate::view::PromptView;
@@ -47,16 +47,24 @@ impl ShowArgs {
             agent: self.profile.clone(),
             provider: self.provider,
         };
+        let what = format!("build the prompts for {}", self.issue);
+        // the wizard has none, and is refused with the reason below
+        if let Some(agent) = &self.profile
+            && *agent != AgentType::Wizard
+        {
+            known_profile(&session, agent, &what)?;
+        }
         let built = preview_prompt(
             &session.installation,
             &mut session.store,
             &self.issue,
             &options,
         )
-        .with_context(|| format!("build the prompts for {}", self.issue))?;
+        .context(what)?;
         let mut view = PromptView::new(built, self.texts);
         if let Some(reference) = &self.diff_run {
-            let run = find_run(&session.store, reference)?;
+            let run =
+                find_run(&session.store, reference).context("find the run to compare with")?;
             view = view.compare(
                 run.id.to_string(),
                 &past_report(&run)?,
