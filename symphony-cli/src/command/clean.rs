@@ -4,8 +4,9 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, RunId};
+use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
 use symphony_runner::clean_up::clean_up;
+use symphony_runner::plan::{clean_up_phase, ended_phase_worktrees};
 use symphony_runner::retention::{old_logs, remove_logs};
 
 use crate::app::App;
@@ -15,8 +16,8 @@ use crate::place::Session;
 /// What `clean` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Worktrees of issues that are done or cancelled, and logs older than log_retention_days. Ticks do both by \
-                  themselves. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; on doubt nothing is \
+    after_help = "Worktrees of issues that are done or cancelled, and logs older than log_retention_days: ticks do both by \
+                  themselves. Worktrees of phases of plans that have ended: their branches stay. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; on doubt nothing is \
                   removed.\n\nExample:\n  symphony clean --dry-run"
 )]
 pub(crate) struct CleanArgs {
@@ -31,6 +32,8 @@ struct CleanView {
     dry_run: bool,
     /// Issues whose worktree it is.
     worktrees: Vec<IssueId>,
+    /// Phases of plans whose worktree it is.
+    plan_worktrees: Vec<PlanWorktree>,
     /// Runs whose logs they are.
     logs: Vec<RunId>,
     /// What was done, in words.
@@ -39,15 +42,26 @@ struct CleanView {
     problems: Vec<String>,
 }
 
+#[derive(Debug, Serialize)]
+struct PlanWorktree {
+    plan: PlanId,
+    phase: PlanPhaseId,
+}
+
 impl View for CleanView {
     fn write(&self, page: &mut Page) {
-        if self.worktrees.is_empty() && self.logs.is_empty() {
+        if self.worktrees.is_empty() && self.plan_worktrees.is_empty() && self.logs.is_empty() {
             page.line("There is nothing to remove.");
             return;
         }
         if self.dry_run {
             for issue in &self.worktrees {
                 page.line(&format!("Would remove the worktree of {issue}."));
+            }
+            for PlanWorktree { plan, phase } in &self.plan_worktrees {
+                page.line(&format!(
+                    "Would remove the worktree of phase {phase} of plan {plan}."
+                ));
             }
             if !self.logs.is_empty() {
                 page.line(&format!(
@@ -80,8 +94,13 @@ impl CleanArgs {
             session.installation.config.log_retention_days,
         );
         let old = old_logs(&session.store, &project, days, Timestamp::now())?;
+        let phases = ended_phase_worktrees(&mut session.store, &project, &config)?;
+        let phases = phases.into_iter();
         let mut view = CleanView {
             dry_run: self.dry_run,
+            plan_worktrees: phases
+                .map(|(plan, phase)| PlanWorktree { plan, phase })
+                .collect(),
             worktrees: session.store.ended_worktrees(&project.id)?,
             logs: old.iter().map(|logs| logs.run.clone()).collect(),
             ..CleanView::default()
@@ -95,6 +114,14 @@ impl CleanArgs {
                 Err(error) => view
                     .problems
                     .push(format!("{issue}: its worktree stays: {error}")),
+            }
+        }
+        for PlanWorktree { plan, phase } in &view.plan_worktrees {
+            match clean_up_phase(&mut session.store, &project, &config, (plan, phase)) {
+                Ok(line) => view.done.extend(line),
+                Err(error) => view
+                    .problems
+                    .push(format!("{plan}, {phase}: its worktree stays: {error}")),
             }
         }
         let (removed, problems) = remove_logs(&old);

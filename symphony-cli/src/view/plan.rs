@@ -40,6 +40,7 @@ pub(crate) struct PlanView {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PhaseView {
     pub(crate) id: PlanPhaseId,
+    pub(crate) title: String,
     pub(crate) status: PhaseStatus,
     /// The phases that a pending one waits for; those that keep a blocked one from going on.
     pub(crate) waits_for: Vec<PlanPhaseId>,
@@ -57,7 +58,11 @@ pub(crate) struct PhaseView {
 }
 
 impl PhaseView {
-    fn new(id: &PlanPhaseId, progress: &PhaseProgress, waits_for: Vec<PlanPhaseId>) -> Self {
+    fn new(
+        (id, title): (&PlanPhaseId, &str),
+        progress: &PhaseProgress,
+        waits_for: Vec<PlanPhaseId>,
+    ) -> Self {
         let failure = progress.failure.as_ref();
         let (run, next_retry_at) = match &progress.state {
             PhaseState::Running { run, .. } => (run.clone(), None),
@@ -66,6 +71,7 @@ impl PhaseView {
         };
         Self {
             id: id.clone(),
+            title: title.to_owned(),
             status: progress.status(),
             waits_for,
             skipped: progress.state == PhaseState::Complete { skipped: true },
@@ -145,7 +151,9 @@ impl PlanView {
         let in_order = dag.order().iter().filter_map(|at| {
             let id = dag.ids().get(*at)?;
             let waits_for = waits_for(&dag, record, *at);
-            Some(PhaseView::new(id, record.state.phases.get(id)?, waits_for))
+            let title = record.document.phases.get(*at)?.title.as_str();
+            let progress = record.state.phases.get(id)?;
+            Some(PhaseView::new((id, title), progress, waits_for))
         });
         Ok(Self {
             id: record.id.clone(),
@@ -185,7 +193,7 @@ impl PlanView {
         match self.status {
             _ if self.at_work => None,
             status if self.given_up && !status.is_ended() => {
-                Some("It is given up: its phases at work are being ended.".to_owned())
+                Some("Phases at work are being ended.".to_owned())
             }
             PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
                 "Nobody is at work with it: `symphony plan run --plan {id}` goes on."
@@ -212,7 +220,16 @@ impl View for PlanView {
     fn write(&self, page: &mut Page) {
         page.heading(&format!("Plan {}", self.id));
         page.field("file", &self.path);
-        page.field("status", self.status.name());
+        let given_up = self.given_up && !self.status.is_ended();
+        let status = self.status.name();
+        page.field(
+            "status",
+            &if given_up {
+                format!("{status}, being given up")
+            } else {
+                status.to_owned()
+            },
+        );
         page.field(
             "begun",
             &format!("{} ({})", self.started_at, ago(self.started_at, page.now())),
@@ -238,7 +255,12 @@ impl View for PlanView {
             .filter(|phase| phase.status == PhaseStatus::AwaitingDecision);
         for phase in waiting {
             page.gap();
-            page.line(&format!("{} awaits a decision:", phase.id));
+            page.line(&format!(
+                "Phase {} failed after {} retries ({}):",
+                phase.title,
+                phase.retry_count,
+                phase.error_class.map_or("", FailureClass::name)
+            ));
             page.verbatim(phase.error.as_deref().unwrap_or_default());
             page.line(&format!(
                 "`symphony plan decide --plan {} {} retry_once_more|skip_phase|abort_branch|abort_all` answers.",

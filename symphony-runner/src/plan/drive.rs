@@ -120,15 +120,20 @@ impl<'a> PlanDrive<'a> {
         round.problems.extend(
             stale.map(|error| format!("the configuration holds as it was before: {error}")),
         );
-        // whoever changed the plan since may have died before the file was written
-        if self.shown != Some(round.record.revision) {
-            write_state_file(store, &self.project, &self.plan)?;
-            self.shown = Some(round.record.revision);
-        }
+        self.show(store, round.record.revision)?;
         let (record, removed) = (&round.record, &mut self.removed);
         let problems = remove_worktrees(&self.project, &self.config, record, removed)?;
         round.problems.extend(problems);
         Ok(round)
+    }
+
+    /// Writes the state file, unless it shows the plan as it stands: whoever changed it may have died before that.
+    fn show(&mut self, store: &mut Store, revision: u64) -> Result<(), RunnerError> {
+        if self.shown != Some(revision) {
+            write_state_file(store, &self.project, &self.plan)?;
+            self.shown = Some(revision);
+        }
+        Ok(())
     }
 
     fn reload(&mut self) -> Result<(), RunnerError> {
@@ -145,6 +150,7 @@ impl<'a> PlanDrive<'a> {
     /// When git or the database fails.
     pub fn conclude(&mut self, store: &mut Store) -> Result<Conclusion, RunnerError> {
         let record = store.plan(&self.plan)?;
+        self.show(store, record.revision)?;
         let removed = &mut self.removed;
         for problem in remove_worktrees(&self.project, &self.config, &record, removed)? {
             tracing::warn!("{problem}");

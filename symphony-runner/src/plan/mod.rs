@@ -5,6 +5,7 @@
 //! either. The end of a phase's run is recorded by its supervisor.
 
 mod begin;
+mod clean_up;
 mod conclude;
 mod drive;
 mod lock;
@@ -15,6 +16,7 @@ mod tick;
 mod watch;
 
 pub use begin::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
+pub use clean_up::{clean_up_phase, ended_phase_worktrees};
 pub use conclude::Conclusion;
 pub use drive::PlanDrive;
 pub use lock::is_plan_driven;

@@ -100,14 +100,16 @@ impl Dialog {
     }
 }
 
+/// The title of a phase.
+pub(super) fn title<'a>(record: &'a PlanRecord, phase: &'a PlanPhaseId) -> &'a str {
+    let mut phases = record.document.phases.iter();
+    let found = phases.find(|found| found.id == phase.as_str());
+    found.map_or(phase.as_str(), |found| &found.title)
+}
+
 /// The question, line by line.
 fn question(record: &PlanRecord, phase: &PlanPhaseId) -> Vec<String> {
-    let title = record
-        .document
-        .phases
-        .iter()
-        .find(|found| found.id == phase.as_str())
-        .map_or(phase.as_str(), |found| found.title.as_str());
+    let title = title(record, phase);
     let progress = record.state.phases.get(phase);
     let retries = progress.map_or(0, |progress| progress.retry_count);
     let mut lines = vec![format!("Phase {title} failed after {retries} retries")];

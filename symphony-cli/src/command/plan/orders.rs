@@ -141,7 +141,7 @@ fn outcome(order: &PlanOrder, record: &PlanRecord) -> String {
         PlanOrder::Decide(_, Choice::AbortAll) | PlanOrder::AbortAll
             if record.state.is_abort_requested && !record.state.status.is_ended() =>
         {
-            format!("{} stops", record.path)
+            format!("{} is being given up", record.path)
         }
         _ => format!("{} is {}", record.path, record.state.status),
     }

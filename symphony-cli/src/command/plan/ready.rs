@@ -1,5 +1,6 @@
 //! `symphony plan ready`.
 
+use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::plan::state_file::{ready_phases, start_ready};
@@ -32,7 +33,8 @@ impl ReadyArgs {
         let ready = if self.start {
             change_state(app, file, |state, now| start_ready(state, max, now))?
         } else {
-            let mut ready = ready_phases(&read_state(app, file)?, Timestamp::now())?;
+            let mut ready = ready_phases(&read_state(app, file)?, Timestamp::now())
+                .with_context(|| format!("use the state file {}", file.display()))?;
             ready.truncate(max);
             ready
         };

@@ -12,7 +12,7 @@ use symphony_runner::cancel::end_run;
 use symphony_runner::plan::{Begun, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order};
 use symphony_store::{PlanRecord, Store};
 
-use super::dialog::{Dialog, Said};
+use super::dialog::{Dialog, Said, title};
 use crate::app::App;
 use crate::failure::Exit;
 use crate::interrupt::Interrupts;
@@ -167,15 +167,20 @@ impl<'a> PlanLoop<'a> {
             let PhaseState::AwaitingDecision { asked_at } = progress.state else {
                 continue;
             };
-            let failure = progress.failure.as_ref();
-            let error = failure.and_then(|failure| failure.error.lines().next());
-            if self.told.insert(format!("{phase} {asked_at}")) {
-                self.progress.say(&format!(
-                    "Phase {phase} waits for a decision: {}. `symphony plan decide --plan {} {phase} CHOICE` answers.",
-                    error.unwrap_or_default(),
-                    record.id
-                ));
-            }
+            let (Some(failure), true) = (
+                &progress.failure,
+                self.told.insert(format!("{phase} {asked_at}")),
+            ) else {
+                continue;
+            };
+            self.progress.say(&format!(
+                "Phase {} failed after {} retries: {} ({}). `symphony plan decide --plan {} {phase} CHOICE` answers.",
+                title(record, phase),
+                progress.retry_count,
+                failure.error.lines().next().unwrap_or_default(),
+                failure.class,
+                record.id
+            ));
         }
     }
 
