@@ -129,7 +129,9 @@ fn ticks_take_a_plan_over_where_they_may() {
     let status = until("ticks to end the plan", || {
         project.json(&["tick"]);
         let plan = project.json(&["plan", "status"]);
-        plan["merged_commit"].is_string().then(|| text(&plan["status"]))
+        plan["merged_commit"]
+            .is_string()
+            .then(|| text(&plan["status"]))
     });
     assert_eq!(status, "completed");
     assert_result(&project);
