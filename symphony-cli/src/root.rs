@@ -15,6 +15,7 @@ use crate::command::{
     ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
     print_statusline, scripted_agent,
 };
+use crate::deferred::Deferred;
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
 
@@ -40,72 +41,72 @@ pub(crate) struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Make a small project and drive its issues from backlog to merged, without a model
-    Demo(DemoArgs),
+    Demo(Deferred<DemoArgs>),
     /// Set up the repository here
-    Init(InitArgs),
+    Init(Deferred<InitArgs>),
     /// Check what Symphony needs; each line says ok or how to mend it
-    Doctor(DoctorArgs),
+    Doctor(Deferred<DoctorArgs>),
     /// Move every project one step on: the command for cron
-    Tick(TickArgs),
+    Tick(Deferred<TickArgs>),
     /// Tick in a loop, with live progress
-    Run(RunArgs),
+    Run(Deferred<RunArgs>),
     /// Show running agents, the queue, retries, holds and what waits for you
-    Status(StatusArgs),
+    Status(Deferred<StatusArgs>),
     /// Say every reason why an issue is not running now, or what runs it
-    Explain(ExplainArgs),
+    Explain(Deferred<ExplainArgs>),
     /// Show everything that waits for you, the oldest first
-    Inbox(InboxArgs),
+    Inbox(Deferred<InboxArgs>),
     /// Manage the backlog
     #[command(subcommand, visible_alias = "issues")]
-    Issue(IssueCommand),
+    Issue(Deferred<IssueCommand>),
     /// Review and merge pull requests
     #[command(subcommand, visible_alias = "prs")]
-    Pr(PrCommand),
+    Pr(Deferred<PrCommand>),
     /// Look at the runs of agents, and end them
     #[command(subcommand)]
-    Runs(RunsCommand),
+    Runs(Deferred<RunsCommand>),
     /// Show, check and change the configuration
     #[command(subcommand)]
-    Config(ConfigCommand),
+    Config(Deferred<ConfigCommand>),
     /// Show the prompts of an issue, build prompts from documents
     #[command(subcommand)]
-    Prompt(PromptCommand),
+    Prompt(Deferred<PromptCommand>),
     /// Manage the projects of the installation
     #[command(subcommand, visible_alias = "projects")]
-    Project(ProjectCommand),
+    Project(Deferred<ProjectCommand>),
     /// Show the agents' profiles, and add instructions and models to them
     #[command(subcommand)]
-    Profile(ProfileCommand),
+    Profile(Deferred<ProfileCommand>),
     /// Show and check the contracts of phases
     #[command(subcommand)]
-    Phase(PhaseCommand),
+    Phase(Deferred<PhaseCommand>),
     /// Check plan files and follow plans: phases that run in parallel
     #[command(subcommand, visible_alias = "plans")]
-    Plan(PlanCommand),
+    Plan(Deferred<PlanCommand>),
     /// Manage what agents and people learned
     #[command(subcommand)]
-    Learnings(LearningsCommand),
+    Learnings(Deferred<LearningsCommand>),
     /// Stop starting agents; those at work go on
-    Pause(PauseArgs),
+    Pause(Deferred<PauseArgs>),
     /// Start agents again after a pause, and try at once what is on hold
-    Resume(ResumeArgs),
+    Resume(Deferred<ResumeArgs>),
     /// Remove worktrees of issues that have ended, and old logs
-    Clean(CleanArgs),
+    Clean(Deferred<CleanArgs>),
     /// Check, back up and shrink the database
     #[command(subcommand)]
-    Db(DbCommand),
+    Db(Deferred<DbCommand>),
     /// Serve the tools of agents over MCP, to an agent's CLI or to your own MCP client
-    Mcp(McpArgs),
+    Mcp(Deferred<McpArgs>),
     /// Print the completions of a shell
-    Completions(CompletionsArgs),
+    Completions(Deferred<CompletionsArgs>),
     /// Print the manual page, or write the pages of all commands
-    Man(ManArgs),
+    Man(Deferred<ManArgs>),
     /// Tell people what waits for them
     #[command(hide = true)]
-    Deliver(DeliverArgs),
+    Deliver(Deferred<DeliverArgs>),
     /// Supervise a run
     #[command(hide = true)]
-    Supervise(SuperviseArgs),
+    Supervise(Deferred<SuperviseArgs>),
 }
 
 impl Command {

@@ -1,7 +1,7 @@
 //! Who a session is: fixed when its transport is made, never an argument of a call.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use symphony_core::Timestamp;
 use symphony_core::contract::Pipeline;
@@ -60,6 +60,35 @@ pub struct IssueWorkspace {
     pub base: BranchName,
 }
 
+/// The phases of a project; none where they can not be read, which is the default. Clones share them.
+#[derive(Debug, Clone)]
+pub struct ProjectPhases(Arc<LazyLock<Option<Pipeline>, ReadPhases>>);
+
+type ReadPhases = Box<dyn FnOnce() -> Option<Pipeline> + Send>;
+
+impl ProjectPhases {
+    /// Phases that are read when a tool first asks for them: most sessions need none.
+    pub fn read_when_asked(read: impl FnOnce() -> Option<Pipeline> + Send + 'static) -> Self {
+        Self(Arc::new(LazyLock::new(Box::new(read))))
+    }
+
+    pub(crate) fn get(&self) -> Option<&Pipeline> {
+        self.0.as_ref().as_ref()
+    }
+}
+
+impl Default for ProjectPhases {
+    fn default() -> Self {
+        Self::read_when_asked(|| None)
+    }
+}
+
+impl From<Pipeline> for ProjectPhases {
+    fn from(pipeline: Pipeline) -> Self {
+        Self::read_when_asked(|| Some(pipeline))
+    }
+}
+
 /// Who a session is.
 #[derive(Debug, Clone)]
 pub struct Identity {
@@ -77,8 +106,8 @@ pub struct Identity {
     pub review: Option<ReviewTarget>,
     /// Where its issue's work lies.
     pub workspace: Option<IssueWorkspace>,
-    /// The project's phases, for claims; none where they can not be read.
-    pub pipeline: Option<Arc<Pipeline>>,
+    /// The project's phases, for claims.
+    pub phases: ProjectPhases,
     /// The folder that its agent works in; none for a human's client.
     pub directory: Option<PathBuf>,
     /// Whether it may give verdicts.

@@ -19,7 +19,7 @@ mod tools;
 
 pub use catalog::{IMPLEMENTED, tool_names};
 pub use error::McpError;
-pub use identity::{Identity, IssueWorkspace, ReviewTarget, Verdicts};
+pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Verdicts};
 pub use pipe::{pipe, pipe_stdio};
 pub use service::{Service, serve, serve_stdio};
 pub use socket::RunSocket;

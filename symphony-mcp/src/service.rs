@@ -8,6 +8,7 @@ use rmcp::model::{
     ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool as McpTool,
 };
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
+use rmcp::transport::stdio_pipes;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use symphony_core::tools::Tool;
 use symphony_store::Store;
@@ -145,7 +146,9 @@ where
 /// # Errors
 /// As [`serve`].
 pub async fn serve_stdio(service: Service) -> Result<(), McpError> {
-    serve(service, tokio::io::stdin(), tokio::io::stdout()).await
+    // pipes are waited for with everything else; other streams get threads, which is no reason to start them for all
+    let (input, output) = stdio_pipes();
+    serve(service, input, output).await
 }
 
 #[cfg(test)]
@@ -155,7 +158,7 @@ mod tests {
     use symphony_store::Actor;
 
     use super::*;
-    use crate::identity::Verdicts;
+    use crate::identity::{ProjectPhases, Verdicts};
 
     #[tokio::test]
     async fn a_panic_in_a_tool_is_answered_and_the_next_call_works() {
@@ -167,11 +170,11 @@ mod tests {
             issue: None,
             review: None,
             workspace: None,
-            pipeline: None,
+            phases: ProjectPhases::default(),
             directory: None,
             verdicts: Verdicts::ByRole,
         };
-        let store = StoreThread::start(Store::open_in_memory().unwrap()).unwrap();
+        let store = StoreThread::new(Store::open_in_memory().unwrap());
         let service = Service::new(identity, store);
         let result = service
             .answer(Tool::AddComment, |_store| panic!("planted"))

@@ -1,6 +1,7 @@
 //! The database on a thread of its own: a wait of ten seconds for its lock must not stop streams and timers.
 
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use symphony_store::Store;
@@ -9,39 +10,36 @@ use tokio::sync::oneshot;
 use crate::error::McpError;
 
 type Job = Box<dyn FnOnce(&mut Store) + Send>;
+/// What the thread will own.
+type Unstarted = (Store, Receiver<Job>);
 
-/// A handle to the thread that owns the database's connection. Clones share the thread; it ends with the last one.
+/// A handle to the thread that owns the database's connection. Clones share the thread; it begins with the first piece of
+/// work (a service is asked for its tools first, and often for nothing else) and ends with the last handle.
 #[derive(Debug, Clone)]
 pub struct StoreThread {
-    jobs: mpsc::Sender<Job>,
+    jobs: Sender<Job>,
+    unstarted: Arc<Mutex<Option<Unstarted>>>,
 }
 
 impl StoreThread {
     /// Gives a store its thread.
-    ///
-    /// # Errors
-    /// When the system has no thread left.
-    pub fn start(mut store: Store) -> Result<Self, McpError> {
-        let (jobs, queue) = mpsc::channel::<Job>();
-        thread::Builder::new()
-            .name("store".to_owned())
-            .spawn(move || {
-                for job in queue {
-                    job(&mut store);
-                }
-            })
-            .map_err(McpError::Transport)?;
-        Ok(Self { jobs })
+    pub fn new(store: Store) -> Self {
+        let (jobs, queue) = mpsc::channel();
+        Self {
+            jobs,
+            unstarted: Arc::new(Mutex::new(Some((store, queue)))),
+        }
     }
 
     /// Runs a piece of work on the store and returns what it returns.
     ///
     /// # Errors
-    /// When the thread is gone, because an earlier piece of work panicked.
+    /// When the system has no thread left, or the thread is gone, because an earlier piece of work panicked.
     pub async fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Store) -> T + Send + 'static,
     ) -> Result<T, McpError> {
+        self.start_once()?;
         let (answer, result) = oneshot::channel();
         let job: Job = Box::new(move |store| {
             // the caller may have gone away; the work is done all the same
@@ -51,5 +49,24 @@ impl StoreThread {
             .send(job)
             .map_err(|_gone| McpError::StoreThreadGone)?;
         result.await.map_err(|_gone| McpError::StoreThreadGone)
+    }
+
+    fn start_once(&self) -> Result<(), McpError> {
+        let unstarted = self
+            .unstarted
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        if let Some((mut store, queue)) = unstarted {
+            thread::Builder::new()
+                .name("store".to_owned())
+                .spawn(move || {
+                    for job in queue {
+                        job(&mut store);
+                    }
+                })
+                .map_err(McpError::Transport)?;
+        }
+        Ok(())
     }
 }

@@ -150,6 +150,13 @@ impl Installation {
         Ok(find_provider(config.provider, &config.providers, &places)?)
     }
 
+    /// Says whether a project may have prompts of its own. Those that ship are right: nothing of a project without any can
+    /// be wrong.
+    pub fn has_own_prompts(&self, config: &ProjectConfig) -> bool {
+        // a folder that can not be looked at is told by whoever reads it
+        config.prompts_dir.try_exists().unwrap_or(true)
+    }
+
     /// Loads profiles and contracts as they hold for a project.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ pub fn deliver(installation: &Installation) -> Result<(), RunnerError> {
     let store = installation.open_store()?;
     let _lock = RunLock::adopt_stdin(lock_path(installation))?;
     let supervision = Supervision::begin()?;
-    let store = StoreThread::start(store)?;
+    let store = StoreThread::new(store);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

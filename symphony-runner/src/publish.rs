@@ -61,7 +61,7 @@ pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcom
     let project = store.project(&pr.project)?;
     let config = installation.project_config(&project)?;
     let supervision = Supervision::begin()?;
-    let store = StoreThread::start(store)?;
+    let store = StoreThread::new(store);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -1,7 +1,6 @@
 //! `symphony mcp`: bytes to a run's socket, or a service of its own on the database.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
@@ -11,7 +10,8 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::tools::{Assignment, Role, role_for};
 use symphony_mcp::{
-    Identity, IssueWorkspace, ReviewTarget, Service, StoreThread, Verdicts, pipe_stdio, serve_stdio,
+    Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Service, StoreThread, Verdicts,
+    pipe_stdio, serve_stdio,
 };
 use symphony_runner::installation::Installation;
 use symphony_runner::library::PromptLibrary;
@@ -59,27 +59,27 @@ impl McpArgs {
         if let Some(socket) = &self.socket {
             return pipe_stdio(&app.surroundings.current.join(socket)).context("reach the run");
         }
-        let store = self.open(app).context("serve MCP")?;
-        let identity = self.identity(app, &store).context("serve MCP")?;
+        let (store, here) = self.open(app).context("serve MCP")?;
+        let identity = self.identity(app, &store, here).context("serve MCP")?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
             .context("start the service")?;
-        let served = runtime.block_on(async {
-            let service = Service::new(identity, StoreThread::start(store)?);
-            serve_stdio(service).await
-        });
+        let service = Service::new(identity, StoreThread::new(store));
+        let served = runtime.block_on(serve_stdio(service));
         // a blocked read of standard input must not keep the process
         runtime.shutdown_background();
         served.context("serve MCP")
     }
 
-    fn open(&self, app: &App) -> anyhow::Result<Store> {
+    /// Opens the database: the named one, or the one of the repository here.
+    fn open(&self, app: &App) -> anyhow::Result<(Store, Option<Installation>)> {
         let Some(path) = &self.db else {
             let installation = app.surroundings.installation()?;
-            return Ok(installation
+            let store = installation
                 .existing_store()?
-                .ok_or_else(|| not_set_up(&installation))?);
+                .ok_or_else(|| not_set_up(&installation))?;
+            return Ok((store, Some(installation)));
         };
         let path = app.surroundings.current.join(path);
         if !path.exists() {
@@ -91,36 +91,55 @@ impl McpArgs {
                 .hint("`symphony init` makes one")
                 .into());
         }
-        Ok(Store::open_existing(&path)?)
+        Ok((Store::open_existing(&path)?, None))
     }
 
     /// Returns who the session is: a person, with the tools of an agent type when one is named.
-    fn identity(&self, app: &App, store: &Store) -> anyhow::Result<Identity> {
+    fn identity(
+        &self,
+        app: &App,
+        store: &Store,
+        here: Option<Installation>,
+    ) -> anyhow::Result<Identity> {
         let issue = self
             .issue_id
             .as_ref()
             .map(|id| store.issue(id))
             .transpose()?;
-        let project = self.project(app, store, issue.as_ref())?;
+        let root = match &here {
+            Some(installation) => Some(installation.root.clone()),
+            None => app.surroundings.root().ok(),
+        };
+        let project = self.project(store, issue.as_ref(), root.as_deref())?;
         let review = match &issue {
             Some(issue) => open_review(store, &issue.id)?,
             None => None,
         };
         let role = self.role(issue.as_ref(), review.as_ref());
-        let place = app.surroundings.installation_at(project.root.clone());
-        let library = match &place {
-            Ok(installation) => library(installation, &project),
-            Err(_) => None,
+        let place = match here {
+            Some(installation) if installation.root == project.root => Ok(installation),
+            _ => app.surroundings.installation_at(project.root.clone()),
         };
-        let profile = match (&self.agent_type, &library) {
-            (Some(agent), Some(library)) => library.profile(agent),
+        let profile = match (&self.agent_type, &place) {
+            (Some(agent), Ok(installation)) => {
+                library(installation, &project).and_then(|library| library.profile(agent).cloned())
+            }
             _ => None,
         };
         let tools = profile.map_or_else(|| role.allowed(), |profile| profile.allowed(role));
-        let workspace = match (&issue, place) {
-            (Some(issue), Ok(installation)) => workspace(&installation, &project, &issue.id),
+        let workspace = match (&issue, &place) {
+            (Some(issue), Ok(installation)) => workspace(installation, &project, &issue.id),
             _ => None,
         };
+        let id = project.id.clone();
+        let phases = place.map_or_else(
+            |_| ProjectPhases::default(),
+            |installation| {
+                ProjectPhases::read_when_asked(move || {
+                    library(&installation, &project).map(|library| library.pipeline)
+                })
+            },
+        );
         let verdicts = if app.surroundings.is_agent() {
             Verdicts::Refused
         } else {
@@ -131,12 +150,12 @@ impl McpArgs {
             actor: Actor::Human,
             role,
             tools,
-            project: project.id,
+            project: id,
             issue,
             review,
             directory: None,
             workspace,
-            pipeline: library.map(|library| Arc::new(library.pipeline)),
+            phases,
             verdicts,
         })
     }
@@ -158,16 +177,21 @@ impl McpArgs {
         role_for(agent, &assignment)
     }
 
-    /// Returns the project: the issue's, the named one, the repository's, or the only one of the database.
-    fn project(&self, app: &App, store: &Store, issue: Option<&Issue>) -> anyhow::Result<Project> {
+    /// Returns the project: the issue's, the named one, the one at the repository's root, or the only one of the database.
+    fn project(
+        &self,
+        store: &Store,
+        issue: Option<&Issue>,
+        root: Option<&Path>,
+    ) -> anyhow::Result<Project> {
         if let Some(id) = issue
             .map(|issue| &issue.project)
             .or(self.project_id.as_ref())
         {
             return Ok(store.project(id)?);
         }
-        if let Ok(root) = app.surroundings.root()
-            && let Some(project) = store.project_at(&root)?
+        if let Some(root) = root
+            && let Some(project) = store.project_at(root)?
         {
             return Ok(project);
         }

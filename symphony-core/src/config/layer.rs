@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -92,9 +93,17 @@ pub struct Place {
 /// configuration is read from.
 #[derive(Debug, Clone)]
 pub struct Effective {
+    /// What the layers say, over [`DEFAULTS`].
     entries: BTreeMap<KeyPath, Entry>,
     pub(super) place: Place,
 }
+
+/// What holds where no layer says anything: the same for all, and four times as much as a usual file.
+static DEFAULTS: LazyLock<BTreeMap<KeyPath, Entry>> = LazyLock::new(|| {
+    let mut defaults = BTreeMap::new();
+    push_defaults(KEYS, &KeyPath::root(), &mut defaults);
+    defaults
+});
 
 impl Effective {
     /// Applies layers over the defaults, the weakest first.
@@ -102,7 +111,6 @@ impl Effective {
     /// Objects are merged key by key, lists are replaced as a whole, and `null` unsets.
     pub fn resolve(layers: &[Layer<'_>], place: Place) -> Self {
         let mut entries = BTreeMap::new();
-        push_defaults(KEYS, &KeyPath::root(), &mut entries);
         let folder = place
             .root
             .file_name()
@@ -135,15 +143,17 @@ impl Effective {
 
     /// Returns every value, in the order of the paths.
     pub fn iter(&self) -> impl Iterator<Item = (&KeyPath, &Entry)> {
-        self.entries.iter()
+        let mut all: BTreeMap<&KeyPath, &Entry> = DEFAULTS.iter().collect();
+        all.extend(&self.entries);
+        all.into_iter()
     }
 
     /// Returns the value at a path in the table's spelling.
     pub fn get(&self, path: &KeyPath) -> Option<&Entry> {
-        self.entries.get(path)
+        self.entries.get(path).or_else(|| DEFAULTS.get(path))
     }
 
-    /// Returns the free names below a path that are set (`env` → `RUST_BACKTRACE`), in order.
+    /// Returns the free names below a path that are set (`env` → `RUST_BACKTRACE`), in order. No default has a free name.
     pub fn names_below(&self, path: &KeyPath) -> BTreeSet<&str> {
         self.entries
             .iter()

@@ -43,11 +43,16 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Says whether an issue of a project waits to be dispatched: its phase tells for which agent.
+    pub fn needs_phases(&self, project: &ProjectId) -> bool {
+        self.candidates.iter().any(|c| c.project == *project)
+    }
+
     /// Says whether anything of a project may be done that needs its base branch: a dispatch, or the removal of a worktree.
     pub fn needs_base(&self, project: &ProjectId) -> bool {
         let agents = self.projects.get(project).map(|view| &view.agents);
         agents.is_some_and(ProjectAgents::any_enabled)
-            || self.candidates.iter().any(|c| c.project == *project)
+            || self.needs_phases(project)
             || self.reviews.iter().any(|r| r.project == *project)
             || self.intake.iter().any(|c| c.project == *project)
             || self.clean_ups.iter().any(|c| c.project == *project)

@@ -125,8 +125,8 @@ fn contract<'a>(
         }
     }
     let pipeline = identity
-        .pipeline
-        .as_deref()
+        .phases
+        .get()
         .ok_or_else(|| ToolError::new("the project's phase contracts can not be read here"))?;
     let contract = pipeline.get(phase).ok_or_else(|| {
         ToolError::new(format!(

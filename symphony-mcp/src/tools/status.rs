@@ -111,7 +111,7 @@ fn phase(identity: &Identity, name: Option<&str>) -> Result<Option<PhaseName>, T
     };
     let phase =
         PhaseName::parse(name).map_err(|error| ToolError::new(format!("phase: {error}")))?;
-    match &identity.pipeline {
+    match identity.phases.get() {
         Some(pipeline) if pipeline.get(&phase).is_none() => {
             let known: Vec<&str> = pipeline
                 .iter()

@@ -14,7 +14,7 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_core::tools::{Role, ToolSet};
-use symphony_mcp::{Identity, ReviewTarget, Service, StoreThread, Verdicts, serve};
+use symphony_mcp::{Identity, ProjectPhases, ReviewTarget, Service, StoreThread, Verdicts, serve};
 use symphony_store::{
     Actor, ClaimLimits, ClaimRequest, Context, NewIssue, NewProject, NewPullRequest, RunFinish,
     RunKey, Store,
@@ -171,7 +171,7 @@ impl Desk {
 
     pub(crate) fn service(&self, identity: Identity) -> Service {
         let store = Store::open_existing(&self.database()).unwrap();
-        Service::new(identity, StoreThread::start(store).unwrap())
+        Service::new(identity, StoreThread::new(store))
     }
 
     /// A client that speaks with a service of this identity.
@@ -208,7 +208,7 @@ pub(crate) fn identity(run: &Run, role: Role) -> Identity {
         issue: run.target.issue().cloned(),
         review: None,
         workspace: None,
-        pipeline: None,
+        phases: ProjectPhases::default(),
         directory: None,
         verdicts: Verdicts::ByRole,
     }
@@ -224,7 +224,7 @@ pub(crate) fn person(issue: Option<&IssueId>) -> Identity {
         issue: issue.cloned(),
         review: None,
         workspace: None,
-        pipeline: None,
+        phases: ProjectPhases::default(),
         directory: None,
         verdicts: Verdicts::ByRole,
     }

@@ -84,6 +84,12 @@ impl<R: AsyncRead + Unpin> BoundedLines<R> {
         }
     }
 
+    /// Returns the next line when it was read together with the last one.
+    pub fn next_at_hand(&mut self) -> Option<Line<'_>> {
+        self.begin_line();
+        self.take_from_chunk().then(|| self.deliver(true))
+    }
+
     /// Says whether a whole line is at hand, so that [`Self::next_line`] would not wait.
     pub fn has_buffered_line(&self) -> bool {
         let rest = self.chunk.get(self.filled.clone()).unwrap_or_default();
@@ -181,6 +187,12 @@ mod tests {
             let mut result = Vec::new();
             while let Some(line) = lines.next_line().await.unwrap() {
                 result.push((line.bytes.to_vec(), line.bytes_cut, line.terminated));
+                // as many of them as the reader likes are taken in one go
+                while result.len() % 3 != 0
+                    && let Some(line) = lines.next_at_hand()
+                {
+                    result.push((line.bytes.to_vec(), line.bytes_cut, line.terminated));
+                }
             }
             let cut = result.iter().filter(|(_, cut, _)| *cut > 0).count();
             assert_eq!(lines.lines_cut(), cut as u64);

@@ -7,6 +7,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 
 use super::event::{MessageUsage, RunResult, TokenCounts};
 use super::parse::StreamFormat;
+use super::text::digest;
 
 /// How many messages are open at once at most: the main loop's and those of parallel subagents, whose lines mix.
 const OPEN_MESSAGES_MAX: usize = 64;
@@ -20,30 +21,43 @@ pub(crate) struct UsageMeter {
     finished_turns: u64,
     cost: Option<UsdMicros>,
     session_cost: UsdMicros,
-    open: VecDeque<MessageUsage>,
-    closed: TokenCounts,
-    closed_turns: u64,
+    /// What the messages since the last result told.
+    told: TokenCounts,
+    told_turns: u64,
+    /// Those of them that may be told of again.
+    open: VecDeque<OpenMessage>,
+}
+
+#[derive(Debug, Clone)]
+struct OpenMessage {
+    id_digest: u64,
+    tokens: TokenCounts,
 }
 
 impl UsageMeter {
     /// Takes in what a message told. The lines of one message repeat its usage: each id counts once, at its highest.
     pub(crate) fn message(&mut self, usage: &MessageUsage) {
+        let id_digest = digest(usage.message_id.as_bytes());
         let known = self
             .open
             .iter_mut()
             .rev()
-            .find(|open| open.message_id == usage.message_id);
+            .find(|open| open.id_digest == id_digest);
         if let Some(open) = known {
-            open.tokens = highest(open.tokens, usage.tokens);
+            let tokens = highest(open.tokens, usage.tokens);
+            self.told = self.told + excess(tokens, open.tokens);
+            open.tokens = tokens;
             return;
         }
-        if self.open.len() >= OPEN_MESSAGES_MAX
-            && let Some(oldest) = self.open.pop_front()
-        {
-            self.closed = self.closed + oldest.tokens;
-            self.closed_turns += u64::from(!oldest.subagent);
+        if self.open.len() >= OPEN_MESSAGES_MAX {
+            self.open.pop_front();
         }
-        self.open.push_back(usage.clone());
+        self.told = self.told + usage.tokens;
+        self.told_turns += u64::from(!usage.subagent);
+        self.open.push_back(OpenMessage {
+            id_digest,
+            tokens: usage.tokens,
+        });
     }
 
     /// Takes in a result.
@@ -68,36 +82,44 @@ impl UsageMeter {
             .session_cost
             .max(result.session_cost.unwrap_or_default());
         self.open.clear();
-        self.closed = TokenCounts::default();
-        self.closed_turns = 0;
+        self.told = TokenCounts::default();
+        self.told_turns = 0;
     }
 
     /// Returns the sum.
     pub(crate) fn usage(&self) -> Usage {
-        let (tokens, turns) = self.open.iter().fold(
-            (
-                self.finished + self.closed,
-                self.finished_turns.saturating_add(self.closed_turns),
-            ),
-            |(tokens, turns), open| (tokens + open.tokens, turns + u64::from(!open.subagent)),
-        );
+        let tokens = self.finished + self.told;
         Usage {
             input_tokens: tokens.input,
             output_tokens: tokens.output,
             cache_read_tokens: tokens.cache_read,
             cache_creation_tokens: tokens.cache_creation,
             cost: self.cost,
-            turns,
+            turns: self.finished_turns.saturating_add(self.told_turns),
         }
     }
 }
 
 fn highest(left: TokenCounts, right: TokenCounts) -> TokenCounts {
-    let max = |a: Tokens, b: Tokens| a.max(b);
+    each(left, right, |left, right| left.max(right))
+}
+
+/// By how much the counts are larger than others.
+fn excess(counts: TokenCounts, others: TokenCounts) -> TokenCounts {
+    each(counts, others, |count, other| {
+        Tokens::new(count.get().saturating_sub(other.get()))
+    })
+}
+
+fn each(
+    left: TokenCounts,
+    right: TokenCounts,
+    join: impl Fn(Tokens, Tokens) -> Tokens,
+) -> TokenCounts {
     TokenCounts {
-        input: max(left.input, right.input),
-        output: max(left.output, right.output),
-        cache_read: max(left.cache_read, right.cache_read),
-        cache_creation: max(left.cache_creation, right.cache_creation),
+        input: join(left.input, right.input),
+        output: join(left.output, right.output),
+        cache_read: join(left.cache_read, right.cache_read),
+        cache_creation: join(left.cache_creation, right.cache_creation),
     }
 }

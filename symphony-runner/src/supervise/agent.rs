@@ -2,8 +2,7 @@
 
 use std::fs::File;
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 use symphony_core::Timestamp;
@@ -12,31 +11,23 @@ use symphony_core::run::{RunError, RunStatus, Usage};
 use symphony_mcp::{RunSocket, Service, StoreThread};
 use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
-use tokio::process::{ChildStderr, ChildStdout};
-use tokio::task::JoinHandle;
 
 use super::Job;
+use super::ear::Ear;
 use super::prepare::Prepared;
 use super::spending::spent_so_far;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
-use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::{Agent, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline};
-use crate::provider::{AgentCommand, StdinSource};
-use crate::stream::{
-    ExitFact, LOOP_REPEATS_DEFAULT, LineKind, RunEnd, StreamState, write_log_line,
-};
+use crate::provider::StdinSource;
+use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
 /// The hidden command through which an agent starts in a session of its own.
 pub const TRAMPOLINE_COMMAND: &str = "exec-in-session";
-/// Output kept in the run (spec: lifecycle, "Streams").
-const TAIL_BYTES: usize = 50 * 1024;
 /// How often limits are looked at, orphans reaped and progress recorded.
 const PULSE: Duration = Duration::from_millis(500);
 /// Pulses between two records of progress: one write a second is cheap, more tells nobody more.
 const PULSES_A_RECORD: u32 = 2;
-/// How long output is read after the agent and all its processes are gone: only what is in the pipe is left.
-const DRAIN: Duration = Duration::from_secs(2);
 
 /// What is known when the agent is gone.
 #[derive(Debug, Clone)]
@@ -264,7 +255,7 @@ async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
     };
     let progress = RunProgress {
         last_event,
-        usage: ear.state.usage(),
+        usage: ear.state().usage(),
     };
     let (context, run) = (job.as_run(), job.run.id.clone());
     let recorded = store
@@ -287,7 +278,7 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         stopped,
         stderr_tail: stderr,
     };
-    let conclusion = ear.state.conclude(&end);
+    let conclusion = ear.state().conclude(&end);
     let error = conclusion.class.map(|class| {
         let own = stop.map(Stop::message).unwrap_or_default();
         RunError {
@@ -304,16 +295,16 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         Some(error) => status_of(error.class),
     };
     let mut metadata = Map::new();
-    metadata.insert("lines".to_owned(), json!(ear.state.lines()));
-    metadata.insert("broken_lines".to_owned(), json!(ear.state.broken_lines()));
+    metadata.insert("lines".to_owned(), json!(ear.state().lines()));
+    metadata.insert("broken_lines".to_owned(), json!(ear.state().broken_lines()));
     metadata.insert(
         PERMISSION_DENIALS.to_owned(),
-        json!(ear.state.permission_denials()),
+        json!(ear.state().permission_denials()),
     );
-    if let Some(session) = ear.state.session() {
+    if let Some(session) = ear.state().session() {
         metadata.insert("session".to_owned(), json!(session));
     }
-    if let Some(model) = ear.state.model() {
+    if let Some(model) = ear.state().model() {
         metadata.insert("model".to_owned(), json!(model));
     }
     if !stderr.trim().is_empty() {
@@ -323,141 +314,9 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         status,
         error,
         exit_code: exit.code,
-        usage: Some(ear.state.usage()),
-        output_tail: ear.tail.text(),
+        usage: Some(ear.state().usage()),
+        output_tail: ear.tail().text(),
         metadata,
         hold_until: conclusion.hold_until,
     }
-}
-
-/// Listens to an agent: raw lines to one log, formatted ones to another, the end of both in memory.
-#[derive(Debug)]
-struct Ear {
-    lines: Option<BoundedLines<ChildStdout>>,
-    state: StreamState,
-    raw: CappedLog,
-    log: CappedLog,
-    tail: Tail,
-    stderr: Arc<Mutex<Tail>>,
-    stderr_reader: Option<JoinHandle<()>>,
-    started: Instant,
-    news: Option<String>,
-    formatted: String,
-}
-
-impl Ear {
-    fn open(job: &Job<'_>, command: &AgentCommand, agent: &mut Agent) -> Result<Self, RunnerError> {
-        let open = |path: std::path::PathBuf, limits, style| {
-            CappedLog::open(&path, limits, style)
-                .map_err(|error| RunnerError::io("open the log", path, error))
-        };
-        let stderr_log = open(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
-        let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
-        let stderr_reader = agent
-            .take_stderr()
-            .map(|pipe| tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr))));
-        Ok(Self {
-            lines: agent.take_stdout().map(BoundedLines::new),
-            state: StreamState::new(command.format),
-            raw: open(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
-            log: open(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
-            tail: Tail::new(TAIL_BYTES),
-            stderr,
-            stderr_reader,
-            started: Instant::now(),
-            news: None,
-            formatted: String::new(),
-        })
-    }
-
-    fn is_open(&self) -> bool {
-        self.lines.is_some()
-    }
-
-    fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
-
-    /// Hears one line; says when it means the end of the agent.
-    async fn next(&mut self, watch: &mut Watch) -> Option<Stop> {
-        let now = self.started.elapsed();
-        let lines = self.lines.as_mut()?;
-        let Ok(Some(line)) = lines.next_line().await else {
-            // the end, or a pipe that broke: either way nothing more comes
-            self.lines = None;
-            return None;
-        };
-        watch.heard(self.started.elapsed());
-        // a full disk must not end the agent: the tail is kept in memory
-        let _unwritten = self
-            .raw
-            .write(line.bytes)
-            .and_then(|()| self.raw.write(b"\n"));
-        let (kind, events) = self.state.take_line(line.bytes);
-        let mut stop = None;
-        if kind == LineKind::Broken {
-            tracing::debug!("a line of the agent's output could not be read");
-        }
-        for event in events {
-            self.formatted.clear();
-            if write_log_line(&mut self.formatted, event) {
-                let time = Timestamp::now().strftime("%H:%M:%S").to_string();
-                self.tail.push(self.formatted.as_bytes());
-                self.tail.push(b"\n");
-                let _unwritten = self
-                    .log
-                    .write(format!("{time} {}\n", self.formatted).as_bytes());
-                self.news = Some(self.formatted.chars().take(NEWS_CHARS_MAX).collect());
-            }
-            stop = stop.or_else(|| watch.observe(event, now));
-        }
-        stop.or_else(|| watch.over_budget(&self.state.usage()))
-    }
-
-    fn flush(&mut self) {
-        let _unwritten = self.raw.flush().and_then(|()| self.log.flush());
-    }
-
-    fn take_news(&mut self) -> Option<String> {
-        self.news.take()
-    }
-
-    /// Hears what is left in the pipe.
-    async fn drain(&mut self, watch: &mut Watch) {
-        let all = async {
-            while self.is_open() {
-                let _late = self.next(watch).await;
-            }
-        };
-        let _late = tokio::time::timeout(DRAIN, all).await;
-        self.flush();
-    }
-
-    async fn stderr_text(&mut self) -> String {
-        if let Some(reader) = self.stderr_reader.take() {
-            let _late = tokio::time::timeout(DRAIN, reader).await;
-        }
-        self.stderr
-            .lock()
-            .map(|tail| tail.text())
-            .unwrap_or_default()
-    }
-}
-
-/// Characters of the last event that `status` shows: a line of a wide terminal.
-const NEWS_CHARS_MAX: usize = 200;
-
-async fn keep_stderr(pipe: ChildStderr, mut log: CappedLog, tail: Arc<Mutex<Tail>>) {
-    let mut lines = BoundedLines::new(pipe);
-    while let Ok(Some(line)) = lines.next_line().await {
-        let _unwritten = log.write(line.bytes).and_then(|()| log.write(b"\n"));
-        if let Ok(mut tail) = tail.lock() {
-            tail.push(line.bytes);
-            tail.push(b"\n");
-        }
-        if !lines.has_buffered_line() {
-            let _unwritten = log.flush();
-        }
-    }
-    let _unwritten = log.flush();
 }

@@ -6,6 +6,7 @@
 
 mod agent;
 mod command;
+mod ear;
 mod finish;
 mod gates;
 mod phase_settings;
@@ -86,7 +87,7 @@ pub fn supervise(
     let _lock = RunLock::adopt_stdin(job.paths.lock())?;
     Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?;
-    let store = StoreThread::start(store)?;
+    let store = StoreThread::new(store);
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
-use symphony_core::id::ProjectId;
+use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{ProjectAgents, ProjectView, SlotLimits, Snapshot};
 use symphony_store::{Project, SnapshotRequest, Store};
@@ -46,7 +47,10 @@ pub fn observe_snapshot(
     now: Timestamp,
 ) -> Result<Snapshot, RunnerError> {
     let mut hands = LocalHands::new(installation);
-    Ok(observe(installation, store, &mut hands, now)?.0.snapshot)
+    let (mut world, _told_by_ticks) = observe(installation, store, &mut hands, now)?;
+    // whoever asks may ask about issues that do not wait
+    let _told_by_ticks = read_phases(installation, &mut world, |_, _| true);
+    Ok(world.snapshot)
 }
 
 /// As [`observe_snapshot`], with what acting needs, and what is wrong with projects.
@@ -84,8 +88,40 @@ pub(crate) fn observe(
             .collect(),
     };
     let mut world = look(store, hands, known, slots, now)?;
+    problems.extend(read_phases(
+        installation,
+        &mut world,
+        Snapshot::needs_phases,
+    ));
     problems.extend(require_bases(&mut world));
     Ok((world, problems))
+}
+
+/// Adds the phases of projects that have the shipped ones, which are read for those that need them: a tick with nothing to
+/// do would spend a quarter of its time on them.
+fn read_phases(
+    installation: &Installation,
+    world: &mut World,
+    needs: impl Fn(&Snapshot, &ProjectId) -> bool,
+) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (id, (_, config)) in &world.projects {
+        let needed = config.as_ref().filter(|_| needs(&world.snapshot, id));
+        let (Some(config), Some(view)) = (needed, world.snapshot.projects.get_mut(id)) else {
+            continue;
+        };
+        if !view.phases.is_empty() || installation.has_own_prompts(config) {
+            continue;
+        }
+        match installation.library(config) {
+            Ok(library) => view.phases = phases_of(&library.pipeline),
+            Err(error) => {
+                problems.push(format!("project {id}: {error}"));
+                *view = ProjectView::broken(error.to_string());
+            }
+        }
+    }
+    problems
 }
 
 /// Puts projects on hold whose work could not start: no run is spent on finding that out. Where nothing waits, nobody
@@ -155,12 +191,16 @@ fn view(
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
     // a project whose prompts can not be read is not dispatched: every run of it would fail
-    let library = installation.library(&config)?;
+    let pipeline = if installation.has_own_prompts(&config) {
+        installation.library(&config)?.pipeline
+    } else {
+        Pipeline::default()
+    };
     let provider = installation
         .provider(&config)
         .map(|call| call.name().to_string())
         .map_err(|error| error.to_string());
-    let view = project_view(&config, &library.pipeline, provider);
+    let view = project_view(&config, &pipeline, provider);
     Ok((view, config))
 }
 
@@ -183,10 +223,7 @@ pub fn project_view(
         migration_mode: config.migration_mode,
         max_open_reviews: config.max_open_reviews,
         open_reviews: 0,
-        phases: pipeline
-            .iter()
-            .map(|contract| (contract.phase.clone(), contract.dispatch_profile.clone()))
-            .collect(),
+        phases: phases_of(pipeline),
         agents: ProjectAgents {
             wizard_enabled: config.wizard_enabled,
             intake_enabled: config.intake_enabled,
@@ -198,4 +235,12 @@ pub fn project_view(
         broken: None,
         no_base: None,
     }
+}
+
+/// The profile that is dispatched for each phase.
+fn phases_of(pipeline: &Pipeline) -> BTreeMap<PhaseName, AgentType> {
+    pipeline
+        .iter()
+        .map(|contract| (contract.phase.clone(), contract.dispatch_profile.clone()))
+        .collect()
 }

@@ -1,7 +1,5 @@
 //! Who the agent is to the MCP service.
 
-use std::sync::Arc;
-
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Assignment, role_for};
 use symphony_mcp::{Identity, ReviewTarget, Verdicts};
@@ -43,7 +41,7 @@ pub(super) fn identity(
         issue: job.run.target.issue().cloned(),
         review,
         workspace: site.workspace.clone(),
-        pipeline: Some(Arc::new(library.pipeline.clone())),
+        phases: library.pipeline.clone().into(),
         directory: Some(site.path().to_owned()),
         verdicts: Verdicts::ByRole,
     }

@@ -1,0 +1,241 @@
+//! Listens to an agent: raw lines to one log, formatted ones to another, the end of both in memory.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use symphony_core::Timestamp;
+use tokio::process::{ChildStderr, ChildStdout};
+use tokio::task::JoinHandle;
+
+use super::Job;
+use super::watch::{Stop, Watch};
+use crate::error::RunnerError;
+use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
+use crate::process::Agent;
+use crate::provider::AgentCommand;
+use crate::stream::{LineKind, StreamState, write_log_line};
+
+/// Output kept in the run (spec: lifecycle, "Streams").
+const TAIL_BYTES: usize = 50 * 1024;
+/// How long output is read after the agent and all its processes are gone: only what is in the pipe is left.
+const DRAIN: Duration = Duration::from_secs(2);
+/// Characters of the last event that `status` shows: a line of a wide terminal.
+const NEWS_CHARS_MAX: usize = 200;
+
+/// The streams of an agent, while it runs.
+#[derive(Debug)]
+pub(super) struct Ear {
+    lines: Option<BoundedLines<ChildStdout>>,
+    notes: Notes,
+    stderr: Arc<Mutex<Tail>>,
+    stderr_reader: Option<JoinHandle<()>>,
+    started: Instant,
+}
+
+impl Ear {
+    pub(super) fn open(
+        job: &Job<'_>,
+        command: &AgentCommand,
+        agent: &mut Agent,
+    ) -> Result<Self, RunnerError> {
+        let stderr_log = open_log(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
+        let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
+        let stderr_reader = agent
+            .take_stderr()
+            .map(|pipe| tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr))));
+        Ok(Self {
+            lines: agent.take_stdout().map(BoundedLines::new),
+            notes: Notes {
+                state: StreamState::new(command.format),
+                raw: open_log(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
+                log: open_log(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
+                tail: Tail::new(TAIL_BYTES),
+                clock: Clock::default(),
+                line: String::new(),
+                last: String::new(),
+                has_news: false,
+            },
+            stderr,
+            stderr_reader,
+            started: Instant::now(),
+        })
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    pub(super) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// What the stream has told so far.
+    pub(super) fn state(&self) -> &StreamState {
+        &self.notes.state
+    }
+
+    /// The end of what was logged.
+    pub(super) fn tail(&self) -> &Tail {
+        &self.notes.tail
+    }
+
+    /// Hears a line, and those that came together with it; says when one means the end of the agent.
+    pub(super) async fn next(&mut self, watch: &mut Watch) -> Option<Stop> {
+        let lines = self.lines.as_mut()?;
+        let Ok(Some(mut line)) = lines.next_line().await else {
+            // the end, or a pipe that broke: either way nothing more comes
+            self.lines = None;
+            return None;
+        };
+        let now = self.started.elapsed();
+        watch.heard(now);
+        loop {
+            let stop = self.notes.take(line.bytes, watch, now);
+            if stop.is_some() {
+                return stop;
+            }
+            line = lines.next_at_hand()?;
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        self.notes.flush();
+    }
+
+    /// Returns the last event that was logged, once.
+    pub(super) fn take_news(&mut self) -> Option<String> {
+        std::mem::take(&mut self.notes.has_news)
+            .then(|| self.notes.last.chars().take(NEWS_CHARS_MAX).collect())
+    }
+
+    /// Hears what is left in the pipe.
+    pub(super) async fn drain(&mut self, watch: &mut Watch) {
+        let all = async {
+            while self.is_open() {
+                let _late = self.next(watch).await;
+            }
+        };
+        let _late = tokio::time::timeout(DRAIN, all).await;
+        self.flush();
+    }
+
+    pub(super) async fn stderr_text(&mut self) -> String {
+        if let Some(reader) = self.stderr_reader.take() {
+            let _late = tokio::time::timeout(DRAIN, reader).await;
+        }
+        self.stderr
+            .lock()
+            .map(|tail| tail.text())
+            .unwrap_or_default()
+    }
+}
+
+/// What is written down of the stream, and what it means.
+#[derive(Debug)]
+struct Notes {
+    state: StreamState,
+    raw: CappedLog,
+    log: CappedLog,
+    tail: Tail,
+    clock: Clock,
+    /// A line of the log while it is made.
+    line: String,
+    /// The last one, without its time.
+    last: String,
+    has_news: bool,
+}
+
+impl Notes {
+    /// Takes in a line; says when it means the end of the agent.
+    fn take(&mut self, bytes: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
+        // a full disk must not end the agent: the tail is kept in memory
+        let _unwritten = self.raw.write(bytes).and_then(|()| self.raw.write(b"\n"));
+        let (kind, events) = self.state.take_line(bytes);
+        let mut stop = None;
+        if kind == LineKind::Broken {
+            tracing::debug!("a line of the agent's output could not be read");
+        }
+        for event in events {
+            self.line.clear();
+            if write_log_line(&mut self.line, event) {
+                std::mem::swap(&mut self.line, &mut self.last);
+                self.has_news = true;
+                self.tail.push(self.last.as_bytes());
+                self.tail.push(b"\n");
+                let time = self.clock.text(Timestamp::now());
+                let parts = [time, " ", &self.last, "\n"];
+                let _unwritten = parts
+                    .iter()
+                    .try_for_each(|part| self.log.write(part.as_bytes()));
+            }
+            stop = stop.or_else(|| watch.observe(event, now));
+        }
+        stop.or_else(|| watch.over_budget(&self.state.usage()))
+    }
+
+    fn flush(&mut self) {
+        let _unwritten = self.raw.flush().and_then(|()| self.log.flush());
+    }
+}
+
+/// The time of day as a log line has it, written once a second.
+#[derive(Debug, Default)]
+struct Clock {
+    second: Option<i64>,
+    text: String,
+}
+
+impl Clock {
+    fn text(&mut self, now: Timestamp) -> &str {
+        let second = Some(now.as_second());
+        if self.second != second {
+            self.second = second;
+            self.text = now.strftime("%H:%M:%S").to_string();
+        }
+        &self.text
+    }
+}
+
+fn open_log(
+    path: std::path::PathBuf,
+    limits: LogLimits,
+    style: OmissionStyle,
+) -> Result<CappedLog, RunnerError> {
+    CappedLog::open(&path, limits, style)
+        .map_err(|error| RunnerError::io("open the log", path, error))
+}
+
+async fn keep_stderr(pipe: ChildStderr, mut log: CappedLog, tail: Arc<Mutex<Tail>>) {
+    let mut lines = BoundedLines::new(pipe);
+    while let Ok(Some(line)) = lines.next_line().await {
+        let _unwritten = log.write(line.bytes).and_then(|()| log.write(b"\n"));
+        if let Ok(mut tail) = tail.lock() {
+            tail.push(line.bytes);
+            tail.push(b"\n");
+        }
+        if !lines.has_buffered_line() {
+            let _unwritten = log.flush();
+        }
+    }
+    let _unwritten = log.flush();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_day_is_that_of_the_second() {
+        let mut clock = Clock::default();
+        for (time, told) in [
+            ("2026-06-01T09:59:58.001Z", "09:59:58"),
+            ("2026-06-01T09:59:58.999Z", "09:59:58"),
+            ("2026-06-01T09:59:59Z", "09:59:59"),
+            ("2026-06-02T09:59:59Z", "09:59:59"),
+            // set back
+            ("2026-06-01T08:00:00Z", "08:00:00"),
+        ] {
+            assert_eq!(clock.text(time.parse().unwrap()), told, "{time}");
+        }
+    }
+}
