@@ -101,7 +101,7 @@ impl UsageMeter {
 }
 
 fn highest(left: TokenCounts, right: TokenCounts) -> TokenCounts {
-    each(left, right, |left, right| left.max(right))
+    each(left, right, Ord::max)
 }
 
 /// By how much the counts are larger than others.
@@ -121,5 +121,61 @@ fn each(
         output: join(left.output, right.output),
         cache_read: join(left.cache_read, right.cache_read),
         cache_creation: join(left.cache_creation, right.cache_creation),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(id: usize, output: u64) -> MessageUsage {
+        MessageUsage {
+            message_id: format!("message {id}"),
+            subagent: id.is_multiple_of(4),
+            tokens: TokenCounts {
+                input: Tokens::new(10),
+                output: Tokens::new(output),
+                ..TokenCounts::default()
+            },
+        }
+    }
+
+    #[test]
+    fn many_messages_count_once_each_at_their_highest() {
+        let mut meter = UsageMeter::default();
+        let messages = 3 * OPEN_MESSAGES_MAX;
+        for id in 0..messages {
+            for output in [1, 7, 5] {
+                meter.message(&told(id, output));
+            }
+            // one of those that are still open
+            meter.message(&told(id.saturating_sub(OPEN_MESSAGES_MAX - 1), 6));
+        }
+        let count = messages as u64;
+        let usage = meter.usage();
+        assert_eq!(
+            (
+                usage.input_tokens.get(),
+                usage.output_tokens.get(),
+                usage.turns
+            ),
+            (10 * count, 7 * count, count * 3 / 4)
+        );
+        let result = RunResult {
+            turns: 2,
+            tokens: told(0, 9).tokens,
+            ..RunResult::default()
+        };
+        meter.result(&result, StreamFormat::Claude);
+        meter.message(&told(1, 1));
+        let usage = meter.usage();
+        assert_eq!(
+            (
+                usage.input_tokens.get(),
+                usage.output_tokens.get(),
+                usage.turns
+            ),
+            (20, 10, 3)
+        );
     }
 }
