@@ -13,6 +13,7 @@ use crate::error::RunnerError;
 use crate::hook::Hook;
 use crate::inbox::inbox;
 use crate::installation::Installation;
+use crate::output::last_chars;
 use crate::process::{
     DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
 };
@@ -22,6 +23,8 @@ use crate::tick::World;
 pub const DELIVER_COMMAND: &str = "deliver";
 /// Time that a command has for one item.
 const LIMIT_MS: u64 = 30_000;
+/// Characters of its last line that are kept when it fails.
+const PROBLEM_CHARS_MAX: usize = 300;
 
 /// What a command is told, on one line.
 #[derive(Debug, Serialize)]
@@ -168,6 +171,7 @@ async fn send(
     let outcome = hook.run(supervision, &told).await?;
     Ok((!outcome.passed()).then(|| {
         let last = outcome.output.lines().last().unwrap_or_default();
+        let last = last_chars(last, PROBLEM_CHARS_MAX);
         format!("`{line}`: {}: {last}", outcome.how(limit))
     }))
 }

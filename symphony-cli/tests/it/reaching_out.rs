@@ -33,7 +33,10 @@ fn until_told(project: &Project, count: usize) -> Vec<Value> {
 #[test]
 fn each_item_of_the_inbox_is_told_once_and_a_failure_stops_nothing() {
     let project = Project::new("place", &scenarios([]), &json!({}));
-    let notify = writes_down(&project, "echo it broke; exit 3");
+    let notify = writes_down(
+        &project,
+        "head -c 5000 /dev/zero | tr '\\0' x; echo it broke; exit 3",
+    );
     project.configure_more(&json!({ "judge_enabled": false, "notify": notify }));
     for issue in ["SYM-1", "SYM-2"] {
         project.add_issue("Change it");
@@ -72,7 +75,11 @@ fn each_item_of_the_inbox_is_told_once_and_a_failure_stops_nothing() {
     assert_eq!(all.len(), 3, "{all:#?}");
     assert_eq!(all[2]["kind"], "undispatched");
     let log = std::fs::read_to_string(project.root.join(".symphony/notify.log")).unwrap();
-    assert!(log.contains("exit code 3: it broke"), "{log}");
+    let told = |length| format!("exit code 3: {}it broke", "x".repeat(length));
+    assert!(
+        log.contains(&told(292)) && !log.contains(&told(293)),
+        "{log}"
+    );
     let doctor = project.ok(&["doctor"]);
     assert!(
         doctor.contains("\nwarning  notify: the last one was not told, at "),

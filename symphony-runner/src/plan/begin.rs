@@ -248,7 +248,11 @@ fn create(
     let options = request.options.over(&PlanOptions::default());
     let target = match options.isolation {
         Isolation::None => None,
-        Isolation::Worktree => Some(target(repository)?),
+        Isolation::Worktree => {
+            // else each phase would find it out, and ask
+            repository.require_filters()?;
+            Some(target(repository)?)
+        }
     };
     let new = NewPlan {
         id: free_id(store, repository, &request.path)?,

@@ -3,11 +3,14 @@
 use symphony_workspace::Worktree;
 
 use crate::error::RunnerError;
+use crate::output::last_chars;
 use crate::process::Supervision;
 use crate::supervise::{Job, SetUp};
 
 /// Lines of a failed set-up's output that its error quotes.
 const SETUP_LINES_MAX: usize = 10;
+/// Characters of them.
+const SETUP_CHARS_MAX: usize = 4_000;
 
 /// Runs the project's set-up command in a worktree that is not set up yet.
 pub(super) async fn set_up(
@@ -38,6 +41,6 @@ pub(super) async fn set_up(
     let how = outcome.how(settings.setup_timeout_ms);
     Err(RunnerError::Setup {
         command: line.to_string(),
-        what: format!("{how}\n{}", last.join("\n")),
+        what: format!("{how}\n{}", last_chars(&last.join("\n"), SETUP_CHARS_MAX)),
     })
 }
