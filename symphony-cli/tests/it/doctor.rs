@@ -263,3 +263,22 @@ fn what_others_may_read_and_what_is_in_the_way_is_said() {
     project.git(&["worktree", "add", "-q", "-b", "symphony/SYM-9", path]);
     assert_eq!(said(&format!("`git -C {path} switch --detach`")), 1);
 }
+
+#[test]
+fn a_prefix_that_was_changed_in_the_configuration_is_told() {
+    let project = Project::repository("place");
+    project.ok(&["init", "--prefix", "OLD"]);
+    let told = || {
+        let doctor = project.symphony(&["doctor"]).stdout;
+        let line = doctor.lines().find(|line| line.contains(" project: "));
+        line.unwrap_or_default().trim().to_owned()
+    };
+    assert_eq!(told(), "ok       project: place, prefix OLD");
+    project.ok(&["config", "set", "prefix", "NEW"]);
+    assert_eq!(
+        told(),
+        "warning  project: place, prefix OLD; the prefix NEW of the configuration has no effect: identifiers of issues do not change"
+    );
+    project.ok(&["config", "set", "prefix", "OLD"]);
+    assert_eq!(told(), "ok       project: place, prefix OLD");
+}

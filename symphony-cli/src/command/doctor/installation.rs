@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use symphony_core::config::{KeyPath, Source};
 use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
 use symphony_store::{Project, SCHEMA_VERSION, Store};
@@ -174,8 +175,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
     checks.extend(check_permissions(installation));
     match store.project_at(&installation.root) {
         Ok(Some(project)) => {
-            let detail = format!("{}, prefix {}", project.id, project.prefix);
-            checks.push(CheckView::ok("project", detail));
+            checks.push(check_prefix(installation, &project));
             Some(project)
         }
         Ok(None) => {
@@ -187,5 +187,27 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             checks.push(CheckView::failed("project", &error, database_mend(&error)));
             None
         }
+    }
+}
+
+/// The prefix of identifiers was chosen when the project was set up: another one in the configuration has no effect.
+fn check_prefix(installation: &Installation, project: &Project) -> CheckView {
+    const CHECK: &str = "project";
+    let Project { id, prefix, .. } = project;
+    let detail = format!("{id}, prefix {prefix}");
+    let inspected = installation.loaded().inspect_installation();
+    let entry = inspected.effective.get(&KeyPath::of("prefix"));
+    let named = entry
+        .filter(|entry| entry.source != Source::Default)
+        .and_then(|entry| entry.value.as_str());
+    match named.filter(|named| named != prefix) {
+        None => CheckView::ok(CHECK, detail),
+        Some(named) => CheckView::warning(
+            CHECK,
+            format!(
+                "{detail}; the prefix {named} of the configuration has no effect: identifiers of issues do not change"
+            ),
+            format!("`symphony config set prefix {prefix}`"),
+        ),
     }
 }
