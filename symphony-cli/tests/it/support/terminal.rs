@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{Read as _, Write as _};
 use std::num::NonZero;
 use std::os::fd::OwnedFd;
-use std::process::Child;
+use std::process::{Child, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -70,16 +70,18 @@ impl Terminal {
             ws_ypixel: 0,
         };
         tcsetwinsize(&master, size).unwrap();
-        // it makes a session, takes the terminal for it, and becomes the command
-        let mut command = project.program("setsid");
+        // signals are as a shell has them, whatever the tests were started with; then it makes a session, takes the terminal
+        // for it, and becomes the command
+        let mut command = project.program("env");
         command
-            .args(["--ctty", env!("CARGO_BIN_EXE_symphony")])
+            .args(["--default-signal", "setsid", "--ctty"])
+            .arg(env!("CARGO_BIN_EXE_symphony"))
             .args(arguments)
             .env("TERM", kind)
             .stdin(open())
             .stdout(open())
             .stderr(open());
-        let child = command.spawn().expect("util-linux is installed");
+        let child = command.spawn().expect("coreutils are installed");
         drop(command);
         let [rows, width] = [ROWS, columns].map(|cells| NonZero::new(cells).unwrap());
         let screen = Arc::new(Mutex::new(Screen {
@@ -139,7 +141,7 @@ impl Terminal {
     }
 
     /// Takes the terminal away, as a window that is closed does; waits for the command's end.
-    pub(crate) fn close(self) -> std::process::ExitStatus {
+    pub(crate) fn close(self) -> ExitStatus {
         let Self {
             mut child,
             master,
@@ -151,7 +153,7 @@ impl Terminal {
         is_closed.store(true, Ordering::SeqCst);
         reader.join().unwrap();
         drop((master, line));
-        child.wait().unwrap()
+        end_of(&mut child)
     }
 
     /// Kills the command.
@@ -162,7 +164,7 @@ impl Terminal {
 
     /// Waits for the command's end; returns its exit code and what then stands on the screen.
     pub(crate) fn end(mut self) -> (i32, Vec<String>) {
-        let status = self.child.wait().unwrap();
+        let status = end_of(&mut self.child);
         assert!(self.is_plain(), "the terminal is left as it was");
         drop(self.line);
         self.reader.join().unwrap();
@@ -172,6 +174,10 @@ impl Terminal {
             .unwrap_or_else(|| panic!("{status}: {screen:?}"));
         (code, lines(&screen.model))
     }
+}
+
+fn end_of(child: &mut Child) -> ExitStatus {
+    until("the end of the command", || child.try_wait().unwrap())
 }
 
 /// Waits until there is something to read, or the terminal was closed.
