@@ -12,7 +12,8 @@ const SECOND_PRESS_MAX: Duration = Duration::from_secs(3);
 /// Time between two looks meanwhile.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// How often Ctrl-C was pressed since it is listened to. SIGTERM counts as one press.
+/// How often Ctrl-C was pressed since it is listened to. SIGTERM counts as the first press, however often it comes: what
+/// ends a process in time sends it to the process and to its group.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupts {
     shared: Arc<Shared>,
@@ -48,11 +49,17 @@ impl Interrupts {
             .spawn(move || {
                 runtime.block_on(async {
                     loop {
-                        tokio::select! {
-                            pressed = interrupt.recv() => if pressed.is_none() { return },
-                            ended = terminate.recv() => if ended.is_none() { return },
+                        let heard = tokio::select! {
+                            pressed = interrupt.recv() => pressed.map(|()| {
+                                listener.count.fetch_add(1, Ordering::SeqCst)
+                            }),
+                            ended = terminate.recv() => ended.map(|()| {
+                                listener.count.fetch_max(1, Ordering::SeqCst)
+                            }),
+                        };
+                        if heard.is_none() {
+                            return;
                         }
-                        listener.count.fetch_add(1, Ordering::SeqCst);
                         listener.pressed.notify_all();
                     }
                 });

@@ -88,10 +88,12 @@ fn waiting(
     Ok(counts)
 }
 
-/// Returns the plans that have not ended.
+/// Returns the plans that have not ended, and those whose work their branch does not have yet.
 fn plans(store: &mut Store, project: &ProjectId) -> anyhow::Result<Vec<OpenPlanView>> {
     let mut plans = Vec::new();
-    for id in store.open_plans(project)? {
+    let mut ids = store.open_plans(project)?;
+    ids.extend(store.unmerged_plans(project)?);
+    for id in ids {
         plans.push(OpenPlanView::of(&store.plan(&id)?));
     }
     Ok(plans)

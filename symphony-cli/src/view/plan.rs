@@ -299,7 +299,7 @@ impl View for List<PlanListed> {
     }
 }
 
-/// A plan that has not ended, on a line.
+/// A plan that has not ended, or whose work its branch does not have yet, on a line.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct OpenPlanView {
     pub(crate) id: PlanId,
@@ -312,6 +312,8 @@ pub(crate) struct OpenPlanView {
     pub(crate) running: Vec<PlanPhaseId>,
     /// The phases that wait for a person.
     pub(crate) awaiting_decision: Vec<PlanPhaseId>,
+    /// The branch that lacks the work of a plan that has completed.
+    pub(crate) lacking_branch: Option<String>,
 }
 
 impl OpenPlanView {
@@ -334,6 +336,18 @@ impl OpenPlanView {
             failed: counts.failed,
             running: at(PhaseStatus::Running),
             awaiting_decision: at(PhaseStatus::AwaitingDecision),
+            lacking_branch: record
+                .target
+                .as_ref()
+                .filter(|_| record.state.status == PlanStatus::Completed)
+                .map(|target| target.branch.clone()),
+        }
+    }
+
+    fn waits_for_person(&self) -> String {
+        match &self.lacking_branch {
+            Some(branch) => format!("not on {branch} yet"),
+            None => few(&self.awaiting_decision),
         }
     }
 }
@@ -348,17 +362,13 @@ impl View for List<OpenPlanView> {
             "WAITS FOR YOU",
             "FILE",
         ]);
-        let names = |phases: &[PlanPhaseId]| {
-            let names: Vec<&str> = phases.iter().map(PlanPhaseId::as_str).collect();
-            names.join(", ")
-        };
         for plan in &self.items {
             table.row([
                 plan.id.to_string(),
                 plan.status.to_string(),
                 format!("{}/{}", plan.completed, plan.total),
-                names(&plan.running),
-                names(&plan.awaiting_decision),
+                few(&plan.running),
+                plan.waits_for_person(),
                 plan.path.clone(),
             ]);
         }

@@ -1,5 +1,6 @@
 //! Orders to plans under way: those that do not fit say what does, those that do hold whether anybody is at work or not.
 
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::plan_support::{
@@ -280,6 +281,15 @@ fn another_plan_of_a_file_does_not_leave_the_last_ones_work_behind() {
         json!([result["status"], result["merged_into"]]),
         json!(["completed", null])
     );
+    let plans = &project.json(&["status"])["plans"];
+    assert_eq!(
+        json!([
+            plans[0]["id"],
+            plans[0]["status"],
+            plans[0]["lacking_branch"]
+        ]),
+        json!(["plan", "completed", "main"])
+    );
     std::fs::write(project.root.join("plan.md"), plan_of(&[("two", &[])])).unwrap();
     let refused = project.symphony(&["plan", "run"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
@@ -299,6 +309,7 @@ fn another_plan_of_a_file_does_not_leave_the_last_ones_work_behind() {
         project.git(&["branch", "--format", "%(refname:short)"]),
         "main"
     );
+    assert_eq!(project.json(&["status"])["plans"], json!([]));
 }
 
 #[test]
@@ -318,4 +329,21 @@ fn a_failure_that_nobody_is_asked_about_is_told_as_what_became_of_it() {
         status.contains("skipped after logic: 3 tests failed"),
         "{status}"
     );
+}
+
+#[test]
+fn a_request_to_end_that_comes_twice_leaves_the_phases_at_work() {
+    let project = project(&[("gated", &[])]);
+    let run = PlanRun::start(&project, &["plan.md"]);
+    until_at_gate(&project, "gated");
+    run.signal(Signal::TERM);
+    run.signal(Signal::TERM);
+    let answer = run.answer();
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let last = "They go on without this command: `symphony plan run` takes the plan up again.\n";
+    assert!(answer.stderr.ends_with(last), "{answer:#?}");
+    assert_eq!(phase(&project, "gated")["status"], "running");
+    open_gate(&project, "gated");
+    assert_eq!(project.json(&["plan", "run"])["status"], "completed");
+    assert_eq!(run_statuses(&project, "plan", "gated"), ["succeeded"]);
 }

@@ -293,6 +293,7 @@ fn status_has_a_line_for_each_plan_under_way() {
         json!([{
             "id": "plan", "path": "plan.md", "status": listed, "total": 4, "completed": 1, "failed": 0,
             "running": ["middle"], "awaiting_decision": ["doubtful"],
+            "lacking_branch": null,
         }])
     );
     let shown = project.ok(&["status"]);

@@ -73,6 +73,8 @@ pub(super) fn conclude_plan(
         });
     }
     let Some(head) = head else {
+        // nothing was ever begun, or a person merged it and took the branch away
+        store.record_plan_merged(&Context::system(Timestamp::now()), id, &target.base_commit)?;
         return Ok(Conclusion::Nothing);
     };
     let left = |reason: String| Conclusion::Left {
