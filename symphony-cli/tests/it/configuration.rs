@@ -52,6 +52,23 @@ fn a_broken_file_is_checked_shown_and_mended() {
 }
 
 #[test]
+fn values_that_are_at_odds_after_a_change_are_warned_about() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    let set = |key, value| {
+        let answer = project.symphony(&["config", "set", key, value]);
+        assert_eq!(answer.code, 0, "{answer:#?}");
+        answer.stderr
+    };
+    let warning = set("budget.shares.description", "20");
+    assert!(
+        warning.starts_with("warning: ") && warning.contains("found a sum of 95"),
+        "{warning}"
+    );
+    assert_eq!(set("budget.shares.comments", "20"), "");
+}
+
+#[test]
 fn the_schema_is_a_json_schema() {
     let project = Project::repository("tool");
     let schema: serde_json::Value =

@@ -54,18 +54,7 @@ impl View for List<ProblemView> {
 impl CheckArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let Self {} = self;
-        let root = app.surroundings.root()?;
-        let loaded =
-            load(&app.surroundings.config_paths(), &root).context("load the configuration")?;
-        let (_, of_project) = loaded
-            .inspect_project(None, &root, None)
-            .context("load the configuration")?;
-        let mut problems = loaded.problems();
-        for problem in of_project {
-            if !problems.contains(&problem) {
-                problems.push(problem);
-            }
-        }
+        let problems = problems(app).context("load the configuration")?;
         app.out
             .answer(&problems.iter().map(ProblemView::from).collect::<List<_>>())?;
         if problems.is_empty() {
@@ -79,4 +68,21 @@ impl CheckArgs {
             .hint("`symphony config schema` says what is allowed")
             .into())
     }
+}
+
+/// Returns what is wrong with the files, and where values that are right by themselves are at odds.
+///
+/// # Errors
+/// When there is no project here, or a file can not be read.
+pub(super) fn problems(app: &App) -> anyhow::Result<Vec<ConfigProblem>> {
+    let root = app.surroundings.root()?;
+    let loaded = load(&app.surroundings.config_paths(), &root)?;
+    let (_, of_project) = loaded.inspect_project(None, &root, None)?;
+    let mut problems = loaded.problems();
+    for problem in of_project {
+        if !problems.contains(&problem) {
+            problems.push(problem);
+        }
+    }
+    Ok(problems)
 }

@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, ConfigFileError, set};
 
+use super::check::problems;
 use super::show::role;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
@@ -59,7 +60,12 @@ impl SetArgs {
             file,
         };
         let sentence = format!("{} is {} in {}.", view.key, view.value, view.file.display());
-        app.out.done(&view, &sentence)
+        app.out.done(&view, &sentence)?;
+        // a value that is right by itself can be at odds with others, until those are set too
+        for problem in problems(app).unwrap_or_default() {
+            app.out.warn(&problem.to_string());
+        }
+        Ok(())
     }
 }
 
