@@ -114,6 +114,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn caps_are_those_of_the_specification() {
+        let caps = (CONVENTION_CHAR_CAP, DEFAULT_MAX_RESULTS, CROSS_PROJECT_MAX);
+        assert_eq!(caps, (1_500, 25, 10));
+    }
+
+    #[test]
     fn weights_are_finite_not_negative_and_not_all_zero() {
         let with = |labels, paths, keywords, recency| Options {
             weights: Weights {

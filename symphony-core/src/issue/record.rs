@@ -300,6 +300,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn limits_are_those_of_the_specification() {
+        let limits = (TITLE_CHARS_MAX, TEXT_BYTES_MAX, LABELS_MAX, PATHS_MAX);
+        assert_eq!(limits, (300, 65_536, 50, 100));
+    }
+
+    #[test]
     fn labels_hold_at_most_one_phase() {
         let labels = |list: &[&str]| list.iter().map(|l| (*l).to_owned()).collect::<Vec<_>>();
         assert_eq!(check_labels(&labels(&["a", "phase:ready"])), Ok(()));
