@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     JUDGE, Project, bash, call, commit, create_pr, scenario, scenarios, text, turn, until,
+    write_research,
 };
 
 /// The scenario file that the scripted agent and the real Claude CLI play alike.
@@ -276,17 +277,6 @@ fn a_project_adds_a_phase_and_replaces_another() {
 
 #[test]
 fn a_skip_over_a_judged_phase_waits_for_a_judge() {
-    let document = [
-        "Summary",
-        "Current Behaviour",
-        "Relevant Code",
-        "Constraints and Risks",
-        "Open Questions",
-        "Recommendation",
-    ]
-    .map(|section| format!("## {section}\\n\\nSmall.\\n\\n"))
-    .concat();
-    let path = "docs/tickets/SYM-1/research.md";
     let claim = |skip_to: &str| {
         let claim = json!({ "phase": "research", "summary": "A word.", "skip_to": skip_to });
         turn(call("mcp__symphony__complete_phase", claim))
@@ -297,13 +287,7 @@ fn a_skip_over_a_judged_phase_waits_for_a_judge() {
         scenario(
             "research",
             &json!({ "match_system": "^# Phase: research$" }),
-            [
-                bash(&format!(
-                    "mkdir -p docs/tickets/SYM-1 && printf '{document}' > {path}"
-                )),
-                claim("research"),
-                claim("ready"),
-            ],
+            [write_research("SYM-1"), claim("research"), claim("ready")],
         ),
     ]);
     let project = Project::new("project", &scenarios, &json!({}));

@@ -2,7 +2,9 @@
 
 use serde_json::json;
 
-use crate::plan_support::{PlanRun, gated, phase, plan_of, run_statuses, runs_of, until_phase};
+use crate::plan_support::{
+    PlanRun, gated, open_gate, phase, plan_of, run_statuses, runs_of, until_at_gate, until_phase,
+};
 use crate::support::{Project, agents_of, kill, scenarios, supervisor_of, text, until};
 
 const PHASES: [&str; 5] = ["a", "b", "c", "d", "e"];
@@ -22,18 +24,6 @@ fn project(config: &serde_json::Value) -> Project {
     ]);
     std::fs::write(project.root.join("plan.md"), plan).unwrap();
     project
-}
-
-fn open_gate(project: &Project, phase: &str) {
-    std::fs::write(project.beside.join(format!("go-{phase}")), "").unwrap();
-}
-
-/// Waits until the agent of a phase stands at its gate.
-fn until_at_gate(project: &Project, phase: &str) {
-    let mark = project.beside.join(format!("at-{phase}"));
-    until(&format!("{phase} to be at its gate"), || {
-        mark.exists().then_some(())
-    });
 }
 
 fn assert_result(project: &Project) {

@@ -4,7 +4,8 @@ use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    PlanRun, any_phase, failed, gated, of_phase, phase, plan_of, run_statuses, until_phase,
+    PlanRun, any_phase, failed, gated, of_phase, open_gate, phase, plan_of, run_statuses,
+    until_at_gate, until_phase,
 };
 use crate::support::{Project, scenario, scenarios, text, until};
 
@@ -32,17 +33,6 @@ fn project(phases: &[(&str, &[&str])]) -> Project {
     std::fs::write(project.beside.join("scenario.json"), scenarios.to_string()).unwrap();
     std::fs::write(project.root.join("plan.md"), plan_of(phases)).unwrap();
     project
-}
-
-fn open_gate(project: &Project, phase: &str) {
-    std::fs::write(project.beside.join(format!("go-{phase}")), "").unwrap();
-}
-
-fn until_at_gate(project: &Project, phase: &str) {
-    let gate = project.beside.join(format!("at-{phase}"));
-    until(&format!("{phase} to be at its gate"), || {
-        gate.exists().then_some(())
-    });
 }
 
 fn state_file(project: &Project) -> Value {

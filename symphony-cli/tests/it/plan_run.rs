@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use symphony_core::Timestamp;
 
 use crate::plan_support::{
-    PLAN, PlanRun, any_phase, complete, failed, gated, of_phase, phase, plan_of, run_statuses,
-    runs_of, until_phase, write_own,
+    PLAN, PlanRun, any_phase, complete, failed, gated, of_phase, open_gate, phase, plan_of,
+    run_statuses, runs_of, until_phase, write_own,
 };
 use crate::support::{Project, bash, moment, scenario, scenarios, text};
 
@@ -310,7 +310,7 @@ fn status_has_a_line_for_each_plan_under_way() {
     assert_eq!(words, expected, "{shown}");
 
     project.ok(&["plan", "decide", "doubtful", "skip_phase"]);
-    std::fs::write(project.beside.join("go-middle"), "").unwrap();
+    open_gate(&project, "middle");
     let answer = run.answer();
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert_eq!(project.json(&["status"])["plans"], json!([]));

@@ -3,13 +3,10 @@
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    PlanRun, any_phase, complete, gated, of_phase, phase, plan_of, run_statuses, until_phase,
+    PlanRun, any_phase, complete, gated, of_phase, open_gate, phase, plan_of, run_statuses,
+    until_phase,
 };
 use crate::support::{Project, WORKER, bash, hang, on_one_day, scenario, scenarios, text};
-
-fn open_gate(project: &Project, name: &str) {
-    std::fs::write(project.beside.join(format!("go-{name}")), "").unwrap();
-}
 
 fn live(project: &Project) -> Vec<String> {
     let runs = project.json(&["runs", "list", "--live"]);

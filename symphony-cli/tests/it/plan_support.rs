@@ -52,6 +52,19 @@ pub(crate) fn gated(project_beside: &str, id: &str) -> Value {
     scenario(id, &of_phase(id), [wait, write_own(), complete(&json!([]))])
 }
 
+/// Lets what waits at a gate go on.
+pub(crate) fn open_gate(project: &Project, name: &str) {
+    std::fs::write(project.beside.join(format!("go-{name}")), "").unwrap();
+}
+
+/// Waits until somebody stands at a gate.
+pub(crate) fn until_at_gate(project: &Project, name: &str) {
+    let mark = project.beside.join(format!("at-{name}"));
+    until(&format!("{name} to be at its gate"), || {
+        mark.exists().then_some(())
+    });
+}
+
 /// Makes a plan file of phases: id and dependencies.
 pub(crate) fn plan_of(phases: &[(&str, &[&str])]) -> String {
     let phases: Vec<Value> = phases

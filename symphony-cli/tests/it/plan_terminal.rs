@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use serde_json::{Value, json};
 
 use crate::plan_support::{
-    any_phase, failed, gated, of_phase, phase, plan_of, run_statuses, until_phase,
+    any_phase, failed, gated, of_phase, open_gate, phase, plan_of, run_statuses, until_phase,
 };
 use crate::support::{Project, Terminal, scenario, scenarios, until};
 
@@ -110,7 +110,7 @@ fn watch_a_plan(columns: u16) {
         unbroken(lines, width).contains(said)
     });
     terminal.press("q\n");
-    std::fs::write(project.beside.join("go-other"), "").unwrap();
+    open_gate(&project, "other");
     let seen = terminal.until_seen("the end of a phase beside the question", |lines| {
         moving(lines).last().is_some_and(|bar| bar.ends_with("2/5"))
             && moving(lines).len() == 2
@@ -123,7 +123,7 @@ fn watch_a_plan(columns: u16) {
     terminal.until_seen("the choice to have its effect", |lines| {
         moving(lines).last().is_some_and(|bar| bar.ends_with("3/5"))
     });
-    std::fs::write(project.beside.join("go-middle"), "").unwrap();
+    open_gate(&project, "middle");
     let (code, seen) = terminal.end();
     assert_eq!(code, 0, "{seen:#?}");
     assert_eq!(moving(&seen), [""; 0], "what moved is gone");

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     JUDGE, Project, WORKER, bash, call, commit, create_pr, hang, scenario, scenarios, text, turn,
+    write_research,
 };
 use crate::transcript::{Transcript, assert_transcript};
 
@@ -14,26 +15,13 @@ fn claim() -> Value {
 }
 
 fn play() -> Value {
-    let document = [
-        "Summary",
-        "Current Behaviour",
-        "Relevant Code",
-        "Constraints and Risks",
-        "Open Questions",
-        "Recommendation",
-    ]
-    .map(|section| format!("## {section}\\n\\nSmall.\\n\\n"))
-    .concat();
-    let folder = "docs/tickets/SYM-1";
     scenarios([
         scenario("judge", &json!({ "match_system": JUDGE }), [hang()]),
         scenario(
             "research",
             &json!({ "match_system": "^# Phase: research$" }),
             [
-                bash(&format!(
-                    "mkdir -p {folder} && printf '{document}' > {folder}/research.md"
-                )),
+                write_research("SYM-1"),
                 claim(),
                 bash("git rm -q hello.txt"),
                 claim(),

@@ -29,6 +29,6 @@ pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
 pub(crate) use script::git_commit;
 pub(crate) use script::{
     JUDGE, WORKER, approving_judge, bash, call, commit, create_pr, hang, scenario, scenarios, turn,
-    worker,
+    worker, write_research,
 };
 pub(crate) use terminal::Terminal;

@@ -56,6 +56,24 @@ pub(crate) fn commit(file: &str, content: &str) -> Value {
     bash(&format!("printf '{content}\\n' > {file} && {commit}"))
 }
 
+/// A turn that writes a document with all sections of research.
+pub(crate) fn write_research(issue: &str) -> Value {
+    let document = [
+        "Summary",
+        "Current Behaviour",
+        "Relevant Code",
+        "Constraints and Risks",
+        "Open Questions",
+        "Recommendation",
+    ]
+    .map(|section| format!("## {section}\\n\\nSmall.\\n\\n"))
+    .concat();
+    let folder = format!("docs/tickets/{issue}");
+    bash(&format!(
+        "mkdir -p {folder} && printf '{document}' > {folder}/research.md"
+    ))
+}
+
 /// A worker that plays these turns, whatever its issue.
 pub(crate) fn worker(turns: impl IntoIterator<Item = Value>) -> Value {
     scenario("worker", &json!({ "match_system": WORKER }), turns)
