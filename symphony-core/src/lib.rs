@@ -14,6 +14,7 @@ pub mod inbox;
 pub mod invariant;
 pub mod issue;
 pub mod learning;
+pub mod listing;
 pub mod nearest;
 pub mod outcome;
 pub mod plan;

@@ -3,6 +3,7 @@
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::IssueId;
+use symphony_core::listing::list_few;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
@@ -124,7 +125,7 @@ impl From<&WorkspaceError> for BaseProblem {
             } => (
                 format!(
                     "no worktree can be made: your global git configuration runs `{program}` on {}, and it is not in PATH",
-                    some_of(patterns)
+                    list_few(patterns.iter().map(String::as_str), NAMES_MAX)
                 ),
                 format!(
                     "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or take the filter out again with `git config --global --remove-section filter.{LFS_FILTER}`"
@@ -142,15 +143,6 @@ impl From<&WorkspaceError> for BaseProblem {
             mend,
             answer,
         }
-    }
-}
-
-/// Names a few, and counts the rest.
-fn some_of(names: &[String]) -> String {
-    let told = names.iter().take(NAMES_MAX).cloned().collect::<Vec<_>>();
-    match names.len().saturating_sub(NAMES_MAX) {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
     }
 }
 

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use symphony_core::listing::list_few;
+
 use crate::commit_id::CommitId;
 
 /// A failure of this crate.
@@ -322,19 +324,10 @@ pub enum WorkspaceError {
 const LISTED_MAX: usize = 10;
 
 fn list(names: &[String]) -> String {
-    let mut text = names
-        .iter()
-        .take(LISTED_MAX)
-        .map(String::as_str)
-        .collect::<Vec<_>>()
-        .join(", ");
     if names.is_empty() {
-        text.push_str("none");
+        return "none".to_owned();
     }
-    match names.len().checked_sub(LISTED_MAX) {
-        None | Some(0) => text,
-        Some(more) => format!("{text} and {more} more"),
-    }
+    list_few(names.iter().map(String::as_str), LISTED_MAX)
 }
 
 fn exit_text(code: Option<i32>) -> String {

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId, RunId};
+use symphony_core::listing::list_few;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanStatus};
 use symphony_core::plan::{Artifact, Dag, PlanOptions};
@@ -116,15 +117,7 @@ impl PhaseView {
 const NAMED_MAX: usize = 4;
 
 fn few(phases: &[PlanPhaseId]) -> String {
-    let named: Vec<&str> = phases
-        .iter()
-        .take(NAMED_MAX)
-        .map(PlanPhaseId::as_str)
-        .collect();
-    match phases.len().saturating_sub(NAMED_MAX) {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
-    }
+    list_few(phases.iter().map(PlanPhaseId::as_str), NAMED_MAX)
 }
 
 /// Names the phases that keep one from starting.

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use symphony_core::config::{CommandLine, ProjectConfig};
+use symphony_core::listing::list_few;
 use symphony_runner::repository::BaseProblem;
 use symphony_workspace::{CommitId, Elsewhere, FilterUse, LFS_FILTER, Repository, WorkspaceError};
 
@@ -100,13 +101,8 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
     })
 }
 
-/// Names a few, and counts the rest.
 fn some_of(names: &[String]) -> String {
-    let told = names.iter().take(NAMES_MAX).cloned().collect::<Vec<_>>();
-    match names.len().saturating_sub(NAMES_MAX) {
-        0 => told.join(", "),
-        more => format!("{} and {more} more", told.join(", ")),
-    }
+    list_few(names.iter().map(String::as_str), NAMES_MAX)
 }
 
 #[cfg(test)]

@@ -1,0 +1,29 @@
+//! Lists in sentences.
+
+/// Names the first few and counts the rest: `a, b and 3 more`. Nothing is listed as an empty text.
+pub fn list_few<'a>(names: impl ExactSizeIterator<Item = &'a str>, max: usize) -> String {
+    let more = names.len().saturating_sub(max);
+    let told = names.take(max).collect::<Vec<_>>().join(", ");
+    match more {
+        0 => told,
+        more => format!("{told} and {more} more"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_are_named_and_the_rest_is_counted() {
+        let table: [(&[&str], &str); 4] = [
+            (&[], ""),
+            (&["a"], "a"),
+            (&["a", "b"], "a, b"),
+            (&["a", "b", "c", "d"], "a, b and 2 more"),
+        ];
+        for (names, expected) in table {
+            assert_eq!(list_few(names.iter().copied(), 2), expected);
+        }
+    }
+}
