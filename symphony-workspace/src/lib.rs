@@ -20,6 +20,7 @@ mod hex;
 mod linux;
 mod merge;
 pub mod plan_file;
+mod pristine;
 mod project;
 mod repository;
 mod secrets;
@@ -43,6 +44,7 @@ pub use failpoint::Failpoint;
 pub use fingerprint::Fingerprint;
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
+pub use pristine::Pristine;
 pub use project::{DetectedProject, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,

@@ -1,13 +1,17 @@
 //! Copying configuration files into a worktree.
 
+use std::collections::BTreeSet;
 use std::fs::{File, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 use super::patterns::matching_files;
 use crate::error::WorkspaceError;
+use crate::hex::hex;
 use crate::linux::{Folder, is_link_error};
 use crate::repository::Repository;
 use crate::worktree::Worktree;
@@ -51,27 +55,82 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::Pattern`] for an unusable pattern; else when the worktree cannot be written.
     pub fn copy_config_files(&self, worktree: &Worktree) -> Result<CopyReport, WorkspaceError> {
-        let workspaces = self.workspaces_dir();
-        let candidates = matching_files(&self.root, &workspaces, &self.options.copy)?;
-        let from = folder(&self.root)?;
-        let into = folder(worktree.path())?;
+        let CopyReport {
+            copied: now,
+            problems,
+        } = copy_into(self, worktree.path())?;
         let mut copied = self.copied_files(worktree.key())?.unwrap_or_default();
-        let mut problems = Vec::new();
-        for path in candidates {
-            match copy(&from, &into, &path) {
-                Ok(true) => {
-                    copied.insert(path);
-                }
-                Ok(false) => {}
-                Err(reason) => problems.push(CopyProblem { path, reason }),
-            }
-        }
+        copied.extend(now);
         self.remember_copied(worktree.key(), &copied)?;
         Ok(CopyReport {
             copied: copied.into_iter().collect(),
             problems,
         })
     }
+
+    /// Returns a digest of the files that a new checkout would get copied now: their paths,
+    /// permissions and contents. What ran with one digest says nothing about another.
+    ///
+    /// # Errors
+    /// As [`Repository::copy_config_files`].
+    pub fn copied_digest(&self) -> Result<String, WorkspaceError> {
+        digest_of(self)
+    }
+}
+
+/// Copies the configuration files of a project into a folder; the report names only what was copied now.
+pub(crate) fn copy_into(
+    repository: &Repository,
+    target: &Path,
+) -> Result<CopyReport, WorkspaceError> {
+    let mut report = CopyReport::default();
+    let from = folder(&repository.root)?;
+    let into = folder(target)?;
+    for path in candidates(repository)? {
+        match copy(&from, &into, &path) {
+            Ok(true) => report.copied.push(path),
+            Ok(false) => {}
+            Err(reason) => report.problems.push(CopyProblem { path, reason }),
+        }
+    }
+    Ok(report)
+}
+
+fn candidates(repository: &Repository) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
+    matching_files(
+        &repository.root,
+        &repository.workspaces_dir(),
+        &repository.options.copy,
+    )
+}
+
+/// Returns a digest of the files that a checkout gets copied: their paths, permissions and contents.
+///
+/// # Errors
+/// As [`Repository::copy_config_files`].
+pub(super) fn digest_of(repository: &Repository) -> Result<String, WorkspaceError> {
+    let from = folder(&repository.root)?;
+    let mut digest = Sha256::new();
+    for path in candidates(repository)? {
+        // A file that cannot be copied is not in the checkout either.
+        let Ok(source) = from.read(&path) else {
+            continue;
+        };
+        let Ok(meta) = source.metadata() else {
+            continue;
+        };
+        let mut contents = Vec::new();
+        let read = source.take(COPY_BYTES_MAX + 1).read_to_end(&mut contents);
+        if read.is_err() || !meta.is_file() || meta.size() > COPY_BYTES_MAX {
+            continue;
+        }
+        digest.update(path.as_os_str().as_bytes());
+        digest.update([0]);
+        digest.update(meta.permissions().mode().to_le_bytes());
+        digest.update((contents.len() as u64).to_le_bytes());
+        digest.update(&contents);
+    }
+    Ok(hex(&digest.finalize()))
 }
 
 fn folder(path: &Path) -> Result<Folder, WorkspaceError> {

@@ -32,7 +32,7 @@ pub(super) enum Found {
 }
 
 /// Refuses a symbolic link in the place of a worktree: it would lead git out of the root.
-pub(super) fn refuse_link(path: &Path) -> Result<(), WorkspaceError> {
+pub(crate) fn refuse_link(path: &Path) -> Result<(), WorkspaceError> {
     match fs::symlink_metadata(path) {
         Ok(meta) if meta.is_symlink() => Err(WorkspaceError::Link {
             path: path.to_owned(),

@@ -17,5 +17,5 @@ pub use model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRe
 pub use registration::Registration;
 pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
 
-pub(crate) use broken::clear_index_lock;
+pub(crate) use broken::{clear_index_lock, refuse_link};
 pub(crate) use head::is_start;

@@ -10,6 +10,7 @@ mod copying;
 mod detection;
 mod main_job;
 mod merges;
+mod pristine;
 mod project;
 mod prop_names;
 mod prop_secrets;

@@ -1,0 +1,137 @@
+//! Making a private clone at a commit.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::remove::remove_tree;
+use super::settings::config_text;
+use crate::change::overwrite;
+use crate::commit_id::CommitId;
+use crate::copy::{CopyReport, copy_into};
+use crate::error::WorkspaceError;
+use crate::git::{Git, Place};
+use crate::repository::{Repository, tree_of};
+use crate::worktree::{WorktreeKey, refuse_link};
+
+/// Folders that git needs before it takes a folder for a repository.
+const FOLDERS: &[&str] = &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"];
+
+/// A private clone with one commit checked out.
+#[derive(Debug)]
+pub struct Pristine {
+    git: Git,
+    commit: CommitId,
+}
+
+impl Pristine {
+    /// Returns its folder.
+    pub fn path(&self) -> &Path {
+        self.git.work_tree()
+    }
+
+    /// Returns the commit that was checked out.
+    pub fn commit(&self) -> &CommitId {
+        &self.commit
+    }
+}
+
+impl Repository {
+    /// Checks a commit out in a private clone below the folder of worktrees. Whatever stands at its
+    /// place, such as the clone of a dead process, is removed first.
+    ///
+    /// The clone has the repository's tags and its base branch, so that version numbers which are
+    /// derived from tags come out right; it has no remote, no hooks and no exclude file.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CommitMissing`], [`WorkspaceError::ObjectsNotFetched`] in a partial clone,
+    /// [`WorkspaceError::Link`] when a link stands in its place; otherwise when it cannot be written.
+    pub fn create_pristine(
+        &self,
+        key: &WorktreeKey,
+        at: &CommitId,
+    ) -> Result<Pristine, WorkspaceError> {
+        self.require_commit(at)?;
+        self.require_filters()?;
+        self.remove_pristine(key)?;
+        let path = self.worktree_path(key)?;
+        let git_dir = path.join(".git");
+        self.lay_out(&git_dir, at)
+            .map_err(|source| WorkspaceError::io("make the private clone", &git_dir, source))?;
+        let settings = config_text(&self.git, self.common_dir())?;
+        write(&git_dir.join("config"), settings.as_bytes())?;
+        write(&git_dir.join("packed-refs"), &self.refs_to_copy()?)?;
+        let git = self.git.at(Place {
+            common_dir: git_dir.clone(),
+            git_dir,
+            work_tree: path,
+        });
+        overwrite(&git, at)?;
+        Ok(Pristine {
+            git,
+            commit: at.clone(),
+        })
+    }
+
+    /// Copies the project's configuration files into a pristine checkout, as it does for agents:
+    /// from the project's root, never from an agent's folder.
+    ///
+    /// # Errors
+    /// As [`Repository::copy_config_files`].
+    pub fn copy_into_pristine(&self, pristine: &Pristine) -> Result<CopyReport, WorkspaceError> {
+        copy_into(self, pristine.path())
+    }
+
+    /// Removes a pristine checkout with everything in it; returns whether there was one.
+    ///
+    /// Nothing is saved: nobody works in it, and the commit is the repository's.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Link`] when a link stands in its place; when something cannot be removed.
+    pub fn remove_pristine(&self, key: &WorktreeKey) -> Result<bool, WorkspaceError> {
+        let path = self.worktree_path(key)?;
+        refuse_link(&path)?;
+        remove_tree(&path).map_err(|source| WorkspaceError::io("remove", &path, source))
+    }
+
+    /// Returns the tree of a commit: two commits of one tree have the same files.
+    ///
+    /// # Errors
+    /// When the commit is not here.
+    pub fn tree_of(&self, commit: &CommitId) -> Result<CommitId, WorkspaceError> {
+        tree_of(&self.git, commit)
+    }
+
+    fn lay_out(&self, git_dir: &Path, at: &CommitId) -> io::Result<()> {
+        for folder in FOLDERS {
+            fs::create_dir_all(git_dir.join(folder))?;
+        }
+        let objects = self.common_dir().join("objects");
+        let mut line = objects.as_os_str().as_bytes().to_vec();
+        line.push(b'\n');
+        fs::write(git_dir.join("objects/info/alternates"), line)?;
+        // Without the list of commits whose parents are missing, git takes them for damage.
+        match fs::copy(self.common_dir().join("shallow"), git_dir.join("shallow")) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        fs::write(git_dir.join("HEAD"), format!("{at}\n"))
+    }
+
+    /// Returns the tags and the base branch in the form of a `packed-refs` file.
+    fn refs_to_copy(&self) -> Result<Vec<u8>, WorkspaceError> {
+        let base = self.base().ok().map(|base| base.branch.reference());
+        let format = "--format=%(objectname) %(refname)";
+        let patterns = base.as_deref().into_iter().chain(["refs/tags"]);
+        self.git
+            .command("for-each-ref")
+            .arg(format)
+            .args(patterns)
+            .run()
+    }
+}
+
+fn write(path: &PathBuf, bytes: &[u8]) -> Result<(), WorkspaceError> {
+    fs::write(path, bytes).map_err(|source| WorkspaceError::io("write", path, source))
+}

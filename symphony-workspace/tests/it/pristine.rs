@@ -1,0 +1,154 @@
+//! Pristine checkouts: nothing but the commit, whatever an agent did to its own folder.
+
+use std::fs;
+
+use symphony_workspace::{CommitId, Pristine, Repository, RepositoryOptions, WorktreeKey};
+
+use crate::project::{Project, commit_file, executable, git, git_in, made, read, write};
+
+fn checkout(repository: &Repository, at: &CommitId) -> Pristine {
+    let key = WorktreeKey::of("_gates-1");
+    let pristine = repository.create_pristine(&key, at).unwrap();
+    assert_eq!(pristine.commit(), at);
+    pristine
+}
+
+#[test]
+fn what_an_agent_hides_in_its_worktree_is_not_in_the_checkout() {
+    let project = Project::new();
+    let repository = project.open();
+    let agent = made(&repository);
+    let head = commit_file(agent.path(), ".gitignore", "ignored.txt\n");
+    let exclude = project.root.join(".git/info/exclude");
+    let excluded = read(&exclude) + "excluded.txt\n";
+    fs::write(&exclude, excluded).unwrap();
+    for name in ["ignored.txt", "excluded.txt", "untracked.txt"] {
+        write(agent.path().join(name), "hidden\n");
+    }
+    git(agent.path(), &["update-index", "--skip-worktree", "src/a.txt"]);
+    write(agent.path().join("src/a.txt"), "fixed only here\n");
+    git(agent.path(), &["update-index", "--assume-unchanged", "README.md"]);
+    write(agent.path().join("README.md"), "changed only here\n");
+
+    let pristine = checkout(&repository, &head);
+    let mut names: Vec<String> = fs::read_dir(pristine.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    assert_eq!(names, [".git", ".gitignore", "README.md", "src"]);
+    assert_eq!(read(pristine.path().join("src/a.txt")), "one\ntwo\nthree\n");
+    assert_eq!(read(pristine.path().join("README.md")), "hello\n");
+    // the control: in the agent's own folder git says that nothing is different
+    assert_eq!(git(agent.path(), &["status", "--porcelain"]), "?? untracked.txt");
+    // what the shared exclude file hides shows here, since the clone has none
+    write(pristine.path().join("excluded.txt"), "x");
+    assert_eq!(git(pristine.path(), &["status", "--porcelain"]), "?? excluded.txt");
+}
+
+#[test]
+fn the_clone_shares_nothing_that_can_be_changed() {
+    let project = Project::new();
+    let repository = project.open();
+    let first = project.head("main");
+    let marker = project.root.with_file_name("hook-ran");
+    let hook = format!("#!/bin/sh\ntouch '{}'\n", marker.display());
+    executable(&project.root.join(".git/hooks/post-checkout"), &hook);
+    git(&project.root, &["config", "user.name", "Mallory"]);
+    let second = commit_file(&project.root, "b.txt", "b\n");
+    git(&project.root, &["tag", "-a", "v1.0", "-m", "one", first.as_str()]);
+
+    let pristine = checkout(&repository, &second);
+    git(pristine.path(), &["checkout", "-q", first.as_str()]);
+    assert!(!marker.exists(), "a hook of the repository ran");
+    assert!(!git_in(pristine.path(), &["config", "user.name"]).status.success());
+    // tags and the base are there, as versions and changelogs are made from them
+    assert_eq!(git(pristine.path(), &["describe", second.as_str()]), format!("v1.0-1-g{}", &second.as_str()[..7]));
+    git(pristine.path(), &["update-ref", "refs/heads/main", first.as_str()]);
+    git(pristine.path(), &["tag", "-d", "v1.0"]);
+    assert_eq!(project.head("main"), second);
+    assert_eq!(git(&project.root, &["tag"]), "v1.0");
+    assert_eq!(git(&project.root, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
+}
+
+#[test]
+fn configuration_files_come_from_the_project_and_their_digest_tells_them_apart() {
+    let project = Project::new();
+    write(project.root.join(".env"), "KEY=right\n");
+    write(project.root.join("conf/local.toml"), "a = 1\n");
+    let repository = project.open_with(RepositoryOptions {
+        copy: vec!["conf/*.toml".to_owned()],
+        ..RepositoryOptions::default()
+    });
+    let agent = made(&repository);
+    repository.copy_config_files(&agent).unwrap();
+    write(agent.path().join(".env"), "KEY=wrong\n");
+
+    let pristine = checkout(&repository, &project.head("main"));
+    let report = repository.copy_into_pristine(&pristine).unwrap();
+    assert_eq!(report.problems, []);
+    assert_eq!(read(pristine.path().join(".env")), "KEY=right\n");
+    assert_eq!(read(pristine.path().join("conf/local.toml")), "a = 1\n");
+
+    let before = repository.copied_digest().unwrap();
+    assert_eq!(repository.copied_digest().unwrap(), before);
+    write(project.root.join("conf/local.toml"), "a = 2\n");
+    assert_ne!(repository.copied_digest().unwrap(), before);
+}
+
+#[test]
+fn a_checkout_of_a_dead_process_is_replaced_and_removed_whole() {
+    let project = Project::new();
+    let repository = project.open();
+    let key = WorktreeKey::of("_gates-1");
+    let head = project.head("main");
+    let path = checkout(&repository, &head).path().to_owned();
+    write(path.join("left/by/somebody.txt"), "x");
+    write(path.join("README.md"), "changed");
+    fs::remove_file(path.join(".git/HEAD")).unwrap();
+
+    assert_eq!(read(checkout(&repository, &head).path().join("README.md")), "hello\n");
+    assert!(!path.join("left").exists());
+    assert!(repository.remove_pristine(&key).unwrap());
+    assert!(!repository.remove_pristine(&key).unwrap());
+
+    let elsewhere = project.root.with_file_name("elsewhere");
+    write(elsewhere.join("keep.txt"), "x");
+    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    let error = repository.remove_pristine(&key).unwrap_err().to_string();
+    assert!(error.contains("link"), "{error}");
+    assert!(elsewhere.join("keep.txt").exists());
+}
+
+#[test]
+fn trees_tell_whether_two_commits_have_the_same_files() {
+    let project = Project::new();
+    let repository = project.open();
+    let first = project.head("main");
+    git(&project.root, &["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    let empty = project.head("main");
+    let other = commit_file(&project.root, "b.txt", "b\n");
+    let tree = |commit| repository.tree_of(commit).unwrap();
+    assert_eq!(tree(&first), tree(&empty));
+    assert_ne!(tree(&first), tree(&other));
+}
+
+#[test]
+fn a_shallow_and_a_sha256_repository_are_checked_out_too() {
+    let project = Project::new();
+    commit_file(&project.root, "b.txt", "b\n");
+    let shallow = project.root.with_file_name("shallow");
+    let url = format!("file://{}", project.root.display());
+    git(project.root.parent().unwrap(), &["clone", "-q", "--depth", "1", &url, "shallow"]);
+    let repository = Repository::open(&shallow, RepositoryOptions::default()).unwrap();
+    let pristine = checkout(&repository, &project.head("main"));
+    assert_eq!(git(pristine.path(), &["log", "--format=%s"]), "b.txt");
+
+    let other = project.root.with_file_name("sha256");
+    fs::create_dir(&other).unwrap();
+    git(&other, &["init", "-q", "-b", "main", "--object-format=sha256"]);
+    let head = commit_file(&other, "a.txt", "a\n");
+    let repository = Repository::open(&other, RepositoryOptions::default()).unwrap();
+    let pristine = checkout(&repository, &head);
+    assert_eq!(git(pristine.path(), &["status", "--porcelain"]), "");
+}
