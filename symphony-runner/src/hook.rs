@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::write_private;
 use crate::process::Supervision;
-use crate::supervise::{CommandCall, CommandOutcome, run_command};
+use crate::supervise::{CommandCall, CommandOutcome, Company, run_command};
 
 /// A command with what it is told.
 #[derive(Debug)]
@@ -51,6 +51,7 @@ impl Hook<'_> {
             directory: self.directory,
             input: Some(path.clone()),
             log: self.files.join(format!("{}.log", self.name)),
+            company: Company::Alone,
         };
         let outcome = run_command(supervision, call).await;
         // what it was told may be private, and is in the database

@@ -8,6 +8,7 @@ pub mod cancel;
 pub mod clean_up;
 pub mod environment;
 pub mod error;
+pub mod gates;
 mod hook;
 pub mod inbox;
 pub mod installation;

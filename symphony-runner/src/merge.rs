@@ -89,7 +89,6 @@ pub fn merge_pr(
         config: &config,
         repository: &repository,
         issue: &pr.issue,
-        base: &base,
     };
     let logs = gates.logs();
     let (target, gates) = match plan {

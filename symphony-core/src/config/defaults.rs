@@ -4,6 +4,8 @@
 pub const DATABASE: &str = ".symphony/symphony.db";
 /// Agents at once; 0 = number of CPUs.
 pub const MAX_CONCURRENT_AGENTS: u64 = 0;
+/// Pull requests whose gates run at once; 0 = half the number of CPUs.
+pub const MAX_CONCURRENT_GATES: u64 = 0;
 /// Failures, or runs since the phase last advanced, until the circuit breaker opens.
 pub const MAX_RETRIES: u64 = 15;
 /// Longest wait before a retry.

@@ -35,6 +35,7 @@ impl Effective {
                 .path("database")
                 .unwrap_or_else(|| self.place.root.join(defaults::DATABASE)),
             max_concurrent_agents: reader.get_or("max_concurrent_agents", 0),
+            max_concurrent_gates: reader.get_or("max_concurrent_gates", 0),
             log_retention_days: reader.get_or("log_retention_days", 30),
             profiles: reader.profiles(),
             defaults: reader.project(),

@@ -20,6 +20,8 @@ pub struct Config {
     pub database: PathBuf,
     /// Agents at once over all projects; 0 = number of CPUs (see [`Config::slots`]).
     pub max_concurrent_agents: u32,
+    /// Pull requests whose gates run at once; 0 = half the number of CPUs (see [`Config::gate_slots`]).
+    pub max_concurrent_gates: u32,
     /// Days that logs are kept.
     pub log_retention_days: u32,
     /// Limits by agent type.
@@ -33,6 +35,17 @@ impl Config {
     pub fn slots(&self, cpus: usize) -> usize {
         match usize::try_from(self.max_concurrent_agents) {
             Ok(0) => cpus.max(1),
+            Ok(limit) => limit,
+            Err(_) => usize::MAX,
+        }
+    }
+
+    /// Returns how many pull requests may have their gates running at once on a machine with this
+    /// many CPUs; at least one. Gates compile and test with every core they find, so that by default
+    /// half as many run as there are CPUs.
+    pub fn gate_slots(&self, cpus: usize) -> usize {
+        match usize::try_from(self.max_concurrent_gates) {
+            Ok(0) => (cpus / 2).max(1),
             Ok(limit) => limit,
             Err(_) => usize::MAX,
         }

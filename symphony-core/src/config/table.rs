@@ -66,6 +66,7 @@ const fn share(name: &'static str, percent: u8, doc: &'static str) -> Key {
 pub const INSTALLATION_KEYS: &[&str] = &[
     "database",
     "max_concurrent_agents",
+    "max_concurrent_gates",
     "log_retention_days",
     "profiles",
 ];
@@ -79,6 +80,8 @@ pub const KEYS: &[Key] = &[
         "SQLite file. Several projects share an installation by naming one database in the global file."),
     leaf("max_concurrent_agents", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_AGENTS), TopLevel,
         "Agents that run at once, over all projects; 0 = number of CPUs."),
+    leaf("max_concurrent_gates", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_CONCURRENT_GATES), TopLevel,
+        "Pull requests whose gates run at once, over all projects; 0 = half the number of CPUs, at least one."),
     leaf("log_retention_days", Leaf::Integer { min: 0, max: d::LOG_RETENTION_DAYS_MAX }, Integer(d::LOG_RETENTION_DAYS), TopLevel,
         "Days that logs of runs are kept."),
     Key { name: "profiles", kind: Kind::Map(NameRule::AgentType, Each::Section(PROFILE)), default: Unset(r#"{"judge": {"max_concurrency": 2}}"#), scope: TopLevel,
@@ -253,6 +256,8 @@ const GATE: &[Key] = &[
         "What is run: a text runs with `sh -c`, a list is an argv."),
     leaf("required", Leaf::Bool, Bool(d::GATE_REQUIRED), Project, "Whether its failure sends the issue back."),
     leaf("timeout_ms", LIMIT, Integer(d::GATE_TIMEOUT_MS), Project, "Its time limit."),
+    leaf("parallel", Leaf::Bool, Bool(false), Project,
+        "Whether it may run at the same time, and in the same checkout, as neighbouring gates that may too."),
 ];
 
 #[rustfmt::skip]

@@ -76,7 +76,7 @@ impl fmt::Display for CommandLine {
 pub struct Gate {
     /// Its name, unique in the project.
     pub name: String,
-    /// What is run, in the worktree.
+    /// What is run, in a pristine checkout of the commit.
     pub command: CommandLine,
     /// Whether a failure sends the issue back; otherwise it is only shown.
     #[serde(default = "gate_required_default")]
@@ -84,6 +84,9 @@ pub struct Gate {
     /// The time limit.
     #[serde(default = "gate_timeout_default")]
     pub timeout_ms: Millis,
+    /// Whether it may run beside the gates next to it that may, too.
+    #[serde(default)]
+    pub parallel: bool,
 }
 
 const fn gate_required_default() -> bool {
@@ -102,6 +105,7 @@ impl Gate {
             command,
             required: gate_required_default(),
             timeout_ms: gate_timeout_default(),
+            parallel: false,
         }
     }
 }

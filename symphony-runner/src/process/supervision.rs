@@ -125,9 +125,43 @@ impl Supervision {
         agent: &mut Agent,
         grace: Duration,
     ) -> Result<EndReport, ProcessError> {
+        self.end(agent, grace, Reach::Everything).await
+    }
+
+    /// Ends the agent and the processes of its session, and leaves other agents of this process
+    /// alone: for commands that run side by side. A process that left the session is ended by
+    /// [`Supervision::end_rest`], which is to be called when all of them are over.
+    ///
+    /// # Errors
+    /// As [`Supervision::end_tree`].
+    pub async fn end_session(
+        &self,
+        agent: &mut Agent,
+        grace: Duration,
+    ) -> Result<EndReport, ProcessError> {
+        let session = agent.identity().pid;
+        self.end(agent, grace, Reach::Session(session)).await
+    }
+
+    /// Ends every process of agents that is left, in whatever session.
+    ///
+    /// # Errors
+    /// As [`Supervision::end_tree`].
+    pub async fn end_rest(&self) -> Result<Ended, ProcessError> {
+        let mut strays = Ended::default();
+        self.end_strays(&mut strays, Reach::Everything).await?;
+        Ok(strays)
+    }
+
+    async fn end(
+        &self,
+        agent: &mut Agent,
+        grace: Duration,
+        reach: Reach,
+    ) -> Result<EndReport, ProcessError> {
         let end = self.end_agent(agent, grace).await?;
         let mut strays = Ended::default();
-        self.end_strays(&mut strays).await?;
+        self.end_strays(&mut strays, reach).await?;
         let Ok(exit) = tokio::time::timeout(SWEEP_TIME_MAX, agent.wait()).await else {
             return Err(survivors(
                 system::read_record(agent.identity().pid)?.as_slice(),
@@ -161,13 +195,13 @@ impl Supervision {
         Ok(AgentEnd::Killed)
     }
 
-    async fn end_strays(&self, strays: &mut Ended) -> Result<(), ProcessError> {
+    async fn end_strays(&self, strays: &mut Ended, reach: Reach) -> Result<(), ProcessError> {
         let deadline = Instant::now() + SWEEP_TIME_MAX;
         let mut look = Look::Quick;
         let mut round = 0;
         loop {
             let (living, dead): (Vec<_>, Vec<_>) = self
-                .family(look)?
+                .family(look, reach)?
                 .into_iter()
                 .partition(|process| process.is_alive);
             // A dead one that was still to be reaped may have started another one just before.
@@ -231,7 +265,7 @@ impl Supervision {
     }
 
     /// Lists the agent's processes, dead ones included, parents first.
-    fn family(&self, look: Look) -> Result<Vec<ProcessRecord>, ProcessError> {
+    fn family(&self, look: Look, reach: Reach) -> Result<Vec<ProcessRecord>, ProcessError> {
         let table = match look {
             Look::Quick => table_below(self.pid)?,
             Look::Thorough => system::read_records()?,
@@ -239,6 +273,7 @@ impl Supervision {
         let roots: Vec<ProcessRecord> = table
             .iter()
             .filter(|record| record.parent == self.pid && record.session != self.session)
+            .filter(|record| reach.includes(record))
             .cloned()
             .collect();
         let pids: Vec<i32> = roots.iter().map(|record| record.pid).collect();
@@ -255,6 +290,24 @@ pub fn descendants(pid: i32) -> Result<Vec<ProcessRecord>, ProcessError> {
     let mut found = descendants_within(&system::read_records()?, &[pid]);
     found.retain(|record| record.is_alive);
     Ok(found)
+}
+
+/// Whose processes are ended.
+#[derive(Debug, Clone, Copy)]
+enum Reach {
+    /// Every agent's.
+    Everything,
+    /// Those of one agent's session, and whatever is below them.
+    Session(i32),
+}
+
+impl Reach {
+    fn includes(self, record: &ProcessRecord) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Session(session) => record.session == session,
+        }
+    }
 }
 
 /// How the family is looked for.

@@ -64,6 +64,18 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) input: Option<PathBuf>,
     /// Where its output goes.
     pub(crate) log: PathBuf,
+    /// Whether other commands run beside it.
+    pub(crate) company: Company,
+}
+
+/// Whether other commands run beside one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Company {
+    /// It runs alone: whatever process is left at its end is its own.
+    Alone,
+    /// Others run beside it: only its own session ends with it. Whoever started them all ends the
+    /// rest when the last one is over.
+    Others,
 }
 
 /// Runs a command to its end, or to that of its time; no process of it is left.
@@ -79,6 +91,7 @@ pub(crate) async fn run_command(
         directory,
         input,
         log,
+        company,
     } = call;
     let input = match input {
         None => AgentInput::Empty,
@@ -122,7 +135,12 @@ pub(crate) async fn run_command(
         }
     }
     let ended = {
-        let ending = supervision.end_tree(&mut child, GRACE);
+        let ending = async {
+            match company {
+                Company::Alone => supervision.end_tree(&mut child, GRACE).await,
+                Company::Others => supervision.end_session(&mut child, GRACE).await,
+            }
+        };
         tokio::pin!(ending);
         loop {
             tokio::select! {

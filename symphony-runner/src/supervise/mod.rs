@@ -8,7 +8,6 @@ mod agent;
 mod command;
 mod ear;
 mod finish;
-mod gates;
 mod phase_settings;
 mod prepare;
 mod prompts;
@@ -43,8 +42,7 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
-pub(crate) use command::{CommandCall, CommandOutcome, run_command};
-pub(crate) use gates::{GateCommand, GatePlace, gate_result, run_gates};
+pub(crate) use command::{CommandCall, CommandOutcome, Company, run_command};
 pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{
     CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,

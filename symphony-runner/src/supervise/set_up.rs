@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::config::WorktreeSettings;
 use symphony_workspace::{Failpoint, Worktree};
 
-use super::command::{CommandCall, CommandOutcome, run_command};
+use super::command::{CommandCall, CommandOutcome, Company, run_command};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
@@ -54,6 +54,7 @@ impl SetUp<'_> {
             directory: self.worktree.path(),
             input: None,
             log: self.log,
+            company: Company::Alone,
         };
         let outcome = run_command(supervision, call).await?;
         Failpoint::PrepareSetUp.reach();

@@ -8,6 +8,7 @@ use symphony_store::{Project, Store};
 
 use crate::clean_up::clean_up;
 use crate::error::RunnerError;
+use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
 use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
@@ -175,6 +176,9 @@ impl Hands for LocalHands<'_> {
         run: &RunId,
         owner: LeftoverOwner,
     ) -> Result<(), RunnerError> {
+        if owner == LeftoverOwner::Nobody {
+            clear_left_checkout(self.installation, project, run)?;
+        }
         RunPaths::new(&project.root, run).tidy(owner)
     }
 

@@ -236,6 +236,7 @@ fn a_full_file_reaches_every_field() {
     assert_eq!(project.spending.run.usd, Some(UsdMicros::new(1_500_000)));
     assert_eq!(project.spending.day.tokens, Some(Tokens::new(7)));
     let gate = Gate {
+        parallel: false,
         name: "t".into(),
         command: CommandLine::Argv(vec!["make".into(), "test".into()]),
         required: false,

@@ -8,11 +8,11 @@ use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
 
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
+use crate::gates::{CheckoutRequest, GateCheckout};
 use crate::process::Supervision;
 use crate::repository::{issue_workspace, open_repository};
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
-use crate::supervise::gates::{GatePlace, run_gates};
 
 /// Settles the worktree of an issue. A judge's run leaves nothing: it only reads.
 pub(super) async fn settle_issue(
@@ -43,24 +43,25 @@ pub(super) async fn settle_issue(
     if pr.gates_of_head().is_some() {
         return Ok(None);
     }
-    let gates = run_gates(
-        supervision,
-        &gate_place(job, &worktree),
-        &job.config.gates,
-        &pr.head_commit,
-    )
-    .await?;
-    Ok(Some(gates))
-}
-
-/// Where the gates of this run are run: in the agent's environment, without the socket.
-fn gate_place(job: &Job<'_>, worktree: &Worktree) -> GatePlace {
-    GatePlace {
-        executable: job.installation.executable.clone(),
-        environment: job.command_environment(),
-        checkout: worktree.path().to_owned(),
+    let head = CommitId::parse(&pr.head_commit)
+        .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))?;
+    let request = CheckoutRequest {
+        installation: job.installation,
+        config: &job.config,
+        repository: &repository,
+        id: &job.run.id,
         logs: job.paths.dir.clone(),
-    }
+    };
+    let checkout = GateCheckout::make(request, &head)?;
+    let results = match checkout.set_up(supervision).await? {
+        Some(failed) if !failed.passed => vec![failed],
+        _ => checkout.run_gates(supervision, &job.config.gates).await?,
+    };
+    checkout.remove()?;
+    Ok(Some(VerifiedGates {
+        commit: pr.head_commit,
+        results,
+    }))
 }
 
 /// The worktree of an issue, when it was made.

@@ -1,0 +1,213 @@
+//! A pristine checkout in which commands of the configuration run.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
+use symphony_core::id::RunId;
+use symphony_core::pull_request::VerifiedGate;
+use symphony_store::Project;
+use symphony_workspace::{CommitId, Pristine, Repository, WorktreeKey};
+
+use super::result::{GateCommand, gate_result};
+use super::run::run_gates;
+use crate::environment::agent_environment;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::process::{Supervision, sweep_marked};
+use crate::repository::open_repository;
+use crate::supervise::{CommandCall, Company, run_command};
+
+/// What a failed set-up command is called among gates.
+pub const SET_UP_GATE: &str = "set-up";
+
+/// What the folder of a pristine checkout begins with; no issue's does.
+const MARK: &str = "_gates-";
+
+/// Asks for a checkout.
+#[derive(Debug, Clone)]
+pub struct CheckoutRequest<'a> {
+    /// Where Symphony runs.
+    pub installation: &'a Installation,
+    /// The project's configuration: environment, set-up command, files to copy.
+    pub config: &'a ProjectConfig,
+    /// The project's repository.
+    pub repository: &'a Repository,
+    /// Names the checkout and marks its processes: the run's id, or a foreground job's.
+    pub id: &'a RunId,
+    /// The folder that the logs of its commands go to; it exists.
+    pub logs: PathBuf,
+}
+
+/// A pristine checkout of a commit, in which commands run.
+#[derive(Debug)]
+pub struct GateCheckout<'a> {
+    request: CheckoutRequest<'a>,
+    pristine: Pristine,
+}
+
+impl<'a> GateCheckout<'a> {
+    /// Checks a commit out and copies the project's configuration files into it.
+    ///
+    /// # Errors
+    /// When the commit is not here, or the checkout cannot be written.
+    pub fn make(request: CheckoutRequest<'a>, commit: &CommitId) -> Result<Self, RunnerError> {
+        let repository = request.repository;
+        let pristine = repository.create_pristine(&checkout_key(request.id), commit)?;
+        for problem in repository.copy_into_pristine(&pristine)?.problems {
+            let (path, reason) = (problem.path.display(), &problem.reason);
+            tracing::warn!(%path, reason, "a configuration file was not copied into the checkout");
+        }
+        Ok(Self { request, pristine })
+    }
+
+    /// Returns its folder.
+    pub fn path(&self) -> &Path {
+        self.pristine.path()
+    }
+
+    /// Returns its commit.
+    pub fn commit(&self) -> &CommitId {
+        self.pristine.commit()
+    }
+
+    /// Runs the project's set-up command; returns its result as that of a gate, none where no
+    /// command is configured.
+    ///
+    /// # Errors
+    /// When processes cannot be supervised; a command that cannot be started is a red result.
+    pub async fn set_up(
+        &self,
+        supervision: &Supervision,
+    ) -> Result<Option<VerifiedGate>, RunnerError> {
+        let settings = &self.request.config.worktree;
+        let Some(line) = &settings.setup else {
+            return Ok(None);
+        };
+        let command = GateCommand {
+            name: SET_UP_GATE,
+            required: true,
+            line,
+            limit: settings.setup_timeout_ms,
+        };
+        let log = self.request.logs.join("setup.log");
+        let result = self.run_in_company(supervision, &command, log, Company::Alone);
+        result.await.map(Some)
+    }
+
+    /// Runs gates, in the order of the configuration; neighbours that are `parallel` run at once.
+    ///
+    /// # Errors
+    /// When processes cannot be supervised.
+    pub async fn run_gates(
+        &self,
+        supervision: &Supervision,
+        gates: &[Gate],
+    ) -> Result<Vec<VerifiedGate>, RunnerError> {
+        run_gates(self, supervision, gates).await
+    }
+
+    /// Runs one command, alone.
+    ///
+    /// # Errors
+    /// When processes cannot be supervised; a command that cannot be started is a red result.
+    pub async fn run(
+        &self,
+        supervision: &Supervision,
+        name: &str,
+        line: &CommandLine,
+        limit: Millis,
+    ) -> Result<VerifiedGate, RunnerError> {
+        let command = GateCommand {
+            name,
+            required: true,
+            line,
+            limit,
+        };
+        let log = self.log(name);
+        let result = self.run_in_company(supervision, &command, log, Company::Alone);
+        result.await
+    }
+
+    pub(super) async fn run_in_company(
+        &self,
+        supervision: &Supervision,
+        command: &GateCommand<'_>,
+        log: PathBuf,
+        company: Company,
+    ) -> Result<VerifiedGate, RunnerError> {
+        let call = CommandCall {
+            executable: &self.request.installation.executable,
+            line: command.line,
+            limit: command.limit,
+            environment: self.environment(),
+            directory: self.path(),
+            input: None,
+            log,
+            company,
+        };
+        gate_result(command, run_command(supervision, call).await)
+    }
+
+    /// Returns the log of a command by its name.
+    pub(super) fn log(&self, name: &str) -> PathBuf {
+        let plain: String = name
+            .chars()
+            .map(|c| {
+                if c.is_ascii_alphanumeric() || c == '-' {
+                    c
+                } else {
+                    '_'
+                }
+            })
+            .take(64)
+            .collect();
+        self.request.logs.join(format!("gate-{plain}.log"))
+    }
+
+    /// Removes the checkout. Its processes are over.
+    ///
+    /// # Errors
+    /// When something cannot be removed: the next tick tries again.
+    pub fn remove(self) -> Result<(), RunnerError> {
+        let key = checkout_key(self.request.id);
+        self.request.repository.remove_pristine(&key)?;
+        Ok(())
+    }
+
+    /// The environment of an agent of the project, without a provider's settings and without a
+    /// socket.
+    fn environment(&self) -> BTreeMap<OsString, OsString> {
+        agent_environment(
+            &self.request.installation.environment,
+            &self.request.config.env,
+            &BTreeMap::new(),
+            self.request.id,
+        )
+    }
+}
+
+fn checkout_key(id: &RunId) -> WorktreeKey {
+    WorktreeKey::of(&format!("{MARK}{id}"))
+}
+
+/// Clears away what a dead process left under an id: its processes, then its checkout.
+///
+/// # Errors
+/// When a process survives, or something cannot be removed.
+pub(crate) fn clear_left_checkout(
+    installation: &Installation,
+    project: &Project,
+    id: &RunId,
+) -> Result<(), RunnerError> {
+    let config = installation.project_config(project)?;
+    let key = checkout_key(id);
+    // Most runs that were never claimed have none, and looking through all processes takes a while.
+    if !config.workspaces_dir.join(key.as_str()).exists() {
+        return Ok(());
+    }
+    sweep_marked(id)?;
+    open_repository(project, &config)?.remove_pristine(&key)?;
+    Ok(())
+}

@@ -1,0 +1,52 @@
+//! A checkout that no run owns: a merge's, a trial's, in the process of the command itself.
+
+use std::path::Path;
+
+use symphony_core::id::RunId;
+use symphony_core::tick::LeftoverOwner;
+
+use crate::error::RunnerError;
+use crate::paths::RunPaths;
+use crate::process::RunLock;
+
+/// A job of a foreground command. It has what a run has against its own death: a note that is made
+/// first, a lock that is held, and an id that marks its processes. A killed one looks to the next
+/// tick like a run that was never claimed, and is cleared away like one.
+#[derive(Debug)]
+pub struct ForegroundJob {
+    id: RunId,
+    paths: RunPaths,
+    lock: Option<RunLock>,
+}
+
+impl ForegroundJob {
+    /// Begins a job in the project with this root.
+    ///
+    /// # Errors
+    /// When its files cannot be written.
+    pub fn begin(project_root: &Path) -> Result<Self, RunnerError> {
+        let id = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
+        let paths = RunPaths::new(project_root, &id);
+        paths.create()?;
+        let lock = RunLock::acquire(paths.lock())?;
+        Ok(Self {
+            id,
+            paths,
+            lock: Some(lock),
+        })
+    }
+
+    /// Returns the id that marks its processes and names its checkout.
+    pub fn id(&self) -> &RunId {
+        &self.id
+    }
+}
+
+impl Drop for ForegroundJob {
+    fn drop(&mut self) {
+        drop(self.lock.take());
+        if let Err(error) = self.paths.tidy(LeftoverOwner::Nobody) {
+            tracing::warn!(%error, "the next tick removes the folder of a job that is over");
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Running the gates of a configuration, some of them side by side.
+
+use symphony_core::config::Gate;
+use symphony_core::pull_request::VerifiedGate;
+use symphony_workspace::Failpoint;
+
+use super::checkout::GateCheckout;
+use super::result::GateCommand;
+use crate::error::RunnerError;
+use crate::process::Supervision;
+use crate::supervise::Company;
+
+/// Runs gates; the results are in the order of the gates.
+pub(super) async fn run_gates(
+    checkout: &GateCheckout<'_>,
+    supervision: &Supervision,
+    gates: &[Gate],
+) -> Result<Vec<VerifiedGate>, RunnerError> {
+    let mut results = Vec::with_capacity(gates.len());
+    for batch in batches(gates) {
+        if let [gate] = batch {
+            results.push(run_gate(checkout, supervision, gate, Company::Alone).await?);
+        } else {
+            let running: Vec<_> = batch
+                .iter()
+                .map(|gate| run_gate(checkout, supervision, gate, Company::Others))
+                .collect();
+            let ended = join_all(running).await;
+            // A process that left its gate's session could not be told from its neighbours' before.
+            supervision.end_rest().await?;
+            for result in ended {
+                results.push(result?);
+            }
+        }
+    }
+    Ok(results)
+}
+
+async fn run_gate(
+    checkout: &GateCheckout<'_>,
+    supervision: &Supervision,
+    gate: &Gate,
+    company: Company,
+) -> Result<VerifiedGate, RunnerError> {
+    tracing::info!(gate = %gate.name, commit = %checkout.commit(), "gate starts");
+    let command = GateCommand {
+        name: &gate.name,
+        required: gate.required,
+        line: &gate.command,
+        limit: gate.timeout_ms,
+    };
+    let log = checkout.log(&gate.name);
+    let result = checkout.run_in_company(supervision, &command, log, company);
+    let result = result.await?;
+    tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
+    Failpoint::GateRan.reach();
+    Ok(result)
+}
+
+/// Cuts the gates into groups that run at once: neighbours that are `parallel`, all others alone.
+fn batches(gates: &[Gate]) -> impl Iterator<Item = &[Gate]> {
+    gates.chunk_by(|a, b| a.parallel && b.parallel)
+}
+
+/// Waits for all of some futures; the results are in their order.
+async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
+    let mut running: Vec<_> = futures.into_iter().map(Box::pin).collect();
+    let mut outputs: Vec<Option<F::Output>> = running.iter().map(|_| None).collect();
+    std::future::poll_fn(|context| {
+        let mut waits = false;
+        for (future, output) in running.iter_mut().zip(&mut outputs) {
+            if output.is_none() {
+                match future.as_mut().poll(context) {
+                    std::task::Poll::Ready(ready) => *output = Some(ready),
+                    std::task::Poll::Pending => waits = true,
+                }
+            }
+        }
+        if waits {
+            std::task::Poll::Pending
+        } else {
+            std::task::Poll::Ready(())
+        }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use symphony_core::config::CommandLine;
+
+    #[test]
+    fn neighbours_that_may_run_at_once_do() {
+        let gates: Vec<Gate> = [("a", true), ("b", true), ("c", false), ("d", true), ("e", false)]
+            .map(|(name, parallel)| Gate {
+                parallel,
+                ..Gate::new(name, CommandLine::Shell("true".into()))
+            })
+            .into();
+        let names: Vec<Vec<&str>> = batches(&gates)
+            .map(|batch| batch.iter().map(|gate| gate.name.as_str()).collect())
+            .collect();
+        assert_eq!(names, [vec!["a", "b"], vec!["c"], vec!["d"], vec!["e"]]);
+        assert_eq!(batches(&[]).count(), 0);
+    }
+}
