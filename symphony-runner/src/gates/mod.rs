@@ -11,6 +11,6 @@ mod foreground;
 mod result;
 mod run;
 
+pub(crate) use checkout::clear_left_checkout;
 pub use checkout::{CheckoutRequest, GateCheckout, SET_UP_GATE};
 pub use foreground::ForegroundJob;
-pub(crate) use checkout::clear_left_checkout;

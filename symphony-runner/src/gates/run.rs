@@ -93,12 +93,18 @@ mod tests {
 
     #[test]
     fn neighbours_that_may_run_at_once_do() {
-        let gates: Vec<Gate> = [("a", true), ("b", true), ("c", false), ("d", true), ("e", false)]
-            .map(|(name, parallel)| Gate {
-                parallel,
-                ..Gate::new(name, CommandLine::Shell("true".into()))
-            })
-            .into();
+        let gates: Vec<Gate> = [
+            ("a", true),
+            ("b", true),
+            ("c", false),
+            ("d", true),
+            ("e", false),
+        ]
+        .map(|(name, parallel)| Gate {
+            parallel,
+            ..Gate::new(name, CommandLine::Shell("true".into()))
+        })
+        .into();
         let names: Vec<Vec<&str>> = batches(&gates)
             .map(|batch| batch.iter().map(|gate| gate.name.as_str()).collect())
             .collect();

@@ -16,7 +16,13 @@ use crate::repository::{Repository, tree_of};
 use crate::worktree::{WorktreeKey, refuse_link};
 
 /// Folders that git needs before it takes a folder for a repository.
-const FOLDERS: &[&str] = &["objects/info", "objects/pack", "refs/heads", "refs/tags", "info"];
+const FOLDERS: &[&str] = &[
+    "objects/info",
+    "objects/pack",
+    "refs/heads",
+    "refs/tags",
+    "info",
+];
 
 /// A private clone with one commit checked out.
 #[derive(Debug)]

@@ -69,7 +69,10 @@ mod tests {
             "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = input\n"
         );
         assert_eq!(
-            text_of(b"extensions.objectformat\nsha256\0core.symlinks\nfalse\0", none),
+            text_of(
+                b"extensions.objectformat\nsha256\0core.symlinks\nfalse\0",
+                none
+            ),
             "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tsymlinks = false\n[extensions]\n\tobjectformat = sha256\n"
         );
         let folder = tempfile::tempdir().unwrap();

@@ -25,9 +25,15 @@ fn what_an_agent_hides_in_its_worktree_is_not_in_the_checkout() {
     for name in ["ignored.txt", "excluded.txt", "untracked.txt"] {
         write(agent.path().join(name), "hidden\n");
     }
-    git(agent.path(), &["update-index", "--skip-worktree", "src/a.txt"]);
+    git(
+        agent.path(),
+        &["update-index", "--skip-worktree", "src/a.txt"],
+    );
     write(agent.path().join("src/a.txt"), "fixed only here\n");
-    git(agent.path(), &["update-index", "--assume-unchanged", "README.md"]);
+    git(
+        agent.path(),
+        &["update-index", "--assume-unchanged", "README.md"],
+    );
     write(agent.path().join("README.md"), "changed only here\n");
 
     let pristine = checkout(&repository, &head);
@@ -40,10 +46,16 @@ fn what_an_agent_hides_in_its_worktree_is_not_in_the_checkout() {
     assert_eq!(read(pristine.path().join("src/a.txt")), "one\ntwo\nthree\n");
     assert_eq!(read(pristine.path().join("README.md")), "hello\n");
     // the control: in the agent's own folder git says that nothing is different
-    assert_eq!(git(agent.path(), &["status", "--porcelain"]), "?? untracked.txt");
+    assert_eq!(
+        git(agent.path(), &["status", "--porcelain"]),
+        "?? untracked.txt"
+    );
     // what the shared exclude file hides shows here, since the clone has none
     write(pristine.path().join("excluded.txt"), "x");
-    assert_eq!(git(pristine.path(), &["status", "--porcelain"]), "?? excluded.txt");
+    assert_eq!(
+        git(pristine.path(), &["status", "--porcelain"]),
+        "?? excluded.txt"
+    );
 }
 
 #[test]
@@ -56,19 +68,37 @@ fn the_clone_shares_nothing_that_can_be_changed() {
     executable(&project.root.join(".git/hooks/post-checkout"), &hook);
     git(&project.root, &["config", "user.name", "Mallory"]);
     let second = commit_file(&project.root, "b.txt", "b\n");
-    git(&project.root, &["tag", "-a", "v1.0", "-m", "one", first.as_str()]);
+    git(
+        &project.root,
+        &["tag", "-a", "v1.0", "-m", "one", first.as_str()],
+    );
 
     let pristine = checkout(&repository, &second);
     git(pristine.path(), &["checkout", "-q", first.as_str()]);
     assert!(!marker.exists(), "a hook of the repository ran");
-    assert!(!git_in(pristine.path(), &["config", "user.name"]).status.success());
+    assert!(
+        !git_in(pristine.path(), &["config", "user.name"])
+            .status
+            .success()
+    );
     // tags and the base are there, as versions and changelogs are made from them
-    assert_eq!(git(pristine.path(), &["describe", second.as_str()]), format!("v1.0-1-g{}", &second.as_str()[..7]));
-    git(pristine.path(), &["update-ref", "refs/heads/main", first.as_str()]);
+    assert_eq!(
+        git(pristine.path(), &["describe", second.as_str()]),
+        format!("v1.0-1-g{}", &second.as_str()[..7])
+    );
+    git(
+        pristine.path(),
+        &["update-ref", "refs/heads/main", first.as_str()],
+    );
     git(pristine.path(), &["tag", "-d", "v1.0"]);
     assert_eq!(project.head("main"), second);
     assert_eq!(git(&project.root, &["tag"]), "v1.0");
-    assert_eq!(git(&project.root, &["worktree", "list", "--porcelain"]).matches("worktree ").count(), 1);
+    assert_eq!(
+        git(&project.root, &["worktree", "list", "--porcelain"])
+            .matches("worktree ")
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -107,7 +137,10 @@ fn a_checkout_of_a_dead_process_is_replaced_and_removed_whole() {
     write(path.join("README.md"), "changed");
     fs::remove_file(path.join(".git/HEAD")).unwrap();
 
-    assert_eq!(read(checkout(&repository, &head).path().join("README.md")), "hello\n");
+    assert_eq!(
+        read(checkout(&repository, &head).path().join("README.md")),
+        "hello\n"
+    );
     assert!(!path.join("left").exists());
     assert!(repository.remove_pristine(&key).unwrap());
     assert!(!repository.remove_pristine(&key).unwrap());
@@ -125,7 +158,10 @@ fn trees_tell_whether_two_commits_have_the_same_files() {
     let project = Project::new();
     let repository = project.open();
     let first = project.head("main");
-    git(&project.root, &["commit", "-q", "--allow-empty", "-m", "nothing"]);
+    git(
+        &project.root,
+        &["commit", "-q", "--allow-empty", "-m", "nothing"],
+    );
     let empty = project.head("main");
     let other = commit_file(&project.root, "b.txt", "b\n");
     let tree = |commit| repository.tree_of(commit).unwrap();
@@ -139,14 +175,20 @@ fn a_shallow_and_a_sha256_repository_are_checked_out_too() {
     commit_file(&project.root, "b.txt", "b\n");
     let shallow = project.root.with_file_name("shallow");
     let url = format!("file://{}", project.root.display());
-    git(project.root.parent().unwrap(), &["clone", "-q", "--depth", "1", &url, "shallow"]);
+    git(
+        project.root.parent().unwrap(),
+        &["clone", "-q", "--depth", "1", &url, "shallow"],
+    );
     let repository = Repository::open(&shallow, RepositoryOptions::default()).unwrap();
     let pristine = checkout(&repository, &project.head("main"));
     assert_eq!(git(pristine.path(), &["log", "--format=%s"]), "b.txt");
 
     let other = project.root.with_file_name("sha256");
     fs::create_dir(&other).unwrap();
-    git(&other, &["init", "-q", "-b", "main", "--object-format=sha256"]);
+    git(
+        &other,
+        &["init", "-q", "-b", "main", "--object-format=sha256"],
+    );
     let head = commit_file(&other, "a.txt", "a\n");
     let repository = Repository::open(&other, RepositoryOptions::default()).unwrap();
     let pristine = checkout(&repository, &head);
