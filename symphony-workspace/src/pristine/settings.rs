@@ -32,21 +32,27 @@ fn text_of(list: &[u8], lfs: &Path) -> String {
     };
     let is_sha256 = value_of("extensions.objectformat") == Some("sha256");
     let version = u8::from(is_sha256);
-    let mut text = format!("[core]\n\trepositoryformatversion = {version}\n\tbare = false\n");
+    let mut lines = vec![
+        "[core]".to_owned(),
+        format!("\trepositoryformatversion = {version}"),
+        "\tbare = false".to_owned(),
+    ];
     for (name, understood) in TAKEN {
         let value = value_of(name).filter(|value| understood.contains(value));
         if let (Some(value), Some(key)) = (value, name.strip_prefix("core.")) {
-            text.push_str(&format!("\t{key} = {value}\n"));
+            lines.push(format!("\t{key} = {value}"));
         }
     }
     if is_sha256 {
-        text.push_str("[extensions]\n\tobjectformat = sha256\n");
+        lines.extend(["[extensions]", "\tobjectformat = sha256"].map(str::to_owned));
     }
     // Files of Git LFS are looked for where the repository has them.
     if let Some(lfs) = lfs.to_str().filter(|_| lfs.is_dir()) {
-        text.push_str(&format!("[lfs]\n\tstorage = \"{}\"\n", escaped(lfs)));
+        lines.push("[lfs]".to_owned());
+        lines.push(format!("\tstorage = \"{}\"", escaped(lfs)));
     }
-    text
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn escaped(value: &str) -> String {
