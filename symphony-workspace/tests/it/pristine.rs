@@ -8,7 +8,9 @@ use crate::project::{Project, commit_file, executable, git, git_in, made, read, 
 
 fn checkout(repository: &Repository, at: &CommitId) -> Pristine {
     let key = WorktreeKey::of("_gates-1");
-    let pristine = repository.create_pristine(&key, at).unwrap();
+    let pristine = repository
+        .create_pristine(&key, at)
+        .expect("the commit is there");
     assert_eq!(pristine.commit(), at);
     pristine
 }
@@ -84,7 +86,7 @@ fn the_clone_shares_nothing_that_can_be_changed() {
     // tags and the base are there, as versions and changelogs are made from them
     assert_eq!(
         git(pristine.path(), &["describe", second.as_str()]),
-        format!("v1.0-1-g{}", &second.as_str()[..7])
+        format!("v1.0-1-g{}", second.as_str().get(..7).unwrap())
     );
     git(
         pristine.path(),
