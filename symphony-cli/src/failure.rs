@@ -263,6 +263,16 @@ fn of_store(error: &StoreError) -> Verdict {
                 ),
             )
         }
+        StoreError::Transition { id, source }
+            if source.to == Some(IssueStatus::Done) && !source.from.is_terminal() =>
+        {
+            Verdict::new(
+                Exit::Refused,
+                format!(
+                    "`symphony issue close {id} --done --reason TEXT` closes it without a review"
+                ),
+            )
+        }
         StoreError::Transition { id, source } => match source.allowed.first() {
             Some(status) => Verdict::new(
                 Exit::Refused,

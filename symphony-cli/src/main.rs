@@ -16,6 +16,7 @@ mod json;
 mod output;
 mod place;
 mod progress;
+mod question;
 mod reap;
 mod root;
 mod shipped;

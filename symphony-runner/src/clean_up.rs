@@ -13,6 +13,19 @@ use crate::error::RunnerError;
 use crate::merge_gates::{merge_worktree_is_left, remove_merge_worktree};
 use crate::repository::open_repository;
 
+/// Removes an issue's worktree and its branch; commits that are not merged are saved to a rescue ref before.
+///
+/// # Errors
+/// When something keeps it from being removed safely; nothing was removed then.
+pub fn give_up_branch(
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+    id: &IssueId,
+) -> Result<String, RunnerError> {
+    clean_up_with(store, project, config, id, Some(BranchFate::Delete))
+}
+
 /// Removes an issue's worktree, and its branch when nothing is lost with it; returns what was done, in words.
 ///
 /// # Errors
@@ -22,6 +35,16 @@ pub fn clean_up(
     project: &Project,
     config: &ProjectConfig,
     id: &IssueId,
+) -> Result<String, RunnerError> {
+    clean_up_with(store, project, config, id, None)
+}
+
+fn clean_up_with(
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+    id: &IssueId,
+    fate: Option<BranchFate>,
 ) -> Result<String, RunnerError> {
     let issue = store.issue(id)?;
     if !issue.state.status().is_terminal() {
@@ -42,11 +65,11 @@ pub fn clean_up(
         key: &WorktreeKey::of(id.as_str()),
         branch: Some(&branch),
         base: &base.branch,
-        fate: if give_up {
+        fate: fate.unwrap_or(if give_up {
             BranchFate::Delete
         } else {
             BranchFate::DeleteIfMerged
-        },
+        }),
         now: Timestamp::now(),
     })?;
     Failpoint::CleanUnrecorded.reach();
@@ -55,7 +78,12 @@ pub fn clean_up(
 }
 
 fn describe(id: &IssueId, branch: &BranchName, base: &BranchName, removed: &Removed) -> String {
-    let mut parts = vec![format!("{id}: worktree removed")];
+    let worktree = if removed.worktree {
+        "worktree removed"
+    } else {
+        "it had no worktree"
+    };
+    let mut parts = vec![format!("{id}: {worktree}")];
     match &removed.branch {
         BranchOutcome::Kept { unmerged } => {
             parts.push(format!(

@@ -14,6 +14,8 @@ mod doctor;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod endings;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod failpoints;
 #[cfg(test)]

@@ -74,7 +74,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
         "Needs what was given up",
         &["--depends-on", &gone],
     );
-    project.ok(&["issue", "move", &gone, "cancelled"]);
+    project.ok(&["issue", "move", &gone, "cancelled", "--dependents", "keep"]);
     let asks = add(&project, "Asks", &[]);
     moved(&project, &asks, &agent("which time zone?"));
     let capped = add(&project, "Dear", &[]);

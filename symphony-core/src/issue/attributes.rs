@@ -36,6 +36,16 @@ impl IssueStatus {
 }
 
 closed_set!(
+    /// How an issue ends when a person closes it.
+    Resolution, "resolution", {
+        /// What it asks for is there, whoever did it.
+        Done = "done",
+        /// It is not wanted any more.
+        Cancelled = "cancelled",
+    }
+);
+
+closed_set!(
     /// How urgent an issue is; the order of the values is the order of dispatch.
     Priority, "priority", {
         /// Before everything else.

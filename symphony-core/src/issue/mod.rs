@@ -1,11 +1,13 @@
 //! Issues: what they are, the states they pass through, and who may move them.
 
 mod attributes;
+mod dependents;
 mod record;
 mod state;
 mod transfer;
 
-pub use attributes::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
+pub use attributes::{CommentAuthor, FindingKind, IssueStatus, Priority, Resolution, Size};
+pub use dependents::{Dependency, DependentEffect, DependentsFate, settle_dependents};
 pub use record::{
     AttemptCounts, Comment, FieldError, Finding, Issue, LABEL_CHARS_MAX, LABELS_MAX,
     NEEDS_PLANNING_LABEL, PATHS_MAX, PHASE_LABEL_PREFIX, TEXT_BYTES_MAX, TITLE_CHARS_MAX,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::attributes::IssueStatus;
+use super::attributes::{IssueStatus, Resolution};
 use crate::closed_set::closed_set;
 
 closed_set!(
@@ -134,6 +134,13 @@ pub enum IssueEvent {
     Shelved,
     /// A human gave it up.
     Cancelled,
+    /// A human closed it, wherever it was, and said why.
+    Closed {
+        /// How it ended.
+        resolution: Resolution,
+        /// Why.
+        reason: String,
+    },
 }
 
 /// Whether a phase follows the accepted one.
@@ -216,6 +223,7 @@ impl IssueEvent {
             Self::BreakerOpened { .. } => "breaker_opened",
             Self::Shelved => "shelved",
             Self::Cancelled => "cancelled",
+            Self::Closed { .. } => "closed",
         }
     }
 }
@@ -282,6 +290,10 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
             | E::Shelved,
         ) if open => S::Backlog,
         (_, E::Cancelled) if open => S::Cancelled,
+        (_, E::Closed { resolution, .. }) if open => match resolution {
+            Resolution::Done => S::Done,
+            Resolution::Cancelled => S::Cancelled,
+        },
         _ => {
             return Err(TransitionError {
                 from: state.status(),
@@ -416,6 +428,14 @@ mod tests {
             },
             IssueEvent::Shelved,
             IssueEvent::Cancelled,
+            IssueEvent::Closed {
+                resolution: Resolution::Done,
+                reason: reason(),
+            },
+            IssueEvent::Closed {
+                resolution: Resolution::Cancelled,
+                reason: reason(),
+            },
         ]
     }
 
@@ -433,6 +453,7 @@ mod tests {
             let detail = match &event {
                 IssueEvent::PhaseAccepted { next } => format!(":{next:?}"),
                 IssueEvent::BreakerOpened { to } => format!(":{to}"),
+                IssueEvent::Closed { resolution, .. } => format!(":{resolution}"),
                 _ => String::new(),
             };
             writeln!(table, "{}{detail}", event.name()).unwrap();

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use proptest::sample::select;
 use symphony_core::issue::{
-    Block, BlockedBy, BreakerTarget, IssueEvent, IssueState, IssueStatus, NextPhase, Review,
-    allowed_moves, apply, human_move,
+    Block, BlockedBy, BreakerTarget, IssueEvent, IssueState, IssueStatus, NextPhase, Resolution,
+    Review, allowed_moves, apply, human_move,
 };
 
 fn states() -> impl Strategy<Value = IssueState> {
@@ -53,9 +53,17 @@ fn events() -> impl Strategy<Value = IssueEvent> {
         IssueEvent::Shelved,
         IssueEvent::Cancelled,
     ]);
-    let told = (0..3, "[a-z]{0,5}").prop_map(|(kind, reason)| match kind {
+    let told = (0..5, "[a-z]{0,5}").prop_map(|(kind, reason)| match kind {
         0 => IssueEvent::AgentBlocked { reason },
         1 => IssueEvent::CapReached { reason },
+        2 => IssueEvent::Closed {
+            resolution: Resolution::Done,
+            reason,
+        },
+        3 => IssueEvent::Closed {
+            resolution: Resolution::Cancelled,
+            reason,
+        },
         _ => IssueEvent::Tampered { reason },
     });
     prop_oneof![6 => plain, 1 => told]
@@ -67,11 +75,10 @@ fn in_table(from: IssueStatus, to: IssueStatus) -> bool {
     match (from, to) {
         (Done | Cancelled, to) => to == Todo,
         // `todo` to itself: a circuit breaker that leaves the issue where it is
-        (_, Backlog | Cancelled | Todo)
+        (_, Backlog | Cancelled | Todo | Done)
         | (InProgress | Review | Blocked | Backlog, Review)
         | (InProgress | Review | Todo, Blocked)
-        | (Todo, InProgress)
-        | (Review, Done) => true,
+        | (Todo, InProgress) => true,
         _ => false,
     }
 }

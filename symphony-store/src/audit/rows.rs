@@ -44,7 +44,8 @@ const ALL: &[(Invariant, &str)] = &[
     (
         Invariant::I7,
         "SELECT o.issue, 'the circuit breaker opened ' || o.n || ' times, with ' || coalesce(c.n, 0) || ' notices' FROM
-         (SELECT issue, count(*) AS n FROM event WHERE kind = 'issue_moved' AND payload ->> '$.event.event' = 'breaker_opened' GROUP BY issue) o
+         (SELECT issue, count(*) AS n FROM event WHERE kind = 'issue_moved' AND payload ->> '$.event.event' = 'breaker_opened'
+          AND issue IN (SELECT id FROM issue) GROUP BY issue) o
          LEFT JOIN (SELECT issue, count(*) AS n FROM comment WHERE author = 'system' AND content LIKE 'Circuit breaker: %' GROUP BY issue) c
          ON c.issue = o.issue WHERE o.n <> coalesce(c.n, 0)",
     ),

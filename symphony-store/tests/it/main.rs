@@ -5,6 +5,8 @@ mod audit;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]
+mod ends;
+#[cfg(test)]
 mod finish;
 #[cfg(test)]
 mod health;

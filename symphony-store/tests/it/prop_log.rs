@@ -8,7 +8,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::contract::ClaimState;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{BreakerTarget, IssueEvent, IssueStatus, NextPhase};
+use symphony_core::issue::{BreakerTarget, IssueEvent, IssueStatus, NextPhase, Resolution};
 use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{Context, IssueEdit, IssueFilter, Settlement, Store, fold_issue};
@@ -59,6 +59,10 @@ fn steps() -> impl Strategy<Value = Step> {
         },
         IssueEvent::Shelved,
         IssueEvent::Cancelled,
+        IssueEvent::Closed {
+            resolution: Resolution::Done,
+            reason: "by hand".to_owned(),
+        },
     ]);
     let end = (
         select(vec![

@@ -1,8 +1,11 @@
 //! The backlog: `symphony issue`.
 
 mod add;
+mod close;
 mod comment;
+mod delete;
 mod edit;
+mod ending;
 mod export;
 mod format;
 mod import;

@@ -3,13 +3,17 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
-use symphony_core::issue::{Issue, IssueStatus, Review, allowed_moves, human_move};
+use symphony_core::issue::{
+    DependentsFate, Issue, IssueEvent, IssueStatus, Review, allowed_moves, human_move,
+};
 use symphony_core::pull_request::PrState;
 use symphony_runner::cancel::end_run_of;
 use symphony_store::{Store, StoreError};
 
+use super::ending::{Ending, ending_view};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::place::Session;
 use crate::value::{issue_id, named};
 use crate::view::IssueView;
 
@@ -28,19 +32,14 @@ pub(crate) struct MoveArgs {
     /// Delete its branch with its worktree, merged or not (with `cancelled`)
     #[arg(long = "delete-branch")]
     delete_branch: bool,
+    /// What happens to the issues that depend on it (with `cancelled`); a terminal asks
+    #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
+    dependents: Option<DependentsFate>,
 }
 
 impl MoveArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        if self.delete_branch && self.status != IssueStatus::Cancelled {
-            let message = format!(
-                "move {} to `{}` with --delete-branch",
-                self.issue, self.status
-            );
-            return Err(Stop::new(Exit::Usage, message)
-                .hint("--delete-branch goes with `cancelled` only")
-                .into());
-        }
+        self.refuse_flags()?;
         let mut session = app.session()?;
         let what = || format!("move {} to `{}`", self.issue, self.status);
         let status = session
@@ -52,6 +51,9 @@ impl MoveArgs {
         if status == IssueStatus::Review || self.status == IssueStatus::Done {
             // it decides over a review, as a verdict does
             app.surroundings.refuse_agents().with_context(what)?;
+        }
+        if self.status == IssueStatus::Cancelled && !status.is_terminal() {
+            return self.cancel(app, &mut session).with_context(what);
         }
         let open = session.store.open_pr(&self.issue).with_context(what)?;
         let issue = self.carry_out(&mut session.store).with_context(what)?;
@@ -66,6 +68,40 @@ impl MoveArgs {
             );
         }
         app.out.done(&IssueView::from(issue), &sentence)
+    }
+
+    fn refuse_flags(&self) -> Result<(), Stop> {
+        let flags = [
+            (self.delete_branch, "--delete-branch"),
+            (self.dependents.is_some(), "--dependents"),
+        ];
+        let wrong = flags.iter().find(|(is_given, _)| *is_given);
+        match wrong {
+            Some((_, flag)) if self.status != IssueStatus::Cancelled => {
+                let message = format!("move {} to `{}` with {flag}", self.issue, self.status);
+                Err(Stop::new(Exit::Usage, message)
+                    .hint(format!("{flag} goes with `cancelled` only")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn cancel(&self, app: &App, session: &mut Session) -> anyhow::Result<()> {
+        let ending = Ending {
+            issue: &self.issue,
+            event: IssueEvent::Cancelled,
+            comment: None,
+            dependents: self.dependents,
+        };
+        let ended = ending.carry_out(app, session)?;
+        if self.delete_branch {
+            let context = App::as_human();
+            session
+                .store
+                .request_branch_deletion(&context, &self.issue)?;
+        }
+        let (view, sentence) = ending_view(ended);
+        app.out.done(&view, &sentence)
     }
 
     fn carry_out(&self, store: &mut Store) -> anyhow::Result<Issue> {
@@ -95,9 +131,6 @@ impl MoveArgs {
             })?;
             store.move_issue(&context, &self.issue, &event)?
         };
-        if self.delete_branch {
-            store.request_branch_deletion(&context, &self.issue)?;
-        }
         Ok(moved)
     }
 }

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{add, comment, edit, export, import, list, relocate, retry, show};
+use super::{add, close, comment, delete, edit, export, import, list, relocate, retry, show};
 use crate::app::App;
 
 /// A command on issues.
@@ -19,6 +19,10 @@ pub(crate) enum IssueCommand {
     Edit(edit::EditArgs),
     /// Move an issue to another status; a live run on it is ended first
     Move(relocate::MoveArgs),
+    /// Close an issue as done or cancelled, from wherever it is; a live run on it is ended first
+    Close(close::CloseArgs),
+    /// Delete an issue that was added by mistake
+    Delete(delete::DeleteArgs),
     /// Comment on an issue; the next agent reads it
     Comment(comment::CommentArgs),
     /// Try an issue again: clears its count of attempts and its waiting time
@@ -41,6 +45,8 @@ impl IssueCommand {
             Self::Show(args) => args.run(app),
             Self::Edit(args) => args.run(app),
             Self::Move(args) => args.run(app),
+            Self::Close(args) => args.run(app),
+            Self::Delete(args) => args.run(app),
             Self::Comment(args) => args.run(app),
             Self::Retry(args) => args.run(app),
             Self::Import(args) => args.run(app),

@@ -1,0 +1,71 @@
+//! `symphony issue close`.
+
+use anyhow::Context as _;
+use clap::{ArgGroup, Args};
+use symphony_core::id::IssueId;
+use symphony_core::issue::{DependentsFate, IssueEvent, Resolution, check_required_text};
+use symphony_store::StoreError;
+
+use super::ending::{Ending, ending_view};
+use crate::app::App;
+use crate::value::{issue_id, named, text_or_stdin};
+
+/// What `issue close` takes.
+#[derive(Debug, Args)]
+#[command(
+    group = ArgGroup::new("resolution").required(true).args(["done", "cancelled"]),
+    after_help = "Examples:\n  symphony issue close SYM-1 --done --reason 'Fixed by hand in 1a2b3c4'\n  symphony issue close SYM-2 --cancelled --reason 'Not wanted any more' --dependents release"
+)]
+pub(crate) struct CloseArgs {
+    /// The issue
+    #[arg(value_parser = issue_id)]
+    issue: IssueId,
+    /// What it asks for is there
+    #[arg(long)]
+    done: bool,
+    /// It is not wanted any more
+    #[arg(long)]
+    cancelled: bool,
+    /// Why; kept as a comment. `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    reason: String,
+    /// What happens to the issues that depend on it, with `--cancelled`; a terminal asks
+    #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse), conflicts_with = "done")]
+    dependents: Option<DependentsFate>,
+}
+
+impl CloseArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let what = || format!("close {}", self.issue);
+        // it ends runs and decides over reviews, as only a person may
+        app.surroundings.refuse_agents().with_context(what)?;
+        let reason = text_or_stdin(&self.reason)?;
+        check_required_text("reason", &reason)
+            .map_err(StoreError::from)
+            .with_context(what)?;
+        let resolution = if self.done {
+            Resolution::Done
+        } else {
+            Resolution::Cancelled
+        };
+        let mut session = app.session()?;
+        let issue = session.store.issue(&self.issue).with_context(what)?;
+        let status = issue.state.status();
+        if status.is_terminal() {
+            let reason = format!("it is `{status}` already");
+            return Err(StoreError::Refused { reason }).with_context(what);
+        }
+        let ending = Ending {
+            issue: &self.issue,
+            event: IssueEvent::Closed {
+                resolution,
+                reason: reason.clone(),
+            },
+            comment: Some(format!("Closed as {resolution}: {reason}")),
+            dependents: self.dependents,
+        };
+        let ended = ending.carry_out(app, &mut session).with_context(what)?;
+        let (view, sentence) = ending_view(ended);
+        app.out.done(&view, &sentence)
+    }
+}

@@ -1,0 +1,242 @@
+//! Deleting an issue: for what was added by mistake. Its history stays in the event log.
+//!
+//! Nothing that holds work is removed here: the caller has ended the issue and removed its worktree and branch before,
+//! which saves unmerged work, and an issue whose pull request was merged is never deleted.
+
+use rusqlite::{Connection, Transaction, params};
+use serde_json::json;
+use symphony_core::id::{IssueId, PrId};
+use symphony_core::issue::{Issue, IssueEvent};
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::issue::move_in;
+use crate::issue_dependency::set_dependencies;
+use crate::issue_query::load_issue;
+use crate::open::Store;
+use crate::row::parsed;
+
+/// What names an issue.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct IssueReferrers {
+    /// Issues that depend on it, ended or not.
+    pub dependents: Vec<IssueId>,
+    /// Its sub-tasks.
+    pub subtasks: Vec<IssueId>,
+    /// A pull request of it that was merged.
+    pub merged: Option<PrId>,
+}
+
+/// Whether other issues that name a deleted one lose that link, or keep it from being deleted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Links {
+    /// They keep it from being deleted.
+    Refuse,
+    /// They are removed.
+    Detach,
+}
+
+impl IssueReferrers {
+    /// Says whether other issues name it.
+    pub const fn has_links(&self) -> bool {
+        !(self.dependents.is_empty() && self.subtasks.is_empty())
+    }
+}
+
+impl Store {
+    /// Returns what names an issue.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn issue_referrers(&self, id: &IssueId) -> Result<IssueReferrers, StoreError> {
+        referrers(&self.conn, id)
+    }
+
+    /// Deletes an issue that has ended, with its comments, findings, runs and pull requests. What it taught stays.
+    ///
+    /// # Errors
+    /// When it has not ended, has a worktree or a live run, a pull request of it was merged, or other issues name it.
+    pub fn delete_issue(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        links: Links,
+    ) -> Result<Issue, StoreError> {
+        self.write(context, |tx| {
+            // runs and pull requests name each other
+            tx.pragma_update(None, "defer_foreign_keys", true)?;
+            let issue = load_issue(tx, id)?;
+            refuse_unfinished(tx, &issue)?;
+            let found = referrers(tx, id)?;
+            if let Some(pr) = found.merged {
+                return Err(StoreError::refused(format!(
+                    "{id} is not deleted: its pull request {pr} was merged, and the record says where that work came from"
+                )));
+            }
+            if found.has_links() && links == Links::Refuse {
+                return Err(StoreError::refused(format!(
+                    "{id} is not deleted: other issues name it"
+                )));
+            }
+            detach(tx, context, id, &found)?;
+            append(
+                tx,
+                context,
+                About {
+                    project: Some(&issue.project),
+                    ..About::issue(id)
+                },
+                "issue_deleted",
+                &json!({ "title": issue.title }),
+            )?;
+            remove_rows(tx, id)?;
+            Ok(issue)
+        })
+    }
+}
+
+fn referrers(conn: &Connection, id: &IssueId) -> Result<IssueReferrers, StoreError> {
+    let ids = |sql: &str| -> Result<Vec<IssueId>, StoreError> {
+        let mut statement = conn.prepare_cached(sql)?;
+        let mut rows = statement.query([id.as_str()])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(parsed("issue id", row.get(0)?)?);
+        }
+        Ok(found)
+    };
+    let merged: Option<i64> = conn
+        .prepare_cached("SELECT max(id) FROM pull_request WHERE issue = ?1 AND state = 'merged'")?
+        .query_row([id.as_str()], |row| row.get(0))?;
+    Ok(IssueReferrers {
+        dependents: ids(
+            "SELECT d.issue FROM issue_dependency d JOIN issue i ON i.id = d.issue WHERE d.depends_on = ?1
+             ORDER BY i.project, i.number",
+        )?,
+        subtasks: ids("SELECT id FROM issue WHERE parent = ?1 ORDER BY project, number")?,
+        merged: merged.map(PrId::new),
+    })
+}
+
+fn refuse_unfinished(tx: &Transaction<'_>, issue: &Issue) -> Result<(), StoreError> {
+    let id = &issue.id;
+    let has_worktree: bool = tx.query_row(
+        "SELECT has_worktree FROM issue WHERE id = ?1",
+        [id.as_str()],
+        |row| row.get(0),
+    )?;
+    let is_live: bool = tx.query_row(
+        "SELECT EXISTS (SELECT 1 FROM run WHERE issue = ?1 AND status IN ('starting', 'running'))",
+        [id.as_str()],
+        |row| row.get(0),
+    )?;
+    let reason = if is_live {
+        "a run is live on it"
+    } else if !issue.state.status().is_terminal() {
+        "it has not ended"
+    } else if has_worktree {
+        "its worktree is still there"
+    } else {
+        return Ok(());
+    };
+    Err(StoreError::refused(format!(
+        "{id} is not deleted: {reason}"
+    )))
+}
+
+/// Takes the issue out of what other issues say.
+fn detach(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &IssueId,
+    found: &IssueReferrers,
+) -> Result<(), StoreError> {
+    for dependent in &found.dependents {
+        let kept: Vec<IssueId> = load_issue(tx, dependent)?
+            .depends_on
+            .into_iter()
+            .filter(|dependency| dependency != id)
+            .collect();
+        set_dependencies(tx, dependent, &kept)?;
+        let payload = json!({ "released_from": id });
+        append(
+            tx,
+            context,
+            About::issue(dependent),
+            "issue_edited",
+            &payload,
+        )?;
+    }
+    for subtask in &found.subtasks {
+        tx.execute(
+            "UPDATE issue SET parent = NULL WHERE id = ?1",
+            [subtask.as_str()],
+        )?;
+        let payload = json!({ "released_from": id });
+        append(tx, context, About::issue(subtask), "issue_edited", &payload)?;
+    }
+    leave_parent(tx, context, id)
+}
+
+/// The parent of a deleted sub-task counts one less; without any sub-task it would wait for ever.
+fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result<(), StoreError> {
+    let Some(parent) = load_issue(tx, id)?.parent else {
+        return Ok(());
+    };
+    tx.execute(
+        "UPDATE issue SET parent = NULL WHERE id = ?1",
+        [id.as_str()],
+    )?;
+    tx.execute(
+        "UPDATE issue SET
+             open_subtasks = (SELECT count(*) FROM issue c WHERE c.parent = ?1 AND c.status NOT IN ('done', 'cancelled')),
+             done_subtasks = (SELECT count(*) FROM issue c WHERE c.parent = ?1 AND c.status = 'done')
+         WHERE id = ?1",
+        [parent.as_str()],
+    )?;
+    let is_left_alone: bool = tx.query_row(
+        "SELECT blocked_by IS 'subtasks' AND NOT EXISTS (SELECT 1 FROM issue c WHERE c.parent = ?1) FROM issue WHERE id = ?1",
+        [parent.as_str()],
+        |row| row.get(0),
+    )?;
+    if is_left_alone {
+        move_in(tx, context, &parent, &IssueEvent::SubtasksClosed)?;
+    }
+    Ok(())
+}
+
+/// Statements that remove what belongs to an issue and cut what only names it.
+const REMOVAL: [&str; 22] = [
+    "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE learning SET issue = NULL WHERE issue = ?1",
+    "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",
+    "DELETE FROM learning_given WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE test_health SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE test_health SET issue = NULL WHERE issue = ?1",
+    "UPDATE coverage SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE hold SET canary = NULL WHERE canary IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE comment SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "UPDATE finding SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
+    "DELETE FROM publication WHERE pull_request IN (SELECT id FROM pull_request WHERE issue = ?1)",
+    // a fencing number is never given twice, though its run is forgotten
+    "INSERT INTO setting (key, value) SELECT 'fence_floor', max(fence) FROM run WHERE issue = ?1 HAVING max(fence) IS NOT NULL
+     ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+    "DELETE FROM phase_claim WHERE issue = ?1",
+    "DELETE FROM run WHERE issue = ?1",
+    "DELETE FROM pull_request WHERE issue = ?1",
+    "DELETE FROM comment WHERE issue = ?1",
+    "DELETE FROM finding WHERE issue = ?1",
+    "DELETE FROM retry WHERE issue = ?1",
+    "DELETE FROM issue_label WHERE issue = ?1",
+    "DELETE FROM issue_dependency WHERE issue = ?1",
+    "DELETE FROM notification WHERE state = 'queued' AND item ->> '$.issue' = ?1",
+    "DELETE FROM issue WHERE id = ?1",
+];
+
+fn remove_rows(tx: &Transaction<'_>, id: &IssueId) -> Result<(), StoreError> {
+    for sql in REMOVAL {
+        tx.execute(sql, params![id.as_str()])?;
+    }
+    Ok(())
+}
