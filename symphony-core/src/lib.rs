@@ -15,6 +15,7 @@ pub mod invariant;
 pub mod issue;
 pub mod learning;
 pub mod listing;
+pub mod log;
 pub mod nearest;
 pub mod outcome;
 pub mod plan;

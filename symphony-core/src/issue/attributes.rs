@@ -95,6 +95,16 @@ closed_set!(
     }
 );
 
+closed_set!(
+    /// What intake made of an issue that it looked at.
+    TriageOutcome, "triage outcome", {
+        /// It changed the issue.
+        Changed = "changed",
+        /// It left the issue as it was.
+        Unchanged = "unchanged",
+    }
+);
+
 /// Who wrote a comment.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -6,6 +6,8 @@ mod front_matter;
 #[cfg(test)]
 mod issue_state;
 #[cfg(test)]
+mod log;
+#[cfg(test)]
 mod orchestrator;
 #[cfg(test)]
 mod plan;

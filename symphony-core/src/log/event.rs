@@ -1,0 +1,337 @@
+//! The entries of the log, by kind.
+
+use serde_json::{Value, json};
+
+use super::kinds::log_events;
+use crate::Timestamp;
+use crate::agent::AgentType;
+use crate::contract::ClaimState;
+use crate::failure::ErrorClass;
+use crate::id::{ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, RunId};
+use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, TriageOutcome};
+use crate::plan::state::{PhaseOutcome, PlanEvent};
+use crate::project::WizardState;
+use crate::publication::PublicationState;
+use crate::pull_request::{PrState, VerdictKind};
+use crate::run::RunStatus;
+use crate::spending::CapScope;
+use crate::tick::HoldScope;
+
+log_events!(
+    /// Something that happened, as the log keeps it.
+    ///
+    /// What the entry is about (project, issue, run, plan) and who wrote it are columns of their own. A field that was
+    /// added after the first release has a serde default, because old databases hold entries without it.
+    LogEvent {
+        /// An issue was created.
+        IssueAdded = "issue_added" {
+            /// The state it began in.
+            state: IssueState,
+            /// Its title.
+            title: String,
+        },
+        /// An issue changed its status.
+        IssueMoved = "issue_moved" {
+            /// What happened to it: enough to apply it again.
+            event: IssueEvent,
+            /// The status before.
+            from: IssueStatus,
+            /// The status after.
+            to: IssueStatus,
+        },
+        /// Somebody edited fields of an issue.
+        IssueEdited = "issue_edited" {
+            /// The issue that it no longer depends on, or is no longer a sub-task of, since that one ended.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            released_from: Option<IssueId>,
+        },
+        /// A person deleted an issue; its log stays.
+        IssueDeleted = "issue_deleted" {
+            /// Its title.
+            title: String,
+        },
+        /// Intake looked at an issue.
+        IssueTriaged = "issue_triaged" {
+            /// Whether it changed anything.
+            intake: TriageOutcome,
+        },
+        /// The failures and runs that count towards an issue's circuit breaker were set to zero.
+        CountsCleared = "counts_cleared" {},
+        /// Somebody commented on an issue.
+        CommentAdded = "comment_added" {
+            /// The comment.
+            comment: CommentId,
+        },
+        /// Somebody recorded a finding on an issue.
+        FindingAdded = "finding_added" {
+            /// The finding.
+            finding: FindingId,
+            /// What it is about.
+            kind: FindingKind,
+        },
+        /// A person asked for an issue's branch to be deleted with its worktree.
+        BranchDeletionRequested = "branch_deletion_requested" {},
+        /// An issue has a worktree now.
+        WorktreePresent = "worktree_present" {},
+        /// An issue's worktree was removed.
+        WorktreeRemoved = "worktree_removed" {},
+
+        /// A run was claimed: it has its lock, and its supervisor starts next.
+        RunClaimed = "run_claimed" {
+            /// The agent's type.
+            agent: AgentType,
+            /// The attempt's number, from 1.
+            attempt: u32,
+        },
+        /// A run ended.
+        RunEnded = "run_ended" {
+            /// How.
+            status: RunStatus,
+            /// Why it did not succeed.
+            error: Option<ErrorClass>,
+            /// Whether it counts towards the circuit breaker.
+            #[serde(default)]
+            counted: bool,
+            /// Whether it ended the issue's phase.
+            #[serde(default)]
+            advanced: bool,
+            /// The spending cap that ended it.
+            #[serde(default)]
+            cap: Option<CapScope>,
+        },
+        /// A run that was over tried to write, and was refused.
+        WriteRefused = "write_refused" {},
+
+        /// A pull request was opened, or its head moved.
+        PullRequestOpened = "pr_created" {
+            /// The pull request.
+            pr: PrId,
+            /// Its head commit.
+            head: String,
+        },
+        /// A pull request changed its state.
+        PullRequestMoved = "pr_state" {
+            /// The pull request.
+            pr: PrId,
+            /// The state after.
+            state: PrState,
+        },
+        /// Symphony ran the gates on a commit.
+        GatesVerified = "gates_verified" {
+            /// The pull request.
+            pr: PrId,
+            /// The commit.
+            commit: String,
+            /// Whether every required gate passed.
+            green: bool,
+        },
+        /// A merge is about to move the base branch.
+        MergeIntended = "merge_intended" {
+            /// The pull request.
+            pr: PrId,
+            /// The base branch before.
+            base_before: String,
+            /// The base branch after.
+            merged: String,
+        },
+        /// The command that publishes a pull request was started.
+        PublicationBegun = "publication_begun" {
+            /// The pull request.
+            pr: PrId,
+            /// The commit it publishes.
+            commit: String,
+        },
+        /// The command that publishes a pull request ended.
+        PublicationEnded = "publication_ended" {
+            /// The pull request.
+            pr: PrId,
+            /// How.
+            state: PublicationState,
+            /// The address it printed.
+            url: Option<String>,
+        },
+
+        /// An agent claimed that a phase is finished.
+        PhaseClaimed = "phase_claimed" {
+            /// The claim.
+            claim: ClaimId,
+            /// The phase.
+            phase: PhaseName,
+            /// What the contract made of it.
+            state: ClaimState,
+            /// Why the contract refused it, or what it warns of.
+            reasons: Vec<String>,
+        },
+        /// A claim was bound to a commit.
+        ClaimSettled = "claim_settled" {
+            /// The claim.
+            claim: ClaimId,
+            /// Whether it is accepted or waits for a judge.
+            state: ClaimState,
+            /// The commit.
+            commit: String,
+        },
+        /// The commit that a claim is about moved.
+        ClaimHeadMoved = "claim_head_moved" {
+            /// The claim.
+            claim: ClaimId,
+            /// The commit now.
+            commit: String,
+        },
+        /// A claim was closed without a verdict.
+        ClaimRejected = "claim_rejected" {
+            /// The claim.
+            claim: ClaimId,
+            /// Why.
+            reason: String,
+        },
+        /// A judge or a person gave a verdict on a claim.
+        PhaseJudged = "phase_judged" {
+            /// The claim.
+            claim: ClaimId,
+            /// The verdict.
+            kind: VerdictKind,
+            /// The commit it is about.
+            commit: String,
+        },
+        /// An accepted claim took its issue to the next phase.
+        PhaseAdvanced = "phase_advanced" {
+            /// The claim.
+            claim: ClaimId,
+            /// The phase that ended.
+            from: PhaseName,
+            /// The phase that begins; none when it was the last.
+            to: Option<PhaseName>,
+        },
+
+        /// A plan was started.
+        PlanCreated = "plan_created" {
+            /// The plan file's path.
+            path: String,
+            /// Its phases.
+            phases: Vec<PlanPhaseId>,
+        },
+        /// Something happened to a plan or to one of its phases.
+        PlanChanged = "plan_event" (PlanEvent),
+        /// The outcome of a phase was reported while its run lives.
+        PhaseOutcomeRecorded = "phase_outcome" {
+            /// The phase.
+            phase: PlanPhaseId,
+            /// The run.
+            run: RunId,
+            /// The outcome.
+            outcome: PhaseOutcome,
+        },
+        /// A plan's work was merged into its target branch.
+        PlanMerged = "plan_merged" {
+            /// The merge commit.
+            commit: String,
+        },
+
+        /// A learning was recorded.
+        LearningAdded = "learning_added" {
+            /// The learning.
+            learning: LearningId,
+        },
+        /// A learning was retired: prompts no longer include it.
+        LearningRetired = "learning_retired" {
+            /// The learning.
+            learning: LearningId,
+        },
+        /// A retired learning was restored.
+        LearningRestored = "learning_restored" {
+            /// The learning.
+            learning: LearningId,
+        },
+        /// Learnings were imported.
+        LearningsImported = "learnings_imported" {
+            /// How many are new.
+            added: u64,
+            /// How many were there already.
+            skipped: u64,
+        },
+        /// Coverage of a concept by a file was recorded.
+        CoverageRecorded = "coverage_recorded" {
+            /// The file.
+            file: String,
+            /// The concept.
+            concept: String,
+        },
+        /// A report on the health of the tests was recorded.
+        TestHealthRecorded = "test_health_recorded" {
+            /// How many tests there are.
+            test_count: u64,
+            /// How many of them are flagged.
+            flags: u64,
+        },
+
+        /// A hold was placed: a global condition keeps runs from starting.
+        HoldPlaced = "hold_placed" {
+            /// What it covers.
+            scope: HoldScope,
+            /// When one run is let through as a probe.
+            until: Timestamp,
+            /// What class of error caused it.
+            class: ErrorClass,
+            /// What happened, in words.
+            reason: String,
+        },
+        /// A probe reached the provider and lifted the holds it probed.
+        HoldLifted = "hold_lifted" {},
+        /// A person lifted all holds.
+        HoldsLifted = "holds_lifted" {
+            /// How many.
+            count: u64,
+        },
+        /// Dispatch was paused or resumed.
+        DispatchPaused = "dispatch_paused" {
+            /// Whether it is paused now.
+            paused: bool,
+        },
+
+        /// A project was added.
+        ProjectAdded = "project_added" {
+            /// The prefix of its issues.
+            prefix: String,
+        },
+        /// The setup wizard configured a project; the payload is its settings.
+        ProjectConfigured = "project_configured" (Value),
+        /// A person wrote settings of a project; the payload is these.
+        ProjectSettingsSet = "project_settings_set" (Value),
+        /// A person let the setup wizard run again.
+        WizardRestarted = "wizard_restarted" {},
+        /// The setup wizard ended.
+        WizardEnded = "wizard_ended" {
+            /// How.
+            wizard: WizardState,
+        },
+        /// The profile of an agent was overridden.
+        ProfileOverrideSet = "profile_override_set" {
+            /// The agent's type.
+            agent: AgentType,
+            /// The model.
+            model: Option<String>,
+            /// The length of its instructions, in characters.
+            instructions_chars: Option<u64>,
+        },
+    }
+);
+
+impl LogEvent {
+    /// Reads an entry. One that this version cannot read becomes [`LogEvent::Unknown`].
+    pub fn read(kind: &str, payload: &Value) -> Self {
+        let entry = json!({ "kind": kind, "payload": payload });
+        serde_json::from_value(entry).unwrap_or_else(|_unreadable| Self::Unknown {
+            kind: kind.to_owned(),
+            payload: payload.clone(),
+        })
+    }
+
+    /// Returns the payload, as the database stores it.
+    pub fn payload(&self) -> Value {
+        let mut entry = serde_json::to_value(self).expect("the entries have string keys only");
+        entry
+            .get_mut("payload")
+            .map_or_else(|| json!({}), Value::take)
+    }
+}

@@ -1,0 +1,11 @@
+//! The event log: what happened, typed.
+//!
+//! Every change of the database appends one [`LogEvent`] in the same transaction. The log is append-only and outlives
+//! the version that wrote it, so a kind's name and the fields of its payload are a format: never rename or retype one.
+
+mod event;
+mod fold;
+mod kinds;
+
+pub use event::LogEvent;
+pub use fold::{FoldError, Replay, RunEnd, fold_issue, fold_plan};
