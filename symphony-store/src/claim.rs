@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
+use symphony_core::log::LogEvent;
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
@@ -157,8 +157,10 @@ fn claim_one(
         tx,
         context,
         about,
-        "run_claimed",
-        &json!({ "agent": agent, "attempt": request.start.attempt }),
+        &LogEvent::RunClaimed {
+            agent: agent.clone(),
+            attempt: request.start.attempt,
+        },
     )?;
     set_canary(tx, &request.start.probes, &request.run)?;
     if let RunTarget::Issue(issue) = &request.start.target {

@@ -5,9 +5,11 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::RunId;
 use symphony_core::issue::CommentAuthor;
+use symphony_core::log::LogEvent;
 use symphony_core::run::Fence;
 
 use crate::error::StoreError;
+use crate::row::to_json;
 
 /// A run in whose name something is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,15 +103,18 @@ impl Context {
         let Actor::Run(key) = &self.actor else {
             return Ok(());
         };
+        let refused = LogEvent::WriteRefused {};
         tx.prepare_cached(
             "INSERT INTO event (at, project, issue, run, actor, kind, payload)
-             SELECT ?2, project, issue, id, ?3, 'write_refused', '{}' FROM run WHERE id = ?1
-             AND NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND kind = 'write_refused')",
+             SELECT ?2, project, issue, id, ?3, ?4, ?5 FROM run WHERE id = ?1
+             AND NOT EXISTS (SELECT 1 FROM event WHERE run = ?1 AND kind = ?4)",
         )?
         .execute(params![
             key.run.as_str(),
             self.now.as_millisecond(),
-            self.actor.author().name()
+            self.actor.author().name(),
+            refused.kind(),
+            to_json(&refused.payload()),
         ])?;
         Ok(())
     }

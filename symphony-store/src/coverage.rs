@@ -2,10 +2,10 @@
 
 use rusqlite::params;
 use serde::Serialize;
-use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::issue::{check_line, check_text};
+use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -76,8 +76,11 @@ impl Store {
                 project: Some(&new.project),
                 ..About::default()
             };
-            let payload = json!({ "file": file, "concept": concept });
-            append(tx, context, about, "coverage_recorded", &payload)?;
+            let recorded = LogEvent::CoverageRecorded {
+                file: file.clone(),
+                concept: concept.clone(),
+            };
+            append(tx, context, about, &recorded)?;
             Ok(CoverageRecord {
                 file: file.clone(),
                 concept: concept.clone(),

@@ -2,10 +2,11 @@
 
 use rusqlite::{Connection, Row, Transaction, params};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId, RunId};
-use symphony_core::issue::{IssueEvent, IssueState, apply};
+use symphony_core::issue::IssueState;
+use symphony_core::log::{LogEvent, fold_issue as fold};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -19,16 +20,23 @@ pub struct EventRecord {
     pub id: i64,
     /// When.
     pub at: Timestamp,
-    /// The issue.
+    /// The issue that it is about.
     pub issue: Option<IssueId>,
-    /// The run in whose name it was written.
+    /// The run that it is about, or in whose name it was written.
     pub run: Option<RunId>,
-    /// Who.
+    /// Who wrote it: `human`, `system` or an agent's type.
     pub actor: String,
-    /// What, such as `issue_moved`.
+    /// Its kind as it is stored, such as `issue_moved`.
     pub kind: String,
-    /// Details.
+    /// Its details as they are stored, with whatever fields a newer version added.
     pub payload: Value,
+}
+
+impl EventRecord {
+    /// Returns what happened, typed.
+    pub fn event(&self) -> LogEvent {
+        LogEvent::read(&self.kind, &self.payload)
+    }
 }
 
 /// What an entry is about.
@@ -54,8 +62,7 @@ pub(crate) fn append(
     tx: &Transaction<'_>,
     context: &Context,
     about: About<'_>,
-    kind: &str,
-    payload: &Value,
+    event: &LogEvent,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
         "INSERT INTO event (at, project, issue, run, actor, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
@@ -66,15 +73,10 @@ pub(crate) fn append(
         about.issue.map(IssueId::as_str),
         about.run.or(context.actor.run()).map(RunId::as_str),
         context.actor.author().name(),
-        kind,
-        to_json(payload),
+        event.kind(),
+        to_json(&event.payload()),
     ])?;
     Ok(())
-}
-
-/// The payload of a change of status: enough to do it again.
-pub(crate) fn moved_payload(event: &IssueEvent, from: &IssueState, to: &IssueState) -> Value {
-    json!({ "event": event, "from": from.status(), "to": to.status() })
 }
 
 /// Replays an issue's log and returns the state it leads to.
@@ -82,39 +84,11 @@ pub(crate) fn moved_payload(event: &IssueEvent, from: &IssueState, to: &IssueSta
 /// # Errors
 /// When the log holds a transition that is not in the table, or does not begin with the issue's making.
 pub fn fold_issue(events: &[EventRecord]) -> Result<IssueState, StoreError> {
-    let mut state: Option<IssueState> = None;
-    for event in events {
-        match event.kind.as_str() {
-            "issue_added" => state = Some(from_value("state", &event.payload, "state")?),
-            "issue_moved" => {
-                let step: IssueEvent = from_value("event", &event.payload, "event")?;
-                let before = state
-                    .take()
-                    .ok_or_else(|| invalid("event log", "a move before issue_added"))?;
-                let after = apply(&before, &step)
-                    .map_err(|error| invalid("event log", &error.to_string()))?;
-                state = Some(after);
-            }
-            _ => {}
-        }
-    }
-    state.ok_or_else(|| invalid("event log", "no issue_added"))
-}
-
-fn invalid(what: &'static str, found: &str) -> StoreError {
-    StoreError::InvalidRow {
-        what,
-        found: found.to_owned(),
-    }
-}
-
-fn from_value<T: serde::de::DeserializeOwned>(
-    what: &'static str,
-    payload: &Value,
-    key: &str,
-) -> Result<T, StoreError> {
-    let value = payload.get(key).cloned().unwrap_or(Value::Null);
-    serde_json::from_value(value).map_err(|_shape| invalid(what, &payload.to_string()))
+    let log: Vec<_> = events.iter().map(EventRecord::event).collect();
+    fold(&log).map_err(|error| StoreError::InvalidRow {
+        what: "event log",
+        found: error.to_string(),
+    })
 }
 
 /// Reads an entry of the log.

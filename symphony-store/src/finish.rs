@@ -1,10 +1,11 @@
 //! The end of a run, in one transaction: outcome routed, gates bound to their commit, retry made, fence retired.
 
 use rusqlite::{Transaction, params};
-use serde_json::{Value, json};
+use serde_json::Value;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{FindingKind, Issue};
+use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
     Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, reached_provider, route_run_end,
 };
@@ -131,14 +132,12 @@ fn end_run(
         && gates.commit == pr.head_commit
     {
         write_gates(tx, pr.id, gates)?;
-        let payload = json!({ "pr": pr.id, "commit": gates.commit, "green": gates.green() });
-        append(
-            tx,
-            context,
-            About::issue(&pr.issue),
-            "gates_verified",
-            &payload,
-        )?;
+        let verified = LogEvent::GatesVerified {
+            pr: pr.id,
+            commit: gates.commit.clone(),
+            green: gates.green(),
+        };
+        append(tx, context, About::issue(&pr.issue), &verified)?;
         red = (!gates.green()).then_some((pr, gates));
     }
     let run = &Run {
@@ -354,14 +353,14 @@ fn write_end(
         issue: run.target.issue(),
         run: Some(&run.id),
     };
-    let payload = json!({
-        "status": status,
-        "error": error.map(|e| e.class),
-        "counted": ending.counted,
-        "advanced": ending.advanced,
-        "cap": finish.cap.map(|cap| cap.scope),
-    });
-    append(tx, context, about, "run_ended", &payload)
+    let ended = LogEvent::RunEnded {
+        status,
+        error: error.map(|e| e.class),
+        counted: ending.counted,
+        advanced: ending.advanced,
+        cap: finish.cap.map(|cap| cap.scope),
+    };
+    append(tx, context, about, &ended)
 }
 
 fn settle_holds(

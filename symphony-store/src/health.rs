@@ -2,9 +2,9 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use serde::Serialize;
-use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::log::LogEvent;
 use symphony_core::test_health::{BloatFlag, TestBaseline, TestReport, bloat_flags, check_report};
 
 use crate::context::{Actor, Context};
@@ -85,8 +85,11 @@ impl Store {
                 issue: new.issue.as_ref(),
                 run: None,
             };
-            let payload = json!({ "test_count": new.report.test_count, "flags": flags.len() });
-            append(tx, context, about, "test_health_recorded", &payload)?;
+            let recorded = LogEvent::TestHealthRecorded {
+                test_count: new.report.test_count,
+                flags: flags.len() as u64,
+            };
+            append(tx, context, about, &recorded)?;
             Ok(TestHealthRecord {
                 project: new.project.clone(),
                 issue: new.issue.clone(),

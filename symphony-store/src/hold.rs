@@ -1,10 +1,10 @@
 //! Holds: global conditions that use no attempt.
 
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
-use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
+use symphony_core::log::LogEvent;
 use symphony_core::retry::{hold_until, is_ahead_of_clock};
 use symphony_core::tick::{Hold, HoldScope};
 
@@ -120,9 +120,13 @@ pub(crate) fn place(
         canary,
         placed_at,
     ])?;
-    let payload =
-        json!({ "scope": new.scope, "until": until, "class": new.class, "reason": new.reason });
-    append(tx, context, About::default(), "hold_placed", &payload)
+    let placed = LogEvent::HoldPlaced {
+        scope: new.scope.clone(),
+        until,
+        class: new.class,
+        reason: new.reason.clone(),
+    };
+    append(tx, context, About::default(), &placed)
 }
 
 /// Names the run that probes whether the conditions are over.
@@ -155,8 +159,7 @@ pub(crate) fn lift_probed(
                 run: Some(run),
                 ..About::default()
             },
-            "hold_lifted",
-            &json!({}),
+            &LogEvent::HoldLifted {},
         )?;
     }
     Ok(())
@@ -187,8 +190,9 @@ impl Store {
         self.write(context, |tx| {
             let lifted = tx.prepare_cached("DELETE FROM hold")?.execute([])?;
             if lifted > 0 {
-                let payload = json!({ "count": lifted });
-                append(tx, context, About::default(), "holds_lifted", &payload)?;
+                let count = lifted as u64;
+                let event = LogEvent::HoldsLifted { count };
+                append(tx, context, About::default(), &event)?;
             }
             Ok(lifted)
         })

@@ -1,17 +1,17 @@
 //! Writing issues: adding, editing, moving.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use serde_json::json;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{
     AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, apply, check_labels,
     check_required_text, check_text, check_title,
 };
+use symphony_core::log::LogEvent;
 use symphony_core::pull_request::PrState;
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
-use crate::event::{About, append, moved_payload};
+use crate::event::{About, append};
 use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::note::add_limited_comment;
@@ -167,7 +167,7 @@ impl Store {
             set_counts(tx, id, AttemptCounts::default())?;
             tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
                 .execute([id.as_str()])?;
-            append(tx, context, About::issue(id), "counts_cleared", &json!({}))?;
+            append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
             load_issue(tx, id)
         })
     }
@@ -198,8 +198,10 @@ pub(crate) fn add_issue_in(
         tx,
         context,
         About::issue(&id),
-        "issue_added",
-        &json!({ "state": state, "title": new.title }),
+        &LogEvent::IssueAdded {
+            state: state.clone(),
+            title: new.title.clone(),
+        },
     )?;
     Ok(id)
 }
@@ -367,8 +369,11 @@ pub(crate) fn move_in(
         tx,
         context,
         About::issue(id),
-        "issue_moved",
-        &moved_payload(event, &issue.state, &state),
+        &LogEvent::IssueMoved {
+            event: event.clone(),
+            from: issue.state.status(),
+            to: state.status(),
+        },
     )?;
     // who accepts a phase writes the label itself
     if state.status() == IssueStatus::Todo && !matches!(event, IssueEvent::PhaseAccepted { .. }) {

@@ -4,9 +4,9 @@
 //! which saves unmerged work, and an issue whose pull request was merged is never deleted.
 
 use rusqlite::{Connection, Transaction, params};
-use serde_json::json;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{Issue, IssueEvent};
+use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -87,8 +87,9 @@ impl Store {
                     project: Some(&issue.project),
                     ..About::issue(id)
                 },
-                "issue_deleted",
-                &json!({ "title": issue.title }),
+                &LogEvent::IssueDeleted {
+                    title: issue.title.clone(),
+                },
             )?;
             remove_rows(tx, id)?;
             Ok(issue)
@@ -152,6 +153,9 @@ fn detach(
     id: &IssueId,
     found: &IssueReferrers,
 ) -> Result<(), StoreError> {
+    let released = LogEvent::IssueEdited {
+        released_from: Some(id.clone()),
+    };
     for dependent in &found.dependents {
         let kept: Vec<IssueId> = load_issue(tx, dependent)?
             .depends_on
@@ -159,22 +163,14 @@ fn detach(
             .filter(|dependency| dependency != id)
             .collect();
         set_dependencies(tx, dependent, &kept)?;
-        let payload = json!({ "released_from": id });
-        append(
-            tx,
-            context,
-            About::issue(dependent),
-            "issue_edited",
-            &payload,
-        )?;
+        append(tx, context, About::issue(dependent), &released)?;
     }
     for subtask in &found.subtasks {
         tx.execute(
             "UPDATE issue SET parent = NULL WHERE id = ?1",
             [subtask.as_str()],
         )?;
-        let payload = json!({ "released_from": id });
-        append(tx, context, About::issue(subtask), "issue_edited", &payload)?;
+        append(tx, context, About::issue(subtask), &released)?;
     }
     leave_parent(tx, context, id)
 }

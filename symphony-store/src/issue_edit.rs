@@ -1,12 +1,12 @@
 //! Changing fields of an issue, alone or with a move.
 
 use rusqlite::{Transaction, params};
-use serde_json::json;
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{
     AttemptCounts, Issue, IssueEvent, IssueStatus, Priority, Size, check_labels,
     check_required_text, check_text, check_title, phase_of,
 };
+use symphony_core::log::LogEvent;
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -128,7 +128,7 @@ fn edit_in(
         if context.actor == Actor::Human && begins_phase(&issue, labels) {
             // what was counted was of another phase; a shelved issue's is told until it is asked for again
             set_counts(tx, id, AttemptCounts::default())?;
-            append(tx, context, About::issue(id), "counts_cleared", &json!({}))?;
+            append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
         }
         end_superseded(tx, context, id)?;
     }
@@ -142,7 +142,14 @@ fn edit_in(
             [id.as_str()],
         )?;
     }
-    append(tx, context, About::issue(id), "issue_edited", &json!({}))
+    append(
+        tx,
+        context,
+        About::issue(id),
+        &LogEvent::IssueEdited {
+            released_from: None,
+        },
+    )
 }
 
 /// Says whether labels take an issue that is worked on to another phase; one without a phase is as in `ready`.

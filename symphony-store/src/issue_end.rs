@@ -1,12 +1,12 @@
 //! The end of an issue by a person's word, together with what depends on it: both or neither.
 
 use rusqlite::{Connection, Transaction};
-use serde_json::json;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{
     Dependency, DependentEffect, DependentsFate, Issue, IssueEvent, IssueStatus,
     check_required_text, settle_dependents,
 };
+use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -105,8 +105,9 @@ fn settle(
                 tx,
                 context,
                 About::issue(issue),
-                "issue_edited",
-                &json!({ "released_from": gone }),
+                &LogEvent::IssueEdited {
+                    released_from: Some(gone.clone()),
+                },
             )?;
             format!("It no longer depends on {gone}, which was cancelled.")
         }

@@ -1,8 +1,8 @@
 //! What the store knows of issues' worktrees and branches: clean-up finds them by it.
 
 use rusqlite::{OptionalExtension, params};
-use serde_json::json;
 use symphony_core::id::IssueId;
+use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -30,8 +30,7 @@ impl Store {
                 tx,
                 context,
                 About::issue(id),
-                "branch_deletion_requested",
-                &json!({}),
+                &LogEvent::BranchDeletionRequested {},
             )
         })
     }
@@ -64,12 +63,12 @@ impl Store {
                 "UPDATE issue SET has_worktree = ?2 WHERE id = ?1",
                 params![id.as_str(), present],
             )?;
-            let kind = if present {
-                "worktree_present"
+            let event = if present {
+                LogEvent::WorktreePresent {}
             } else {
-                "worktree_removed"
+                LogEvent::WorktreeRemoved {}
             };
-            append(tx, context, About::issue(id), kind, &json!({}))
+            append(tx, context, About::issue(id), &event)
         })
     }
 }

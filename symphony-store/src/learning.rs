@@ -4,12 +4,12 @@
 //! in a table of its own, made here when it is recorded (`learning_rank`).
 
 use rusqlite::{Connection, Row, Transaction, params};
-use serde_json::json;
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::{
     CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
 };
 use symphony_core::learning::{Learning, LearningType};
+use symphony_core::log::LogEvent;
 use symphony_learning::{Prepared, normalise};
 
 use crate::context::Context;
@@ -221,13 +221,8 @@ impl Store {
                 issue: new.issue.as_ref(),
                 run: None,
             };
-            append(
-                tx,
-                context,
-                about,
-                "learning_added",
-                &json!({ "learning": new.id }),
-            )?;
+            let learning = new.id.clone();
+            append(tx, context, about, &LogEvent::LearningAdded { learning })?;
             load_learning(tx, new.id.as_str())
         })
     }

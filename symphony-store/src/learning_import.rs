@@ -1,8 +1,8 @@
 //! Learnings that come from an export: a backup, or another installation.
 
 use rusqlite::Transaction;
-use serde_json::json;
 use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::log::LogEvent;
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -49,8 +49,11 @@ impl Store {
                     project: Some(project),
                     ..About::default()
                 };
-                let counts = json!({ "added": imported.added, "skipped": imported.skipped });
-                append(tx, context, about, "learnings_imported", &counts)?;
+                let counts = LogEvent::LearningsImported {
+                    added: imported.added,
+                    skipped: imported.skipped,
+                };
+                append(tx, context, about, &counts)?;
                 Ok(imported)
             })?;
             total.added += imported.added;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use rusqlite::params;
-use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::id::{LearningId, ProjectId, RunId};
 use symphony_core::learning::Learning;
+use symphony_core::log::LogEvent;
 use symphony_core::run::RunStatus;
 use symphony_learning::Prepared;
 
@@ -51,10 +51,11 @@ enum Standing {
 }
 
 impl Standing {
-    const fn event(self) -> &'static str {
+    fn event(self, learning: &LearningId) -> LogEvent {
+        let learning = learning.clone();
         match self {
-            Self::Retired => "learning_retired",
-            Self::Active => "learning_restored",
+            Self::Retired => LogEvent::LearningRetired { learning },
+            Self::Active => LogEvent::LearningRestored { learning },
         }
     }
 }
@@ -191,13 +192,7 @@ impl Store {
                         issue: record.issue.as_ref(),
                         run: None,
                     };
-                    append(
-                        tx,
-                        context,
-                        about,
-                        standing.event(),
-                        &json!({ "learning": id }),
-                    )?;
+                    append(tx, context, about, &standing.event(id))?;
                     record.retired = retired;
                 }
                 records.push(record);

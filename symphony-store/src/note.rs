@@ -1,9 +1,9 @@
 //! Comments and findings.
 
 use rusqlite::{Transaction, params};
-use serde_json::json;
 use symphony_core::id::{CommentId, FindingId, IssueId};
 use symphony_core::issue::{Comment, Finding, FindingKind, check_paths, check_required_text};
+use symphony_core::log::LogEvent;
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -73,8 +73,7 @@ pub(crate) fn add_comment_in(
         tx,
         context,
         About::issue(issue),
-        "comment_added",
-        &json!({ "comment": id }),
+        &LogEvent::CommentAdded { comment: id },
     )?;
     Ok(id)
 }
@@ -125,8 +124,10 @@ pub(crate) fn add_finding_in(
         tx,
         context,
         About::issue(issue),
-        "finding_added",
-        &json!({ "finding": id, "kind": new.kind }),
+        &LogEvent::FindingAdded {
+            finding: id,
+            kind: new.kind,
+        },
     )?;
     Ok(id)
 }

@@ -4,10 +4,10 @@
 //! then the claim is settled with that commit. One that is still `submitted` when its run ends is rejected.
 
 use rusqlite::{Transaction, params};
-use serde_json::json;
 use symphony_core::contract::{ClaimState, PhaseClaim};
 use symphony_core::id::{ClaimId, IssueId, PhaseName, RunId};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus, check_required_text, check_text};
+use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -127,14 +127,12 @@ impl Store {
                 "UPDATE phase_claim SET state = ?2, head_commit = ?3, reasons = ?4 WHERE id = ?1",
                 params![id.get(), state.name(), commit, to_json(warnings)],
             )?;
-            let payload = json!({ "claim": id, "state": state, "commit": commit });
-            append(
-                tx,
-                context,
-                About::issue(&claim.issue),
-                "claim_settled",
-                &payload,
-            )?;
+            let settled = LogEvent::ClaimSettled {
+                claim: id,
+                state,
+                commit: commit.to_owned(),
+            };
+            append(tx, context, About::issue(&claim.issue), &settled)?;
             load_claim(tx, id)
         })
     }
@@ -180,14 +178,11 @@ impl Store {
                 "UPDATE phase_claim SET head_commit = ?2 WHERE id = ?1",
                 params![id.get(), commit],
             )?;
-            let payload = json!({ "claim": id, "commit": commit });
-            append(
-                tx,
-                context,
-                About::issue(&claim.issue),
-                "claim_head_moved",
-                &payload,
-            )?;
+            let moved = LogEvent::ClaimHeadMoved {
+                claim: id,
+                commit: commit.to_owned(),
+            };
+            append(tx, context, About::issue(&claim.issue), &moved)?;
             load_claim(tx, id)
         })
     }
@@ -262,14 +257,13 @@ fn insert(
         ],
     )?;
     let id = ClaimId::new(tx.last_insert_rowid());
-    let payload = json!({ "claim": id, "phase": new.phase, "state": state, "reasons": reasons });
-    append(
-        tx,
-        context,
-        About::issue(&issue.id),
-        "phase_claimed",
-        &payload,
-    )?;
+    let claimed = LogEvent::PhaseClaimed {
+        claim: id,
+        phase: new.phase.clone(),
+        state,
+        reasons: reasons.to_vec(),
+    };
+    append(tx, context, About::issue(&issue.id), &claimed)?;
     Ok(id)
 }
 
@@ -284,14 +278,11 @@ pub(crate) fn reject(
         "UPDATE phase_claim SET state = 'rejected', open = 0, reasons = ?2 WHERE id = ?1",
         params![claim.id.get(), to_json(&[reason])],
     )?;
-    let payload = json!({ "claim": claim.id, "reason": reason });
-    append(
-        tx,
-        context,
-        About::issue(&claim.issue),
-        "claim_rejected",
-        &payload,
-    )
+    let rejected = LogEvent::ClaimRejected {
+        claim: claim.id,
+        reason: reason.to_owned(),
+    };
+    append(tx, context, About::issue(&claim.issue), &rejected)
 }
 
 /// Returns the accepted claim whose step is still to come when a run ends, after closing what the run left that can not

@@ -1,14 +1,14 @@
 //! Verdicts on phase claims, and the step of an issue to its next phase.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{ClaimState, PhaseClaim};
-use symphony_core::id::{ClaimId, IssueId, PhaseName};
+use symphony_core::id::{ClaimId, IssueId};
 use symphony_core::issue::{
     AttemptCounts, FindingKind, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, check_required_text,
     check_text,
 };
+use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{Verdict, VerdictKind};
 use symphony_core::run::{ProtectionLevel, RunTarget};
 
@@ -190,14 +190,12 @@ fn write_verdict(
         let comment = format!("{word} the phase {}{said}", claim.phase);
         add_comment_in(tx, context, &claim.issue, &comment)?;
     }
-    let payload = json!({ "claim": claim.id, "kind": verdict.kind, "commit": verdict.commit });
-    append(
-        tx,
-        context,
-        About::issue(&claim.issue),
-        "phase_judged",
-        &payload,
-    )
+    let judged = LogEvent::PhaseJudged {
+        claim: claim.id,
+        kind: verdict.kind,
+        commit: verdict.commit.clone(),
+    };
+    append(tx, context, About::issue(&claim.issue), &judged)
 }
 
 /// Takes the step of an accepted claim: the transition, and the label.
@@ -263,16 +261,10 @@ fn close_step(
         "UPDATE phase_claim SET open = 0 WHERE id = ?1",
         [claim.id.get()],
     )?;
-    let payload = json!({
-        "claim": claim.id,
-        "from": claim.phase,
-        "to": claim.next_phase.as_ref().map(PhaseName::as_str),
-    });
-    append(
-        tx,
-        context,
-        About::issue(&claim.issue),
-        "phase_advanced",
-        &payload,
-    )
+    let advanced = LogEvent::PhaseAdvanced {
+        claim: claim.id,
+        from: claim.phase.clone(),
+        to: claim.next_phase.clone(),
+    };
+    append(tx, context, About::issue(&claim.issue), &advanced)
 }

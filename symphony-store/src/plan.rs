@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
-use serde_json::json;
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId};
+use symphony_core::log::LogEvent;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{PhaseProgress, PhaseState, PlanState, PlanStatus};
 use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
@@ -251,8 +251,10 @@ fn insert(tx: &Transaction<'_>, context: &Context, new: &NewPlan) -> Result<(), 
         tx,
         context,
         &new.id,
-        "plan_created",
-        &json!({ "path": new.path, "phases": dag.ids() }),
+        &LogEvent::PlanCreated {
+            path: new.path.clone(),
+            phases: dag.ids().to_vec(),
+        },
     )?;
     let before = load_head(tx, &new.id)?;
     let mut record = before.clone();

@@ -2,8 +2,8 @@
 //! phases, in one transaction.
 
 use rusqlite::{Transaction, params};
-use serde_json::json;
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::log::LogEvent;
 use symphony_core::plan::state::{
     PhaseProgress, PhaseState, PlanEvent, PlanState, PlanTransitionError, apply, settle,
 };
@@ -26,11 +26,7 @@ pub(crate) fn apply_in(
 ) -> Result<(), StoreError> {
     for event in events {
         apply(state, event).map_err(|source| refused(plan, source))?;
-        let payload = serde_json::to_value(event).map_err(|error| StoreError::InvalidRow {
-            what: "plan event",
-            found: error.to_string(),
-        })?;
-        append_plan(tx, context, plan, "plan_event", &payload)?;
+        append_plan(tx, context, plan, &LogEvent::PlanChanged(event.clone()))?;
     }
     Ok(())
 }
@@ -285,7 +281,8 @@ impl Store {
                 ..before.clone()
             };
             write_changes(tx, &before, &record)?;
-            append_plan(tx, context, id, "plan_merged", &json!({ "commit": commit }))
+            let commit = commit.to_owned();
+            append_plan(tx, context, id, &LogEvent::PlanMerged { commit })
         })
     }
 }

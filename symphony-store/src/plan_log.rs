@@ -1,9 +1,9 @@
 //! The log of a plan, and the plan that it tells.
 
 use rusqlite::{Transaction, params};
-use serde_json::Value;
-use symphony_core::id::{PlanId, PlanPhaseId};
-use symphony_core::plan::state::{PlanEvent, PlanState, apply};
+use symphony_core::id::PlanId;
+use symphony_core::log::{LogEvent, fold_plan as fold};
+use symphony_core::plan::state::PlanState;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -16,8 +16,7 @@ pub(crate) fn append_plan(
     tx: &Transaction<'_>,
     context: &Context,
     plan: &PlanId,
-    kind: &str,
-    payload: &Value,
+    event: &LogEvent,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
         "INSERT INTO event (at, project, plan, run, actor, kind, payload)
@@ -28,8 +27,8 @@ pub(crate) fn append_plan(
         plan.as_str(),
         context.actor.run().map(symphony_core::id::RunId::as_str),
         context.actor.author().name(),
-        kind,
-        to_json(payload),
+        event.kind(),
+        to_json(&event.payload()),
     ])?;
     Ok(())
 }
@@ -39,31 +38,14 @@ pub(crate) fn append_plan(
 /// # Errors
 /// When the log holds an event that does not fit, or does not begin with the plan's making.
 pub fn fold_plan(events: &[EventRecord]) -> Result<PlanState, StoreError> {
-    let mut state: Option<PlanState> = None;
-    for entry in events {
-        match (entry.kind.as_str(), state.as_mut()) {
-            ("plan_created", _) => {
-                let ids = entry.payload.get("phases").cloned().unwrap_or_default();
-                let ids: Vec<PlanPhaseId> =
-                    serde_json::from_value(ids).map_err(|error| invalid(&error))?;
-                state = Some(PlanState::new(&ids, entry.at));
-            }
-            ("plan_event", Some(state)) => {
-                let event: PlanEvent = serde_json::from_value(entry.payload.clone())
-                    .map_err(|error| invalid(&error))?;
-                apply(state, &event).map_err(|error| invalid(&error))?;
-            }
-            _ => {}
-        }
-    }
-    state.ok_or_else(|| invalid(&"no plan_created"))
-}
-
-fn invalid(found: &dyn std::fmt::Display) -> StoreError {
-    StoreError::InvalidRow {
+    let log: Vec<_> = events
+        .iter()
+        .map(|entry| (entry.at, entry.event()))
+        .collect();
+    fold(log.iter().map(|(at, event)| (*at, event))).map_err(|error| StoreError::InvalidRow {
         what: "event log of a plan",
-        found: found.to_string(),
-    }
+        found: error.to_string(),
+    })
 }
 
 impl Store {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use serde_json::json;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::log::LogEvent;
 use symphony_core::plan::Artifact;
 use symphony_core::plan::state::{
     PhaseEvent, PhaseOutcome, PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent,
@@ -230,8 +230,12 @@ impl Store {
                     context.now.as_millisecond()
                 ],
             )?;
-            let payload = json!({ "phase": phase, "run": run, "outcome": recorded.outcome });
-            append_plan(tx, context, &plan, "phase_outcome", &payload)
+            let event = LogEvent::PhaseOutcomeRecorded {
+                phase,
+                run: run.clone(),
+                outcome: recorded.outcome.clone(),
+            };
+            append_plan(tx, context, &plan, &event)
         })
     }
 

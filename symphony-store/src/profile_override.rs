@@ -1,10 +1,10 @@
 //! What the database adds to agent profiles, for one project or for all (spec: contracts, "Agent profile").
 
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
-use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::check_text;
+use symphony_core::log::LogEvent;
 use symphony_core::profile::{ModelChoice, ProfileOverride};
 
 use crate::context::Context;
@@ -124,12 +124,13 @@ pub(crate) fn set_override_in(
         project,
         ..About::default()
     };
-    let payload = json!({
-        "agent": agent,
-        "model": model,
-        "instructions_chars": now.custom_instructions.as_ref().map(|text| text.chars().count()),
-    });
-    append(tx, context, about, "profile_override_set", &payload)?;
+    let instructions = now.custom_instructions.as_ref();
+    let set = LogEvent::ProfileOverrideSet {
+        agent: agent.clone(),
+        model: model.map(str::to_owned),
+        instructions_chars: instructions.map(|text| text.chars().count() as u64),
+    };
+    append(tx, context, about, &set)?;
     Ok(now)
 }
 

@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use serde_json::{Value, json};
+use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{ProjectId, is_prefix};
+use symphony_core::log::LogEvent;
 use symphony_core::project::WizardState;
 
 use crate::context::Context;
@@ -104,7 +105,7 @@ impl Store {
                 params![new.id.as_str(), new.name, root, new.prefix, context.now.as_millisecond()],
             )?;
             let about = About { project: Some(&new.id), ..About::default() };
-            append(tx, context, about, "project_added", &json!({ "prefix": new.prefix }))
+            append(tx, context, about, &LogEvent::ProjectAdded { prefix: new.prefix.clone() })
         })?;
         self.project(&new.id)
     }

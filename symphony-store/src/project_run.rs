@@ -1,9 +1,10 @@
 //! The end of runs that concern a project rather than the work on an issue: its own agents, and intake.
 
 use rusqlite::{Transaction, params};
-use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
+use symphony_core::issue::TriageOutcome;
+use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
     ProjectRouting, ProjectRunEnd, met_global_condition, route_project_run_end,
 };
@@ -45,8 +46,7 @@ pub(crate) fn end_wizard(
         issue: None,
         run: Some(&run.id),
     };
-    let payload = json!({ "wizard": state });
-    append(tx, context, about, "wizard_ended", &payload)
+    append(tx, context, about, &LogEvent::WizardEnded { wizard: state })
 }
 
 /// Records what intake made of an issue, so that it looks at it once. A run that met a global condition did not look.
@@ -66,21 +66,19 @@ pub(crate) fn end_intake(
         [run.id.as_str(), issue.as_str()],
         |row| row.get(0),
     )?;
-    let intake = if changed { "changed" } else { "unchanged" };
+    let intake = if changed {
+        TriageOutcome::Changed
+    } else {
+        TriageOutcome::Unchanged
+    };
     tx.execute(
         "UPDATE issue SET intake = ?2 WHERE id = ?1",
-        params![issue.as_str(), intake],
+        params![issue.as_str(), intake.name()],
     )?;
     let about = About {
         project: Some(&run.project),
         issue: Some(issue),
         run: Some(&run.id),
     };
-    append(
-        tx,
-        context,
-        about,
-        "issue_triaged",
-        &json!({ "intake": intake }),
-    )
+    append(tx, context, about, &LogEvent::IssueTriaged { intake })
 }

@@ -1,11 +1,12 @@
 //! Setting a project up: what its row says of gates, paths and thresholds, and how far its wizard came.
 
 use rusqlite::{Transaction, params};
-use serde_json::{Value, json};
+use serde_json::Value;
 use symphony_core::agent::AgentType;
 use symphony_core::config::parse_project_row;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::check_text;
+use symphony_core::log::LogEvent;
 use symphony_core::project::WizardState;
 
 use crate::context::Context;
@@ -67,12 +68,12 @@ impl Store {
                     set_override_in(tx, context, agent, Some(id), &edit)?;
                 }
             }
+            let settings = setup.settings.clone();
             append(
                 tx,
                 context,
                 about(id),
-                "project_configured",
-                &setup.settings,
+                &LogEvent::ProjectConfigured(settings),
             )
         })?;
         self.project(id)
@@ -91,7 +92,8 @@ impl Store {
         check_settings(settings)?;
         self.write(context, |tx| {
             write_settings(tx, id, settings)?;
-            append(tx, context, about(id), "project_settings_set", settings)
+            let event = LogEvent::ProjectSettingsSet(settings.clone());
+            append(tx, context, about(id), &event)
         })?;
         self.project(id)
     }
@@ -117,7 +119,7 @@ impl Store {
                 )));
             }
             set_wizard(tx, id, WizardState::Pending)?;
-            append(tx, context, about(id), "wizard_restarted", &json!({}))
+            append(tx, context, about(id), &LogEvent::WizardRestarted {})
         })?;
         self.project(id)
     }

@@ -1,8 +1,8 @@
 //! Pull requests published elsewhere: the intent is recorded first, then what came of it.
 
 use rusqlite::{OptionalExtension, Row, params};
-use serde_json::json;
 use symphony_core::id::PrId;
+use symphony_core::log::LogEvent;
 use symphony_core::publication::{Publication, PublicationState};
 
 use crate::context::{Actor, Context};
@@ -136,8 +136,8 @@ impl Store {
                 params![pr.get(), found.head_commit, now],
             )?;
             let id = tx.last_insert_rowid();
-            let payload = json!({ "pr": pr, "commit": found.head_commit });
-            append(tx, context, About::issue(&found.issue), "publication_begun", &payload)?;
+            let begun = LogEvent::PublicationBegun { pr, commit: found.head_commit.clone() };
+            append(tx, context, About::issue(&found.issue), &begun)?;
             Ok(Some(id))
         })
     }
@@ -171,8 +171,12 @@ impl Store {
                     context.now.as_millisecond(),
                 ],
             )?;
-            let payload = json!({ "pr": pr, "state": state, "url": outcome.url });
-            append(tx, context, About::issue(&found.issue), "publication_ended", &payload)
+            let ended = LogEvent::PublicationEnded {
+                pr,
+                state,
+                url: outcome.url.clone(),
+            };
+            append(tx, context, About::issue(&found.issue), &ended)
         })
     }
 }

@@ -1,12 +1,12 @@
 //! Pull requests: opened by a worker's run, judged on their head commit, merged by a human.
 
 use rusqlite::{Transaction, params};
-use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{
     FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
 };
+use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerdictKind, VerifiedGates,
 };
@@ -74,13 +74,8 @@ pub(crate) fn set_state(
         "UPDATE pull_request SET state = ?2, updated_at = ?3 WHERE id = ?1",
         params![pr.id.get(), state.name(), context.now.as_millisecond()],
     )?;
-    append(
-        tx,
-        context,
-        About::issue(&pr.issue),
-        "pr_state",
-        &json!({ "pr": pr.id, "state": state }),
-    )
+    let moved = LogEvent::PullRequestMoved { pr: pr.id, state };
+    append(tx, context, About::issue(&pr.issue), &moved)
 }
 
 /// Writes a verdict.
@@ -166,14 +161,11 @@ impl Store {
                 };
                 add_limited_finding(tx, context, &new.issue, &finding)?;
             }
-            let payload = json!({ "pr": id, "head": new.head_commit });
-            append(
-                tx,
-                context,
-                About::issue(&new.issue),
-                "pr_created",
-                &payload,
-            )?;
+            let opened = LogEvent::PullRequestOpened {
+                pr: id,
+                head: new.head_commit.clone(),
+            };
+            append(tx, context, About::issue(&new.issue), &opened)?;
             load_pr(tx, id)
         })
     }
@@ -256,14 +248,12 @@ impl Store {
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
-            let payload = json!({ "pr": id, "base_before": base_before, "merged": merged });
-            append(
-                tx,
-                context,
-                About::issue(&pr.issue),
-                "merge_intended",
-                &payload,
-            )
+            let intended = LogEvent::MergeIntended {
+                pr: id,
+                base_before: base_before.to_owned(),
+                merged: merged.to_owned(),
+            };
+            append(tx, context, About::issue(&pr.issue), &intended)
         })
     }
 
@@ -326,14 +316,12 @@ impl Store {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
             write_gates(tx, id, gates)?;
-            let payload = json!({ "pr": id, "commit": gates.commit, "green": gates.green() });
-            append(
-                tx,
-                context,
-                About::issue(&pr.issue),
-                "gates_verified",
-                &payload,
-            )
+            let verified = LogEvent::GatesVerified {
+                pr: id,
+                commit: gates.commit.clone(),
+                green: gates.green(),
+            };
+            append(tx, context, About::issue(&pr.issue), &verified)
         })
     }
 

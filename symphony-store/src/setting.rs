@@ -1,8 +1,8 @@
 //! Settings of the installation that commands change: the pause of dispatch; and when old logs were last removed.
 
 use rusqlite::{OptionalExtension, params};
-use serde_json::json;
 use symphony_core::Timestamp;
+use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -37,8 +37,7 @@ impl Store {
                 tx,
                 context,
                 About::default(),
-                "dispatch_paused",
-                &json!({ "paused": paused }),
+                &LogEvent::DispatchPaused { paused },
             )
         })
     }

@@ -6,7 +6,9 @@ mod record;
 mod state;
 mod transfer;
 
-pub use attributes::{CommentAuthor, FindingKind, IssueStatus, Priority, Resolution, Size, TriageOutcome};
+pub use attributes::{
+    CommentAuthor, FindingKind, IssueStatus, Priority, Resolution, Size, TriageOutcome,
+};
 pub use dependents::{Dependency, DependentEffect, DependentsFate, settle_dependents};
 pub use record::{
     AttemptCounts, Comment, FieldError, Finding, Issue, LABEL_CHARS_MAX, LABELS_MAX,

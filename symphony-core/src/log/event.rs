@@ -7,7 +7,9 @@ use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::contract::ClaimState;
 use crate::failure::ErrorClass;
-use crate::id::{ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, RunId};
+use crate::id::{
+    ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, RunId,
+};
 use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, TriageOutcome};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
 use crate::project::WizardState;

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
-use serde_json::Value;
+use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::invariant::{Invariant, Violation};
-use symphony_core::issue::AttemptCounts;
+use symphony_core::issue::{AttemptCounts, IssueEvent};
+use symphony_core::log::{LogEvent, Replay, RunEnd};
+use symphony_core::run::RunStatus;
 
 use crate::error::StoreError;
 use crate::event::{EventRecord, fold_issue, load_events};
@@ -93,7 +95,9 @@ fn check_issue(
 /// Says whether a person deleted the issue: its log stays.
 fn is_deleted(conn: &Connection, id: &IssueId) -> Result<bool, StoreError> {
     let log = load_events(conn, id)?;
-    Ok(log.iter().any(|event| event.kind == "issue_deleted"))
+    Ok(log
+        .iter()
+        .any(|record| matches!(record.event(), LogEvent::IssueDeleted { .. })))
 }
 
 /// Replays what counts towards the circuit breaker, and looks at each run whether it had to count.
@@ -105,50 +109,39 @@ fn check_counts(
 ) {
     let mut counts = AttemptCounts::default();
     let mut agents = BTreeMap::new();
-    for event in log {
-        let text = |pointer: &str| event.payload.pointer(pointer).and_then(Value::as_str);
-        match event.kind.as_str() {
-            "counts_cleared" | "phase_advanced" => counts = AttemptCounts::default(),
-            "issue_moved" => {
-                if let Some("queued" | "reopened" | "phase_accepted") = text("/event/event") {
-                    counts = AttemptCounts::default();
-                }
+    for record in log {
+        let event = record.event();
+        match event.replay() {
+            Replay::CountsCleared
+            | Replay::IssueStep(
+                IssueEvent::Queued | IssueEvent::Reopened | IssueEvent::PhaseAccepted { .. },
+            ) => counts = AttemptCounts::default(),
+            Replay::RunBegins(agent) => {
+                agents.insert(&record.run, agent.clone());
             }
-            "run_claimed" => {
-                agents.insert(&event.run, text("/agent").unwrap_or_default());
-            }
-            "run_ended" => {
-                let status = text("/status");
-                let class = text("/error").and_then(|name| ErrorClass::parse(name).ok());
-                let waited = class.is_some_and(ErrorClass::is_hold) || status == Some("cancelled");
-                let counted = event.payload.pointer("/counted") == Some(&Value::Bool(true));
-                // triage is no attempt, a spending cap no failure, and a phase that is left counts from nothing
-                let exempt = agents.get(&event.run).copied() == Some("intake")
-                    || text("/cap").is_some()
-                    || event.payload.pointer("/advanced") == Some(&Value::Bool(true));
-                let wrong = match (counted, waited) {
-                    (true, true) => {
-                        Some((Invariant::I5, "counts, though it met a global condition"))
-                    }
-                    (false, false) if !exempt => Some((Invariant::I4, "does not count")),
-                    _ => None,
-                };
-                if let Some((invariant, what)) = wrong {
-                    let run = event.run.as_ref().map_or("?", RunId::as_str);
-                    let ended = class.map_or(status.unwrap_or("?"), |class| class.name());
+            Replay::RunEnds(end) => {
+                let agent = agents.get(&record.run);
+                if let Some((invariant, what)) = misjudged(end, agent) {
+                    let run = record.run.as_ref().map_or("?", RunId::as_str);
+                    let ended = end.error.map_or(end.status.name(), ErrorClass::name);
                     let detail = format!("the end of run {run} ({ended}) {what}");
                     found.push(Violation::new(invariant, id.as_str(), detail));
                 }
-                if counted {
+                if end.counted {
                     counts.total_runs = counts.total_runs.saturating_add(1);
-                    counts.consecutive_failures = if status == Some("succeeded") {
+                    counts.consecutive_failures = if end.status == RunStatus::Succeeded {
                         0
                     } else {
                         counts.consecutive_failures.saturating_add(1)
                     };
                 }
             }
-            _ => {}
+            Replay::IssueBegins(_)
+            | Replay::IssueStep(_)
+            | Replay::PlanBegins(_)
+            | Replay::PlanStep(_)
+            | Replay::Unreadable { .. }
+            | Replay::Nothing => {}
         }
     }
     if counts != recorded {
@@ -158,6 +151,18 @@ fn check_counts(
             in_words(counts)
         );
         found.push(Violation::new(Invariant::I4, id.as_str(), detail));
+    }
+}
+
+/// Says what is wrong when the end of a run counts although it must not, or the other way round.
+fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'static str)> {
+    let waited = end.error.is_some_and(ErrorClass::is_hold) || end.status == RunStatus::Cancelled;
+    // triage is no attempt, a spending cap no failure, and a phase that is left counts from zero
+    let exempt = agent == Some(&AgentType::Intake) || end.cap.is_some() || end.advanced;
+    match (end.counted, waited) {
+        (true, true) => Some((Invariant::I5, "counts, though it met a global condition")),
+        (false, false) if !exempt => Some((Invariant::I4, "does not count")),
+        _ => None,
     }
 }
 

@@ -8,11 +8,14 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::PhaseName;
 use symphony_core::invariant::{CheckedOn, Invariant};
 use symphony_core::issue::IssueEvent;
+use symphony_core::log::LogEvent;
 use symphony_core::plan::PlanOptions;
 use symphony_core::plan::state::PhaseWork;
 use symphony_core::pull_request::{VerdictKind, VerifiedGates};
 use symphony_core::run::{RunStatus, RunTarget};
-use symphony_store::{AuditRequest, IssueEdit, NewIssue, NewSubtask, Settlement, Store};
+use symphony_store::{
+    AuditRequest, EventRecord, IssueEdit, NewIssue, NewSubtask, Settlement, Store,
+};
 
 use crate::plans;
 use crate::queries::snapshot_request;
@@ -317,8 +320,13 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     ),
     (
         Invariant::I11,
-        "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"dispatched\"}}')",
+        "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"dispatched\"},\"from\":\"todo\",\"to\":\"in_progress\"}')",
         &["I11 DEM-1: the database holds an invalid event log (``dispatched` does not apply to an issue in `done`; from `done` a human can move it to `todo``): restore a backup, or ask for help with it"],
+    ),
+    (
+        Invariant::I11,
+        "INSERT INTO event (at, issue, actor, kind, payload) VALUES (1, 'DEM-1', 'human', 'issue_moved', '{\"event\":{\"event\":\"beamed_up\"}}')",
+        &["I11 DEM-1: the database holds an invalid event log (`an unreadable issue_moved: {\"event\":{\"event\":\"beamed_up\"}}`): restore a backup, or ask for help with it"],
     ),
     (
         Invariant::I12,
@@ -397,6 +405,34 @@ fn where_everything_is_in_order_nothing_is_found() {
     let path = folder.path().join("s.db");
     sample(&path);
     assert_eq!(findings(&path), Vec::<String>::new());
+}
+
+#[test]
+fn entries_of_a_newer_version_are_no_violation() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("s.db");
+    sample(&path);
+    let conn = Connection::open(&path).unwrap();
+    conn.execute_batch(
+        "INSERT INTO event (at, issue, actor, kind, payload) VALUES
+         (1, 'DEM-1', 'human', 'tea_made', '{\"sugar\":2}'),
+         (1, 'DEM-1', 'human', 'comment_added', '{\"poem\":\"7\"}')",
+    )
+    .unwrap();
+    drop(conn);
+    assert_eq!(findings(&path), Vec::<String>::new());
+    let store = Store::open_existing(&path).unwrap();
+    let log = store.events_of_issue(&"DEM-1".parse().unwrap()).unwrap();
+    let unknown: Vec<_> = log
+        .iter()
+        .map(EventRecord::event)
+        .filter(|event| matches!(event, LogEvent::Unknown { .. }))
+        .map(|event| format!("{} {}", event.kind(), event.payload()))
+        .collect();
+    assert_eq!(
+        unknown,
+        ["tea_made {\"sugar\":2}", "comment_added {\"poem\":\"7\"}"]
+    );
 }
 
 #[test]
