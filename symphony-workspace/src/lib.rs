@@ -22,6 +22,7 @@ mod merge;
 pub mod plan_file;
 mod pristine;
 mod project;
+pub mod proposal;
 mod repository;
 mod secrets;
 mod whole_file;

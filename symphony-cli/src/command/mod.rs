@@ -37,7 +37,7 @@ pub(crate) use demo::DemoArgs;
 pub(crate) use doctor::DoctorArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use inbox::InboxArgs;
-pub(crate) use init::InitArgs;
+pub(crate) use init::{InitArgs, Place};
 pub(crate) use issue::IssueCommand;
 pub(crate) use learnings::LearningsCommand;
 pub(crate) use man::ManArgs;

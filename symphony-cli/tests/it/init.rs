@@ -35,7 +35,9 @@ fn a_repository_is_set_up_once_and_its_tree_stays_clean() {
 #[test]
 fn gates_are_detected_and_a_file_that_is_there_stays() {
     let project = Project::repository("tool");
-    std::fs::write(project.root.join("Makefile"), "test:\n\ttrue\n").unwrap();
+    project.commit_files(&[("Makefile", "test:\n\ttrue\n")]);
+    // gates run in a checkout of a commit, where a file that is not committed is missing
+    std::fs::write(project.root.join("go.mod"), "module tool\n").unwrap();
     let first = project.json(&["init"]);
     assert_eq!(first["gates"], json!(["test"]));
     assert_eq!(
@@ -49,6 +51,70 @@ fn gates_are_detected_and_a_file_that_is_there_stays() {
         (&second["registered"], &second["config_written"]),
         (&json!(false), &json!(false))
     );
+}
+
+#[test]
+fn the_gates_and_the_set_up_of_several_stacks_are_shown_and_written() {
+    let project = Project::repository("mono");
+    project.commit_files(&[
+        (".gitignore", "target/\n"),
+        ("Cargo.toml", "[workspace]\nmembers = [\"core\"]\n"),
+        ("Cargo.lock", ""),
+        ("core/Cargo.toml", "[package]\nname = \"core\"\n"),
+        (
+            "web/package.json",
+            r#"{"scripts": {"test": "jest", "lint": "eslint ."}}"#,
+        ),
+        ("web/package-lock.json", "{}"),
+        ("docs/package.json", r#"{"scripts": {"test": "jest"}}"#),
+        (
+            "tool/package.json",
+            r#"{"scripts": {"test": "echo \"Error: no test specified\" && exit 1"}}"#,
+        ),
+    ]);
+    let transcript = Transcript::of(&project)
+        .run(&["init", "--prefix", "MONO"])
+        .run(&["config", "show", "worktree.setup"])
+        .run(&["config", "check"]);
+    assert_transcript!("init_stacks", transcript);
+    // what the set-up fills is no work of an agent's; the project ignores `target` itself
+    let exclude = std::fs::read_to_string(project.root.join(".git/info/exclude")).unwrap();
+    assert!(exclude.contains("\n/web/node_modules/\n"), "{exclude}");
+    assert!(!exclude.contains("target"), "{exclude}");
+}
+
+#[test]
+fn a_shared_configuration_is_shown_by_git_and_holds_no_path_of_this_machine() {
+    let project = Project::repository("team");
+    project.commit_files(&[("Makefile", "test:\n\ttrue\n")]);
+    project.ok(&["init"]);
+    let config = project.root.join("symphony.config.json");
+    assert_eq!(project.git(&["status", "--porcelain"]), "");
+    std::fs::remove_file(&config).unwrap();
+    let said = project.ok(&["init", "--shared"]);
+    assert!(said.contains("git add symphony.config.json"), "{said}");
+    assert_eq!(
+        project.git(&["status", "--porcelain"]),
+        "?? symphony.config.json"
+    );
+    let text = std::fs::read_to_string(&config).unwrap();
+    assert!(!text.contains("\"database\""), "{text}");
+    project.git(&["add", "symphony.config.json"]);
+    project.git(&["commit", "-q", "-m", "Share Symphony's configuration"]);
+
+    // who clones the repository gets prefix and gates, and keeps the file in git
+    let clone = project.beside.join("clone");
+    let path = clone.to_str().unwrap();
+    project.git(&["clone", "-q", ".", path]);
+    let view = project.json(&["-C", path, "init"]);
+    assert_eq!(
+        (&view["prefix"], &view["shared"], &view["config_written"]),
+        (&json!("TEAM"), &json!(true), &json!(false))
+    );
+    assert_eq!(view["gates"], json!(["test"]));
+    let exclude = std::fs::read_to_string(clone.join(".git/info/exclude")).unwrap();
+    assert!(!exclude.contains("symphony.config.json"), "{exclude}");
+    assert_eq!(project.git(&["-C", path, "status", "--porcelain"]), "");
 }
 
 #[test]

@@ -6,53 +6,121 @@ use super::defaults::{GATE_REQUIRED, GATE_TIMEOUT_MS, INIT_TURN_TIMEOUT_MS};
 use super::key::{DefaultValue, Key, Kind, Leaf};
 use super::leaf::expected;
 use super::table::KEYS;
-use super::value::{Gate, IssuePrefix};
+use super::value::{CommandLine, Gate, IssuePrefix};
 
 /// Widest line of a comment, in characters.
 const WIDTH_MAX: usize = 96;
+/// The section of the set-up command.
+const WORKTREE: &str = "worktree";
 
 /// The keys that the file sets itself, and those that have no use as a commented default.
 const NOT_DEFAULTS: &[&str] = &["$schema", "prefix", "turn_timeout_ms", "gates", "projects"];
+
+/// Keys whose values differ from machine to machine: a file that is committed does not offer them.
+const OF_ONE_MACHINE: &[&str] = &[
+    "database",
+    "max_concurrent_agents",
+    "providers",
+    "vault",
+    "notify",
+    "workspaces_dir",
+];
 
 /// What `init` found out about the repository.
 #[derive(Debug, Clone)]
 pub struct InitFile {
     /// The prefix of the project's identifiers.
     pub prefix: IssuePrefix,
-    /// The gates that were detected; may be none.
-    pub gates: Vec<Gate>,
+    /// Where gates and set-up come from.
+    pub checks: InitChecks,
+    /// Who reads the file.
+    pub readers: FileReaders,
+}
+
+/// Where the gates and the set-up command of a new file come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum InitChecks {
+    /// `init` proposes them; there may be none.
+    Proposed {
+        /// The command that makes a fresh checkout ready.
+        setup: Option<Remarked<CommandLine>>,
+        /// The gates.
+        gates: Vec<Remarked<Gate>>,
+    },
+    /// The setup wizard keeps them in the database: what the file says would win over them.
+    Wizard,
+}
+
+/// A setting, with what a person should know of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remarked<T> {
+    /// The setting.
+    pub value: T,
+    /// A comment in front of it: one or two sentences.
+    pub remark: Option<String>,
+}
+
+impl<T> From<T> for Remarked<T> {
+    fn from(value: T) -> Self {
+        Self {
+            value,
+            remark: None,
+        }
+    }
+}
+
+/// Who reads a configuration file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum FileReaders {
+    /// One person: git ignores the file.
+    #[default]
+    OnePerson,
+    /// Everybody who clones the repository: the file is committed.
+    Team,
 }
 
 impl InitFile {
-    /// Writes the text of the file: the project's prefix, time limit and gates, then every other
-    /// key as a comment that shows its default, so that deleting two slashes is all it takes.
+    /// Writes the text of the file: the project's prefix, time limit, gates and set-up, then every
+    /// other key as a comment that shows its default, so that deleting two slashes is all it takes.
     pub fn render(&self) -> String {
         let mut text = String::from(
             "// Symphony's configuration of this project. Comments and trailing commas are allowed,\n\
-             // and `symphony config set KEY VALUE` keeps them. `symphony config check` says what is wrong,\n\
-             // `symphony config show` what holds and where it comes from. Durations are in milliseconds.\n\
-             {\n",
+             // and `symphony config set KEY VALUE` keeps them. `symphony config check` finds what is wrong,\n\
+             // `symphony config show` prints every value and where it comes from. Durations are in milliseconds.\n",
         );
+        if self.readers == FileReaders::Team {
+            let keys = OF_ONE_MACHINE.join("`, `");
+            let said = format!(
+                "This file is meant to be committed, so that everybody who clones the repository uses it. Values that \
+                 differ from machine to machine belong in ~/.config/symphony/config.json: `{keys}`."
+            );
+            let mut lines = vec!["//".to_owned()];
+            push_doc("// ", &said, &mut lines);
+            push_lines("", &lines, &mut text);
+        }
+        text.push_str("{\n");
         self.push_settings(&mut text);
         text.push_str(
             "\n  // Everything below is a default, or an example where it says \"For example\".\n  // To change one, remove the two slashes in front of it.\n",
         );
         let mut lines = Vec::new();
-        for key in KEYS.iter().filter(|key| !NOT_DEFAULTS.contains(&key.name)) {
+        for key in KEYS.iter().filter(|key| self.offers(key)) {
             lines.push(String::new());
             push_key(key, &mut lines);
         }
-        for line in lines {
-            if line.is_empty() {
-                text.push('\n');
-            } else {
-                text.push_str("  ");
-                text.push_str(&line);
-                text.push('\n');
-            }
-        }
+        push_lines("  ", &lines, &mut text);
         text.push_str("}\n");
         text
+    }
+
+    /// Says whether a key stands in the file as a comment.
+    fn offers(&self, key: &Key) -> bool {
+        let is_set = match &self.checks {
+            InitChecks::Proposed { setup, .. } => setup.is_some() && key.name == WORKTREE,
+            InitChecks::Wizard => false,
+        };
+        let elsewhere = self.readers == FileReaders::Team && OF_ONE_MACHINE.contains(&key.name);
+        !is_set && !elsewhere && !NOT_DEFAULTS.contains(&key.name)
     }
 
     fn push_settings(&self, text: &mut String) {
@@ -66,19 +134,76 @@ impl InitFile {
             prefix = self.prefix,
         );
         text.push_str(&settings);
-        if self.gates.is_empty() {
-            text.push_str(
-                "  // None is set here: without gates nothing is verified. Add them, or let `symphony init --wizard`\n  // find them; what stands here wins over what it finds.\n  // \"gates\": [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
-            );
-            return;
+        match &self.checks {
+            InitChecks::Wizard => text.push_str(
+                "  // The setup wizard keeps them in the database; `symphony config show gates` prints them.\n  // Gates in this file replace those of the wizard:\n  // \"gates\": [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
+            ),
+            InitChecks::Proposed { gates, .. } if gates.is_empty() => text.push_str(
+                "  // There is none yet, so that nothing verifies what agents do. Add your own, or let an agent find\n  // them with `symphony init --wizard`; gates in this file replace those that it finds.\n  // \"gates\": [{ \"name\": \"test\", \"command\": \"make test\" }],\n",
+            ),
+            InitChecks::Proposed { gates, .. } => push_gates(gates, text),
         }
-        text.push_str("  \"gates\": [\n");
-        for gate in &self.gates {
-            text.push_str("    ");
-            text.push_str(&gate_json(gate));
-            text.push_str(",\n");
+        if let InitChecks::Proposed {
+            setup: Some(setup), ..
+        } = &self.checks
+        {
+            push_setup(setup, text);
         }
-        text.push_str("  ],\n");
+    }
+}
+
+fn push_gates(gates: &[Remarked<Gate>], text: &mut String) {
+    text.push_str("  \"gates\": [\n");
+    for gate in gates {
+        let mut lines = Vec::new();
+        if let Some(remark) = &gate.remark {
+            push_doc("// ", remark, &mut lines);
+        }
+        lines.push(format!("{},", gate_json(&gate.value)));
+        push_lines("    ", &lines, text);
+    }
+    text.push_str("  ],\n");
+}
+
+/// Writes the section of the worktree with its set-up command; its other keys are comments in it.
+fn push_setup(setup: &Remarked<CommandLine>, text: &mut String) {
+    let Some(key) = Key::find(KEYS, WORKTREE) else {
+        return;
+    };
+    let Kind::Section(keys) = key.kind else {
+        return;
+    };
+    let mut lines = vec![String::new()];
+    push_doc("// ", key.doc, &mut lines);
+    lines.push(format!("{}: {{", json_text(key.name)));
+    for key in keys {
+        let mut below = Vec::new();
+        push_doc("// ", &doc(key), &mut below);
+        if key.name == "setup" {
+            below = Vec::new();
+            push_doc("// ", key.doc, &mut below);
+            if let Some(remark) = &setup.remark {
+                push_doc("// ", remark, &mut below);
+            }
+            let command = serde_json::to_value(&setup.value).unwrap_or_default();
+            below.push(format!("{}: {command},", json_text(key.name)));
+        } else {
+            below.push(format!("// {}: {},", json_text(key.name), key.shown_json()));
+        }
+        lines.extend(below.into_iter().map(|line| format!("  {line}")));
+    }
+    lines.push("},".to_owned());
+    push_lines("  ", &lines, text);
+}
+
+/// Adds lines behind an indentation; an empty one stays empty.
+fn push_lines(indentation: &str, lines: &[String], text: &mut String) {
+    for line in lines {
+        if !line.is_empty() {
+            text.push_str(indentation);
+            text.push_str(line);
+        }
+        text.push('\n');
     }
 }
 
@@ -169,10 +294,12 @@ fn doc(key: &'static Key) -> String {
     doc
 }
 
-/// Adds a text as comment lines behind a marker, wrapped.
+/// Adds a text as comment lines behind a marker, wrapped. Output of a command may be in it: nothing that ends a line stays,
+/// or the rest would stand in the file as a setting.
 fn push_doc(marker: &str, doc: &str, lines: &mut Vec<String>) {
     let mut line = String::new();
-    for word in doc.split(' ') {
+    let words = doc.split(|c: char| c.is_whitespace() || c.is_control());
+    for word in words.filter(|word| !word.is_empty()) {
         let width = marker.len() + line.chars().count() + 1 + word.chars().count();
         if !line.is_empty() && width > WIDTH_MAX {
             lines.push(format!("{marker}{line}"));

@@ -292,7 +292,7 @@ const EXTERNAL_RESEARCH: &[Key] = &[
 const WORKTREE: &[Key] = &[
     leaf("copy", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
         "Patterns of files that are copied into a new worktree, besides `.env`, `.env.local` and the configuration."),
-    leaf("setup", Leaf::Command, Unset("\"npm ci\""), Project, "Command that is run once in a new worktree."),
+    leaf("setup", Leaf::Command, Unset("\"npm ci\""), Project, "Command that runs once in every new worktree and in every checkout of a gate, before anything else."),
     leaf("setup_timeout_ms", LIMIT, Integer(d::SETUP_TIMEOUT_MS), Project, "Its time limit."),
     leaf("run_hooks", Leaf::Bool, Bool(d::RUN_HOOKS), Project,
         "Runs the repository's hooks in Symphony's own commits."),

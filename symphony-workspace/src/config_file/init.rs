@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::config::InitFile;
 
 use super::error::ConfigFileError;
+use super::load::read_text;
 use super::lookup::CONFIG_FILE_NAME;
 use crate::whole_file::{Existing, write_whole};
 
@@ -22,4 +23,23 @@ pub fn write_init(root: &Path, file: &InitFile) -> Result<PathBuf, ConfigFileErr
         }
         Err(source) => Err(ConfigFileError::Write { path, source }),
     }
+}
+
+/// Writes the file once more, with what was found out since; says whether it did. A file that was changed meanwhile is
+/// left as it is.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn rewrite_init(
+    root: &Path,
+    before: &InitFile,
+    after: &InitFile,
+) -> Result<bool, ConfigFileError> {
+    let path = root.join(CONFIG_FILE_NAME);
+    if read_text(&path)?.as_deref() != Some(before.render().as_str()) {
+        return Ok(false);
+    }
+    write_whole(&path, &after.render(), Existing::Replace)
+        .map(|()| true)
+        .map_err(|source| ConfigFileError::Write { path, source })
 }

@@ -14,7 +14,6 @@
 //! **What a broken file stops.** A problem below `projects.<id>`, or in a project's own file, stops
 //! that project only, unless it concerns the keys of the installation.
 
-mod detect;
 mod edit;
 mod error;
 mod init;
@@ -22,10 +21,9 @@ mod load;
 mod lookup;
 mod text;
 
-pub use detect::detect_gates;
 pub use edit::{Change, set};
 pub use error::ConfigFileError;
-pub use init::write_init;
+pub use init::{rewrite_init, write_init};
 pub use load::{ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, read_file};
 pub use lookup::{CONFIG_FILE_NAME, ConfigPaths, Found, find_upward, global_path};
 pub(crate) use text::options as json_options;

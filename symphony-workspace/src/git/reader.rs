@@ -34,6 +34,13 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Says whether the ignore files cover a path of the work tree. Only libgit2 is asked: the program refuses the question
+    /// while pathspecs are literal.
+    pub(crate) fn ignores(self, path: &str) -> bool {
+        self.library()
+            .is_some_and(|repository| repository.is_path_ignored(path).unwrap_or(false))
+    }
+
     /// Returns the commit that a full ref name leads to; none when there is no such ref.
     pub(crate) fn reference(self, name: &str) -> Result<Option<CommitId>, WorkspaceError> {
         if let Some(repository) = self.library() {

@@ -16,6 +16,40 @@ impl Repository {
     /// # Errors
     /// When the file cannot be read or replaced.
     pub fn exclude(&self, entries: &[String]) -> Result<bool, WorkspaceError> {
+        self.rewrite_exclude(|old| with_entries(old, entries))
+    }
+
+    /// Takes entries out of `.git/info/exclude` again; returns whether one was there.
+    ///
+    /// # Errors
+    /// When the file cannot be read or replaced.
+    pub fn stop_excluding(&self, entries: &[String]) -> Result<bool, WorkspaceError> {
+        self.rewrite_exclude(|old| without_entries(old, entries))
+    }
+
+    /// Says whether git ignores a path that is not committed; a folder's ends with `/`. Where that cannot be told, it does
+    /// not.
+    pub fn ignores(&self, path: &str) -> bool {
+        self.reader().ignores(path)
+    }
+
+    /// Says whether git tracks a file: it is committed, or added to the index.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn tracks(&self, path: &str) -> Result<bool, WorkspaceError> {
+        let found = self
+            .git
+            .command("ls-files")
+            .args(["-z", "--cached", "--", path])
+            .run()?;
+        Ok(!found.is_empty())
+    }
+
+    fn rewrite_exclude(
+        &self,
+        change: impl FnOnce(&str) -> Option<String>,
+    ) -> Result<bool, WorkspaceError> {
         let _lock = self.lock()?;
         let folder = self.common_dir().join("info");
         let path = folder.join("exclude");
@@ -24,7 +58,7 @@ impl Repository {
             Err(error) if error.kind() == ErrorKind::NotFound => String::new(),
             Err(source) => return Err(WorkspaceError::io("read", &path, source)),
         };
-        let Some(new) = with_entries(&old, entries) else {
+        let Some(new) = change(&old) else {
             return Ok(false);
         };
         fs::create_dir_all(&folder)
@@ -79,6 +113,14 @@ fn with_entries(old: &str, entries: &[String]) -> Option<String> {
     Some(new)
 }
 
+/// Returns the text without these entries, or none when it has none of them.
+fn without_entries(old: &str, entries: &[String]) -> Option<String> {
+    let is_entry = |line: &&str| entries.iter().any(|entry| line.trim() == entry);
+    old.lines().find(is_entry)?;
+    let kept = old.lines().filter(|line| !is_entry(line));
+    Some(kept.flat_map(|line| [line, "\n"]).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -91,5 +133,7 @@ mod tests {
         assert_eq!(with_entries(&once, &entries), None);
         let more = with_entries(&once, &["/y".to_owned()]).unwrap();
         assert_eq!(more, format!("{once}/y\n"));
+        assert_eq!(without_entries(&more, &["/y".to_owned()]), Some(once));
+        assert_eq!(without_entries("*.log\n", &["/y".to_owned()]), None);
     }
 }

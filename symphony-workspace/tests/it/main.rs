@@ -14,6 +14,8 @@ mod pristine;
 mod project;
 mod prop_names;
 mod prop_secrets;
+#[cfg(test)]
+mod proposal;
 mod repositories;
 mod rescues;
 mod secrets;

@@ -427,3 +427,23 @@ fn branches_with_hostile_names_are_no_arguments() {
     assert!(!project.root.join("x").exists());
     assert!(git_in(&project.root, &["status"]).status.success());
 }
+
+#[test]
+fn what_git_ignores_and_tracks_is_known() {
+    let project = Project::new();
+    write(project.root.join(".gitignore"), "target/\n");
+    git(&project.root, &["add", ".gitignore"]);
+    git(&project.root, &["commit", "-q", "-m", "ignore"]);
+    let repository = project.open_unlocked();
+    for (path, ignored) in [("target/", true), ("web/target/", true), (".venv/", false)] {
+        assert_eq!(repository.ignores(path), ignored, "{path}");
+    }
+    repository.exclude(&["/.venv/".to_owned()]).unwrap();
+    assert!(repository.ignores(".venv/"));
+    assert!(repository.stop_excluding(&["/.venv/".to_owned()]).unwrap());
+    assert!(!repository.ignores(".venv/"));
+    write(project.root.join("new.txt"), "");
+    for (path, tracked) in [("README.md", true), ("new.txt", false), ("none", false)] {
+        assert_eq!(repository.tracks(path).unwrap(), tracked, "{path}");
+    }
+}

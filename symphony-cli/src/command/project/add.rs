@@ -7,7 +7,7 @@ use clap::Args;
 use symphony_core::config::IssuePrefix;
 
 use crate::app::App;
-use crate::command::InitArgs;
+use crate::command::{InitArgs, Place};
 use crate::failure::{Exit, Stop};
 use symphony_workspace::discover;
 
@@ -43,7 +43,13 @@ impl AddArgs {
         let database = here.installation.config.database.clone();
         let init = InitArgs::new(self.prefix.clone(), self.wizard);
         let view = init
-            .set_up_at(app, root, Some(&database))
+            .set_up_at(
+                app,
+                Place {
+                    root,
+                    database: Some(&database),
+                },
+            )
             .with_context(what)?;
         app.out.answer(&view)
     }

@@ -129,6 +129,17 @@ impl Project {
         project
     }
 
+    /// Commits files, with their folders.
+    pub(crate) fn commit_files(&self, files: &[(&str, &str)]) {
+        for (name, text) in files {
+            let path = self.root.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, text).unwrap();
+            self.git(&["add", "--", name]);
+        }
+        self.git(&["commit", "-q", "-m", "files"]);
+    }
+
     /// Sets a variable for all commands that follow.
     pub(crate) fn set_variable(&mut self, name: &str, value: &str) {
         self.variables.push((name.to_owned(), value.to_owned()));

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use symphony_core::config::key::rows;
 use symphony_core::config::{
-    CommandLine, Gate, InitFile, IssuePrefix, KEYS, Millis, json_schema, markdown_reference,
+    CommandLine, FileReaders, Gate, InitChecks, InitFile, IssuePrefix, KEYS, Millis, Remarked,
+    json_schema, markdown_reference,
 };
 
 /// Takes comments and trailing commas out, for a text whose strings hold neither.
@@ -33,13 +34,22 @@ fn init_file() -> InitFile {
     );
     slow.required = false;
     slow.timeout_ms = Millis::new(5);
+    let red = "It failed when `init` tried it on commit 0123456789 (exit code 101): test result: FAILED.\n1 passed;\r\"provider\": \u{2028}1 failed";
     let gates = vec![
-        Gate::new("test", CommandLine::Shell("cargo test".into())),
-        slow,
+        Remarked {
+            value: Gate::new("test", CommandLine::Shell("cargo test".into())),
+            remark: Some(red.to_owned()),
+        },
+        slow.into(),
     ];
+    let setup = CommandLine::Shell("cargo fetch --locked".into());
     InitFile {
         prefix: IssuePrefix::parse("API").expect("a valid prefix"),
-        gates,
+        checks: InitChecks::Proposed {
+            setup: Some(setup.into()),
+            gates,
+        },
+        readers: FileReaders::OnePerson,
     }
 }
 
@@ -57,15 +67,54 @@ fn the_file_of_init_says_what_was_found_and_why_the_time_limit_is_longer() {
                 { "name": "test", "command": "cargo test" },
                 { "name": "slow \"one\"", "command": ["make", "e2e"], "required": false, "timeout_ms": 5 },
             ],
+            "worktree": { "setup": "cargo fetch --locked" },
         })
     );
     insta::assert_snapshot!(text);
 }
 
 #[test]
+fn a_file_for_a_team_leaves_out_what_differs_from_machine_to_machine() {
+    let text = InitFile {
+        readers: FileReaders::Team,
+        ..init_file()
+    }
+    .render();
+    assert_eq!(super::project_file(&plain(&text)).1, []);
+    assert!(
+        text.contains("// This file is meant to be committed"),
+        "{text}"
+    );
+    for key in ["database", "providers", "vault"] {
+        assert!(!text.contains(&format!("\"{key}\":")), "{key}: {text}");
+    }
+}
+
+#[test]
+fn a_file_beside_a_wizard_leaves_gates_and_set_up_to_it() {
+    let text = InitFile {
+        checks: InitChecks::Wizard,
+        ..init_file()
+    }
+    .render();
+    let value = plain(&text);
+    assert_eq!(
+        value,
+        json!({ "prefix": "API", "turn_timeout_ms": 1_800_000 })
+    );
+    assert!(
+        text.contains("The setup wizard keeps them in the database"),
+        "{text}"
+    );
+}
+
+#[test]
 fn every_commented_key_of_the_file_of_init_is_a_valid_default() {
     let text = InitFile {
-        gates: Vec::new(),
+        checks: InitChecks::Proposed {
+            setup: None,
+            gates: Vec::new(),
+        },
         ..init_file()
     }
     .render();

@@ -11,14 +11,15 @@ use symphony_prompt::{
     WorkspaceProject,
 };
 use symphony_store::{Project, Store};
-use symphony_workspace::config_file::detect_gates;
 use symphony_workspace::detect_project;
+use symphony_workspace::proposal::Proposal;
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, gate_commands, standing, texts};
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
+use crate::repository::open_repository;
 
 /// Entries of the root that the wizard is told of: enough to see what kind of project it is.
 const ENTRIES_MAX: usize = 100;
@@ -113,7 +114,7 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     };
     let prompt = request.library.standalone.wizard.as_str();
     let mut dispatch = WizardDispatch::new(request.workspace(), prompt, context);
-    dispatch.gates = gate_commands(&detect_gates(&request.path));
+    dispatch.gates = gate_commands(&propose(&request)?.gates);
     dispatch.entries = entries(&request.path)?;
     dispatch.claude_md = request.claude_md;
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
@@ -122,6 +123,12 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
         built: dispatch.build()?,
         learnings: Vec::new(),
     })
+}
+
+/// Proposes gates from the base branch, which the wizard's worktree has checked out.
+fn propose(request: &ProjectRequest) -> Result<Proposal, RunnerError> {
+    let repository = open_repository(&request.project, &request.config)?;
+    Ok(repository.propose(&repository.base()?.commit)?)
 }
 
 /// Returns the leave to look things up outside, where the project gives it.

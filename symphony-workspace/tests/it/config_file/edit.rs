@@ -5,7 +5,9 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use symphony_core::config::{CommandLine, FileRole, Gate, InitFile, IssuePrefix, Millis};
+use symphony_core::config::{
+    CommandLine, FileReaders, FileRole, Gate, InitChecks, InitFile, IssuePrefix, Millis,
+};
 use symphony_workspace::config_file::{
     CONFIG_FILE_NAME, ConfigFileError, ConfigPaths, load, parse_text, read_file, set, write_init,
 };
@@ -29,10 +31,14 @@ const COMMENTED: &str = r#"// Head.
 "#;
 
 fn init_file() -> InitFile {
-    let gates = vec![Gate::new("test", CommandLine::Shell("cargo test".into()))];
+    let gate = Gate::new("test", CommandLine::Shell("cargo test".into()));
     InitFile {
         prefix: IssuePrefix::parse("API").expect("a prefix"),
-        gates,
+        checks: InitChecks::Proposed {
+            setup: None,
+            gates: vec![gate.into()],
+        },
+        readers: FileReaders::OnePerson,
     }
 }
 
@@ -67,7 +73,8 @@ fn the_file_of_init_is_valid_and_is_never_written_over() {
     let config = loaded.project(None, folder.path(), None).unwrap().config;
     assert_eq!(config.prefix.as_str(), "API");
     assert_eq!(config.turn_timeout_ms, Millis::new(1_800_000));
-    assert_eq!(config.gates, init_file().gates);
+    let gate = Gate::new("test", CommandLine::Shell("cargo test".into()));
+    assert_eq!(config.gates, [gate]);
     assert_eq!(config.max_retries, 15);
     write(&path, "mine");
     let error = write_init(folder.path(), &init_file()).unwrap_err();

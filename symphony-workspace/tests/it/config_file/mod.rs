@@ -1,6 +1,5 @@
 //! Configuration files on a real file system.
 
-mod detect;
 mod edit;
 mod load;
 mod lookup;

@@ -1,0 +1,191 @@
+//! What `init` takes, and its steps.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::config::{FileReaders, IssuePrefix};
+use symphony_runner::installation::Installation;
+use symphony_store::{Project, Store};
+use symphony_workspace::proposal::Proposal;
+use symphony_workspace::{Repository, RepositoryOptions};
+
+use super::file::{ConfigFile, readers_of, write_config};
+use super::ignore::ignore_own_files;
+use super::register::{refuse_other_installation, register};
+use super::view::InitView;
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+
+/// What `init` takes.
+#[derive(Debug, Default, Args)]
+#[command(
+    after_help = "It writes symphony.config.json unless there is one, with gates and a set-up command that it proposes from your \
+                  committed files, registers the project, and keeps its own files out of `git status`. It changes nothing \
+                  that is there already.\n\nExamples:\n  symphony init --prefix API\n  symphony init --shared     for a configuration that your team commits"
+)]
+pub(crate) struct InitArgs {
+    /// Prefix of issue identifiers: capital letters and digits; taken from the folder's name by default
+    #[arg(long, value_name = "PREFIX", value_parser = prefix)]
+    prefix: Option<IssuePrefix>,
+    /// Have an agent find gates, sensitive paths and instructions before any other work starts
+    #[arg(long)]
+    wizard: bool,
+    /// Write a configuration file to commit, for everybody who clones the repository
+    #[arg(long)]
+    shared: bool,
+}
+
+fn prefix(text: &str) -> Result<IssuePrefix, symphony_core::id::IdError> {
+    IssuePrefix::parse(text)
+}
+
+/// The repository that is set up.
+#[derive(Debug)]
+pub(crate) struct Place<'a> {
+    /// Its root.
+    pub(crate) root: PathBuf,
+    /// The database of the installation that it joins; its own without one.
+    pub(crate) database: Option<&'a Path>,
+}
+
+impl InitArgs {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let view = self.set_up(app).context("set up the repository")?;
+        if app.out.is_quiet() && !app.out.is_json() {
+            return Ok(());
+        }
+        app.out.answer(&view)
+    }
+
+    /// Asks for a set-up with these options.
+    pub(crate) const fn new(prefix: Option<IssuePrefix>, wizard: bool) -> Self {
+        Self {
+            prefix,
+            wizard,
+            shared: false,
+        }
+    }
+
+    /// Sets the repository up as far as it is not.
+    pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<InitView> {
+        let root = app.surroundings.root()?;
+        let database = None;
+        self.set_up_at(app, Place { root, database })
+    }
+
+    /// Sets a repository up, in the installation with this database where one is given.
+    ///
+    /// # Errors
+    /// When it is no repository with a commit, or belongs to another installation.
+    pub(crate) fn set_up_at(&self, app: &App, place: Place<'_>) -> anyhow::Result<InitView> {
+        let Place { root, database } = place;
+        let installation = app.surroundings.installation_at(root.clone())?;
+        // before anything is written: a repository without commits, or without git, is refused
+        let repository = Repository::open(&root, options(&installation))?;
+        let joins = database.filter(|database| **database != installation.config.database);
+        if joins.is_some() {
+            refuse_other_installation(&installation)?;
+        }
+        let readers = if self.shared {
+            FileReaders::Team
+        } else {
+            readers_of(&repository)?
+        };
+        let proposal = propose(&repository);
+        let excludes_added = ignore_own_files(&repository, readers, &proposal.fills)?;
+        let mut store = match joins {
+            Some(database) => Store::open_existing(database)?,
+            None => installation.open_store()?,
+        };
+        let before = store.project_at(&root)?;
+        let registered = before.is_none();
+        let project = match before {
+            Some(project) => self.same_prefix(project)?,
+            None => register(
+                &mut store,
+                &root,
+                self.wanted_prefix(&installation)?.as_str(),
+            )?,
+        };
+        let file = ConfigFile {
+            readers,
+            joins,
+            asks_wizard: self.wizard,
+        };
+        let written = write_config(&file, &installation, &mut store, project, &proposal)?;
+        // loaded again: the file is there now
+        let installation = app.surroundings.installation_at(root.clone())?;
+        let project = written.project;
+        let config = installation.project_config(&project)?;
+        let provider_problem = installation.provider(&config).err();
+        Ok(InitView {
+            project: project.id,
+            prefix: project.prefix,
+            root,
+            database: installation.config.database.clone(),
+            config: written.path,
+            registered,
+            config_written: written.is_new,
+            excludes_added,
+            shared: readers == FileReaders::Team,
+            wizard: self.wizard.then_some(project.wizard),
+            gates: config.gates.iter().map(|gate| gate.name.clone()).collect(),
+            gate_commands: config.gates,
+            setup: config.worktree.setup,
+            notes: proposal.notes.iter().map(ToString::to_string).collect(),
+            advice: written.advice,
+            provider_problem: provider_problem.map(|error| error.to_string()),
+        })
+    }
+
+    fn same_prefix(&self, project: Project) -> Result<Project, Stop> {
+        match &self.prefix {
+            Some(wanted) if wanted.as_str() != project.prefix => {
+                let message = format!(
+                    "use the prefix {wanted}: the project has the prefix {} already",
+                    project.prefix
+                );
+                Err(Stop::new(Exit::Refused, message)
+                    .hint("identifiers of issues do not change; leave out --prefix"))
+            }
+            _ => Ok(project),
+        }
+    }
+
+    /// Returns the prefix that was typed, else the configured one, which comes from the folder's name by default.
+    fn wanted_prefix(&self, installation: &Installation) -> anyhow::Result<IssuePrefix> {
+        if let Some(prefix) = &self.prefix {
+            return Ok(prefix.clone());
+        }
+        Ok(installation
+            .loaded()
+            .project(None, &installation.root, None)?
+            .config
+            .prefix)
+    }
+}
+
+/// What the configuration that is there says of the repository. One that is wrong is reported where it matters.
+fn options(installation: &Installation) -> RepositoryOptions {
+    let loaded = installation.loaded();
+    let configured = loaded.project(None, &installation.root, None);
+    RepositoryOptions {
+        base_branch: configured
+            .ok()
+            .and_then(|settings| settings.config.base_branch),
+        ..RepositoryOptions::default()
+    }
+}
+
+/// Proposes gates from the base branch, where agents' work starts and ends. Without one nothing is proposed: `doctor` and
+/// every tick say what is wrong with it.
+pub(super) fn propose(repository: &Repository) -> Proposal {
+    let proposal = repository
+        .base()
+        .and_then(|base| repository.propose(&base.commit));
+    proposal.unwrap_or_else(|error| {
+        tracing::warn!(%error, "no gates are proposed");
+        Proposal::default()
+    })
+}

@@ -1,0 +1,163 @@
+//! The configuration file that `init` writes.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use symphony_core::config::{FileReaders, FileRole, Gate, InitChecks, InitFile, IssuePrefix};
+use symphony_core::project::WizardState;
+use symphony_runner::installation::Installation;
+use symphony_store::{Project, Store};
+use symphony_workspace::config_file::{CONFIG_FILE_NAME, set, write_init};
+use symphony_workspace::proposal::Proposal;
+use symphony_workspace::{Repository, WorkspaceError};
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+
+/// How the configuration file is to be.
+#[derive(Debug)]
+pub(super) struct ConfigFile<'a> {
+    /// Who reads it.
+    pub(super) readers: FileReaders,
+    /// The database of the installation that the project joins.
+    pub(super) joins: Option<&'a Path>,
+    /// Whether the setup wizard is to find gates.
+    pub(super) asks_wizard: bool,
+}
+
+/// What became of it.
+#[derive(Debug)]
+pub(super) struct Written {
+    pub(super) path: PathBuf,
+    /// Whether it was written now.
+    pub(super) is_new: bool,
+    /// The project, with what the database keeps of it.
+    pub(super) project: Project,
+    /// What a person may want to do.
+    pub(super) advice: Option<String>,
+}
+
+/// Tells who reads the file: everybody, where it is committed already.
+pub(super) fn readers_of(repository: &Repository) -> Result<FileReaders, WorkspaceError> {
+    Ok(if repository.tracks(CONFIG_FILE_NAME)? {
+        FileReaders::Team
+    } else {
+        FileReaders::OnePerson
+    })
+}
+
+/// Writes the configuration file unless there is one, names the database in it that the project joins, and switches the
+/// setup wizard on where it is wanted.
+pub(super) fn write_config(
+    file: &ConfigFile<'_>,
+    installation: &Installation,
+    store: &mut Store,
+    project: Project,
+    proposal: &Proposal,
+) -> anyhow::Result<Written> {
+    let path = installation
+        .config_paths
+        .explicit
+        .clone()
+        .unwrap_or_else(|| project.root.join(CONFIG_FILE_NAME));
+    let is_new = !path.exists();
+    // what the file says wins over the database: it leaves to the wizard what is the wizard's
+    let is_wizards = file.asks_wizard || wizard_gates(&project).is_some();
+    if is_new {
+        let prefix = IssuePrefix::parse(project.prefix.as_str())?;
+        write_init(
+            &project.root,
+            &new_file(prefix, file.readers, is_wizards, proposal),
+        )?;
+    }
+    if let Some(database) = file.joins {
+        refuse_in_shared(file.readers, database)?;
+        let value = serde_json::to_string(&database.display().to_string())?;
+        set(&path, FileRole::Project, "database", &value)?;
+    }
+    let (project, advice) = if file.asks_wizard {
+        ask_wizard(store, project, &path, proposal)?
+    } else {
+        (project, None)
+    };
+    Ok(Written {
+        path,
+        is_new,
+        project,
+        advice,
+    })
+}
+
+fn new_file(
+    prefix: IssuePrefix,
+    readers: FileReaders,
+    is_wizards: bool,
+    proposal: &Proposal,
+) -> InitFile {
+    let checks = if is_wizards {
+        InitChecks::Wizard
+    } else {
+        InitChecks::Proposed {
+            setup: proposal.setup.clone().map(Into::into),
+            gates: proposal.gates.iter().cloned().map(Into::into).collect(),
+        }
+    };
+    InitFile {
+        prefix,
+        checks,
+        readers,
+    }
+}
+
+/// Returns the gates that the setup wizard left in the database.
+fn wizard_gates(project: &Project) -> Option<&Value> {
+    let is_done = project.wizard == WizardState::Completed;
+    project.settings.get("gates").filter(|_| is_done)
+}
+
+/// A path of this machine has no place in a file that is committed.
+fn refuse_in_shared(readers: FileReaders, database: &Path) -> Result<(), Stop> {
+    if readers == FileReaders::OnePerson {
+        return Ok(());
+    }
+    let message = format!(
+        "join the installation with the database {}: {CONFIG_FILE_NAME} is committed, and a path of this machine has no place in it",
+        database.display()
+    );
+    Err(Stop::new(Exit::Refused, message).hint(
+        "name the `database` in ~/.config/symphony/config.json, then run `symphony init` in the repository",
+    ))
+}
+
+/// Switches the setup wizard on. What `init` proposes is kept in the database, where it holds until the wizard has found
+/// something better, and when it finds nothing.
+fn ask_wizard(
+    store: &mut Store,
+    project: Project,
+    path: &Path,
+    proposal: &Proposal,
+) -> anyhow::Result<(Project, Option<String>)> {
+    set(path, FileRole::Project, "wizard_enabled", "true")?;
+    let project = keep_proposal(store, project, proposal)?;
+    Ok((project, None))
+}
+
+/// Writes what is proposed to the project's row, unless something is there.
+fn keep_proposal(
+    store: &mut Store,
+    project: Project,
+    proposal: &Proposal,
+) -> anyhow::Result<Project> {
+    if project.settings != json!({}) || proposal.gates.is_empty() {
+        return Ok(project);
+    }
+    let settings = settings_of(&proposal.gates, proposal);
+    Ok(store.set_project_settings(&App::as_human(), &project.id, &settings)?)
+}
+
+fn settings_of(gates: &[Gate], proposal: &Proposal) -> Value {
+    match &proposal.setup {
+        None => json!({ "gates": gates }),
+        Some(setup) => json!({ "gates": gates, "worktree": { "setup": setup } }),
+    }
+}

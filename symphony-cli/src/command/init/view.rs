@@ -1,0 +1,127 @@
+//! What `init` prints.
+
+use std::path::PathBuf;
+
+use serde::Serialize;
+use symphony_core::config::{CommandLine, Gate};
+use symphony_core::id::ProjectId;
+use symphony_core::project::WizardState;
+
+use crate::output::{Page, View, plural};
+
+/// What is set up.
+#[derive(Debug, Clone, Serialize)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a field of the JSON answer, by its name there"
+)]
+pub(crate) struct InitView {
+    pub(crate) project: ProjectId,
+    pub(crate) prefix: String,
+    pub(crate) root: PathBuf,
+    pub(crate) database: PathBuf,
+    pub(crate) config: PathBuf,
+    /// Whether the project was registered now.
+    pub(crate) registered: bool,
+    /// Whether the configuration file was written now.
+    pub(crate) config_written: bool,
+    /// Whether `.git/info/exclude` was changed now.
+    pub(crate) excludes_added: bool,
+    /// Whether the configuration file is for everybody who clones the repository.
+    pub(crate) shared: bool,
+    /// How far the setup wizard came, where it was asked for.
+    pub(crate) wizard: Option<WizardState>,
+    /// Names of the gates that are configured.
+    pub(crate) gates: Vec<String>,
+    #[serde(skip)]
+    pub(crate) gate_commands: Vec<Gate>,
+    /// The command that makes a fresh checkout ready.
+    pub(crate) setup: Option<CommandLine>,
+    /// What was seen in the project's files and not used.
+    pub(crate) notes: Vec<String>,
+    /// What a person may want to do about the setup wizard.
+    #[serde(skip)]
+    pub(crate) advice: Option<String>,
+    /// Why no agent can be started yet; `doctor` says it of programs.
+    #[serde(skip)]
+    pub(crate) provider_problem: Option<String>,
+}
+
+impl View for InitView {
+    fn write(&self, page: &mut Page) {
+        self.write_set_up(page);
+        self.write_gates(page);
+        for note in &self.notes {
+            page.line(&format!("Note: {note}."));
+        }
+        if let Some(advice) = &self.advice {
+            page.line(advice);
+        }
+        if let Some(problem) = &self.provider_problem {
+            page.line(&format!("No agent can be started yet: {problem}."));
+        }
+        page.gap();
+        page.line("Next:");
+        if self.shared && self.config_written {
+            page.line("  git add symphony.config.json        then commit it, for everybody who clones the repository");
+        }
+        page.line("  symphony doctor                     checks that everything is there");
+        page.line("  symphony issue add 'What to do'     adds an issue");
+        page.line("  symphony run                        starts agents, and shows what they do");
+    }
+}
+
+impl InitView {
+    fn write_set_up(&self, page: &mut Page) {
+        let root = self.root.display();
+        if self.registered {
+            let prefix = &self.prefix;
+            page.line(&format!(
+                "{root} is set up: its issues are {prefix}-1, {prefix}-2 …"
+            ));
+        } else {
+            page.line(&format!(
+                "{root} was set up already, with the prefix {}.",
+                self.prefix
+            ));
+        }
+        if self.config_written {
+            page.line(&format!(
+                "Wrote {}: every setting is in it, commented.",
+                self.config.display()
+            ));
+        }
+        if self.wizard == Some(WizardState::Pending) {
+            page.line("The setup wizard comes first: at the next tick it finds gates, sensitive paths and instructions.");
+        }
+    }
+
+    fn write_gates(&self, page: &mut Page) {
+        let wizard_comes = self.wizard == Some(WizardState::Pending);
+        if let Some(setup) = &self.setup {
+            page.line(&format!("Set-up of a fresh checkout: {setup}"));
+        }
+        if self.gate_commands.is_empty() {
+            if !wizard_comes {
+                page.line("No gates are configured: nothing verifies what agents do, and their changes are marked `unverified`.");
+                page.line("Name the command of your tests, or let an agent find it with `symphony init --wizard`:");
+                page.line("  symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'");
+            }
+            return;
+        }
+        let count = plural(self.gate_commands.len(), "gate");
+        page.line(&format!("{count} on every change:"));
+        let names = self.gates.iter().map(|name| name.chars().count());
+        let width = names.max().unwrap_or_default();
+        for gate in &self.gate_commands {
+            let optional = if gate.required { "" } else { " (optional)" };
+            page.line(&format!(
+                "  {:<width$}  {}{optional}",
+                gate.name, gate.command
+            ));
+        }
+        if self.gate_commands.iter().all(|gate| !gate.required) {
+            page.line("None of them is required: changes are marked `unverified` even where all of them pass.");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! `package.json`: npm, pnpm, Yarn and Bun.
+
+use serde_json::Value;
+
+use super::folder::Folder;
+use super::model::ProposalNote;
+use super::node_script::{Usable, Verdict, judge};
+use super::package::{Coverage, Package, Role};
+use super::pattern::is_member;
+
+/// Scripts that test without watching, where `test` itself is of no use.
+const OTHER_TESTS: &[&str] = &["test:ci", "test:run", "test:once", "test:unit", "tests"];
+/// Scripts that check types.
+const TYPES: &[&str] = &["typecheck", "type-check", "check-types", "check:types"];
+
+/// The program that installs packages and runs scripts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manager {
+    Npm,
+    Pnpm,
+    YarnClassic,
+    YarnModern,
+    Bun,
+}
+
+impl Manager {
+    /// Tells it from lock files, and without one from the manifest.
+    fn of(folder: &Folder<'_>, manifest: &Value) -> Self {
+        let named = manifest.get("packageManager").and_then(Value::as_str);
+        let (name, version) = named
+            .and_then(|text| text.split_once('@'))
+            .unwrap_or_default();
+        if folder.has("pnpm-lock.yaml") || name == "pnpm" {
+            return Self::Pnpm;
+        }
+        if folder.has_any(&["bun.lock", "bun.lockb"]) || name == "bun" {
+            return Self::Bun;
+        }
+        if folder.has("yarn.lock") || name == "yarn" {
+            let is_modern = folder.has(".yarnrc.yml")
+                || folder.text("yarn.lock").contains("__metadata:")
+                || (name == "yarn" && !version.starts_with(['0', '1']));
+            return if is_modern {
+                Self::YarnModern
+            } else {
+                Self::YarnClassic
+            };
+        }
+        Self::Npm
+    }
+
+    /// Returns the command that installs exactly what the lock file says. Without one, none is written: a new file would
+    /// look like the agent's work.
+    fn install(self, folder: &Folder<'_>) -> &'static str {
+        let locked = match self {
+            Self::Npm => folder.has_any(&["package-lock.json", "npm-shrinkwrap.json"]),
+            Self::Pnpm => folder.has("pnpm-lock.yaml"),
+            Self::YarnClassic | Self::YarnModern => folder.has("yarn.lock"),
+            Self::Bun => folder.has_any(&["bun.lock", "bun.lockb"]),
+        };
+        match (self, locked) {
+            (Self::Npm, true) => "npm ci",
+            (Self::Npm, false) => "npm install --no-package-lock",
+            (Self::Pnpm, true) => "pnpm install --frozen-lockfile",
+            (Self::Pnpm, false) => "pnpm install --no-lockfile",
+            (Self::YarnClassic, true) => "yarn install --frozen-lockfile",
+            (Self::YarnClassic, false) => "yarn install --no-lockfile",
+            (Self::YarnModern, true) => "yarn install --immutable",
+            (Self::YarnModern, false) => "yarn install",
+            (Self::Bun, true) => "bun install --frozen-lockfile",
+            (Self::Bun, false) => "bun install --no-save",
+        }
+    }
+
+    /// Returns the command that runs a script, with arguments for the script's own program.
+    pub(super) fn run(self, script: &str, arguments: &str) -> String {
+        let command = match (self, script) {
+            (Self::Npm, "test") => "npm test".to_owned(),
+            (Self::Pnpm, "test") => "pnpm test".to_owned(),
+            (Self::YarnClassic | Self::YarnModern, "test") => "yarn test".to_owned(),
+            (Self::Npm, _) => format!("npm run {script}"),
+            (Self::Pnpm, _) => format!("pnpm run {script}"),
+            (Self::YarnClassic | Self::YarnModern, _) => format!("yarn run {script}"),
+            // `bun test` is Bun's own runner
+            (Self::Bun, _) => format!("bun run {script}"),
+        };
+        match (self, arguments) {
+            (_, "") => command,
+            (Self::Npm, arguments) => format!("{command} -- {arguments}"),
+            (_, arguments) => format!("{command} {arguments}"),
+        }
+    }
+
+    /// Returns the command that runs `test` in every member of the workspace that has it.
+    const fn test_members(self) -> &'static str {
+        match self {
+            Self::Npm => "npm test --workspaces --if-present",
+            Self::Pnpm => "pnpm -r test",
+            Self::YarnClassic => "yarn workspaces run test",
+            Self::YarnModern => "yarn workspaces foreach -A run test",
+            Self::Bun => "bun run --filter '*' test",
+        }
+    }
+}
+
+/// A package of npm, or the root of a workspace.
+pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Option<Package> {
+    let manifest = folder.json("package.json", notes)?;
+    let manager = Manager::of(folder, &manifest);
+    let members = workspaces(folder, &manifest);
+    let mut package = Package::new("node", folder.path).fills("node_modules");
+    if needs_install(folder, &manifest, &members) {
+        package = package.set_up(install(folder, &manifest, manager));
+    }
+    let test = test_command(folder, &manifest, manager, notes)
+        .or_else(|| test_of_members(folder, &members, manager));
+    if let Some(command) = test {
+        package = package.check(Role::Test, command);
+    }
+    let check = |script: &str| match judge(&manifest, script) {
+        Verdict::Usable(usable) => Some(usable.command(manager)),
+        Verdict::Missing | Verdict::Placeholder | Verdict::Watches | Verdict::Changes => None,
+    };
+    if let Some(command) = check("lint") {
+        package = package.check(Role::Lint, command);
+    }
+    if let Some(command) = TYPES.iter().find_map(|script| check(script)) {
+        package = package.check(Role::Types, command);
+    }
+    if package.checks.is_empty()
+        && let Some(command) = check("build")
+    {
+        package = package.check(Role::Build, command);
+    }
+    Some(package.covers(Coverage::Matching(members)))
+}
+
+/// Returns the command of the package's own tests, and notes why there is none.
+fn test_command(
+    folder: &Folder<'_>,
+    manifest: &Value,
+    manager: Manager,
+    notes: &mut Vec<ProposalNote>,
+) -> Option<String> {
+    let own = judge(manifest, "test");
+    let runs_as_it_is = matches!(&own, Verdict::Usable(Usable { runs, .. }) if runs.is_as_it_is());
+    if !runs_as_it_is {
+        let other = OTHER_TESTS
+            .iter()
+            .find_map(|script| match judge(manifest, script) {
+                Verdict::Usable(usable) if usable.runs.is_as_it_is() => Some(usable),
+                _ => None,
+            });
+        if let Some(other) = other {
+            return Some(other.command(manager));
+        }
+    }
+    let problem = match own {
+        Verdict::Usable(usable) => return Some(usable.command(manager)),
+        Verdict::Missing if manager == Manager::Bun && has_bun_tests(folder) => {
+            return Some("bun test".to_owned());
+        }
+        Verdict::Missing => return None,
+        Verdict::Placeholder => "the script `test` only prints a text, so it checks nothing",
+        Verdict::Watches => "the script `test` watches files and does not end by itself",
+        Verdict::Changes => "the script `test` changes files, so it is no check",
+    };
+    notes.push(folder.note("package.json", problem));
+    None
+}
+
+fn has_bun_tests(folder: &Folder<'_>) -> bool {
+    folder.files().any(|file| {
+        [".test.ts", ".test.tsx", ".test.js", "_test.ts", ".spec.ts"]
+            .iter()
+            .any(|end| file.ends_with(end))
+    })
+}
+
+/// Returns the command that tests the members, when one of them has a test that a gate can run.
+fn test_of_members(folder: &Folder<'_>, members: &[String], manager: Manager) -> Option<String> {
+    let inner = folder.folders_with("package.json");
+    let tested = inner.into_iter().any(|member| {
+        let text = folder.text(&format!("{member}/package.json"));
+        let manifest: Value = serde_json::from_str(text).unwrap_or_default();
+        is_member(members, member) && matches!(judge(&manifest, "test"), Verdict::Usable(_))
+    });
+    tested.then(|| manager.test_members().to_owned())
+}
+
+/// Returns the patterns of a workspace's members, from wherever its manager has them.
+fn workspaces(folder: &Folder<'_>, manifest: &Value) -> Vec<String> {
+    let texts = |value: &Value| -> Vec<String> {
+        let items = value.as_array().into_iter().flatten();
+        items
+            .filter_map(|item| item.as_str().map(str::to_owned))
+            .collect()
+    };
+    let own = manifest.get("workspaces").map(|found| match found {
+        Value::Object(fields) => fields.get("packages").map(texts).unwrap_or_default(),
+        list => texts(list),
+    });
+    let lerna: Value = serde_json::from_str(folder.text("lerna.json")).unwrap_or_default();
+    let lerna = lerna.get("packages").map(texts);
+    let pnpm = folder
+        .has("pnpm-workspace.yaml")
+        .then(|| list_of_yaml(folder.text("pnpm-workspace.yaml"), "packages:"));
+    own.or(pnpm).or(lerna).unwrap_or_default()
+}
+
+/// Returns the items of a list at the top level of a plain YAML file: lines `- 'text'` below its key.
+fn list_of_yaml(text: &str, key: &str) -> Vec<String> {
+    let below = text
+        .lines()
+        .skip_while(|line| line.trim_end() != key)
+        .skip(1);
+    below
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+        .map_while(|line| line.trim_start().strip_prefix("- "))
+        .map(|item| item.trim().trim_matches(['\'', '"']).to_owned())
+        .collect()
+}
+
+fn needs_install(folder: &Folder<'_>, manifest: &Value, members: &[String]) -> bool {
+    let kinds = ["dependencies", "devDependencies", "optionalDependencies"];
+    let has_dependencies = kinds.iter().any(|kind| {
+        let packages = manifest.get(kind).and_then(Value::as_object);
+        packages.is_some_and(|packages| !packages.is_empty())
+    });
+    let locks = [
+        "package-lock.json",
+        "npm-shrinkwrap.json",
+        "pnpm-lock.yaml",
+        "yarn.lock",
+        "bun.lock",
+        "bun.lockb",
+    ];
+    has_dependencies || !members.is_empty() || folder.has_any(&locks)
+}
+
+/// Returns the install command. Husky would set `core.hooksPath` in the git configuration that all worktrees share.
+fn install(folder: &Folder<'_>, manifest: &Value, manager: Manager) -> String {
+    let command = manager.install(folder);
+    let prepares = ["prepare", "postinstall"].iter().any(|script| {
+        let script = manifest.pointer(&format!("/scripts/{script}"));
+        script
+            .and_then(Value::as_str)
+            .is_some_and(|script| script.contains("husky"))
+    });
+    if prepares {
+        format!("HUSKY=0 {command}")
+    } else {
+        command.to_owned()
+    }
+}
