@@ -9,6 +9,7 @@ pub mod config;
 pub mod contract;
 pub mod failure;
 pub mod front_matter;
+pub mod git_lock;
 pub mod id;
 pub mod inbox;
 pub mod invariant;
