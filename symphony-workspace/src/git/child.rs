@@ -7,13 +7,16 @@ use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// Error output kept of one call: enough for git's longest complaint about a merge.
 pub(super) const STDERR_BYTES_MAX: usize = 16 * 1024;
 
 /// How often a child that closed its output but lives on is looked at.
 const EXIT_POLL: Duration = Duration::from_millis(2);
+
+/// Time between SIGTERM and SIGKILL: git removes its locks within milliseconds of being asked to end.
+const GRACE: Duration = Duration::from_secs(2);
 
 /// What became of a child.
 #[derive(Debug)]
@@ -43,7 +46,7 @@ pub(super) fn run(
     stdout_max: usize,
     limit: Duration,
 ) -> io::Result<Ended> {
-    let deadline = Instant::now() + limit;
+    let mut deadline = Instant::now() + limit;
     let mut child = command
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -74,44 +77,73 @@ pub(super) fn run(
                 ended.stdout = bytes;
                 ended.cut = cut;
                 if cut {
-                    kill(&child);
+                    signal(&child, Signal::TERM);
+                    deadline = deadline.min(Instant::now() + GRACE);
                 }
             }
             Ok(Stream::Err(bytes)) => ended.stderr = bytes,
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                kill(&child);
-                child.wait()?;
+                end(&mut child)?;
                 return Ok(ended);
             }
         }
     }
     ended.status = wait_until(&mut child, deadline)?;
+    if ended.status.is_none() {
+        end(&mut child)?;
+    }
     Ok(ended)
 }
 
+/// Waits for the child's end; none when the deadline came first.
 fn wait_until(child: &mut Child, deadline: Instant) -> io::Result<Option<ExitStatus>> {
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(Some(status));
         }
         if Instant::now() >= deadline {
-            kill(child);
-            child.wait()?;
             return Ok(None);
         }
         thread::sleep(EXIT_POLL);
     }
 }
 
-/// Kills the child's group: git starts helpers, and a hook starts anything.
-fn kill(child: &Child) {
-    if let Some(pid) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+/// Ends the child and its helpers. Git gets the time to remove its locks: one that is killed at once leaves a repository that
+/// nobody can commit to.
+fn end(child: &mut Child) -> io::Result<()> {
+    signal(child, Signal::TERM);
+    let until = Instant::now() + GRACE;
+    // The child is not reaped before its helpers are killed too: while it holds its number, the group is its own.
+    while Instant::now() < until && !is_over(child) {
+        thread::sleep(EXIT_POLL);
+    }
+    signal(child, Signal::KILL);
+    child.wait()?;
+    Ok(())
+}
+
+/// Says whether the child has ended, without taking its exit status away.
+fn is_over(child: &Child) -> bool {
+    let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    pid_of(child).is_none_or(|pid| {
+        // an error means that nobody is there to be waited for
+        waitid(WaitId::Pid(pid), options).is_ok_and(|status| status.is_some())
+    })
+}
+
+/// Sends a signal to the child's group: git starts helpers, and a hook starts anything.
+fn signal(child: &Child, signal: Signal) {
+    if let Some(pid) = pid_of(child) {
         // The child is not reaped yet, so its number cannot belong to another process.
-        if let Err(error) = kill_process_group(pid, Signal::KILL) {
-            tracing::debug!(%error, "git was gone before it was killed");
+        if let Err(error) = kill_process_group(pid, signal) {
+            tracing::debug!(%error, "git was gone before it got a signal");
         }
     }
+}
+
+fn pid_of(child: &Child) -> Option<Pid> {
+    i32::try_from(child.id()).ok().and_then(Pid::from_raw)
 }
 
 fn feed(mut pipe: ChildStdin, bytes: &[u8]) {
@@ -176,6 +208,9 @@ mod tests {
         let loud = run(shell("yes"), Vec::new(), 10, Duration::from_secs(20)).unwrap();
         let cut = (loud.stdout.as_slice(), loud.cut);
         assert_eq!(cut, (&b"y\ny\ny\ny\ny\n"[..], true));
+        let script = shell("trap '' TERM; sleep 60 & wait; wait");
+        let deaf = run(script, Vec::new(), 10, Duration::from_millis(50)).unwrap();
+        assert!(deaf.status.is_none());
         let script = shell("head -c 100000 /dev/zero >&2");
         let ended = run(
             script,
@@ -185,5 +220,18 @@ mod tests {
         )
         .unwrap();
         assert_eq!(ended.stderr.len(), STDERR_BYTES_MAX);
+    }
+    #[test]
+    fn git_removes_its_locks_before_it_is_killed() {
+        let folder = tempfile::tempdir().unwrap();
+        let lock = folder.path().join("index.lock");
+        let name = lock.display();
+        let script = shell(&format!(
+            "trap 'rm \"{name}\"; exit' TERM; touch \"{name}\"; sleep 60 & wait"
+        ));
+        // the limit is long enough for the shell to have set its trap
+        let late = run(script, Vec::new(), 10, Duration::from_millis(500)).unwrap();
+        assert!(late.status.is_none());
+        assert!(!lock.exists());
     }
 }
