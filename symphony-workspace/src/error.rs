@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use symphony_core::git_lock::KeepReason;
 use symphony_core::listing::list_few;
 
 use crate::commit_id::CommitId;
@@ -222,6 +224,18 @@ pub enum WorkspaceError {
         /// The processes.
         pids: Vec<u32>,
     },
+    /// A lock file of git that may be in use: wait, or remove it as the reason says.
+    #[error("change what git's lock file {} protects: it was made {} ago{}; {reason}", lock.display(), age_text(*age), held_by(pids))]
+    GitLocked {
+        /// The lock file.
+        lock: PathBuf,
+        /// How long ago it was last touched.
+        age: Duration,
+        /// Processes that have it open, and git processes in the checkout.
+        pids: Vec<u32>,
+        /// Why it stays.
+        reason: KeepReason,
+    },
     /// A human locked the worktree (`git worktree lock`): unlock it.
     #[error("touch the worktree {}: it is locked ({reason})", path.display())]
     Locked {
@@ -328,6 +342,21 @@ fn list(names: &[String]) -> String {
         return "none".to_owned();
     }
     list_few(names.iter().map(String::as_str), LISTED_MAX)
+}
+
+fn age_text(age: Duration) -> String {
+    match age.as_secs() {
+        seconds @ ..120 => format!("{seconds} s"),
+        seconds => format!("{} min", seconds / 60),
+    }
+}
+
+fn held_by(pids: &[u32]) -> String {
+    if pids.is_empty() {
+        return String::new();
+    }
+    let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
+    format!(", and git is at work (pid {})", list(&pids))
 }
 
 fn exit_text(code: Option<i32>) -> String {

@@ -43,6 +43,8 @@ pub use error::WorkspaceError;
 pub use failpoint::FAILPOINTS_VARIABLE;
 pub use failpoint::Failpoint;
 pub use fingerprint::Fingerprint;
+#[cfg(feature = "failpoints")]
+pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use pristine::Pristine;

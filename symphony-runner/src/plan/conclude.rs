@@ -113,7 +113,8 @@ pub(super) fn conclude_plan(
             | WorkspaceError::Conflict { .. }
             | WorkspaceError::Unrelated { .. }
             | WorkspaceError::RefMoved { .. }
-            | WorkspaceError::Busy { .. }),
+            | WorkspaceError::Busy { .. }
+            | WorkspaceError::GitLocked { .. }),
         ) => Ok(left(error.to_string())),
         Err(error) => Err(error.into()),
     }

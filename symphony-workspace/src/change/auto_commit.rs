@@ -13,7 +13,7 @@ use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity};
 use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
-use crate::worktree::{Recovery, Worktree, clear_index_lock};
+use crate::worktree::{Recovery, Worktree, clear_stale_locks};
 
 /// What an auto-commit did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Repository {
         now: Timestamp,
     ) -> Result<AutoCommit, WorkspaceError> {
         let mut recovered = Vec::new();
-        clear_index_lock(worktree, &mut recovered)?;
+        clear_stale_locks(worktree, &mut recovered)?;
         self.return_to_branch(worktree, now, &mut recovered)?;
         let protected = self.protected_paths(worktree)?;
         let git = &worktree.git;
@@ -89,8 +89,14 @@ impl Repository {
             return Ok(None);
         }
         if self.options.run_hooks {
-            commit_with_hooks(git, message)?;
-            return self.head(worktree).map(Some);
+            return match commit_with_hooks(git, message) {
+                Ok(()) => self.head(worktree).map(Some),
+                // git may have died after the commit: the head says whether it was made
+                Err(error) => match self.head(worktree) {
+                    Ok(now) if now != *head && tree_of(git, &now)? == tree => Ok(Some(now)),
+                    _ => Err(error),
+                },
+            };
         }
         let parents: Vec<&CommitId> = std::iter::once(head).chain(&merged).collect();
         let commit = commit_tree(git, &tree, &parents, message, &Identity::symphony())?;
@@ -136,7 +142,13 @@ fn commit_with_hooks(git: &Git, message: &str) -> Result<(), WorkspaceError> {
         .answer(&[0]);
     match outcome {
         Ok(_) => Ok(()),
-        Err(WorkspaceError::Git { place, stderr, .. }) => Err(WorkspaceError::HookRefused {
+        // one that was killed was refused by nobody
+        Err(WorkspaceError::Git {
+            place,
+            stderr,
+            code: Some(_),
+            ..
+        }) => Err(WorkspaceError::HookRefused {
             path: place,
             stderr,
         }),

@@ -12,8 +12,8 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::Git;
-use crate::repository::{Expect, Repository, move_ref};
-use crate::worktree::{Worktree, clear_index_lock, is_start};
+use crate::repository::{Expect, Repository, move_ref, point_head, set_own_ref};
+use crate::worktree::{Worktree, clear_stale_locks, is_start};
 
 /// What a reset did.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +37,7 @@ impl Repository {
     ) -> Result<Reset, WorkspaceError> {
         self.require_commit(recorded)?;
         let mut recovered = Vec::new();
-        clear_index_lock(worktree, &mut recovered)?;
+        clear_stale_locks(worktree, &mut recovered)?;
         let git = &worktree.git;
         let head = self.head(worktree)?;
         let branch_head = match worktree.branch() {
@@ -101,17 +101,10 @@ fn move_branch(
             if from != Some(to) {
                 move_ref(git, &branch.reference(), expect, to, why)?;
             }
-            git.command("symbolic-ref")
-                .args(["-m", why, "HEAD", &branch.reference()])
-                .run()?;
+            point_head(git, branch, why)
         }
-        None => {
-            git.command("update-ref")
-                .args(["-m", why, "--no-deref", "HEAD", to.as_str()])
-                .run()?;
-        }
+        None => set_own_ref(git, "HEAD", to, why),
     }
-    Ok(())
 }
 
 /// Makes index and tracked files equal a commit.

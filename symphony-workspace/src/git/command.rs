@@ -5,11 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use symphony_core::Timestamp;
+
 use super::answer::line;
 use super::child::{self, Ended};
 use super::drivers;
+#[cfg(feature = "failpoints")]
+use super::fault::GitDeath;
 use super::identity::Identity;
+use super::lock_file::{clear_lock, lock_in_the_way};
 use super::place::Git;
+use super::suspects::note_shared_locks;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
@@ -19,6 +25,9 @@ const QUICK: Duration = Duration::from_mins(2);
 const SLOW: Duration = Duration::from_mins(15);
 /// Output read of a call unless it says otherwise: the list of a million paths fits.
 const STDOUT_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// Runs of one call that meets locks: each run may meet another one, such as those of a ref and of the packed refs.
+const LOCKED_TRIES_MAX: usize = 5;
 
 /// Home of the calls: nothing can be put below it, and reading below it finds nothing.
 const NO_HOME: &str = "/dev/null";
@@ -184,34 +193,72 @@ impl<'a> GitCommand<'a> {
         })
     }
 
-    /// Runs the call; exit codes other than `allowed` are errors.
+    /// Runs the call; exit codes other than `allowed` are errors. A lock that is in its way and that a dead git left is
+    /// removed; one that is in use is waited for.
     pub(crate) fn answer(self, allowed: &[i32]) -> Result<Answer, WorkspaceError> {
+        let mut tries = 1;
+        loop {
+            let error = match self.once(allowed) {
+                Err(error) => error,
+                answer => return answer,
+            };
+            let lock = match &error {
+                WorkspaceError::Git { stderr, .. } => lock_in_the_way(stderr),
+                _ => None,
+            };
+            let Some(lock) = lock.filter(|_| tries < LOCKED_TRIES_MAX) else {
+                return Err(error);
+            };
+            clear_lock(self.git.place(), &lock)?;
+            tries += 1;
+        }
+    }
+
+    fn once(&self, allowed: &[i32]) -> Result<Answer, WorkspaceError> {
+        let begun = Timestamp::now();
+        let outcome = self.run_once(allowed);
+        if let Err(WorkspaceError::Git { code: None, .. } | WorkspaceError::GitTimedOut { .. }) =
+            &outcome
+        {
+            // it was killed, and its locks may be left
+            note_shared_locks(self.git.place(), begun);
+        }
+        outcome
+    }
+
+    fn run_once(&self, allowed: &[i32]) -> Result<Answer, WorkspaceError> {
         let name = self.name();
         let place = self.git.place().work_tree.clone();
         let limit = self.limit;
+        #[cfg(feature = "failpoints")]
+        let death = self.death();
+        #[cfg(feature = "failpoints")]
+        if matches!(death, Some(GitDeath::BeforeEffect | GitDeath::LeavingLock)) {
+            return Err(died(name, place));
+        }
         let command = self.build()?;
         tracing::trace!(command = name, place = %place.display(), "git");
-        let ended = child::run(command, self.stdin, self.stdout_max, limit).map_err(|source| {
-            WorkspaceError::Io {
-                action: "start git in",
-                path: place.clone(),
-                source,
-            }
-        })?;
-        let Ended {
-            status,
-            stdout,
-            cut,
-            stderr,
-        } = ended;
-        let stderr = String::from_utf8_lossy(&stderr).trim_end().to_owned();
-        let Some(status) = status else {
+        let ended =
+            child::run(command, self.stdin.clone(), self.stdout_max, limit).map_err(|source| {
+                WorkspaceError::Io {
+                    action: "start git in",
+                    path: place.clone(),
+                    source,
+                }
+            })?;
+        #[cfg(feature = "failpoints")]
+        if death.is_some() {
+            return Err(died(name, place));
+        }
+        let stderr = String::from_utf8_lossy(&ended.stderr).trim_end().to_owned();
+        let Some(status) = ended.status else {
             return Err(WorkspaceError::GitTimedOut {
                 command: name,
                 place,
                 seconds: limit.as_secs(),
             });
         };
+        let Ended { stdout, cut, .. } = ended;
         match status.code() {
             Some(code) if allowed.contains(&code) => Ok(Answer { code, stdout, cut }),
             // Killed because enough was read: what came is the answer.
@@ -230,6 +277,18 @@ impl<'a> GitCommand<'a> {
                 stderr,
             }),
         }
+    }
+
+    /// Asks whether a test has this call die.
+    #[cfg(feature = "failpoints")]
+    fn death(&self) -> Option<GitDeath> {
+        let arguments: Vec<String> = self
+            .args
+            .iter()
+            .map(|argument| argument.to_string_lossy().into_owned())
+            .collect();
+        let place = self.git.place();
+        super::fault::death_of(place, self.subcommand, &arguments, self.index.as_deref())
     }
 
     fn name(&self) -> String {
@@ -299,5 +358,16 @@ impl<'a> GitCommand<'a> {
         }
         command.arg(self.subcommand).args(&self.args);
         Ok(command)
+    }
+}
+
+/// What the caller learns of a git that was killed.
+#[cfg(feature = "failpoints")]
+fn died(command: String, place: PathBuf) -> WorkspaceError {
+    WorkspaceError::Git {
+        command,
+        place,
+        code: None,
+        stderr: String::new(),
     }
 }

@@ -9,17 +9,25 @@ mod answer;
 mod child;
 mod command;
 mod drivers;
+#[cfg(feature = "failpoints")]
+mod fault;
 mod identity;
+mod lock_file;
 mod place;
 mod program;
 mod reader;
+mod suspects;
 mod user_config;
 
 pub(crate) use answer::fields;
 pub(crate) use drivers::runs_programs;
+pub(crate) use lock_file::{Cleared, clear_lock, locks_below};
 pub(crate) use place::Git;
 pub(crate) use reader::Reader;
+pub(crate) use suspects::note_shared_locks;
 
+#[cfg(feature = "failpoints")]
+pub use fault::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use identity::Identity;
 pub use place::Place;
 pub use program::{GIT_VERSION_MIN, GitProgram};

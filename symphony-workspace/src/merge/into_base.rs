@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::into_worktree::move_checkout;
+use super::into_worktree::{move_checkout, staged_tree};
 use super::plan::{MergePlan, MergeStyle, plan};
 use crate::change::tracked_changes;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity, Place};
-use crate::repository::{BranchName, Expect, Repository, move_ref};
+use crate::repository::{BranchName, Expect, Repository, Unconfirmed, move_ref, tree_of};
 
 /// Asks for a merge into the base.
 #[derive(Debug, Clone)]
@@ -35,6 +35,25 @@ pub struct Merged {
     pub commit: CommitId,
     /// Whether it is the approved commit itself.
     pub fast_forward: bool,
+}
+
+/// What happens to the checkout of the base, which has moved, when git did not confirm that the base did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum CheckoutAfter {
+    /// It shows what the base has.
+    Stays,
+    /// It would show merged work as staged changes that the base does not have.
+    GoesBack,
+}
+
+/// Decides about the checkout of the base. `shows_base` says whether its index is what the base has now: somebody who
+/// committed at this very moment may have committed the moved files, and going back would stage their reversal.
+fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
+    match base {
+        Unconfirmed::Done => CheckoutAfter::Stays,
+        Unconfirmed::Elsewhere if shows_base => CheckoutAfter::Stays,
+        Unconfirmed::Elsewhere | Unconfirmed::NotDone => CheckoutAfter::GoesBack,
+    }
 }
 
 impl Repository {
@@ -157,13 +176,30 @@ impl Repository {
         }
         Failpoint::MergeCheckoutMoved.reach();
         let moved = move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
-        if moved.is_err() {
-            // Somebody committed to the base at this very moment: the folder goes back.
-            move_checkout(&checkout, to, from)?;
-        }
         Failpoint::MergeBaseMoved.reach();
+        let Err(error) = moved else {
+            return note.remove();
+        };
+        // Where the base cannot be read, the note stays, and the next merge decides.
+        let Ok(found) = self.branch_head(base) else {
+            return Err(error);
+        };
+        let unconfirmed = Unconfirmed::of(Some(from), Some(to), found.as_ref());
+        let shows_base = match &found {
+            Some(found) => staged_tree(&checkout)? == tree_of(&self.git, found)?,
+            None => false,
+        };
+        match checkout_after(unconfirmed, shows_base) {
+            CheckoutAfter::Stays => {}
+            CheckoutAfter::GoesBack => {
+                move_checkout(&checkout, to, from)?;
+            }
+        }
         note.remove()?;
-        moved
+        match unconfirmed {
+            Unconfirmed::Done => Ok(()),
+            Unconfirmed::NotDone | Unconfirmed::Elsewhere => Err(error),
+        }
     }
 
     /// Returns git at the checkout that has a branch; none when it is checked out nowhere.
@@ -192,5 +228,28 @@ impl Repository {
                 path.to_owned()
             },
         }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_checkout_goes_back_only_when_the_base_did_not_move() {
+        for (base, shows_base, expected) in [
+            (Unconfirmed::Done, true, CheckoutAfter::Stays),
+            (Unconfirmed::Done, false, CheckoutAfter::Stays),
+            (Unconfirmed::NotDone, false, CheckoutAfter::GoesBack),
+            (Unconfirmed::NotDone, true, CheckoutAfter::GoesBack),
+            (Unconfirmed::Elsewhere, false, CheckoutAfter::GoesBack),
+            (Unconfirmed::Elsewhere, true, CheckoutAfter::Stays),
+        ] {
+            assert_eq!(
+                checkout_after(base, shows_base),
+                expected,
+                "{base:?} {shows_base}"
+            );
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity};
-use crate::repository::{BranchName, Expect, Repository, move_ref};
+use crate::repository::{BranchName, Expect, Repository, move_ref, tree_of};
 use crate::worktree::{MergeOfBase, Worktree};
 
 impl Repository {
@@ -59,8 +59,9 @@ pub(super) fn move_checkout(
     to: &CommitId,
 ) -> Result<Option<Vec<String>>, WorkspaceError> {
     // Entries that only look changed (a copied checkout) would count as changes.
+    // Not quietly: git would not say either that a lock is in its way.
     git.command("update-index")
-        .args(["-q", "--refresh"])
+        .arg("--refresh")
         .slow()
         .answer(&[0, 1])?;
     let outcome = git
@@ -76,8 +77,17 @@ pub(super) fn move_checkout(
             stderr,
             ..
         }) if blocked(&stderr) => Ok(Some(blocking_files(&stderr))),
-        Err(error) => Err(error),
+        // the index is written last, after the files: it says whether git died before or after its effect
+        Err(error) => match staged_tree(git) {
+            Ok(tree) if tree == tree_of(git, to)? && tree != tree_of(git, from)? => Ok(None),
+            _ => Err(error),
+        },
     }
+}
+
+/// Returns the tree that the index of a checkout would be committed as.
+pub(super) fn staged_tree(git: &Git) -> Result<CommitId, WorkspaceError> {
+    git.command("write-tree").object()
 }
 
 fn blocked(stderr: &str) -> bool {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
+use symphony_core::Timestamp;
 
 use crate::change::{overwrite, tracked_changes};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, fields};
-use crate::linux::processes_with_open;
+use crate::git::{Git, clear_lock, fields, note_shared_locks};
 use crate::repository::{BranchName, Repository};
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -85,22 +86,24 @@ impl Repository {
             Some(git) if at_from && git.work_tree() == interrupted.checkout => git,
             _ => return note.remove(),
         };
-        clear_lock(&git)?;
+        let lock = git.place().git_dir.join("index.lock");
+        if lock.exists() {
+            // what appeared since the note was written may be of the git that died with the merge
+            if let Some(since) = changed(&note.path) {
+                note_shared_locks(self.git.place(), since);
+            }
+            clear_lock(git.place(), &lock)?;
+        }
         take_back(&git, &interrupted)?;
         note.remove()
     }
 }
 
-fn clear_lock(git: &Git) -> Result<(), WorkspaceError> {
-    let lock = git.place().git_dir.join("index.lock");
-    if !lock.exists() {
-        return Ok(());
-    }
-    let pids = processes_with_open(&lock);
-    if !pids.is_empty() {
-        return Err(WorkspaceError::Busy { path: lock, pids });
-    }
-    fs::remove_file(&lock).map_err(|source| WorkspaceError::io("remove", lock, source))
+/// Returns when a file was last written; none when it is gone.
+fn changed(path: &Path) -> Option<Timestamp> {
+    let modified = fs::symlink_metadata(path).ok()?.modified().ok()?;
+    let since_epoch = modified.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Timestamp::from_millisecond(i64::try_from(since_epoch.as_millis()).ok()?).ok()
 }
 
 /// Returns the checkout to where it was, if every changed file is as the merge would have written it.

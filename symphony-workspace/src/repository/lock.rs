@@ -1,13 +1,16 @@
 //! One change at a time: the repository's lock across processes.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::open::Repository;
+use symphony_core::Timestamp;
+
+use super::open::{Discovered, Repository, discover};
 use crate::error::WorkspaceError;
+use crate::git::{Place, note_shared_locks};
 
 /// How long a change waits for others: a few checkouts of a large repository.
 const WAIT_MAX: Duration = Duration::from_mins(10);
@@ -19,10 +22,38 @@ const RETRY: Duration = Duration::from_millis(10);
 /// Parallel `git worktree` calls corrupt each other's administration, so adding, removing, pruning
 /// and merging take this lock. It is an `flock` on `<git folder>/symphony.lock`, close-on-exec, so
 /// that no git process inherits it.
+/// While it is held it says since when: whoever takes it after a death notes the locks that a git of the dead may have left.
 #[derive(Debug)]
 pub struct RepositoryLock {
-    _file: File,
+    file: File,
 }
+
+impl RepositoryLock {
+    /// Writes down since when the lock is held; returns what one who died has left of that.
+    fn begin(&self) -> Option<Timestamp> {
+        let mut text = [0; MOMENT_BYTES_MAX];
+        let length = self.file.read_at(&mut text, 0).unwrap_or_default();
+        let text = String::from_utf8_lossy(text.get(..length).unwrap_or_default()).into_owned();
+        let earlier = text.lines().next().and_then(|line| line.parse().ok());
+        let line = format!("{}\n", Timestamp::now());
+        // on a full disk the lock is held all the same
+        if let Err(error) = self.file.write_all_at(line.as_bytes(), 0) {
+            tracing::debug!(%error, "since when the repository is locked is not noted");
+        }
+        earlier
+    }
+}
+
+impl Drop for RepositoryLock {
+    fn drop(&mut self) {
+        if let Err(error) = self.file.set_len(0) {
+            tracing::debug!(%error, "the end of the repository's lock is not noted");
+        }
+    }
+}
+
+/// Length of a moment in the lock file, and more.
+const MOMENT_BYTES_MAX: usize = 64;
 
 impl Repository {
     /// Waits for the repository's lock and takes it.
@@ -50,7 +81,13 @@ impl Repository {
         let deadline = Instant::now() + limit;
         loop {
             match file.try_lock() {
-                Ok(()) => return Ok(RepositoryLock { _file: file }),
+                Ok(()) => {
+                    let lock = RepositoryLock { file };
+                    if let Some(since) = lock.begin() {
+                        note_shared_locks(self.git.place(), since);
+                    }
+                    return Ok(lock);
+                }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(RETRY),
                 Err(TryLockError::WouldBlock) => {
                     return Err(WorkspaceError::LockTimeout {
@@ -63,6 +100,22 @@ impl Repository {
                 }
             }
         }
+    }
+
+    /// Notes the locks that a person's git takes too and that appeared since a run, or a merge, began: one that a dead git left
+    /// is removed when it has been there for ten minutes and nothing has it open. Starts no program.
+    ///
+    /// # Errors
+    /// As [`discover`].
+    pub fn note_locks_since(project: &Path, since: Timestamp) -> Result<(), WorkspaceError> {
+        let Discovered { root, common_dir } = discover(project)?;
+        let place = Place {
+            git_dir: common_dir.clone(),
+            common_dir,
+            work_tree: root,
+        };
+        note_shared_locks(&place, since);
+        Ok(())
     }
 
     fn lock_path(&self) -> PathBuf {

@@ -16,4 +16,7 @@ pub use lock::RepositoryLock;
 pub use open::{Discovered, Repository, discover};
 pub use options::RepositoryOptions;
 
-pub(crate) use refs::{Expect, commit_tree, delete_ref, move_ref, tree_of};
+pub(crate) use refs::{
+    Expect, Unconfirmed, commit_tree, delete_ref, head_reference, move_ref, point_head,
+    set_own_ref, tree_of,
+};

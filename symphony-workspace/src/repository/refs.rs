@@ -4,7 +4,7 @@ use super::branch::BranchName;
 use super::open::Repository;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity, fields};
+use crate::git::{Git, Identity, Reader, fields};
 
 /// What a ref must be before it is moved.
 #[derive(Debug, Clone, Copy)]
@@ -15,7 +15,51 @@ pub(crate) enum Expect<'a> {
     At(&'a CommitId),
 }
 
-/// Moves a ref if it is where it is expected; the reflog tells why.
+impl<'a> Expect<'a> {
+    fn commit(self) -> Option<&'a CommitId> {
+        match self {
+            Self::Absent => None,
+            Self::At(commit) => Some(commit),
+        }
+    }
+}
+
+/// Where a ref is after a change that git did not confirm.
+///
+/// The error of a git command says nothing about its effect: git may have been killed after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unconfirmed {
+    /// The change happened.
+    Done,
+    /// The ref is where it was.
+    NotDone,
+    /// Somebody else changed it.
+    Elsewhere,
+}
+
+impl Unconfirmed {
+    /// Compares what was found with what was expected before and wanted after the change.
+    pub(crate) fn of(
+        before: Option<&CommitId>,
+        after: Option<&CommitId>,
+        found: Option<&CommitId>,
+    ) -> Self {
+        if found == after {
+            Self::Done
+        } else if found == before {
+            Self::NotDone
+        } else {
+            Self::Elsewhere
+        }
+    }
+}
+
+/// Moves a ref if it is where it is expected; the reflog tells why. When git fails, the ref itself
+/// says whether it moved.
+///
+/// # Errors
+/// [`WorkspaceError::RefMoved`] when somebody else moved it; git's own error when it is where it was, or
+/// cannot be read.
 pub(crate) fn move_ref(
     git: &Git,
     reference: &str,
@@ -32,27 +76,33 @@ pub(crate) fn move_ref(
         .args(["-m", why, "--no-deref", "--end-of-options"])
         .args([reference, to.as_str(), &old])
         .answer(&[0]);
-    match outcome {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            let found = crate::git::Reader::new(git).reference(reference)?;
-            match expect {
-                Expect::At(expected) if found.as_ref() != Some(expected) => {
-                    Err(WorkspaceError::RefMoved {
-                        reference: reference.to_owned(),
-                        expected: expected.clone(),
-                        found,
-                    })
-                }
-                _ => Err(error),
-            }
+    let Err(error) = outcome else {
+        return Ok(());
+    };
+    let Ok(found) = Reader::new(git).reference(reference) else {
+        return Err(error);
+    };
+    match (
+        Unconfirmed::of(expect.commit(), Some(to), found.as_ref()),
+        expect,
+    ) {
+        (Unconfirmed::Done, _) => {
+            tracing::warn!(%error, reference, "git failed after it had moved the ref");
+            Ok(())
         }
+        (Unconfirmed::Elsewhere, Expect::At(expected)) => Err(WorkspaceError::RefMoved {
+            reference: reference.to_owned(),
+            expected: expected.clone(),
+            found,
+        }),
+        _ => Err(error),
     }
 }
 
-/// Deletes a ref that is at `at`.
+/// Deletes a ref that is at `at`. When git fails, the ref itself says whether it is gone.
 pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<(), WorkspaceError> {
-    git.command("update-ref")
+    let outcome = git
+        .command("update-ref")
         .args([
             "--no-deref",
             "-d",
@@ -60,8 +110,74 @@ pub(crate) fn delete_ref(git: &Git, reference: &str, at: &CommitId) -> Result<()
             reference,
             at.as_str(),
         ])
-        .run()?;
-    Ok(())
+        .run();
+    let Err(error) = outcome else {
+        return Ok(());
+    };
+    match Reader::new(git).reference(reference) {
+        Ok(found) if Unconfirmed::of(Some(at), None, found.as_ref()) == Unconfirmed::Done => {
+            tracing::warn!(%error, reference, "git failed after it had deleted the ref");
+            Ok(())
+        }
+        _ => Err(error),
+    }
+}
+
+/// Points the `HEAD` of a checkout to a branch. When git fails, `HEAD` itself says whether it does.
+pub(crate) fn point_head(git: &Git, branch: &BranchName, why: &str) -> Result<(), WorkspaceError> {
+    let reference = branch.reference();
+    let outcome = git
+        .command("symbolic-ref")
+        .args(["-m", why, "HEAD", &reference])
+        .run();
+    let Err(error) = outcome else {
+        return Ok(());
+    };
+    match head_reference(git) {
+        Ok(Some(found)) if found == reference => {
+            tracing::warn!(%error, reference, "git failed after it had moved HEAD");
+            Ok(())
+        }
+        _ => Err(error),
+    }
+}
+
+/// Returns the full name of the ref that a checkout has checked out; none when detached.
+pub(crate) fn head_reference(git: &Git) -> Result<Option<String>, WorkspaceError> {
+    let answer = git
+        .command("symbolic-ref")
+        .args(["--quiet", "HEAD"])
+        .answer(&[0, 1])?;
+    let name = String::from_utf8_lossy(&answer.stdout)
+        .trim_end()
+        .to_owned();
+    Ok((!name.is_empty()).then_some(name))
+}
+
+/// Points a ref of one checkout only (`HEAD` when it is detached, `refs/worktree/…`) to a commit, wherever it is now.
+pub(crate) fn set_own_ref(
+    git: &Git,
+    reference: &str,
+    to: &CommitId,
+    why: &str,
+) -> Result<(), WorkspaceError> {
+    let outcome = git
+        .command("update-ref")
+        .args(["-m", why, "--no-deref", "--end-of-options"])
+        .args([reference, to.as_str()])
+        .run();
+    let Err(error) = outcome else {
+        return Ok(());
+    };
+    // the library reads the common folder only
+    let found = git
+        .command("rev-parse")
+        .args(["--verify", "--quiet", "--end-of-options", reference])
+        .answer(&[0, 1]);
+    match found {
+        Ok(found) if found.stdout.trim_ascii_end() == to.as_str().as_bytes() => Ok(()),
+        _ => Err(error),
+    }
 }
 
 /// Returns the tree of a commit.
@@ -226,5 +342,38 @@ impl Repository {
             name: name?,
             email: email?,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ref_says_what_git_did_not() {
+        let commit = |digit: &str| CommitId::parse(&digit.repeat(40)).unwrap();
+        let (a, b, c) = (commit("a"), commit("b"), commit("c"));
+        let (a, b, c) = (Some(&a), Some(&b), Some(&c));
+        for (before, after, found, expected) in [
+            (a, b, b, Unconfirmed::Done),
+            (a, b, a, Unconfirmed::NotDone),
+            (a, b, c, Unconfirmed::Elsewhere),
+            (a, b, None, Unconfirmed::Elsewhere),
+            (None, b, b, Unconfirmed::Done),
+            (None, b, None, Unconfirmed::NotDone),
+            (None, b, c, Unconfirmed::Elsewhere),
+            (a, None, None, Unconfirmed::Done),
+            (a, None, a, Unconfirmed::NotDone),
+            (a, None, c, Unconfirmed::Elsewhere),
+            // a move that changes nothing is done, whatever git says
+            (a, a, a, Unconfirmed::Done),
+        ] {
+            let found_text = format!("{before:?} to {after:?}, found {found:?}");
+            assert_eq!(
+                Unconfirmed::of(before, after, found),
+                expected,
+                "{found_text}"
+            );
+        }
     }
 }

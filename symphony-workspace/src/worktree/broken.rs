@@ -14,7 +14,7 @@ use super::model::{Recovery, Worktree};
 use super::registration::Registration;
 use crate::change::RescueRef;
 use crate::error::WorkspaceError;
-use crate::linux::{git_processes_inside, processes_inside, processes_with_open};
+use crate::linux::processes_inside;
 use crate::repository::Repository;
 
 /// Folder, beside the worktrees, for folders that nothing knew.
@@ -122,12 +122,7 @@ impl Repository {
         } else {
             self.rescue_without_folder(&worktree, registration, now)?
         };
-        // Twice, since an interrupted creation left its lock.
-        self.git
-            .command("worktree")
-            .args(["remove", "--force", "--force", "--"])
-            .arg(path)
-            .run()?;
+        self.unregister(path)?;
         Ok(rescue)
     }
 
@@ -193,30 +188,6 @@ fn leftover_place(
         place = folder.join(format!("{name}-{number}"));
     }
     Ok(place)
-}
-
-/// Removes the lock of an index whose git is dead.
-pub(crate) fn clear_index_lock(
-    worktree: &Worktree,
-    recovered: &mut Vec<Recovery>,
-) -> Result<(), WorkspaceError> {
-    let lock = worktree.place().git_dir.join("index.lock");
-    if !lock.exists() {
-        return Ok(());
-    }
-    let mut pids = processes_with_open(&lock);
-    // A commit that waits for its editor or a hook holds the lock without having it open; other
-    // programs, such as an idle shell, hold none.
-    pids.extend(git_processes_inside(worktree.path()));
-    if !pids.is_empty() {
-        return Err(WorkspaceError::Busy { path: lock, pids });
-    }
-    match fs::remove_file(&lock) {
-        Ok(()) => recovered.push(Recovery::IndexLockRemoved(lock)),
-        Err(error) if error.kind() == ErrorKind::NotFound => {}
-        Err(source) => return Err(WorkspaceError::io("remove", lock, source)),
-    }
-    Ok(())
 }
 
 /// Writes the `.git` file again when it is gone; refuses when it is something else than it was.

@@ -12,7 +12,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::Place;
-use crate::repository::{BranchName, Repository};
+use crate::repository::{BranchName, Repository, point_head};
 
 /// Reason of the lock that a worktree has until it is complete; git's own is `initializing`.
 pub(super) const BEING_MADE: &str = "symphony: being made";
@@ -45,18 +45,36 @@ impl Repository {
         branch: Option<&BranchName>,
         at: &CommitId,
     ) -> Result<Worktree, WorkspaceError> {
-        self.git
+        let added = self
+            .git
             .command("worktree")
             .args(["add", "--detach", "--no-checkout", "--quiet"])
             .args(["--lock", "--reason", BEING_MADE, "--"])
             .arg(path)
             .arg(at.as_str())
             .slow()
-            .run()?;
+            .run();
+        // when git died after its effect the registration is there, and is completed like any other
+        let worktree = match added {
+            Ok(_) => self.worktree_at(key, path, branch)?,
+            Err(error) => self.being_made(key, path, branch).ok_or(error)?,
+        };
         Failpoint::WorktreeRegistered.reach();
-        let worktree = self.worktree_at(key, path, branch)?;
         self.complete(&worktree, at)?;
         Ok(worktree)
+    }
+
+    /// Returns the worktree that is registered here and not yet complete, if there is one.
+    fn being_made(
+        &self,
+        key: &WorktreeKey,
+        path: &Path,
+        branch: Option<&BranchName>,
+    ) -> Option<Worktree> {
+        let worktree = self.worktree_at(key, path, branch).ok()?;
+        let is_there = path.is_dir() && has_unfinished_lock(&worktree.place().git_dir);
+        // the first thing git writes, and the last: HEAD can be read when both are there
+        (is_there && self.head(&worktree).is_ok()).then_some(worktree)
     }
 
     /// Puts a registered worktree on its branch, fills it and unlocks it.
@@ -66,11 +84,7 @@ impl Repository {
         at: &CommitId,
     ) -> Result<(), WorkspaceError> {
         if let Some(branch) = worktree.branch() {
-            worktree
-                .git
-                .command("symbolic-ref")
-                .args(["-m", "symphony: worktree made", "HEAD", &branch.reference()])
-                .run()?;
+            point_head(&worktree.git, branch, "symphony: worktree made")?;
         }
         Failpoint::WorktreeOnBranch.reach();
         if worktree.branch().is_none() {
@@ -79,11 +93,17 @@ impl Repository {
         overwrite(&worktree.git, at)?;
         Failpoint::WorktreeFilled.reach();
         // Last: while the lock is there, nobody has been let into the worktree.
-        self.git
+        let unlocked = self
+            .git
             .command("worktree")
             .args(["unlock", "--"])
             .arg(worktree.path())
-            .run()?;
+            .run();
+        if let Err(error) = unlocked
+            && worktree.place().git_dir.join("locked").exists()
+        {
+            return Err(error);
+        }
         Failpoint::WorktreeUnlocked.reach();
         Ok(())
     }

@@ -9,7 +9,10 @@ use crate::change::{in_sequence, operation_forget, overwrite};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Identity;
-use crate::repository::{BranchName, Expect, Repository, commit_tree, move_ref, tree_of};
+use crate::repository::{
+    BranchName, Expect, Repository, commit_tree, head_reference, move_ref, point_head, set_own_ref,
+    tree_of,
+};
 
 impl Repository {
     /// Puts a worktree back on its branch when the agent left it on another one or on none.
@@ -104,12 +107,7 @@ const START: &str = "refs/worktree/symphony-start";
 
 /// Remembers where a detached worktree begins.
 pub(super) fn mark_start(worktree: &Worktree, at: &CommitId) -> Result<(), WorkspaceError> {
-    worktree
-        .git
-        .command("update-ref")
-        .args(["--no-deref", "--end-of-options", START, at.as_str()])
-        .run()?;
-    Ok(())
+    set_own_ref(&worktree.git, START, at, "symphony: begins here")
 }
 
 /// Says whether a commit is the one that a detached worktree began at: then its loss is no loss,
@@ -125,15 +123,7 @@ pub(crate) fn is_start(worktree: &Worktree, head: &CommitId) -> Result<bool, Wor
 
 /// Returns the full name of the ref that a worktree has checked out; none when detached.
 pub(crate) fn checked_out_reference(worktree: &Worktree) -> Result<Option<String>, WorkspaceError> {
-    let answer = worktree
-        .git
-        .command("symbolic-ref")
-        .args(["--quiet", "HEAD"])
-        .answer(&[0, 1])?;
-    let name = String::from_utf8_lossy(&answer.stdout)
-        .trim_end()
-        .to_owned();
-    Ok((!name.is_empty()).then_some(name))
+    head_reference(&worktree.git)
 }
 
 /// Makes a commit of the index when it differs from the head; none when it does not, or when it
@@ -157,15 +147,5 @@ pub(super) fn staged_commit(
 }
 
 fn attach(worktree: &Worktree, branch: &BranchName) -> Result<(), WorkspaceError> {
-    worktree
-        .git
-        .command("symbolic-ref")
-        .args([
-            "-m",
-            "symphony: back to the branch",
-            "HEAD",
-            &branch.reference(),
-        ])
-        .run()?;
-    Ok(())
+    point_head(&worktree.git, branch, "symphony: back to the branch")
 }

@@ -5,6 +5,7 @@ mod create;
 mod head;
 mod key;
 mod listing;
+mod locks;
 mod model;
 mod prepare;
 mod registration;
@@ -17,5 +18,6 @@ pub use model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRe
 pub use registration::Registration;
 pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
 
-pub(crate) use broken::{clear_index_lock, refuse_link};
+pub(crate) use broken::refuse_link;
 pub(crate) use head::is_start;
+pub(crate) use locks::clear_stale_locks;

@@ -95,7 +95,7 @@ pub enum Recovery {
     /// A creation that had been interrupted was completed.
     CreationCompleted,
     /// A lock file of a dead git was removed.
-    IndexLockRemoved(PathBuf),
+    LockRemoved(PathBuf),
     /// The `.git` file was missing and was written again.
     GitFileRestored,
     /// The branch was checked out again; what was there instead is in the rescue ref, or was

@@ -2,7 +2,8 @@
 
 use symphony_core::Timestamp;
 
-use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
+use super::broken::{Found, refuse_link, restore_git_file};
+use super::locks::clear_stale_locks;
 use super::model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
@@ -42,7 +43,7 @@ impl Repository {
             Found::Unfinished => {
                 let head = self.create_branch(request.branch, &base)?;
                 let worktree = self.worktree_at(request.key, &path, Some(request.branch))?;
-                clear_index_lock(&worktree, &mut recovered)?;
+                clear_stale_locks(&worktree, &mut recovered)?;
                 self.complete(&worktree, &head)?;
                 recovered.push(Recovery::CreationCompleted);
                 self.made(worktree, &head, &base, request, recovered)
@@ -96,7 +97,7 @@ impl Repository {
         request: &WorktreeRequest<'_>,
         mut recovered: Vec<Recovery>,
     ) -> Result<Prepared, WorkspaceError> {
-        clear_index_lock(&worktree, &mut recovered)?;
+        clear_stale_locks(&worktree, &mut recovered)?;
         restore_git_file(&worktree, &mut recovered)?;
         self.return_to_branch(&worktree, request.now, &mut recovered)?;
         let merged = self.merge_as_asked(&worktree, base, request)?;
@@ -120,7 +121,7 @@ impl Repository {
         now: Timestamp,
     ) -> Result<Vec<Recovery>, WorkspaceError> {
         let mut recovered = Vec::new();
-        clear_index_lock(worktree, &mut recovered)?;
+        clear_stale_locks(worktree, &mut recovered)?;
         restore_git_file(worktree, &mut recovered)?;
         self.return_to_branch(worktree, now, &mut recovered)?;
         Ok(recovered)

@@ -6,9 +6,10 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 
-use super::broken::{clear_index_lock, is_unfinished, refuse_busy, refuse_link, restore_git_file};
+use super::broken::{is_unfinished, refuse_busy, refuse_link, restore_git_file};
 use super::head::{checked_out_reference, is_start};
 use super::key::WorktreeKey;
+use super::locks::clear_stale_locks;
 use super::model::Worktree;
 use crate::change::RescueRef;
 use crate::commit_id::CommitId;
@@ -74,7 +75,7 @@ impl Repository {
     /// Removes a worktree. On doubt nothing is removed.
     ///
     /// # Errors
-    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::Locked`] when a human
+    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::GitLocked`] while git is at work, [`WorkspaceError::Locked`] when a human
     /// locked it, [`WorkspaceError::Link`], [`WorkspaceError::RescueFailed`] when its work could not
     /// be saved (a repository inside it, a full disk).
     pub fn remove_worktree(&self, request: &RemoveRequest<'_>) -> Result<Removed, WorkspaceError> {
@@ -124,7 +125,7 @@ impl Repository {
         if !is_unfinished(&registration) {
             let saved = self.save_all(&worktree, request.now);
             rescues.extend(saved.map_err(|source| match source {
-                busy @ WorkspaceError::Busy { .. } => busy,
+                busy @ (WorkspaceError::Busy { .. } | WorkspaceError::GitLocked { .. }) => busy,
                 source => WorkspaceError::RescueFailed {
                     path: path.to_owned(),
                     source: Box::new(source),
@@ -132,13 +133,24 @@ impl Repository {
             })?);
         }
         Failpoint::CleanSaved.reach();
-        self.git
+        self.unregister(path)?;
+        Ok(true)
+    }
+
+    /// Removes a worktree and its registration. When git fails, what is left says whether it did.
+    pub(super) fn unregister(&self, path: &Path) -> Result<(), WorkspaceError> {
+        // `--force` twice, since an interrupted creation leaves its lock.
+        let removed = self
+            .git
             .command("worktree")
             .args(["remove", "--force", "--force", "--"])
             .arg(path)
             .slow()
-            .run()?;
-        Ok(true)
+            .run();
+        match removed {
+            Err(error) if path.exists() || self.git_dir_of(path)?.is_some() => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Saves what is uncommitted, and a head that no branch has.
@@ -148,7 +160,7 @@ impl Repository {
         now: Timestamp,
     ) -> Result<Option<RescueRef>, WorkspaceError> {
         let mut recovered = Vec::new();
-        clear_index_lock(worktree, &mut recovered)?;
+        clear_stale_locks(worktree, &mut recovered)?;
         if let Some(rescue) = self.rescue(worktree, now)? {
             return Ok(Some(rescue));
         }

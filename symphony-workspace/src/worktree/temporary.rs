@@ -2,9 +2,10 @@
 
 use symphony_core::Timestamp;
 
-use super::broken::{Found, clear_index_lock, refuse_link, restore_git_file};
+use super::broken::{Found, refuse_link, restore_git_file};
 use super::head::mark_start;
 use super::key::WorktreeKey;
+use super::locks::clear_stale_locks;
 use super::model::Worktree;
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
@@ -32,7 +33,7 @@ impl Repository {
             Found::Nothing => self.create_at(key, &path, None, at),
             Found::Unfinished => {
                 let worktree = self.worktree_at(key, &path, None)?;
-                clear_index_lock(&worktree, &mut recovered)?;
+                clear_stale_locks(&worktree, &mut recovered)?;
                 self.complete(&worktree, at)?;
                 Ok(worktree)
             }

@@ -155,7 +155,7 @@ fn a_lock_of_a_dead_git_is_removed_and_one_in_use_is_not() {
         .unwrap();
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
     assert!(
-        matches!(&error, WorkspaceError::Busy { pids, .. } if pids == &[holder.id()]),
+        matches!(&error, WorkspaceError::GitLocked { pids, .. } if pids == &[holder.id()]),
         "{error}"
     );
     drop(holder.stdin.take());
@@ -163,7 +163,7 @@ fn a_lock_of_a_dead_git_is_removed_and_one_in_use_is_not() {
     let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
     assert_eq!(
         prepared.recovered,
-        vec![Recovery::IndexLockRemoved(lock.clone())]
+        vec![Recovery::LockRemoved(lock.clone())]
     );
     write(&lock, "");
     write(worktree.path().join("x"), "x\n");

@@ -8,6 +8,9 @@ mod context_files;
 mod copying;
 #[cfg(test)]
 mod detection;
+#[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod git_deaths;
 mod main_job;
 mod merges;
 mod pristine;
@@ -19,6 +22,8 @@ mod proposal;
 mod repositories;
 mod rescues;
 mod secrets;
+#[cfg(test)]
+mod stale_locks;
 #[cfg(test)]
 mod state_files;
 mod user;

@@ -2,12 +2,15 @@
 
 use std::fs;
 
+use symphony_core::git_lock::{KeepReason, SHARED_LOCK_AGE_MIN};
 use symphony_workspace::{
     BranchFate, CommitId, Identity, MergePlan, MergeRequest, MergeStyle, Merged, RemoveRequest,
     Repository, WorkspaceError, WorktreeKey,
 };
 
-use crate::project::{Project, WorktreeResult, at, branch, commit_file, git, made, read, write};
+use crate::project::{
+    Project, WorktreeResult, at, branch, commit_file, git, made, make_older, read, write,
+};
 
 fn ada() -> Identity {
     Identity {
@@ -223,7 +226,15 @@ fn a_merge_cut_off_before_the_ref_moved_is_repeated() {
     let next = commit_file(worktree.path(), "src/a.txt", "next\n");
     interrupt(&project, &head, &next);
     git(&project.root, &["read-tree", head.as_str()]);
-    write(project.root.join(".git/index.lock"), "");
+    let lock = project.root.join(".git/index.lock");
+    write(&lock, "");
+    // the person's git takes this lock too: it is removed when it is old enough
+    let error = merge(&repository, &head, &next, MergeStyle::FastForward).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::GitLocked { lock: found, reason: KeepReason::Young(_), .. } if *found == lock),
+        "{error}"
+    );
+    make_older(&lock, SHARED_LOCK_AGE_MIN);
     merge(&repository, &head, &next, MergeStyle::FastForward).unwrap();
     assert_eq!(read(project.root.join("src/a.txt")), "next\n");
     assert_eq!(git(&project.root, &["status", "--porcelain"]), "");

@@ -8,6 +8,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
@@ -96,6 +97,31 @@ pub(crate) fn executable(path: &Path, text: &str) {
 
 pub(crate) fn read(path: impl AsRef<Path>) -> String {
     fs::read_to_string(path).unwrap()
+}
+
+/// Lists the locks of git in a repository, which it has while git is at work, or was killed.
+pub(crate) fn git_locks(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.join(".git")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let is_lock = path.extension().is_some_and(|end| end == "lock");
+            if path.is_dir() {
+                folders.push(path);
+            } else if is_lock && !path.ends_with("symphony.lock") {
+                found.push(path.display().to_string());
+            }
+        }
+    }
+    found
+}
+
+/// Makes a file look as if it was last written so much earlier.
+pub(crate) fn make_older(path: &Path, by: Duration) {
+    let file = fs::File::options().write(true).open(path).unwrap();
+    let written = file.metadata().unwrap().modified().unwrap();
+    file.set_modified(written - by).unwrap();
 }
 
 pub(crate) fn at(second: i64) -> Timestamp {

@@ -10,6 +10,7 @@ use symphony_core::pull_request::VerifiedGates;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
 use symphony_store::PhaseFinish;
+use symphony_workspace::Repository;
 
 use self::issue::settle_issue;
 use self::plan_phase::settle_phase;
@@ -36,6 +37,8 @@ pub(crate) async fn settle_work(
     supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
+    // its processes are gone: what they left in the way of others is known as theirs from here on
+    Repository::note_locks_since(&job.project.root, job.run.started_at)?;
     if let Some(key) = temporary_key(&job.run) {
         settle_temporary(job, &key, outcome)?;
         return Ok(Settled::default());

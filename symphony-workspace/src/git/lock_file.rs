@@ -1,0 +1,283 @@
+//! Lock files that git left, or holds: found, judged ([`judge_lock`]), removed.
+
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use symphony_core::Timestamp;
+use symphony_core::git_lock::{KeepReason, LockFacts, LockOwner, LockVerdict, judge_lock};
+
+use super::place::Place;
+use super::suspects::run_of;
+use crate::error::WorkspaceError;
+use crate::linux::{git_processes_inside, processes_with_open};
+
+/// How long a lock that is in use is waited for: a person's `git commit` needs a part of a second.
+const WAIT_MAX: Duration = Duration::from_secs(2);
+/// How long one is waited for that no process has: its git may be where nobody looks for it.
+const UNSEEN_WAIT_MAX: Duration = Duration::from_millis(200);
+/// Between two looks.
+const LOOK: Duration = Duration::from_millis(25);
+
+/// Git's words about a lock that is there, before and after its path.
+const IN_THE_WAY: &[(&str, &str, &str)] = &[
+    ("Unable to create '", "': File exists", ""),
+    ("could not lock config file ", ": File exists", ".lock"),
+];
+
+/// Returns the lock that git could not take, by what it said.
+pub(super) fn lock_in_the_way(stderr: &str) -> Option<PathBuf> {
+    IN_THE_WAY.iter().find_map(|(before, after, extension)| {
+        let (_, rest) = stderr.split_once(before)?;
+        let (path, _) = rest.split_once(after)?;
+        Some(PathBuf::from(format!("{path}{extension}")))
+    })
+}
+
+/// Removes a lock that a dead git left, or waits for the end of the git that holds it.
+///
+/// # Errors
+/// [`WorkspaceError::GitLocked`] when it is still there after two seconds, and must not be removed.
+pub(crate) fn clear_lock(place: &Place, lock: &Path) -> Result<Cleared, WorkspaceError> {
+    let begun = Instant::now();
+    loop {
+        let Some(seen) = look(place, lock)? else {
+            return Ok(Cleared::Gone);
+        };
+        let reason = match judge_lock(&seen.facts) {
+            LockVerdict::Remove => return remove(lock, &seen),
+            LockVerdict::Keep(reason) => reason,
+        };
+        let patience = match reason {
+            KeepReason::Open | KeepReason::GitAtWork => WAIT_MAX,
+            KeepReason::NotOfARun | KeepReason::Young(_) => UNSEEN_WAIT_MAX,
+        };
+        if begun.elapsed() >= patience {
+            return Err(WorkspaceError::GitLocked {
+                lock: lock.to_owned(),
+                age: seen.facts.age(),
+                pids: seen.pids,
+                reason,
+            });
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// What became of a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cleared {
+    /// It was removed.
+    Removed,
+    /// Whoever had it gave it up.
+    Gone,
+}
+
+#[derive(Debug)]
+struct Seen {
+    facts: LockFacts,
+    inode: u64,
+    pids: Vec<u32>,
+}
+
+fn look(place: &Place, lock: &Path) -> Result<Option<Seen>, WorkspaceError> {
+    let meta = match fs::symlink_metadata(lock) {
+        Ok(meta) => meta,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(WorkspaceError::io("look at the lock", lock, source)),
+    };
+    let open_by = processes_with_open(lock);
+    let git_processes = git_processes_inside(&place.work_tree);
+    let facts = LockFacts {
+        owner: owner_of(place, lock),
+        created: created(&meta),
+        written: written(&meta),
+        now: Timestamp::now(),
+        open_by: open_by.len(),
+        git_processes: git_processes.len(),
+        run_started: run_of(&place.common_dir, lock, &meta),
+    };
+    let mut pids = open_by;
+    pids.extend(git_processes);
+    pids.sort_unstable();
+    pids.dedup();
+    Ok(Some(Seen {
+        facts,
+        inode: meta.ino(),
+        pids,
+    }))
+}
+
+fn remove(lock: &Path, seen: &Seen) -> Result<Cleared, WorkspaceError> {
+    // another git may have taken the same lock meanwhile
+    let is_same = fs::symlink_metadata(lock).is_ok_and(|meta| meta.ino() == seen.inode);
+    if !is_same {
+        return Ok(Cleared::Gone);
+    }
+    match fs::remove_file(lock) {
+        Ok(()) => {
+            tracing::warn!(lock = %lock.display(), "removed a lock that a dead git left");
+            Ok(Cleared::Removed)
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Cleared::Gone),
+        Err(source) => Err(WorkspaceError::io("remove the lock", lock, source)),
+    }
+}
+
+/// Says who takes a lock: those of a linked checkout, of Symphony's branches and of its own refs are no person's.
+pub(super) fn owner_of(place: &Place, lock: &Path) -> LockOwner {
+    let is_linked = place.git_dir != place.common_dir;
+    let refs = place.common_dir.join("refs");
+    let is_own = is_linked && lock.starts_with(&place.git_dir)
+        || lock.starts_with(refs.join("heads/symphony"))
+        || lock.starts_with(refs.join("symphony"));
+    if is_own {
+        LockOwner::Run
+    } else {
+        LockOwner::Shared
+    }
+}
+
+/// Returns when a file was made, as far as the file system knows.
+pub(super) fn created(meta: &Metadata) -> Timestamp {
+    meta.created()
+        .ok()
+        .and_then(moment)
+        .unwrap_or_else(|| written(meta))
+}
+
+fn written(meta: &Metadata) -> Timestamp {
+    // a file without a time is as young as can be
+    meta.modified()
+        .ok()
+        .and_then(moment)
+        .unwrap_or_else(Timestamp::now)
+}
+
+fn moment(time: SystemTime) -> Option<Timestamp> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    Timestamp::from_millisecond(i64::try_from(since.as_millis()).ok()?).ok()
+}
+
+/// Lists the locks in a folder, those below it too; at most [`ENTRIES_MAX`] entries are looked at.
+pub(crate) fn locks_below(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    let mut seen = 0_usize;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            seen += 1;
+            if seen > ENTRIES_MAX {
+                return found;
+            }
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let path = entry.path();
+            if is_folder {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "lock")
+            {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Files that are looked at for locks: a repository with so many loose refs is packed first.
+const ENTRIES_MAX: usize = 20_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_lock_is_named_by_what_git_says() {
+        for (stderr, lock) in [
+            (
+                "fatal: Unable to create '/p/.git/index.lock': File exists.\n\nAnother git process seems to be running",
+                Some("/p/.git/index.lock"),
+            ),
+            (
+                "fatal: update_ref failed for ref 'refs/heads/symphony/SYM-1': cannot lock ref 'refs/heads/symphony/SYM-1': Unable to create '/it's/.git/refs/heads/symphony/SYM-1.lock': File exists.",
+                Some("/it's/.git/refs/heads/symphony/SYM-1.lock"),
+            ),
+            (
+                "error: could not lock config file /p/.git/config: File exists",
+                Some("/p/.git/config.lock"),
+            ),
+            (
+                "fatal: Unable to create '/p/.git/index.lock': Permission denied",
+                None,
+            ),
+            ("fatal: bad object", None),
+        ] {
+            assert_eq!(lock_in_the_way(stderr), lock.map(PathBuf::from), "{stderr}");
+        }
+    }
+
+    #[test]
+    fn a_lock_is_a_runs_or_shared() {
+        let common = PathBuf::from("/p/.git");
+        let linked = Place {
+            git_dir: common.join("worktrees/SYM-1"),
+            common_dir: common.clone(),
+            work_tree: "/p/.symphony-workspaces/SYM-1".into(),
+        };
+        let main = Place {
+            git_dir: common.clone(),
+            common_dir: common.clone(),
+            work_tree: "/p".into(),
+        };
+        for (name, in_linked, in_main) in [
+            (
+                "worktrees/SYM-1/index.lock",
+                LockOwner::Run,
+                LockOwner::Shared,
+            ),
+            (
+                "worktrees/SYM-1/HEAD.lock",
+                LockOwner::Run,
+                LockOwner::Shared,
+            ),
+            (
+                "worktrees/mine/HEAD.lock",
+                LockOwner::Shared,
+                LockOwner::Shared,
+            ),
+            (
+                "refs/heads/symphony/SYM-1.lock",
+                LockOwner::Run,
+                LockOwner::Run,
+            ),
+            (
+                "refs/heads/symphony/plan-a/base.lock",
+                LockOwner::Run,
+                LockOwner::Run,
+            ),
+            (
+                "refs/symphony/rescue/SYM-1/x.lock",
+                LockOwner::Run,
+                LockOwner::Run,
+            ),
+            ("refs/heads/main.lock", LockOwner::Shared, LockOwner::Shared),
+            (
+                "refs/heads/symphony-notes.lock",
+                LockOwner::Shared,
+                LockOwner::Shared,
+            ),
+            ("packed-refs.lock", LockOwner::Shared, LockOwner::Shared),
+            ("config.lock", LockOwner::Shared, LockOwner::Shared),
+            ("index.lock", LockOwner::Shared, LockOwner::Shared),
+        ] {
+            let lock = common.join(name);
+            assert_eq!(owner_of(&linked, &lock), in_linked, "{name}");
+            assert_eq!(owner_of(&main, &lock), in_main, "{name}");
+        }
+    }
+}

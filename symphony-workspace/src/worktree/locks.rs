@@ -1,0 +1,62 @@
+//! Locks that a dead git left in a worktree: an agent that is cut off while it commits leaves them, and every later commit there
+//! would fail.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::model::{Recovery, Worktree};
+use crate::error::WorkspaceError;
+use crate::git::{Cleared, clear_lock, locks_below};
+use crate::repository::BranchName;
+
+/// Removes the locks of a worktree, of its branch and of its rescue refs whose git is dead.
+///
+/// # Errors
+/// [`WorkspaceError::GitLocked`] when git is at work there.
+pub(crate) fn clear_stale_locks(
+    worktree: &Worktree,
+    recovered: &mut Vec<Recovery>,
+) -> Result<(), WorkspaceError> {
+    let place = worktree.place();
+    // the user's own checkout: its locks are the user's
+    if place.git_dir == place.common_dir {
+        return Ok(());
+    }
+    for lock in locks_of(worktree) {
+        if clear_lock(place, &lock)? == Cleared::Removed {
+            recovered.push(Recovery::LockRemoved(lock));
+        }
+    }
+    Ok(())
+}
+
+fn locks_of(worktree: &Worktree) -> Vec<PathBuf> {
+    let place = worktree.place();
+    let mut locks = locks_in(&place.git_dir);
+    locks.extend(locks_below(&place.git_dir.join("refs")));
+    let branch = worktree.branch().map(BranchName::reference);
+    locks.extend(
+        branch
+            .map(|reference| place.common_dir.join(format!("{reference}.lock")))
+            .filter(|lock| lock.exists()),
+    );
+    let rescues = format!("refs/symphony/rescue/{}", worktree.key().as_ref_part());
+    locks.extend(locks_in(&place.common_dir.join(rescues)));
+    locks
+}
+
+/// Lists the locks directly in a folder.
+fn locks_in(folder: &Path) -> Vec<PathBuf> {
+    let mut found: Vec<PathBuf> = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.extension()
+                .is_some_and(|extension| extension == "lock")
+        })
+        .collect();
+    found.sort();
+    found
+}
