@@ -28,7 +28,7 @@ closed_set!(
         I8 = "I8",
         /// Who may give a verdict, and on what.
         I9 = "I9",
-        /// What is merged is what was approved.
+        /// The merged tree is the gated tree, and its source the approved head.
         I10 = "I10",
         /// Every transition is in the table.
         I11 = "I11",
@@ -98,7 +98,9 @@ impl Invariant {
             Self::I9 => {
                 "an agent's verdict comes from a judge's run on that review, names its head commit, and is not the author's"
             }
-            Self::I10 => "the merged commit is the approved one, merged once",
+            Self::I10 => {
+                "the merged tree is the gated tree, its source is the approved head, and it is merged once"
+            }
             Self::I11 => {
                 "every transition is in the table, and a live run of an issue that has ended was asked to end"
             }

@@ -4,9 +4,10 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
-use symphony_store::{Context, Project, Store};
+use symphony_core::pull_request::PrState;
+use symphony_store::{Context, PrFilter, Project, Store};
 use symphony_workspace::{
-    BranchFate, BranchName, BranchOutcome, Failpoint, RemoveRequest, Removed, WorktreeKey,
+    BranchFate, BranchName, BranchOutcome, CommitId, Failpoint, RemoveRequest, Removed, WorktreeKey,
 };
 
 use crate::error::RunnerError;
@@ -44,7 +45,7 @@ fn clean_up_with(
     project: &Project,
     config: &ProjectConfig,
     id: &IssueId,
-    fate: Option<BranchFate>,
+    fate: Option<BranchFate<'_>>,
 ) -> Result<String, RunnerError> {
     let issue = store.issue(id)?;
     if !issue.state.status().is_terminal() {
@@ -61,20 +62,33 @@ fn clean_up_with(
     if merge_worktree_is_left(&repository, id)? {
         remove_merge_worktree(&repository, id, &base.branch)?;
     }
+    let recorded = recorded_merge(store, id)?;
     let removed = repository.remove_worktree(&RemoveRequest {
         key: &WorktreeKey::of(id.as_str()),
         branch: Some(&branch),
         base: &base.branch,
-        fate: fate.unwrap_or(if give_up {
-            BranchFate::Delete
-        } else {
-            BranchFate::DeleteIfMerged
-        }),
+        fate: match (fate, &recorded) {
+            (Some(fate), _) => fate,
+            (None, _) if give_up => BranchFate::Delete,
+            (None, Some(head)) => BranchFate::DeleteIfRecorded(head),
+            (None, None) => BranchFate::DeleteIfMerged,
+        },
         now: Timestamp::now(),
     })?;
     Failpoint::CleanUnrecorded.reach();
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
     Ok(describe(id, &branch, &base.branch, &removed))
+}
+
+/// Returns the head of the issue's newest merged pull request: what the record says is in the base.
+fn recorded_merge(store: &Store, id: &IssueId) -> Result<Option<CommitId>, RunnerError> {
+    let filter = PrFilter {
+        issue: Some(id.clone()),
+        state: Some(PrState::Merged),
+        ..PrFilter::default()
+    };
+    let merged = store.prs(&filter)?.into_iter().max_by_key(|pr| pr.id);
+    Ok(merged.and_then(|pr| CommitId::parse(&pr.head_commit).ok()))
 }
 
 fn describe(id: &IssueId, branch: &BranchName, base: &BranchName, removed: &Removed) -> String {

@@ -24,10 +24,36 @@ use crate::merge_gates::MergeGates;
 use crate::repository::{issue_workspace, open_repository};
 
 /// How a merge is made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeOptions {
     /// Merge although a required gate is red.
     pub force: bool,
+    /// Make one commit of everything that the pull request changes.
+    pub squash: Option<Squash>,
+}
+
+/// The one commit of a squashed pull request.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Squash {
+    /// Its message; without one the pull request's title and body.
+    pub message: Option<String>,
+}
+
+/// Returns how the pull request goes into its base, and the message of the commit that is made for it, if any.
+fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
+    match squash {
+        None => (
+            MergeStyle::Readable,
+            format!("Merge {}: {}", pr.issue, pr.title),
+        ),
+        Some(Squash {
+            message: Some(message),
+        }) => (MergeStyle::Squash, message.clone()),
+        Some(Squash { message: None }) => {
+            let message = format!("{}: {}\n\n{}", pr.issue, pr.title, pr.body.trim());
+            (MergeStyle::Squash, message.trim_end().to_owned())
+        }
+    }
 }
 
 /// What a merge did.
@@ -51,7 +77,7 @@ pub fn merge_pr(
     installation: &Installation,
     store: &mut Store,
     id: PrId,
-    options: MergeOptions,
+    options: &MergeOptions,
 ) -> Result<Merged, RunnerError> {
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
@@ -74,14 +100,8 @@ pub fn merge_pr(
         })?;
     let head = commit_id(&pr.head_commit)?;
     refuse_moved(&repository, &config, &pr, &head)?;
-    let message = format!("Merge {}: {}", pr.issue, pr.title);
-    let plan = repository.plan_merge(
-        &expected,
-        &head,
-        MergeStyle::FastForward,
-        &message,
-        &identity,
-    )?;
+    let (style, message) = style_of(&pr, options.squash.as_ref());
+    let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
     Failpoint::MergePlanned.reach();
     let gates = MergeGates {
         installation,
@@ -102,7 +122,10 @@ pub fn merge_pr(
             (commit, gates)
         }
         MergePlan::Merge(commit) => {
-            let gates = gates.run(&commit)?;
+            // the same files need no second run
+            let is_gated =
+                pr.gates_of_head().is_some() && repository.have_same_tree(&commit, &head)?;
+            let gates = if is_gated { None } else { gates.run(&commit)? };
             (commit, gates)
         }
         MergePlan::Conflict(files) => {
@@ -146,7 +169,7 @@ pub fn merge_pr(
 fn refuse_unmergeable(
     store: &Store,
     pr: &PullRequest,
-    options: MergeOptions,
+    options: &MergeOptions,
 ) -> Result<(), RunnerError> {
     if !pr.state.is_open() {
         let more = match pr.state {
@@ -196,7 +219,7 @@ fn refuse_moved(
 fn refuse_red(
     pr: &PullRequest,
     gates: &VerifiedGates,
-    options: MergeOptions,
+    options: &MergeOptions,
     logs: Option<&Path>,
 ) -> Result<(), RunnerError> {
     if gates.green() || options.force {

@@ -265,7 +265,7 @@ fn what_ends_while_nobody_watches_is_told_and_the_plan_goes_on_without_its_file(
 #[test]
 fn another_plan_of_a_file_does_not_leave_the_last_ones_work_behind() {
     let project = project(&[("one", &[])]);
-    std::fs::write(project.root.join("README.md"), "mine\n").unwrap();
+    std::fs::write(project.root.join("one.txt"), "in the way\n").unwrap();
     let result = project.json(&["plan", "run"]);
     assert_eq!(
         json!([result["status"], result["merged_into"]]),
@@ -286,7 +286,7 @@ fn another_plan_of_a_file_does_not_leave_the_last_ones_work_behind() {
     let way = "`git merge symphony/plan-plan/base` takes it over, `--new` begins without it";
     assert!(refused.stderr.contains(way), "{refused:#?}");
 
-    project.git(&["checkout", "-q", "README.md"]);
+    std::fs::remove_file(project.root.join("one.txt")).unwrap();
     let result = project.json(&["plan", "run"]);
     assert_eq!(
         json!([text(&result["id"]), result["merged_into"]]),

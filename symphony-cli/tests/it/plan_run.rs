@@ -464,7 +464,7 @@ fn without_isolation_phases_share_the_folder_and_tell_what_they_made() {
 fn a_dirty_tree_keeps_the_users_branch_and_the_command_is_told() {
     let project = Project::new("project", &scenarios([any_phase()]), &json!({}));
     std::fs::write(project.root.join("plan.md"), plan_of(&[("a", &[])])).unwrap();
-    std::fs::write(project.root.join("README.md"), "# Changed\n").unwrap();
+    std::fs::write(project.root.join("a.txt"), "in the way\n").unwrap();
     let summary = project.json(&["plan", "run"]);
     assert_eq!(
         json!([
@@ -478,7 +478,7 @@ fn a_dirty_tree_keeps_the_users_branch_and_the_command_is_told() {
         project.git(&["ls-tree", "--name-only", "main", "a.txt"]),
         ""
     );
-    project.git(&["checkout", "-q", "README.md"]);
+    std::fs::remove_file(project.root.join("a.txt")).unwrap();
     // asked for again, nothing runs, and the work is taken over
     assert_eq!(project.json(&["plan", "run"])["merged_into"], "main");
     assert_eq!(project.git(&["show", "main:a.txt"]), "by a");

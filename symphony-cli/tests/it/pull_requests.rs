@@ -175,7 +175,9 @@ fn with_moved_base(setup: &str) -> Project {
     let issue = project.add_issue("Say hello");
     let pr = open_pr(&project, &issue, "Say hello in a file");
     record_gates(&project, pr, true);
-    project.git(&["commit", "-q", "--allow-empty", "-m", "the base moves"]);
+    std::fs::write(project.root.join("other.txt"), "other\n").unwrap();
+    project.git(&["add", "other.txt"]);
+    project.git(&["commit", "-q", "-m", "the base moves"]);
     project
 }
 
@@ -212,4 +214,55 @@ fn a_set_up_that_fails_on_a_merge_result_is_a_red_gate_of_its_own() {
     assert_eq!(project.git(&["rev-parse", "main"]), before);
     project.ok(&["pr", "merge", "SYM-1", "--force"]);
     assert_eq!(project.issue("SYM-1")["status"], "done");
+}
+
+#[test]
+fn a_squashed_pull_request_is_one_commit_and_leaves_no_branch() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, true);
+    project.git(&["commit", "-q", "--allow-empty", "-m", "the base moves"]);
+    let base = project.git(&["rev-parse", "main"]);
+    let transcript = Transcript::of(&project)
+        .run(&["pr", "merge", "SYM-1", "--message", "no squash"])
+        .run(&["pr", "merge", "SYM-1", "--squash", "--message", " "])
+        .run(&["pr", "merge", "SYM-1", "--squash"]);
+    assert_transcript!("pull_request_squashed", transcript);
+    assert_eq!(
+        project.git(&["log", "-1", "--format=%B%n%P"]),
+        format!("SYM-1: Say hello in a file\n\nWhat was done.\n{base}")
+    );
+    assert_eq!(project.git(&["branch", "--list", "symphony/*"]), "");
+    assert_eq!(
+        project.git(&["for-each-ref", "--format=%(refname)", "refs/symphony"]),
+        ""
+    );
+    project.assert_sound();
+}
+
+#[test]
+fn the_base_reads_well_after_a_merge_of_commits_that_exit_handling_made() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "symphony(SYM-1): work in progress");
+    record_gates(&project, pr, true);
+    project.ok(&["pr", "merge", "SYM-1"]);
+    let log = project.git(&["log", "--first-parent", "--format=%s", "main"]);
+    assert_eq!(log, "Merge SYM-1: symphony(SYM-1): work in progress\nbegin");
+    project.assert_sound();
+}
+
+#[test]
+fn a_merge_leaves_changes_alone_that_it_does_not_touch() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    open_pr(&project, &issue, "Say hello in a file");
+    std::fs::write(project.root.join("README.md"), "# Changed\n").unwrap();
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(
+        std::fs::read_to_string(project.root.join("README.md")).unwrap(),
+        "# Changed\n"
+    );
+    assert_eq!(project.git(&["status", "--porcelain"]), " M README.md");
 }

@@ -33,7 +33,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The approved head is in the merged commit, and that in the base.
+/// The merged commit holds what the approved head changes, and it is in the base.
 fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, RunnerError> {
     let base = BranchName::parse(&pr.base)?;
     let Some(at) = repository.branch_head(&base)? else {
@@ -47,7 +47,7 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
     if !repository.is_merged(&merged, &at)? {
         return Ok(Some(format!("its merged commit {merged} is not in {base}")));
     }
-    if !repository.is_merged(&head, &merged)? {
+    if !repository.holds_changes(&merged, &head)? {
         let detail = format!("what was merged ({merged}) does not hold its approved head {head}");
         return Ok(Some(detail));
     }

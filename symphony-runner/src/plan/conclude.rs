@@ -92,7 +92,7 @@ pub(super) fn conclude_plan(
         base: &branch,
         expected: &expected,
         head: &head,
-        style: MergeStyle::FastForward,
+        style: MergeStyle::Readable,
         message: &format!("Merge plan {id} ({})", record.path),
         identity: &identity,
     });

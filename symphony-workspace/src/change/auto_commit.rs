@@ -33,6 +33,11 @@ pub fn work_in_progress(identifier: &str) -> String {
     format!("symphony({identifier}): work in progress")
 }
 
+/// Says whether a subject is one of exit handling's own commits.
+pub(crate) fn is_work_in_progress(subject: &str) -> bool {
+    subject.starts_with("symphony(") && subject.ends_with("): work in progress")
+}
+
 impl Repository {
     /// Commits all that is uncommitted, copied configuration files excepted, to the worktree's
     /// branch. A head that the agent left elsewhere returns to the branch first. Repeating it after

@@ -16,7 +16,8 @@ pub use rescue::RescueRef;
 pub use reset::Reset;
 pub use status::Status;
 
+pub(crate) use auto_commit::is_work_in_progress;
 pub(crate) use diff::paths_of;
 pub(crate) use operation::{forget as operation_forget, in_sequence};
 pub(crate) use reset::overwrite;
-pub(crate) use status::tracked_changes;
+pub(crate) use status::{touched_paths, tracked_changes};

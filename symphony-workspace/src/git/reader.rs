@@ -115,6 +115,21 @@ impl<'a> Reader<'a> {
         Ok(self.merge_base(ancestor, descendant)?.as_ref() == Some(ancestor))
     }
 
+    /// Returns the first parent of a commit; none when it has none.
+    pub(crate) fn first_parent(
+        self,
+        commit: &CommitId,
+    ) -> Result<Option<CommitId>, WorkspaceError> {
+        let answer = self
+            .git
+            .command("rev-parse")
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{commit}^1"))
+            .answer(&[0, 1, 128])?;
+        let text = String::from_utf8_lossy(&answer.stdout);
+        Ok(CommitId::parse(text.trim_end()).ok())
+    }
+
     /// Counts the commits of `head` that `base` does not have.
     pub(crate) fn ahead(self, base: &CommitId, head: &CommitId) -> Result<usize, WorkspaceError> {
         if let Some(repository) = self.library()

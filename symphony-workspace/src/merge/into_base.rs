@@ -2,14 +2,15 @@
 
 use std::path::Path;
 
-use super::into_worktree::{move_checkout, staged_tree};
-use super::plan::{MergePlan, MergeStyle, plan};
-use crate::change::tracked_changes;
+use super::into_worktree::{index_shows, move_checkout};
+use super::plan::{MergePlan, plan};
+use super::style::MergeStyle;
+use crate::change::{touched_paths, tracked_changes};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::{Git, Identity, Place};
-use crate::repository::{BranchName, Expect, Repository, Unconfirmed, move_ref, tree_of};
+use crate::repository::{BranchName, Expect, Repository, Unconfirmed, move_ref};
 
 /// Asks for a merge into the base.
 #[derive(Debug, Clone)]
@@ -56,6 +57,23 @@ fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
     }
 }
 
+/// Returns the changed files of a checkout that a move of it would have to write.
+fn changes_in_the_way(
+    checkout: &Git,
+    from: &CommitId,
+    to: &CommitId,
+) -> Result<Vec<String>, WorkspaceError> {
+    let changes = tracked_changes(checkout)?;
+    if changes.is_empty() {
+        return Ok(changes);
+    }
+    let touched = touched_paths(checkout, from, to)?;
+    Ok(changes
+        .into_iter()
+        .filter(|path| touched.contains(path))
+        .collect())
+}
+
 impl Repository {
     /// Merges an approved commit into the base. When the base has the commit already (a merge that
     /// was interrupted after its effect, or a repetition), that counts as done.
@@ -63,8 +81,8 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::RefMoved`] when the base is not where it was expected,
     /// [`WorkspaceError::Conflict`], [`WorkspaceError::Unrelated`],
-    /// [`WorkspaceError::CheckoutDirty`] when the base is checked out with tracked changes, or with
-    /// untracked files that the merge would overwrite. Nothing was changed then.
+    /// [`WorkspaceError::CheckoutDirty`] when the base is checked out with changes, or untracked files,
+    /// that the merge would overwrite. Nothing was changed then.
     pub fn merge_into_base(&self, request: &MergeRequest<'_>) -> Result<Merged, WorkspaceError> {
         let _lock = self.lock()?;
         self.finish_interrupted()?;
@@ -157,7 +175,7 @@ impl Repository {
         let Some(checkout) = self.checkout_of(base)? else {
             return move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
         };
-        let changes = tracked_changes(&checkout)?;
+        let changes = changes_in_the_way(&checkout, from, to)?;
         if !changes.is_empty() {
             return Err(WorkspaceError::CheckoutDirty {
                 path: checkout.work_tree().to_owned(),
@@ -186,7 +204,7 @@ impl Repository {
         };
         let unconfirmed = Unconfirmed::of(Some(from), Some(to), found.as_ref());
         let shows_base = match &found {
-            Some(found) => staged_tree(&checkout)? == tree_of(&self.git, found)?,
+            Some(found) => index_shows(&checkout, found, &touched_paths(&checkout, from, to)?)?,
             None => false,
         };
         match checkout_after(unconfirmed, shows_base) {

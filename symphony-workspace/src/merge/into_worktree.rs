@@ -3,12 +3,16 @@
 //! The merge is made in the object database; the folder is only touched when it is clean of
 //! conflicts, so there is never a half-done merge to abort.
 
-use super::plan::{MergePlan, MergeStyle, plan};
+use std::collections::BTreeSet;
+
+use super::plan::{MergePlan, plan};
+use super::style::MergeStyle;
+use crate::change::touched_paths;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
-use crate::git::{Git, Identity};
-use crate::repository::{BranchName, Expect, Repository, move_ref, tree_of};
+use crate::git::{Git, Identity, fields};
+use crate::repository::{BranchName, Expect, Repository, move_ref};
 use crate::worktree::{MergeOfBase, Worktree};
 
 impl Repository {
@@ -78,16 +82,29 @@ pub(super) fn move_checkout(
             ..
         }) if blocked(&stderr) => Ok(Some(blocking_files(&stderr))),
         // the index is written last, after the files: it says whether git died before or after its effect
-        Err(error) => match staged_tree(git) {
-            Ok(tree) if tree == tree_of(git, to)? && tree != tree_of(git, from)? => Ok(None),
-            _ => Err(error),
-        },
+        Err(error) => {
+            let touched = touched_paths(git, from, to)?;
+            match index_shows(git, to, &touched) {
+                Ok(true) if !touched.is_empty() => Ok(None),
+                _ => Err(error),
+            }
+        }
     }
 }
 
-/// Returns the tree that the index of a checkout would be committed as.
-pub(super) fn staged_tree(git: &Git) -> Result<CommitId, WorkspaceError> {
-    git.command("write-tree").object()
+/// Says whether the index of a checkout has these paths as a commit has them. Others may be staged by their owner.
+pub(super) fn index_shows(
+    git: &Git,
+    commit: &CommitId,
+    paths: &BTreeSet<String>,
+) -> Result<bool, WorkspaceError> {
+    let list = git
+        .command("diff-index")
+        .args(["--cached", "-z", "--name-only", "--no-renames"])
+        .arg(commit.as_str())
+        .slow()
+        .run()?;
+    Ok(!fields(&list).any(|path| paths.contains(&*String::from_utf8_lossy(path))))
 }
 
 fn blocked(stderr: &str) -> bool {

@@ -1,6 +1,6 @@
 //! A note of the move under way, so that a crash in its middle is mended by the next merge.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 
-use crate::change::{overwrite, tracked_changes};
+use crate::change::{touched_paths, tracked_changes};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, clear_lock, fields, note_shared_locks};
@@ -108,7 +108,10 @@ fn changed(path: &Path) -> Option<Timestamp> {
 
 /// Returns the checkout to where it was, if every changed file is as the merge would have written it.
 fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
-    let changes = tracked_changes(git)?;
+    // what the merge does not touch is the owner's, and stays as it is
+    let touched = touched_paths(git, &interrupted.from, &interrupted.to)?;
+    let mut changes = tracked_changes(git)?;
+    changes.retain(|path| touched.contains(path));
     if changes.is_empty() {
         return Ok(());
     }
@@ -131,8 +134,45 @@ fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
             files: foreign,
         });
     }
-    overwrite(git, &interrupted.from)?;
+    restore(git, &interrupted.from, &touched, &old)?;
     remove_new_files(git, &old, &new)
+}
+
+/// Makes index and folder equal a commit in these paths. A path that the commit does not have leaves the index; its file
+/// stays for [`remove_new_files`].
+fn restore(
+    git: &Git,
+    commit: &CommitId,
+    touched: &BTreeSet<String>,
+    old: &BTreeMap<String, String>,
+) -> Result<(), WorkspaceError> {
+    let (known, new): (Vec<&String>, Vec<&String>) =
+        touched.iter().partition(|path| old.contains_key(*path));
+    let list = |paths: &[&String]| -> Vec<u8> {
+        paths
+            .iter()
+            .flat_map(|path| path.bytes().chain([0]))
+            .collect()
+    };
+    if !new.is_empty() {
+        git.command("update-index")
+            .args(["--force-remove", "-z", "--stdin"])
+            .stdin(list(&new))
+            .run()?;
+    }
+    if !known.is_empty() {
+        git.command("checkout")
+            .args([
+                "--no-overlay",
+                "--pathspec-from-file=-",
+                "--pathspec-file-nul",
+            ])
+            .arg(commit.as_str())
+            .stdin(list(&known))
+            .slow()
+            .run()?;
+    }
+    Ok(())
 }
 
 /// Files that the interrupted merge wrote and its index never learned of.

@@ -4,6 +4,8 @@ mod into_base;
 mod into_worktree;
 mod journal;
 mod plan;
+mod style;
 
 pub use into_base::{MergeRequest, Merged};
-pub use plan::{MergePlan, MergeStyle};
+pub use plan::MergePlan;
+pub use style::MergeStyle;

@@ -1,19 +1,20 @@
 //! What a merge would give, found out without touching any checkout.
 
+use super::style::{MergeStyle, may_fast_forward};
 use crate::change::paths_of;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Identity, Reader, fields};
-use crate::repository::{Repository, commit_tree};
+use crate::repository::{Repository, commit_tree, tree_of};
 
 /// What a merge of a head into a base gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MergePlan {
-    /// The base has the head already.
+    /// The base has the head already, or everything that it changes.
     AlreadyMerged,
     /// The base only has to move to the head.
     FastForward(CommitId),
-    /// This merge commit was made; nothing points to it yet.
+    /// This commit was made, with the base as its first parent; nothing points to it yet.
     Merge(CommitId),
     /// These files conflict.
     Conflict(Vec<String>),
@@ -31,15 +32,6 @@ impl MergePlan {
     }
 }
 
-/// Whether a merge commit is made where none is needed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MergeStyle {
-    /// A fast-forward where it is possible.
-    FastForward,
-    /// Always a merge commit.
-    Commit,
-}
-
 /// Merges two commits in the object database only.
 pub(super) fn plan(
     git: &Git,
@@ -55,9 +47,30 @@ pub(super) fn plan(
     if ancestor == *head {
         return Ok(MergePlan::AlreadyMerged);
     }
-    if ancestor == *base && style == MergeStyle::FastForward {
+    if ancestor == *base && may_fast_forward(git, base, head, style)? {
         return Ok(MergePlan::FastForward(head.clone()));
     }
+    let tree = match merge_trees(git, base, head)? {
+        Ok(tree) => tree,
+        Err(files) => return Ok(MergePlan::Conflict(files)),
+    };
+    // a squash that was interrupted after its effect, or the same change by another way
+    if style != MergeStyle::FastForward && tree == tree_of(git, base)? {
+        return Ok(MergePlan::AlreadyMerged);
+    }
+    let parents: &[&CommitId] = match style {
+        MergeStyle::Squash => &[base],
+        _ => &[base, head],
+    };
+    commit_tree(git, &tree, parents, message, identity).map(MergePlan::Merge)
+}
+
+/// Merges the trees of two commits; the files that conflict are returned as an error.
+fn merge_trees(
+    git: &Git,
+    base: &CommitId,
+    head: &CommitId,
+) -> Result<Result<CommitId, Vec<String>>, WorkspaceError> {
     let answer = git
         .command("merge-tree")
         .args(["--write-tree", "-z", "--name-only", "--no-messages"])
@@ -79,9 +92,9 @@ pub(super) fn plan(
         let mut files = paths_of(&answer.stdout);
         files.remove(0);
         files.dedup();
-        return Ok(MergePlan::Conflict(files));
+        return Ok(Err(files));
     }
-    commit_tree(git, &tree, &[base, head], message, identity).map(MergePlan::Merge)
+    Ok(Ok(tree))
 }
 
 impl Repository {
@@ -102,5 +115,36 @@ impl Repository {
         self.require_commit(base)?;
         self.require_commit(head)?;
         plan(&self.git, base, head, style, message, identity)
+    }
+
+    /// Says whether two commits have the same files.
+    ///
+    /// # Errors
+    /// When git fails, or one of the commits is not here.
+    pub fn have_same_tree(&self, one: &CommitId, two: &CommitId) -> Result<bool, WorkspaceError> {
+        Ok(tree_of(&self.git, one)? == tree_of(&self.git, two)?)
+    }
+
+    /// Says whether a merged commit holds what an approved head changes: the head is in its history, or it is exactly what
+    /// merging the head into its first parent, or into itself, gives (a squash).
+    ///
+    /// # Errors
+    /// When git fails, or one of the commits is not here.
+    pub fn holds_changes(
+        &self,
+        merged: &CommitId,
+        head: &CommitId,
+    ) -> Result<bool, WorkspaceError> {
+        if self.is_merged(head, merged)? {
+            return Ok(true);
+        }
+        let tree = tree_of(&self.git, merged)?;
+        let parent = self.reader().first_parent(merged)?;
+        for onto in parent.iter().chain([merged]) {
+            if merge_trees(&self.git, onto, head)?.is_ok_and(|result| result == tree) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }

@@ -19,11 +19,14 @@ use crate::repository::{BranchName, Repository, delete_ref};
 
 /// What shall become of the branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BranchFate {
+pub enum BranchFate<'a> {
     /// It stays.
     Keep,
     /// It is deleted when the base has all its commits.
     DeleteIfMerged,
+    /// The record says that this commit of it was merged. A squash leaves no trace in the history, so the record counts: the
+    /// branch is deleted when it has nothing beyond that commit, or when the base has all its commits.
+    DeleteIfRecorded(&'a CommitId),
     /// It is deleted; commits that the base does not have go to a rescue ref.
     Delete,
 }
@@ -38,7 +41,7 @@ pub struct RemoveRequest<'a> {
     /// The branch that counts for "merged".
     pub base: &'a BranchName,
     /// What shall become of the branch.
-    pub fate: BranchFate,
+    pub fate: BranchFate<'a>,
     /// The time, for the names of rescue refs.
     pub now: Timestamp,
 }
@@ -184,13 +187,19 @@ impl Repository {
             return Ok(BranchOutcome::Absent);
         };
         let base = self.branch_head(request.base)?;
-        let merged = match &base {
+        let in_base = match &base {
             Some(base) => self.is_merged(&head, base)?,
             None => false,
         };
+        let merged = match request.fate {
+            BranchFate::DeleteIfRecorded(recorded) if !in_base => {
+                head == *recorded || self.is_merged(&head, recorded)?
+            }
+            _ => in_base,
+        };
         let delete = match request.fate {
             BranchFate::Keep => false,
-            BranchFate::DeleteIfMerged => merged,
+            BranchFate::DeleteIfMerged | BranchFate::DeleteIfRecorded(_) => merged,
             BranchFate::Delete => true,
         };
         if !delete {

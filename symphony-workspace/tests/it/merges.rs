@@ -4,8 +4,8 @@ use std::fs;
 
 use symphony_core::git_lock::{KeepReason, SHARED_LOCK_AGE_MIN};
 use symphony_workspace::{
-    BranchFate, CommitId, Identity, MergePlan, MergeRequest, MergeStyle, Merged, RemoveRequest,
-    Repository, WorkspaceError, WorktreeKey,
+    BranchFate, BranchOutcome, CommitId, Identity, MergePlan, MergeRequest, MergeStyle, Merged,
+    RemoveRequest, Repository, WorkspaceError, WorktreeKey,
 };
 
 use crate::project::{
@@ -93,8 +93,11 @@ fn a_merge_is_refused_when_anything_is_in_doubt() {
     let fine = commit_file(&project.root, "other.txt", "x\n");
     git(worktree.path(), &["reset", "-q", "--hard", fine.as_str()]);
     let head = commit_file(worktree.path(), "new.txt", "new\n");
+    git(worktree.path(), &["rm", "-q", "README.md"]);
+    git(worktree.path(), &["commit", "-q", "-m", "no readme"]);
+    let without = CommitId::parse(&git(worktree.path(), &["rev-parse", "HEAD"])).unwrap();
     write(project.root.join("README.md"), "edited by hand\n");
-    let error = merge(&repository, &fine, &head, MergeStyle::FastForward).unwrap_err();
+    let error = merge(&repository, &fine, &without, MergeStyle::FastForward).unwrap_err();
     assert!(
         matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["README.md"]),
         "{error}"
@@ -255,4 +258,149 @@ fn a_cut_off_merge_never_overwrites_a_later_edit() {
         "{error}"
     );
     assert_eq!(read(project.root.join("src/a.txt")), "edited since\n");
+}
+
+#[test]
+fn changes_that_a_merge_does_not_touch_stay_as_they_are() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let head = commit_file(worktree.path(), "new.txt", "new\n");
+    write(project.root.join("README.md"), "edited by hand\n");
+    write(project.root.join("src/a.txt"), "staged by hand\n");
+    git(&project.root, &["add", "src/a.txt"]);
+    merge(&repository, &base, &head, MergeStyle::Readable).unwrap();
+    assert_eq!(project.head("main"), head);
+    assert_eq!(
+        git(&project.root, &["status", "--porcelain"]),
+        " M README.md\nM  src/a.txt"
+    );
+    assert_eq!(read(project.root.join("README.md")), "edited by hand\n");
+    assert_eq!(read(project.root.join("new.txt")), "new\n");
+}
+
+#[test]
+fn a_merge_cut_off_beside_changes_of_a_person_is_repeated_and_keeps_them() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    commit_file(worktree.path(), "src/a.txt", "mine\n");
+    let head = commit_file(worktree.path(), "new.txt", "new\n");
+    write(project.root.join("README.md"), "edited by hand\n");
+    interrupt(&project, &base, &head);
+    merge(&repository, &base, &head, MergeStyle::Readable).unwrap();
+    assert_eq!(project.head("main"), head);
+    assert_eq!(read(project.root.join("README.md")), "edited by hand\n");
+    assert_eq!(
+        git(&project.root, &["status", "--porcelain"]),
+        " M README.md"
+    );
+}
+
+#[test]
+fn a_squash_is_one_commit_and_done_once() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    commit_file(worktree.path(), "one.txt", "1\n");
+    let head = commit_file(worktree.path(), "two.txt", "2\n");
+    let base = commit_file(&project.root, "theirs.txt", "theirs\n");
+    let merged = merge(&repository, &base, &head, MergeStyle::Squash).unwrap();
+    assert_eq!(
+        git(&project.root, &["log", "-1", "--format=%an|%s|%P"]),
+        format!("Ada Lovelace|Merge SYM-1: a change|{base}")
+    );
+    assert!(!repository.is_merged(&head, &merged.commit).unwrap());
+    assert!(repository.holds_changes(&merged.commit, &head).unwrap());
+    assert!(!repository.holds_changes(&base, &head).unwrap());
+    // repeated, since the record of it was lost in a crash
+    let plan = repository
+        .plan_merge(&merged.commit, &head, MergeStyle::Squash, "m", &ada())
+        .unwrap();
+    assert_eq!(plan, MergePlan::AlreadyMerged);
+    // the base goes on, the squash stays what it was
+    let later = commit_file(&project.root, "later.txt", "later\n");
+    assert!(repository.holds_changes(&merged.commit, &head).unwrap());
+    assert!(repository.is_merged(&merged.commit, &later).unwrap());
+}
+
+#[test]
+fn the_base_never_gets_a_subject_of_exit_handling() {
+    for (subject, has_merge) in [
+        ("Add a parser", false),
+        ("symphony(SYM-1): work in progress", true),
+    ] {
+        let project = Project::new();
+        let repository = project.open();
+        let worktree = made(&repository);
+        let base = project.head("main");
+        write(worktree.path().join("one.txt"), "1\n");
+        git(worktree.path(), &["add", "."]);
+        git(worktree.path(), &["commit", "-q", "-m", subject]);
+        let head = commit_file(worktree.path(), "two.txt", "2\n");
+        let merged = merge(&repository, &base, &head, MergeStyle::Readable).unwrap();
+        assert_eq!(merged.fast_forward, !has_merge, "{subject}");
+        let log = git(&project.root, &["log", "--first-parent", "--format=%s"]);
+        assert!(!log.contains("work in progress"), "{log}");
+        assert!(repository.is_merged(&head, &merged.commit).unwrap());
+    }
+}
+
+#[test]
+fn the_base_stays_the_first_parent_line_when_it_was_merged_into_the_branch() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    commit_file(worktree.path(), "mine.txt", "mine\n");
+    let base = commit_file(&project.root, "theirs.txt", "theirs\n");
+    git(worktree.path(), &["merge", "-q", "--no-edit", "main"]);
+    let head = CommitId::parse(&git(worktree.path(), &["rev-parse", "HEAD"])).unwrap();
+    let merged = merge(&repository, &base, &head, MergeStyle::Readable).unwrap();
+    assert_eq!(
+        git(&project.root, &["log", "-1", "--format=%P"]),
+        format!("{base} {head}")
+    );
+    assert!(!merged.fast_forward);
+}
+
+#[test]
+fn a_squashed_branch_is_deleted_because_the_record_says_so() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let head = commit_file(worktree.path(), "mine.txt", "mine\n");
+    merge(&repository, &base, &head, MergeStyle::Squash).unwrap();
+    let remove = |fate: BranchFate<'_>| {
+        repository
+            .remove_worktree(&RemoveRequest {
+                key: worktree.key(),
+                branch: worktree.branch(),
+                base: &branch("main"),
+                fate,
+                now: at(4),
+            })
+            .unwrap()
+    };
+    let late = commit_file(worktree.path(), "late.txt", "late\n");
+    // what came after the recorded head was never merged
+    let kept = remove(BranchFate::DeleteIfRecorded(&head));
+    assert!(
+        matches!(kept.branch, BranchOutcome::Kept { .. }),
+        "{kept:?}"
+    );
+    git(
+        &project.root,
+        &[
+            "branch",
+            "-f",
+            worktree.branch().unwrap().as_str(),
+            head.as_str(),
+        ],
+    );
+    let removed = remove(BranchFate::DeleteIfRecorded(&head));
+    assert_eq!(removed.rescues, vec![], "{late}");
+    assert_eq!(removed.branch, BranchOutcome::Deleted { head });
 }

@@ -70,7 +70,7 @@ fn merge_approved(session: &mut Session, progress: &Progress) -> anyhow::Result<
             &session.installation,
             &mut session.store,
             pr.id,
-            MergeOptions::default(),
+            &MergeOptions::default(),
         )?;
         progress.say(&format!(
             "{}: merged into {}; {}",

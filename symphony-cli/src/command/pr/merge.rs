@@ -3,18 +3,20 @@
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
-use symphony_runner::merge::{MergeOptions, Merged, merge_pr};
+use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr};
 
 use super::find::find_pr;
 use crate::app::App;
-use crate::value::PrReference;
+use crate::failure::{Exit, Stop};
+use crate::value::{PrReference, text_or_stdin};
 use crate::view::PrView;
 
 /// What `pr merge` takes.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Merging an open pull request is your approval of its head. When the base has moved since the gates ran, they \
-                  run on the merge result first.\n\nExample:\n  symphony pr merge SYM-1"
+                  run on the merge result first. Without --squash the base moves to the branch's own commits where they read well \
+                  on it, and gets a merge commit otherwise.\n\nExamples:\n  symphony pr merge SYM-1\n  symphony pr merge SYM-1 --squash --message 'Say hello'"
 )]
 pub(crate) struct MergeArgs {
     /// The pull request's number, or its issue
@@ -23,6 +25,12 @@ pub(crate) struct MergeArgs {
     /// Merge although a required gate is red
     #[arg(long)]
     force: bool,
+    /// Make one commit of everything that the pull request changes
+    #[arg(long)]
+    squash: bool,
+    /// The message of that commit; its title and body without it. `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT", requires = "squash")]
+    message: Option<String>,
 }
 
 /// What a merge did.
@@ -57,14 +65,28 @@ impl MergeArgs {
 
     fn carry_out(&self, app: &App) -> anyhow::Result<Merged> {
         app.surroundings.refuse_agents()?;
+        let message = self.message.as_deref().map(text_or_stdin).transpose()?;
+        if message
+            .as_deref()
+            .is_some_and(|text| text.trim().is_empty())
+        {
+            let stop = Stop::new(Exit::Usage, "the commit needs a message");
+            return Err(stop
+                .hint("without --message it is the pull request's title and body")
+                .into());
+        }
+        let squash = self.squash.then_some(Squash { message });
         let mut session = app.session()?;
         let pr = find_pr(&session.store, &self.pr)?;
-        let options = MergeOptions { force: self.force };
+        let options = MergeOptions {
+            force: self.force,
+            squash,
+        };
         Ok(merge_pr(
             &session.installation,
             &mut session.store,
             pr.id,
-            options,
+            &options,
         )?)
     }
 }
