@@ -58,7 +58,7 @@ impl Problem {
     fn of_text(error: &PlanError) -> Self {
         let (line, column) = match error {
             PlanError::BrokenJson { line, column, .. } => (Some(*line), Some(*column)),
-            PlanError::UnclosedBlock { line }
+            PlanError::UnclosedBlock { line, .. }
             | PlanError::NotAPlan { line, .. }
             | PlanError::NoPhases { line } => (Some(*line), None),
             _ => (None, None),

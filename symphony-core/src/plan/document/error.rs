@@ -7,16 +7,18 @@ use super::problem::{PlanProblem, PlanWarning, render_problems};
 #[non_exhaustive]
 pub enum PlanError {
     /// There is no block.
-    #[error("no ```symphony-phases block found{}", nested_note(*nested))]
+    #[error("no ```symphony-phases block found{}", hidden_note(*hidden))]
     NoBlock {
-        /// Where what looks like one stands inside another block: its line, and that of the fence around it.
-        nested: Option<(usize, usize)>,
+        /// What looks like one, but does not count where it is.
+        hidden: Option<HiddenBlock>,
     },
     /// The block has no closing fence.
-    #[error("line {line}: the ```symphony-phases block is not closed")]
+    #[error("line {line}: the ```symphony-phases block is not closed{}", outside_note(*outside))]
     UnclosedBlock {
         /// Line of the opening fence.
         line: usize,
+        /// The line that ends the quote or list item that the block is in, when that is what cuts it off.
+        outside: Option<usize>,
     },
     /// The block does not hold JSON.
     #[error("line {line}, column {column}: broken JSON: {message}")]
@@ -52,10 +54,47 @@ pub enum PlanError {
     },
 }
 
-fn nested_note(nested: Option<(usize, usize)>) -> String {
-    nested.map_or_else(String::new, |(line, outer)| {
-        format!(
-            " (the one on line {line} stands inside the block that line {outer} opens; close that block first)"
-        )
+/// A plan block that does not count where it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HiddenBlock {
+    /// Line of its opening fence.
+    pub line: usize,
+    /// Line on which what hides it begins.
+    pub outer_line: usize,
+    /// What hides it.
+    pub by: Hider,
+}
+
+/// What keeps a plan block from counting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hider {
+    /// Another fenced block.
+    Block,
+    /// An HTML comment.
+    Comment,
+}
+
+fn hidden_note(hidden: Option<HiddenBlock>) -> String {
+    let Some(HiddenBlock {
+        line,
+        outer_line,
+        by,
+    }) = hidden
+    else {
+        return String::new();
+    };
+    match by {
+        Hider::Block => format!(
+            " (the one on line {line} is inside the block that line {outer_line} opens; close that block first)"
+        ),
+        Hider::Comment => format!(
+            " (the one on line {line} is inside the HTML comment that line {outer_line} opens)"
+        ),
+    }
+}
+
+fn outside_note(outside: Option<usize>) -> String {
+    outside.map_or_else(String::new, |line| {
+        format!(": line {line} is outside the quote or list item that the block is in")
     })
 }

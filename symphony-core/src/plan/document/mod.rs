@@ -3,6 +3,8 @@
 //! The text is a value: finding and reading plan files is the caller's part.
 
 mod block;
+mod comment;
+mod container;
 mod error;
 mod fields;
 mod json;
@@ -11,6 +13,6 @@ mod problem;
 mod references;
 
 pub use block::{PLAN_BLOCK, PlanBlock, find_block};
-pub use error::PlanError;
+pub use error::{HiddenBlock, Hider, PlanError};
 pub use parse::{Plan, PlanMetadata, parse_plan};
 pub use problem::{PlanProblem, PlanWarning, ProblemKind, render_problems};

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::block::find_block;
 use super::error::PlanError;
-use super::fields::{PhaseNode, Report, advisory, phase_node, unknown_fields};
+use super::fields::{Object, PhaseNode, Report, Unknown, advisory, check_fields, phase_node};
 use super::json::{Json, Node, parse_json};
 use super::problem::PlanWarning;
 use super::references::{check_cycles, check_references};
@@ -64,7 +64,7 @@ const PLAN_FIELDS: [&str; 3] = ["phases", "parallel_groups", "metadata"];
 /// [`PlanError`]; [`PlanError::Invalid`] holds *all* problems of all phases.
 pub fn parse_plan(markdown: &str) -> Result<(Plan, Vec<PlanWarning>), PlanError> {
     let block = find_block(markdown)?;
-    let root = parse_json(block.text, block.fence_line + 1)?;
+    let root = parse_json(&block.text, block.fence_line + 1)?;
     let mut report = Report::default();
     let second = |line: &usize| PlanWarning::SecondBlock { line: *line };
     report.warnings.extend(block.ignored.iter().map(second));
@@ -74,7 +74,13 @@ pub fn parse_plan(markdown: &str) -> Result<(Plan, Vec<PlanWarning>), PlanError>
     match &root.value {
         Json::Array(items) => phases = Some((items, root.line)),
         Json::Object(members) => {
-            unknown_fields(String::new, members, &PLAN_FIELDS, &mut report);
+            let object = Object {
+                index: None,
+                phase_id: None,
+                place: "",
+                unknown: Unknown::Problem,
+            };
+            check_fields(&object, members, &PLAN_FIELDS, &mut report);
             for member in members {
                 match (member.name.as_str(), &member.node.value) {
                     ("phases", Json::Array(items)) => phases = Some((items, member.node.line)),
@@ -91,7 +97,14 @@ pub fn parse_plan(markdown: &str) -> Result<(Plan, Vec<PlanWarning>), PlanError>
         }
         _ => {}
     }
-    let (items, line) = phases.ok_or_else(|| not_a_plan(&root))?;
+    let Some((items, line)) = phases else {
+        // a misspelt `phases` tells more than that there are none
+        return Err(if report.problems.is_empty() {
+            not_a_plan(&root)
+        } else {
+            invalid(report)
+        });
+    };
     if items.is_empty() {
         return Err(PlanError::NoPhases { line });
     }
@@ -105,13 +118,17 @@ pub fn parse_plan(markdown: &str) -> Result<(Plan, Vec<PlanWarning>), PlanError>
     check_references(&nodes, &mut report);
     check_cycles(&nodes, &mut report);
     if !report.problems.is_empty() {
-        return Err(PlanError::Invalid {
-            problems: report.problems,
-            warnings: report.warnings,
-        });
+        return Err(invalid(report));
     }
     plan.phases = nodes.into_iter().map(|node| node.phase).collect();
     Ok((plan, report.warnings))
+}
+
+fn invalid(report: Report) -> PlanError {
+    PlanError::Invalid {
+        problems: report.problems,
+        warnings: report.warnings,
+    }
 }
 
 fn not_a_plan(node: &Node) -> PlanError {

@@ -21,11 +21,11 @@ closed_set!(
 /// A broken rule. In JSON: `{"index", "phase_id", "field", "message", "line", "kind"}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PlanProblem {
-    /// Position of the phase in the file, from 0.
-    pub index: usize,
+    /// Position of the phase in the file, from 0; none for a problem of the plan as a whole.
+    pub index: Option<usize>,
     /// The phase's id, when it has one.
     pub phase_id: Option<String>,
-    /// The field, such as `tasks[1]` or `required_context.files[0]`; empty for the phase as a whole.
+    /// The field, such as `tasks[1]`, `required_context.files[0]` or `metadata.notes`; empty for the phase as a whole.
     pub field: String,
     /// What is wrong.
     pub message: String,
@@ -37,12 +37,11 @@ pub struct PlanProblem {
 
 impl fmt::Display for PlanProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let dot = if self.field.is_empty() { "" } else { "." };
-        write!(
-            f,
-            "phases[{}]{dot}{}: {}",
-            self.index, self.field, self.message
-        )
+        if let Some(index) = self.index {
+            let dot = if self.field.is_empty() { "" } else { "." };
+            write!(f, "phases[{index}]{dot}")?;
+        }
+        write!(f, "{}: {}", self.field, self.message)
     }
 }
 
@@ -65,12 +64,10 @@ pub enum PlanWarning {
         /// Line of its opening fence.
         line: usize,
     },
-    /// A field that plans do not have.
+    /// A field that the plan's metadata does not have, and that resembles none that it has.
     UnknownField {
-        /// Where, such as `phases[2].taks`.
+        /// Where, such as `metadata.author`.
         path: String,
-        /// The known field it resembles.
-        nearest: Option<&'static str>,
         /// Line in the markdown file.
         line: usize,
     },
@@ -120,9 +117,8 @@ impl fmt::Display for PlanWarning {
             Self::SecondBlock { .. } => {
                 f.write_str("a second ```symphony-phases block is ignored: the first one counts")
             }
-            Self::UnknownField { path, nearest, .. } => {
-                write!(f, "{path}: unknown field")?;
-                nearest.map_or(Ok(()), |name| write!(f, " (did you mean `{name}`?)"))
+            Self::UnknownField { path, .. } => {
+                write!(f, "{path}: unknown field; it is left out")
             }
             Self::RepeatedField { path, .. } => {
                 write!(f, "{path}: given twice, the last one counts")

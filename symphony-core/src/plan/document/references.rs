@@ -101,7 +101,7 @@ fn problem(node: &PhaseNode, index: usize, field: &str, message: String) -> Plan
         _ => node.id_line,
     };
     PlanProblem {
-        index,
+        index: Some(index),
         phase_id: Some(node.phase.id.clone()).filter(|id| !id.is_empty()),
         field: field.to_owned(),
         message,

@@ -285,30 +285,15 @@ fn all_problems_are_told_at_once_in_order_with_their_lines() {
 fn what_is_odd_is_a_warning() {
     for (json, expected) in [
         (
-            format!("[{}]", phase_json("\"dependancies\": []")),
-            (
-                4,
-                "phases[0].dependancies: unknown field (did you mean `dependencies`?)",
-            ),
-        ),
-        (
-            format!("[\n{}]", phase_json("\"zzz\": 1")),
-            (5, "phases[0].zzz: unknown field"),
-        ),
-        (
-            format!("[{}]", phase_json("\"required_context\": {\"file\": []}")),
-            (
-                4,
-                "phases[0].required_context.file: unknown field (did you mean `files`?)",
-            ),
-        ),
-        (
             format!("[{}]", phase_json("\"model\": \"a\",\n\"model\": \"b\"")),
             (5, "phases[0].model: given twice, the last one counts"),
         ),
         (
-            format!("{{\"phase\": 1,\n\"phases\": [{}]}}", phase_json("")),
-            (4, "phase: unknown field (did you mean `phases`?)"),
+            format!(
+                "{{\"phases\": [{}],\n\"metadata\": {{\n\"author\": 3}}}}",
+                phase_json("")
+            ),
+            (6, "metadata.author: unknown field; it is left out"),
         ),
         (
             format!(
@@ -348,12 +333,70 @@ fn what_is_odd_is_a_warning() {
 }
 
 #[test]
-fn a_misspelt_field_is_told_beside_the_problem_it_causes() {
-    let json = format!("[{}]", phase_json("\"title\": null, \"titel\": \"A\""));
-    let Err(PlanError::Invalid { problems, warnings }) = parse_plan(&file(&json)) else {
-        panic!("the title is missing")
+fn an_unknown_field_is_an_error_that_names_the_one_that_was_meant() {
+    for (json, expected) in [
+        (
+            format!("[{}]", phase_json("\"dependancies\": []")),
+            "phases[0].dependancies: unknown field (did you mean `dependencies`?)",
+        ),
+        (
+            format!("[{}]", phase_json("\"depends_on\": [\"b\"]")),
+            "phases[0].depends_on: unknown field (did you mean `dependencies`?)",
+        ),
+        (
+            format!("[{}]", phase_json("\"timeoutMs\": 1")),
+            "phases[0].timeoutMs: unknown field (did you mean `timeout_ms`?)",
+        ),
+        (
+            format!("[{}]", phase_json("\"zzz\": 1")),
+            "phases[0].zzz: unknown field",
+        ),
+        (
+            format!("[{}]", phase_json("\"required_context\": {\"file\": []}")),
+            "phases[0].required_context.file: unknown field (did you mean `files`?)",
+        ),
+        (
+            format!("{{\"phase\": 1,\n\"phases\": [{}]}}", phase_json("")),
+            "phase: unknown field (did you mean `phases`?)",
+        ),
+        (
+            format!("{{\"phasess\": [{}]}}", phase_json("")),
+            "phasess: unknown field (did you mean `phases`?)",
+        ),
+        (
+            format!(
+                "{{\"phases\": [{}], \"metadata\": {{\"total_phase\": 1}}}}",
+                phase_json("")
+            ),
+            "metadata.total_phase: unknown field (did you mean `total_phases`?)",
+        ),
+    ] {
+        assert_eq!(problems(&json), [expected], "{json}");
+    }
+    let json = format!("{{\n\"phase\": 1, \"phases\": [{}]}}", phase_json(""));
+    let Err(PlanError::Invalid { problems, .. }) = parse_plan(&file(&json)) else {
+        panic!("`phase` is unknown")
     };
-    assert_eq!((problems.len(), warnings.len()), (1, 1));
+    insta::assert_snapshot!(
+        serde_json::to_string(&problems).unwrap(),
+        @r#"[{"index":null,"phase_id":null,"field":"phase","message":"unknown field (did you mean `phases`?)","line":5,"kind":"schema"}]"#
+    );
+}
+
+#[test]
+fn lines_are_those_of_the_file_also_in_quotes_and_list_items() {
+    for markdown in [
+        "# Plan\n\n> ```symphony-phases\n> [\n> {\"id\": \"a\",\n>  \"titel\": 1}]\n> ```\n",
+        "# Plan\n\n1. ```symphony-phases\n   [\n   {\"id\": \"a\",\n    \"titel\": 1}]\n   ```\n",
+    ] {
+        let Err(PlanError::Invalid { problems, .. }) = parse_plan(markdown) else {
+            panic!("the title is missing")
+        };
+        let lines: Vec<usize> = problems.iter().map(|problem| problem.line).collect();
+        assert_eq!(lines, [6, 5, 5, 5, 5], "{problems:?}");
+    }
+    let error = parse_plan("> ```symphony-phases\n> [1,, 2]\n> ```\n").unwrap_err();
+    assert_eq!(error.to_string(), "line 2, column 6: broken JSON: expected value");
 }
 
 #[test]
@@ -365,7 +408,7 @@ fn texts_that_are_no_plan_are_refused() {
         ),
         (
             "```md\n```symphony-phases\n[]\n```\n".to_owned(),
-            "no ```symphony-phases block found (the one on line 2 stands inside the block that line 1 opens; close that block first)",
+            "no ```symphony-phases block found (the one on line 2 is inside the block that line 1 opens; close that block first)",
         ),
         (
             "\n```symphony-phases\n[]\n".to_owned(),

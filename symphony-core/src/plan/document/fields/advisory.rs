@@ -1,6 +1,6 @@
-//! `parallel_groups` and `metadata`: they advise, so that nothing in them is an error.
+//! `parallel_groups` and `metadata`: they advise, so that nothing in them is an error but a misspelt field.
 
-use super::report::{Report, unknown_fields};
+use super::report::{Object, Report, Unknown, check_fields};
 use crate::plan::document::json::{Json, Member, Node};
 use crate::plan::document::parse::PlanMetadata;
 use crate::plan::document::problem::PlanWarning;
@@ -38,7 +38,13 @@ pub(in crate::plan::document) fn metadata(
             return None;
         }
     };
-    unknown_fields(|| "metadata.".to_owned(), members, &METADATA_FIELDS, report);
+    let object = Object {
+        index: None,
+        phase_id: None,
+        place: "metadata.",
+        unknown: Unknown::ProblemWhenMisspelt,
+    };
+    check_fields(&object, members, &METADATA_FIELDS, report);
     let mut metadata = PlanMetadata::default();
     for Member { name, node, .. } in members {
         let path = || format!("metadata.{name}");

@@ -5,4 +5,4 @@ mod phase_node;
 mod report;
 
 pub(super) use phase_node::{PhaseNode, phase_node};
-pub(super) use report::{Report, unknown_fields};
+pub(super) use report::{Object, Report, Unknown, check_fields};

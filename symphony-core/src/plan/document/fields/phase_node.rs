@@ -1,7 +1,7 @@
 //! One phase: every field's rule of the specification's table.
 
 use super::advisory::whole_number;
-use super::report::{Report, unknown_fields};
+use super::report::{Object, Report, Unknown, check_fields};
 use crate::id::{ID_CHARS_MAX, PlanPhaseId};
 use crate::plan::document::json::{Json, Member, Node};
 use crate::plan::document::problem::{PlanProblem, ProblemKind};
@@ -78,8 +78,7 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn read(mut self) -> PhaseNode {
-        let place = || format!("phases[{}].", self.index);
-        unknown_fields(place, self.members, &PHASE_FIELDS, self.report);
+        self.check_fields("", self.members, &PHASE_FIELDS);
         self.check_id();
         let title = self.text("title", "Phase title must be a non-empty string");
         let objective = self.text("objective", "Phase objective must be a non-empty string");
@@ -139,13 +138,29 @@ impl<'a> Reader<'a> {
 
     fn problem(&mut self, field: impl Into<String>, line: usize, message: impl Into<String>) {
         self.report.problems.push(PlanProblem {
-            index: self.index,
+            index: Some(self.index),
             phase_id: self.id.clone(),
             field: field.into(),
             message: message.into(),
             line,
             kind: ProblemKind::Schema,
         });
+    }
+
+    /// Notes the fields of an object in the phase that are not known or are given twice.
+    fn check_fields(
+        &mut self,
+        place: &'static str,
+        members: &[Member],
+        known: &'static [&'static str],
+    ) {
+        let object = Object {
+            index: Some(self.index),
+            phase_id: self.id.as_deref(),
+            place,
+            unknown: Unknown::Problem,
+        };
+        check_fields(&object, members, known, self.report);
     }
 
     fn field(&self, name: &str) -> Option<&'a Node> {
@@ -231,8 +246,7 @@ impl<'a> Reader<'a> {
             self.problem("required_context", node.line, message);
             return &[];
         };
-        let place = || format!("phases[{}].required_context.", self.index);
-        unknown_fields(place, members, &CONTEXT_FIELDS, self.report);
+        self.check_fields("required_context.", members, &CONTEXT_FIELDS);
         members
     }
 
