@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::plan::{Artifact, Phase};
 use symphony_prompt::worker::{FileEntry, PROMPT_TOKENS_MAX, WorkerInput, WorkerPrompt};
 use symphony_prompt::{ProjectContext, truncate_prompt_if_needed};
-use symphony_workspace::{ContextFile, detect_project, load_context_files};
+use symphony_workspace::{ContextFile, detect_part, load_context_files};
 
 use crate::error::RunnerError;
 
@@ -86,7 +86,8 @@ fn read(
     patterns: &[String],
 ) -> Result<(ProjectContext, Vec<FileEntry>), RunnerError> {
     std::fs::metadata(root).map_err(|error| RunnerError::io("look at", root, error))?;
-    let found = detect_project(root, project_name);
+    let paths: Vec<&str> = patterns.iter().map(String::as_str).collect();
+    let found = detect_part(root, project_name, &paths);
     let context = ProjectContext {
         name: found.name,
         description: found.description,

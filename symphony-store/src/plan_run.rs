@@ -7,6 +7,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::log::LogEvent;
 use symphony_core::plan::Artifact;
+use symphony_core::plan::failure::{FailureClass, FailurePatterns};
 use symphony_core::plan::state::{
     PhaseEvent, PhaseOutcome, PhaseRunEnd, PhaseState, PhaseStatus, PhaseWork, PlanEvent,
     PlanStatus, route_phase_run_end,
@@ -31,6 +32,8 @@ pub struct PhaseFinish {
     pub work: PhaseWork,
     /// What it produced.
     pub artifacts: Vec<Artifact>,
+    /// The project's own patterns of failures.
+    pub failure_patterns: BTreeMap<FailureClass, Vec<String>>,
 }
 
 /// What is recorded of a phase's outcome.
@@ -162,9 +165,11 @@ fn phase_end(
     let nothing = PhaseFinish {
         work: PhaseWork::Unmerged("its exit handling did not get as far".to_owned()),
         artifacts: Vec::new(),
+        failure_patterns: BTreeMap::new(),
     };
     let found = finish.phase.as_ref().unwrap_or(&nothing);
     let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
+    let patterns = FailurePatterns::compile(&found.failure_patterns);
     let end = PhaseRunEnd {
         run: &run.id,
         status: finish.status,
@@ -173,6 +178,7 @@ fn phase_end(
         work: &found.work,
         artifacts: &found.artifacts,
         seed: (record.id.as_str(), phase.as_str()),
+        patterns: Some(&patterns),
     };
     let policy = record.options.failure_policy();
     let event = route_phase_run_end(progress, &end, &policy, context.now);

@@ -48,7 +48,7 @@ pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use pristine::Pristine;
-pub use project::{DetectedProject, detect_project};
+pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,
     RepositoryOptions, discover,

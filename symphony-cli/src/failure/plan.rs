@@ -56,6 +56,10 @@ fn of_state_file(error: &StateFileError) -> Verdict {
                 "`symphony plan retry-phase STATE {phase} --force`, or for one that awaits a decision `symphony plan resolve STATE {phase} CHOICE`"
             ),
         ),
+        StateFileError::NotRunning { .. } => Verdict::new(
+            Exit::Refused,
+            "`symphony plan ready STATE --start --lease 30m` gives out the phases that can be worked on",
+        ),
         StateFileError::NotDue { phase, .. } => Verdict::new(
             Exit::Refused,
             format!("`symphony plan retry-phase STATE {phase} --force` does not wait"),

@@ -138,8 +138,10 @@ fn steps() -> Vec<Step> {
         ("plan check", "", "", Value::Null),
         ("plan graph", "", "", Value::Null),
         ("plan init-state", "", "/newlyReady", json!(["set-up"])),
+        ("plan summary", "", "", Value::Null),
         ("plan ready", "", "/0/phase/id", json!("set-up")),
         ("plan prompt", "set-up", "", Value::Null),
+        ("plan renew", "set-up", "/status", json!("running")),
         (
             "plan mark-complete",
             "set-up",
@@ -150,6 +152,7 @@ fn steps() -> Vec<Step> {
         ("plan classify-error", "", "/class", json!("logic")),
         ("plan retry-phase", "build", "/status", json!("ready")),
         ("plan resolve", "build", "/status", json!("complete")),
+        ("plan summary", "", "", Value::Null),
         ("plan graph", "", "", Value::Null),
         ("plan statusline", "", "", Value::Null),
     ]
@@ -202,14 +205,14 @@ fn every_command_of_the_skill_works_in_its_order() {
         project.root.join("plan.md").display().to_string()
     );
     assert!(
-        answers[5].starts_with("## Phase: Set up\n"),
+        answers[6].starts_with("## Phase: Set up\n"),
         "{}",
-        answers[5]
+        answers[6]
     );
     assert!(
-        answers[11].contains("build [complete]") && answers[11].contains("ship [ready]"),
+        answers[14].contains("build [complete]") && answers[14].contains("ship [ready]"),
         "{}",
-        answers[11]
+        answers[14]
     );
     // the second phase's prompt has what the first one passed on
     let prompt = type_line(

@@ -12,6 +12,7 @@ use super::table::{KEYS, STATE_KEYS};
 use crate::agent::AgentType;
 use crate::id::{PhaseName, ProjectId};
 use crate::nearest::nearest;
+use crate::plan::failure::FailureClass;
 
 /// Which file it is, which decides what its top level speaks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -409,6 +410,9 @@ fn known_name(rule: NameRule, name: &str) -> Option<String> {
         }
         NameRule::Phase => PhaseName::parse(name).ok().map(String::from),
         NameRule::AgentType => AgentType::parse(name).ok().map(String::from),
+        NameRule::FailureClass => FailureClass::OF_TEXTS
+            .contains(&name)
+            .then(|| name.to_owned()),
     }
 }
 
@@ -417,6 +421,9 @@ const fn rule_expected(rule: NameRule) -> &'static str {
         NameRule::Environment => "the name of an environment variable",
         NameRule::Phase => "the name of a phase (kebab-case)",
         NameRule::AgentType => "the name of an agent type (kebab-case)",
+        NameRule::FailureClass => {
+            "a class of failures (timeout, permanent, logic, transient, resource)"
+        }
     }
 }
 

@@ -52,6 +52,8 @@ pub enum NameRule {
     Phase,
     /// An agent type.
     AgentType,
+    /// A class of failures that texts can have.
+    FailureClass,
 }
 
 impl NameRule {
@@ -61,6 +63,7 @@ impl NameRule {
             Self::Environment => "<NAME>",
             Self::Phase => "<phase>",
             Self::AgentType => "<type>",
+            Self::FailureClass => "<class>",
         }
     }
 }
@@ -106,6 +109,8 @@ pub enum TextRule {
     Branch,
     /// A pattern of paths that stays inside the project.
     Glob,
+    /// A regular expression for the text of a failure.
+    FailurePattern,
 }
 
 /// What a relative path starts from.

@@ -6,6 +6,7 @@ use super::key::{Leaf, PathBase, TextRule};
 use super::path::KeyPath;
 use super::problem::ProblemKind;
 use super::value::IssuePrefix;
+use crate::plan::failure::{FAILURE_PATTERNS_MAX, is_failure_pattern};
 
 /// Characters of a found text that a message repeats.
 const SHOWN_CHARS_MAX: usize = 40;
@@ -48,7 +49,9 @@ pub(super) fn check_leaf(
             .map(Value::from)),
         Leaf::Texts(rule) => {
             let items = value.as_array();
-            let items = items.ok_or_else(|| vec![(path.clone(), wrong(value, expected(leaf)))])?;
+            let items = items
+                .filter(|items| items.len() <= count_max(rule))
+                .ok_or_else(|| vec![(path.clone(), wrong(value, expected(leaf)))])?;
             check_texts(rule, items, path).map(|()| value.clone())
         }
         Leaf::Command => match value {
@@ -83,6 +86,14 @@ fn check_texts(
     }
 }
 
+/// Returns the most texts that a list may have.
+const fn count_max(rule: TextRule) -> usize {
+    match rule {
+        TextRule::FailurePattern => FAILURE_PATTERNS_MAX,
+        _ => usize::MAX,
+    }
+}
+
 /// Reads a whole number, also one that is written as `1e3` or `15.0`.
 #[expect(
     clippy::cast_possible_truncation,
@@ -113,6 +124,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
                 && !text.starts_with(['/', '~'])
                 && text.split('/').all(|part| part != "..")
         }
+        TextRule::FailurePattern => is_failure_pattern(text),
     }
 }
 
@@ -128,6 +140,11 @@ pub(super) fn expected(leaf: Leaf) -> String {
             )
         }
         Leaf::Text(rule) => text_expected(rule).to_owned(),
+        Leaf::Texts(rule) if count_max(rule) < usize::MAX => format!(
+            "a list of at most {}, each {}",
+            count_max(rule),
+            text_expected(rule)
+        ),
         Leaf::Texts(rule) => format!("a list, each {}", text_expected(rule)),
         Leaf::Choice([only]) => format!("`{only}`"),
         Leaf::Choice(names) => format!("one of `{}`", names.join("`, `")),
@@ -147,6 +164,9 @@ const fn text_expected(rule: TextRule) -> &'static str {
         }
         TextRule::Branch => "a branch's name",
         TextRule::Glob => "a pattern of paths inside the project (not absolute, no `..`)",
+        TextRule::FailurePattern => {
+            "a regular expression of at most 500 characters that does not match the empty text"
+        }
     }
 }
 

@@ -163,6 +163,7 @@ impl Reader<'_> {
                 by_tick: self.flag("plan.by_tick"),
                 global_constraints: self.get("plan.global_constraints"),
                 instructions: self.get("plan.instructions"),
+                failure_patterns: self.map("plan.failure_patterns"),
             },
             sensitive_paths: self.get_or("sensitive_paths", Vec::new()),
             risk: self.risk(),
@@ -200,7 +201,10 @@ impl Reader<'_> {
         self.effective.absolute(&text, &self.effective.place.root)
     }
 
-    fn map<K: Ord + DeserializeOwned>(&mut self, path: &str) -> BTreeMap<K, String> {
+    fn map<K: Ord + DeserializeOwned, V: DeserializeOwned>(
+        &mut self,
+        path: &str,
+    ) -> BTreeMap<K, V> {
         let above = KeyPath::of(path);
         let mut map = BTreeMap::new();
         for name in self.effective.names_below(&above) {

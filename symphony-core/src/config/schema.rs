@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, Scope, TextRule};
 use super::table::KEYS;
+use crate::plan::failure::{FAILURE_PATTERN_CHARS_MAX, FailureClass};
 
 /// Returns the JSON Schema (draft 2020-12) of a configuration file, `config schema`.
 ///
@@ -70,6 +71,7 @@ fn map(rule: NameRule, each: Each, at: &str) -> Value {
     };
     let names = match rule {
         NameRule::Environment => json!({ "pattern": "^[^=]+$" }),
+        NameRule::FailureClass => json!({ "enum": FailureClass::OF_TEXTS }),
         NameRule::Phase | NameRule::AgentType => {
             json!({ "pattern": "^[a-z][a-z0-9]*(-[a-z0-9]+)*$", "maxLength": 64 })
         }
@@ -115,5 +117,8 @@ fn text(rule: TextRule) -> Value {
         TextRule::Prefix => json!({ "type": "string", "pattern": "^[A-Z][A-Z0-9]{0,9}$" }),
         TextRule::Branch => json!({ "type": "string", "pattern": "^[^-\\s][^\\s~^:?*\\[\\\\]*$" }),
         TextRule::Glob => json!({ "type": "string", "pattern": "^[^/~]" }),
+        TextRule::FailurePattern => {
+            json!({ "type": "string", "minLength": 1, "maxLength": FAILURE_PATTERN_CHARS_MAX })
+        }
     }
 }

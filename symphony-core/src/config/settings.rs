@@ -11,6 +11,7 @@ use super::value::{
 };
 use crate::agent::AgentType;
 use crate::id::PhaseName;
+use crate::plan::failure::FailureClass;
 use crate::unit::{Tokens, UsdMicros};
 
 /// What holds for the whole installation, that is for one database.
@@ -292,6 +293,9 @@ pub struct PlanSettings {
     pub global_constraints: Option<Vec<String>>,
     /// Instructions of every phase.
     pub instructions: Option<String>,
+    /// Regular expressions for the texts of failures, by class; see
+    /// [`FailurePatterns`](crate::plan::failure::FailurePatterns).
+    pub failure_patterns: BTreeMap<FailureClass, Vec<String>>,
 }
 
 /// Thresholds of risk: a change is of the level when it is above either number.

@@ -267,6 +267,9 @@ const PLAN: &[Key] = &[
         "Constraints of every phase; without it five of Symphony's own, an empty list is none."),
     leaf("instructions", Leaf::Text(TextRule::Any), Unset("\"Commit after each task.\""), Project,
         "Instructions that are added to every phase."),
+    Key { name: "failure_patterns", kind: Kind::Map(NameRule::FailureClass, Each::Leaf(Leaf::Texts(TextRule::FailurePattern))),
+        default: Unset(r#"{"transient": ["license server is busy"]}"#), scope: Project,
+        doc: "Regular expressions for the texts of failures, by class; they count before Symphony's own. Case does not count, `^` and `$` are the ends of a line." },
 ];
 
 #[rustfmt::skip]

@@ -14,8 +14,8 @@ pub mod view;
 
 pub use artifact::{Artifact, ArtifactKind};
 pub use document::{
-    HiddenBlock, Hider, PLAN_BLOCK, Plan, PlanBlock, PlanError, PlanMetadata, PlanProblem, PlanWarning, ProblemKind,
-    find_block, parse_plan, render_problems,
+    HiddenBlock, Hider, PLAN_BLOCK, Plan, PlanBlock, PlanError, PlanMetadata, PlanProblem,
+    PlanWarning, ProblemKind, find_block, parse_plan, render_problems,
 };
 pub use graph::{CYCLE_IDS_MAX, Dag, DependencyGraph, GraphError};
 pub use options::{Isolation, PlanOptions};

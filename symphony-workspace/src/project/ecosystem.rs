@@ -20,7 +20,7 @@ pub(super) struct Ecosystem {
 }
 
 /// What a project is made of; each list in order, without repetitions.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Stack {
     pub(super) runtime: Vec<&'static str>,
     pub(super) language: Vec<&'static str>,
@@ -31,6 +31,9 @@ pub(super) struct Stack {
     pub(super) build: Vec<&'static str>,
     pub(super) package_manager: Vec<&'static str>,
 }
+
+/// Runtimes of Rust that take the place of `native`.
+const ASYNC_RUNTIMES: [&str; 3] = ["tokio", "async-std", "smol"];
 
 impl Stack {
     /// Adds what another ecosystem has.
@@ -50,6 +53,35 @@ impl Stack {
                     own.push(name);
                 }
             }
+        }
+        self
+    }
+
+    /// Completes the stack of a workspace's member by that of its root: the package manager is the root's, and so is
+    /// what the member leaves open.
+    pub(super) fn within(mut self, root: &Self) -> Self {
+        const OPEN: [&str; 2] = ["node", "native"];
+        self.package_manager.clone_from(&root.package_manager);
+        if self.runtime.iter().all(|name| OPEN.contains(name)) {
+            self.runtime.clone_from(&root.runtime);
+        }
+        if self.testing.is_empty() {
+            self.testing.clone_from(&root.testing);
+        }
+        self
+    }
+
+    /// Leaves out what stands in for something that another part of the project names.
+    pub(super) fn without_stand_ins(mut self) -> Self {
+        if self
+            .runtime
+            .iter()
+            .any(|name| ASYNC_RUNTIMES.contains(name))
+        {
+            self.runtime.retain(|name| *name != "native");
+        }
+        if self.language.contains(&"typescript") {
+            self.language.retain(|name| *name != "javascript");
         }
         self
     }

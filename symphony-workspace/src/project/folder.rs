@@ -14,16 +14,74 @@ const ENTRIES_MAX: usize = 2_000;
 #[derive(Debug)]
 pub(super) struct Manifests<'a> {
     root: &'a Path,
+    /// The root of the workspace that the folder is a member of: lock files and settings are there.
+    workspace: Option<&'a Path>,
 }
 
 impl<'a> Manifests<'a> {
     pub(super) const fn new(root: &'a Path) -> Self {
-        Self { root }
+        Self {
+            root,
+            workspace: None,
+        }
     }
 
-    /// Says whether there is a regular file of that name.
+    /// A folder within a project.
+    pub(super) const fn within(root: &'a Path, workspace: &'a Path) -> Self {
+        Self {
+            root,
+            workspace: Some(workspace),
+        }
+    }
+
+    /// Says whether there is a regular file of that name, here or in the root of the workspace.
     pub(super) fn has(&self, name: &str) -> bool {
-        fs::symlink_metadata(self.root.join(name)).is_ok_and(|meta| meta.is_file())
+        self.has_own(name) || self.workspace.is_some_and(|root| is_file(&root.join(name)))
+    }
+
+    /// Says whether there is a regular file of that name in the folder itself.
+    pub(super) fn has_own(&self, name: &str) -> bool {
+        is_file(&self.root.join(name))
+    }
+
+    /// Says whether a manifest of an ecosystem is in the folder.
+    pub(super) fn has_manifest(&self) -> bool {
+        const NAMES: [&str; 12] = [
+            "package.json",
+            "deno.json",
+            "deno.jsonc",
+            "Cargo.toml",
+            "pyproject.toml",
+            "requirements.txt",
+            "go.mod",
+            "pom.xml",
+            "build.gradle",
+            "build.gradle.kts",
+            "composer.json",
+            "mix.exs",
+        ];
+        NAMES.iter().any(|name| self.has_own(name))
+            || self.has_own("Gemfile")
+            || self
+                .entries("")
+                .iter()
+                .any(|name| Path::new(name).extension().is_some_and(|it| it == "csproj"))
+    }
+
+    /// Says whether the folder has a lock file of its own: it is then no part of the workspace around it.
+    pub(super) fn has_lock(&self) -> bool {
+        const NAMES: [&str; 9] = [
+            "package-lock.json",
+            "pnpm-lock.yaml",
+            "yarn.lock",
+            "bun.lock",
+            "bun.lockb",
+            "Cargo.lock",
+            "uv.lock",
+            "poetry.lock",
+            "deno.lock",
+        ];
+        NAMES.iter().any(|name| self.has_own(name))
     }
 
     /// Says whether there is a folder of that name.
@@ -60,7 +118,7 @@ impl<'a> Manifests<'a> {
     }
 
     /// The entries of a folder, as paths from the root, in order of the alphabet.
-    fn entries(&self, folder: &str) -> Vec<String> {
+    pub(super) fn entries(&self, folder: &str) -> Vec<String> {
         let Ok(entries) = fs::read_dir(self.root.join(folder)) else {
             return Vec::new();
         };
@@ -78,6 +136,10 @@ impl<'a> Manifests<'a> {
         names.sort_unstable();
         names
     }
+}
+
+fn is_file(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|meta| meta.is_file())
 }
 
 /// Returns a folder's name.

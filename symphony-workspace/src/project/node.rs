@@ -2,10 +2,12 @@
 
 use serde_json::Value;
 
+use super::deno;
 use super::ecosystem::{Ecosystem, Meanings, Packages, Stack, all, first, one_of};
 use super::folder::Manifests;
+use super::sources::imports;
 
-const FRAMEWORKS: &Meanings = &[
+pub(super) const FRAMEWORKS: &Meanings = &[
     ("next", "Next.js"),
     ("nuxt", "Nuxt"),
     ("@remix-run/react", "Remix"),
@@ -25,7 +27,7 @@ const FRAMEWORKS: &Meanings = &[
     ("@angular/core", "Angular"),
 ];
 
-const UIS: &Meanings = &[
+pub(super) const UIS: &Meanings = &[
     ("ink", "Ink (Terminal UI)"),
     ("@opentui/core", "OpenTUI (Terminal UI)"),
     ("react-native", "React Native"),
@@ -47,7 +49,7 @@ const TESTS: &Meanings = &[
     ("cypress", "Cypress"),
 ];
 
-const DATABASES: &Meanings = &[
+pub(super) const DATABASES: &Meanings = &[
     ("prisma", "Prisma"),
     ("@prisma/client", "Prisma"),
     ("drizzle-orm", "Drizzle"),
@@ -99,6 +101,13 @@ impl Package {
         Self { manifest, packages }
     }
 
+    /// Says whether a script is run by Bun.
+    fn has_bun_script(&self) -> bool {
+        let scripts = self.manifest.get("scripts").and_then(Value::as_object);
+        let mut texts = scripts.into_iter().flatten();
+        texts.any(|(_, script)| script.as_str().is_some_and(|text| text.starts_with("bun ")))
+    }
+
     fn text(&self, key: &str) -> Option<String> {
         let text = self.manifest.get(key)?.as_str()?.trim();
         (!text.is_empty()).then(|| text.to_owned())
@@ -126,8 +135,13 @@ impl Package {
 
 /// Reads `package.json`.
 pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
-    let package = Package::parse(&folder.text("package.json")?);
+    let mut package = Package::parse(&folder.text("package.json")?);
+    let deno = deno::manifest(folder);
+    package
+        .packages
+        .extend(deno.iter().flat_map(deno::packages));
     let is_bun = package.is_managed_by("bun")
+        || package.has_bun_script()
         || ["bun.lock", "bun.lockb", "bunfig.toml"]
             .iter()
             .any(|file| folder.has(file))
@@ -142,7 +156,7 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
         framework: first(&package.packages, FRAMEWORKS),
         ui: first(&package.packages, UIS),
         testing: testing(&package, is_bun),
-        database: all(&package.packages, DATABASES),
+        database: databases(folder, &package, is_bun),
         build: build(&package),
         package_manager: package_manager(folder, &package, is_bun),
     };
@@ -151,6 +165,15 @@ pub(super) fn detect(folder: &Manifests<'_>) -> Option<Ecosystem> {
         description: package.text("description"),
         stack,
     })
+}
+
+/// Bun's own database is no package: it shows in the sources.
+fn databases(folder: &Manifests<'_>, package: &Package, is_bun: bool) -> Vec<&'static str> {
+    let mut named = all(&package.packages, DATABASES);
+    if is_bun && !named.contains(&"SQLite") && imports(folder, "bun:sqlite") {
+        named.push("SQLite");
+    }
+    named
 }
 
 fn testing(package: &Package, is_bun: bool) -> Vec<&'static str> {

@@ -124,16 +124,17 @@ fn packages(manifest: &Table) -> Packages {
             take(Some(list));
         }
     }
-    let poetry = [
-        &["tool", "poetry", "dependencies"][..],
-        &["tool", "poetry", "dev-dependencies"],
-        &["tool", "poetry", "group", "dev", "dependencies"],
-        &["tool", "poetry", "group", "test", "dependencies"],
-    ];
-    for path in poetry {
-        let table = value(manifest, path).and_then(Value::as_table);
+    take(value(manifest, &["tool", "uv", "dev-dependencies"]));
+    let mut take_keys = |table: Option<&Table>| {
         let names = table.into_iter().flat_map(Table::keys);
         found.extend(names.filter_map(|name| package_name(name)));
+    };
+    for key in ["dependencies", "dev-dependencies"] {
+        take_keys(value(manifest, &["tool", "poetry", key]).and_then(Value::as_table));
+    }
+    let groups = value(manifest, &["tool", "poetry", "group"]).and_then(Value::as_table);
+    for (_, group) in groups.into_iter().flatten() {
+        take_keys(group.get("dependencies").and_then(Value::as_table));
     }
     found
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use symphony_workspace::{DetectedProject, detect_project};
+use symphony_workspace::{DetectedProject, detect_part, detect_project};
 
 /// Files with their texts, and the name and the stack that are told from them.
 type Row = (
@@ -270,4 +270,186 @@ fn names_and_descriptions_are_one_line_of_bounded_length() {
     assert_eq!(found.name, "a ## Tasks");
     assert!(found.description.starts_with("word word word"));
     assert_eq!(found.description.chars().count(), 500);
+}
+
+/// A monorepo: an npm workspace with a web client in TypeScript, and a Cargo workspace beside it.
+const MONOREPO: &[(&str, &str)] = &[
+    (
+        "package.json",
+        r#"{"name": "shop", "packageManager": "pnpm@9.1.0", "devDependencies": {"turbo": "2"}}"#,
+    ),
+    (
+        "pnpm-workspace.yaml",
+        "# ours\npackages:\n  - 'packages/*'\n  - \"!packages/old\"\ncatalog: {}\n",
+    ),
+    (
+        "packages/web/package.json",
+        r#"{"dependencies": {"next": "15", "react": "19"}, "devDependencies": {"vitest": "3", "typescript": "5"}}"#,
+    ),
+    ("packages/web/src/page.tsx", ""),
+    (
+        "packages/db/package.json",
+        r#"{"dependencies": {"drizzle-orm": "1"}}"#,
+    ),
+    (
+        "packages/old/package.json",
+        r#"{"dependencies": {"gatsby": "5"}}"#,
+    ),
+    (
+        "Cargo.toml",
+        "[workspace]\nmembers = [\"crates/*\"]\nexclude = [\"crates/spike\"]\n",
+    ),
+    (
+        "crates/api/Cargo.toml",
+        "[package]\nname = \"api\"\n[dependencies]\naxum = \"0.8\"\ntokio = \"1\"\nsqlx = \"0.8\"\n",
+    ),
+    ("crates/api/src/lib.rs", ""),
+    (
+        "crates/spike/Cargo.toml",
+        "[package]\nname = \"s\"\n[dependencies]\nbevy = \"0.15\"\n",
+    ),
+    ("tools/report/package-lock.json", "{}"),
+    (
+        "tools/report/package.json",
+        r#"{"dependencies": {"pg": "8"}}"#,
+    ),
+];
+
+#[test]
+fn the_members_of_workspaces_count() {
+    assert_eq!(
+        stack(&detect(MONOREPO)),
+        "Runtime=node, tokio; Language=typescript, rust; Framework=Next.js, Axum; UI=React; \
+         Testing=Vitest, cargo test; Database=Drizzle, SQLx; Build=Turborepo, Cargo; Package Manager=pnpm, cargo"
+    );
+    for (files, expected) in [
+        (
+            &[
+                (
+                    "package.json",
+                    r#"{"workspaces": {"packages": ["apps/**"]}}"#,
+                ),
+                ("bun.lock", ""),
+                (
+                    "apps/a/b/package.json",
+                    r#"{"dependencies": {"hono": "4"}}"#,
+                ),
+                (
+                    "apps/node_modules/x/package.json",
+                    r#"{"dependencies": {"koa": "2"}}"#,
+                ),
+            ][..],
+            "Runtime=bun; Language=javascript; Framework=Hono; Testing=Bun Test; Package Manager=bun",
+        ),
+        (
+            &[
+                (
+                    "pyproject.toml",
+                    "[project]\nname = \"p\"\n[tool.uv.workspace]\nmembers = [\"libs/*\"]\n[dependency-groups]\nci = [\"pytest\"]\n",
+                ),
+                ("uv.lock", ""),
+                (
+                    "libs/api/pyproject.toml",
+                    "[project]\nname = \"api\"\ndependencies = [\"fastapi>=0.1\"]\n",
+                ),
+            ],
+            "Runtime=python; Language=python; Framework=FastAPI; Testing=pytest; Package Manager=uv",
+        ),
+        (
+            &[(
+                "pyproject.toml",
+                "[tool.poetry.group.quality.dependencies]\npytest = \"*\"\n",
+            )],
+            "Runtime=python; Language=python; Framework=None; Testing=pytest; Package Manager=pip",
+        ),
+        (
+            &[
+                ("go.work", "go 1.22\n\nuse (\n\t./api\n\t./../out\n)\n"),
+                (
+                    "api/go.mod",
+                    "module example.com/api\nrequire github.com/gin-gonic/gin v1\n",
+                ),
+            ],
+            "Runtime=go; Language=go; Framework=Gin; Testing=go test; Build=go build; Package Manager=go modules",
+        ),
+        (
+            &[(
+                "package.json",
+                r#"{"workspaces": ["../outside", "/etc", "packages/*"]}"#,
+            )],
+            "Runtime=node; Language=javascript; Framework=None; Package Manager=npm",
+        ),
+    ] {
+        assert_eq!(stack(&detect(files)), expected, "{files:?}");
+    }
+}
+
+#[test]
+fn a_part_of_a_project_has_the_stack_of_its_folders() {
+    let place = folder(MONOREPO);
+    let root = place.path().join("app");
+    for (paths, expected) in [
+        (
+            &["packages/web/src/page.tsx", "packages/web/**/*.css"][..],
+            "Runtime=node; Language=typescript; Framework=Next.js; UI=React; Testing=Vitest; Package Manager=pnpm",
+        ),
+        (
+            &["crates/api/src/new.rs"],
+            "Runtime=tokio; Language=rust; Framework=Axum; Testing=cargo test; Database=SQLx; Build=Cargo; Package Manager=cargo",
+        ),
+        (
+            &["tools/report/index.js"],
+            "Runtime=node; Language=javascript; Framework=None; Database=PostgreSQL; Package Manager=npm",
+        ),
+        (
+            &["README.md"],
+            "Runtime=node, native; Language=javascript, rust; Framework=None; Testing=cargo test; Build=Turborepo, Cargo; Package Manager=pnpm, cargo",
+        ),
+    ] {
+        let found = detect_part(&root, None, paths);
+        assert_eq!(found.name, "shop");
+        assert_eq!(stack(&found), expected, "{paths:?}");
+    }
+    for paths in [&[][..], &["/etc/passwd", "../x"]] {
+        assert_eq!(detect_part(&root, None, paths), detect_project(&root, None));
+    }
+}
+
+#[test]
+fn deno_and_the_database_of_bun_are_seen() {
+    for (files, expected) in [
+        (
+            &[(
+                "deno.json",
+                "{\n  // ours\n  \"name\": \"@a/b\",\n  \"imports\": {\"oak\": \"jsr:@oak/oak@^17\", \"pg\": \"npm:pg@8/lib\"},\n}",
+            )][..],
+            "Runtime=deno; Language=typescript; Framework=Oak; Testing=Deno Test; Database=PostgreSQL; Package Manager=deno",
+        ),
+        (
+            &[
+                (
+                    "package.json",
+                    r#"{"scripts": {"start": "bun run src/index.ts"}}"#,
+                ),
+                (
+                    "src/store/db.ts",
+                    "import { Database } from \"bun:sqlite\";\n",
+                ),
+            ],
+            "Runtime=bun; Language=javascript; Framework=None; Testing=Bun Test; Database=SQLite; Package Manager=bun",
+        ),
+        (
+            &[
+                (
+                    "package.json",
+                    r#"{"scripts": {"start": "bun run src/index.ts"}}"#,
+                ),
+                ("README.md", "We do not use \"bun:sqlite\"."),
+                ("dist/db.js", "import \"bun:sqlite\""),
+            ],
+            "Runtime=bun; Language=javascript; Framework=None; Testing=Bun Test; Package Manager=bun",
+        ),
+    ] {
+        assert_eq!(stack(&detect(files)), expected, "{files:?}");
+    }
 }

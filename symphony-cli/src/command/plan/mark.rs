@@ -5,9 +5,10 @@ use std::path::Path;
 use clap::Args;
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state::RetryMode;
-use symphony_core::plan::state_file::{mark_complete, mark_failed};
+use symphony_core::plan::state_file::{FailedPhase, mark_complete, mark_failed};
 use symphony_core::plan::{Artifact, normalise_path};
 
+use super::settings::failure_patterns;
 use super::state::{StateArg, change_state};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
@@ -103,8 +104,13 @@ impl MarkFailedArgs {
         } else {
             RetryMode::Again
         };
+        let failed = FailedPhase {
+            phase: &self.phase,
+            error: &error,
+            patterns: &failure_patterns(app),
+        };
         let answer = change_state(app, &self.file.state, |state, now| {
-            mark_failed(state, &self.phase, &error, mode, now)
+            mark_failed(state, &failed, mode, now)
         })?;
         app.out.document(&answer)
     }

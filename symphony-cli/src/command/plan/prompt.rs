@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use symphony_core::config::PlanSettings;
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state_file::phase_artifacts;
 use symphony_core::plan::{Artifact, Phase};
 use symphony_prompt::{ProjectContext, build_task_prompt};
 use symphony_runner::worker_prompt::{WorkerPromptRequest, build_worker_prompt};
-use symphony_workspace::config_file::load;
 
+use super::settings::{plan_settings, project_root};
 use super::source::load_plan;
 use super::state::read_state;
 use crate::app::App;
@@ -134,23 +133,4 @@ impl PromptArgs {
             truncated: Some(loaded.truncated),
         })
     }
-}
-
-/// The project that files are named in: the repository's root, or the folder where there is no repository.
-fn project_root(app: &App) -> PathBuf {
-    let root = app.surroundings.root();
-    root.unwrap_or_else(|_no_repository| app.surroundings.current.clone())
-}
-
-/// What the project's configuration says of plans; without a configuration, the defaults.
-fn plan_settings(app: &App) -> anyhow::Result<PlanSettings> {
-    let root = project_root(app);
-    let loaded = load(&app.surroundings.config_paths(), &root).context("load the configuration")?;
-    let project = app.surroundings.recorded_project()?;
-    let settings = loaded.project(
-        project.as_ref().map(|project| &project.id),
-        &root,
-        project.as_ref().map(|project| &project.settings),
-    )?;
-    Ok(settings.config.plan)
 }

@@ -6,6 +6,7 @@ use symphony_core::plan::failure::{FailureEvidence, classify_failure};
 use symphony_core::plan::state::Choice;
 use symphony_core::plan::state_file::{RetryForce, resolve, retry_phase};
 
+use super::settings::failure_patterns;
 use super::state::{StateArg, change_state};
 use crate::app::App;
 use crate::value::{named, text_or_stdin};
@@ -21,7 +22,8 @@ pub(crate) struct RetryPhaseArgs {
     /// The phase
     #[arg(value_parser = |text: &str| PlanPhaseId::parse(text))]
     phase: PlanPhaseId,
-    /// Also before its time, and when it awaits a decision, failed or was aborted
+    /// Also before its time, and when it awaits a decision, failed, was aborted, or is running: it is then taken back from
+    /// its session
     #[arg(long)]
     force: bool,
 }
@@ -81,6 +83,7 @@ impl ClassifyErrorArgs {
         let text = text_or_stdin(&self.text)?;
         app.out.document(&classify_failure(&FailureEvidence {
             text: &text,
+            patterns: Some(&failure_patterns(app)),
             ..FailureEvidence::default()
         }))
     }

@@ -3,8 +3,8 @@
 use clap::Subcommand;
 
 use super::{
-    check, find, graph, init_state, mark, orders, parse, prompt, ready, resolve, run, status,
-    statusline,
+    check, find, graph, init_state, lease, mark, orders, parse, prompt, ready, resolve, run,
+    status, statusline, summary,
 };
 use crate::app::App;
 use crate::failure::Exit;
@@ -47,6 +47,8 @@ pub(crate) enum PlanCommand {
     InitState(init_state::InitStateArgs),
     /// Print the phases of a state file that can be worked on now, and what each gets from others
     Ready(ready::ReadyArgs),
+    /// Keep a phase of a state file with the session that took it
+    Renew(lease::RenewArgs),
     /// Note in a state file that a phase is complete
     MarkComplete(mark::MarkCompleteArgs),
     /// Note in a state file that a phase failed
@@ -55,6 +57,8 @@ pub(crate) enum PlanCommand {
     RetryPhase(resolve::RetryPhaseArgs),
     /// Answer a phase of a state file that awaits a decision
     Resolve(resolve::ResolveArgs),
+    /// Show what the plan of a state file has come to
+    Summary(summary::SummaryArgs),
     /// Name the class of an error, which decides whether a phase is tried again
     ClassifyError(resolve::ClassifyErrorArgs),
 }
@@ -83,10 +87,12 @@ impl PlanCommand {
             Self::Statusline(args) => args.run(app),
             Self::InitState(args) => args.run(app),
             Self::Ready(args) => args.run(app),
+            Self::Renew(args) => args.run(app),
             Self::MarkComplete(args) => args.run(app),
             Self::MarkFailed(args) => args.run(app),
             Self::RetryPhase(args) => args.run(app),
             Self::Resolve(args) => args.run(app),
+            Self::Summary(args) => args.run(app),
             Self::ClassifyError(args) => args.run(app),
         };
         done.map(|()| Exit::Done)

@@ -430,8 +430,16 @@ mod tests {
             ("<!-- old:\n\n```symphony-phases\nold\n```\n\n-->\n", "", 8),
             ("Old: <!--\n```symphony-phases\nold\n```\n-->\n", "", 6),
             ("> <!--\n> ```symphony-phases\n> old\n> ```\n> -->\n", "", 6),
-            ("<!-- a --> <!-- b\n```symphony-phases\nold\n```\n-->\n", "", 6),
-            ("<!-- a\n--> b <!-- c\n```symphony-phases\nold\n```\n-->\n", "", 7),
+            (
+                "<!-- a --> <!-- b\n```symphony-phases\nold\n```\n-->\n",
+                "",
+                6,
+            ),
+            (
+                "<!-- a\n--> b <!-- c\n```symphony-phases\nold\n```\n-->\n",
+                "",
+                7,
+            ),
             ("<!-- a -->\n", "<!--\n```symphony-phases\n1\n```\n", 2),
             ("Comments begin with <!-- in HTML.\n", "", 2),
             ("Comments begin with `<!--` and end with `-->`.\n", "", 2),
@@ -439,7 +447,11 @@ mod tests {
             ("    <!--\n\n", "-->\n", 3),
         ] {
             let markdown = format!("{before}{PLAN}{after}");
-            assert_eq!(find_block(&markdown), Ok(block("[]\n", line, vec![])), "{markdown}");
+            assert_eq!(
+                find_block(&markdown),
+                Ok(block("[]\n", line, vec![])),
+                "{markdown}"
+            );
         }
         for markdown in [
             "<!--\n```symphony-phases\n[]\n```\n-->\n",

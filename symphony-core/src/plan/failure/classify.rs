@@ -1,9 +1,13 @@
 //! Naming the class of a failure: structure first, then text.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use super::custom::FailurePatterns;
 use super::patterns::TEXT_PATTERNS;
-use super::words::Words;
+use super::tool_output::first_form;
+use super::words::{MATCHED_BYTES_MAX, Words};
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
 
@@ -26,6 +30,9 @@ closed_set!(
 );
 
 impl FailureClass {
+    /// The names of the classes that a project may have patterns for.
+    pub const OF_TEXTS: &[&str] = &["timeout", "permanent", "logic", "transient", "resource"];
+
     /// Says whether such a failure is tried again without asking.
     pub const fn is_retried(self) -> bool {
         !matches!(self, Self::Permanent | Self::Logic)
@@ -51,6 +58,8 @@ pub struct FailureEvidence<'a> {
     pub http_status: Option<u16>,
     /// The error's text.
     pub text: &'a str,
+    /// The project's own patterns; they count before Symphony's.
+    pub patterns: Option<&'a FailurePatterns>,
 }
 
 /// The class of a failure. In JSON: `{"class", "confidence", "matched"?}`.
@@ -68,7 +77,7 @@ pub struct Classification {
 /// Classifies a failure; total, and linear in the length of the text.
 pub fn classify_failure(evidence: &FailureEvidence<'_>) -> Classification {
     by_structure(evidence)
-        .or_else(|| by_text(evidence.text))
+        .or_else(|| by_text(evidence.text, evidence.patterns))
         .unwrap_or(Classification {
             class: FailureClass::Unknown,
             confidence: Confidence::Low,
@@ -91,15 +100,38 @@ fn by_structure(evidence: &FailureEvidence<'_>) -> Option<Classification> {
     Some(certain(class, matched))
 }
 
-fn by_text(text: &str) -> Option<Classification> {
+fn by_text(text: &str, patterns: Option<&FailurePatterns>) -> Option<Classification> {
+    let text = &*without_colours(text);
+    let (class, matched) = patterns
+        .and_then(|patterns| patterns.find(text))
+        .or_else(|| by_own_patterns(text))?;
+    let end = matched.floor_char_boundary(MATCHED_BYTES_MAX);
+    Some(certain(class, matched.get(..end).unwrap_or("").to_owned()))
+}
+
+fn by_own_patterns(text: &str) -> Option<(FailureClass, &str)> {
     let words = Words::new(text);
-    let mut best: Option<(FailureClass, &str)> = None;
-    for (class, patterns) in TEXT_PATTERNS {
-        if best.is_none() {
-            best = words.first_match(patterns).map(|matched| (*class, matched));
-        }
+    TEXT_PATTERNS.iter().find_map(|(class, patterns)| {
+        let matched = words.first_match(patterns);
+        Some((*class, matched.or_else(|| first_form(text, *class))?))
+    })
+}
+
+/// Takes out the escape sequences with which tools colour what they print.
+fn without_colours(text: &str) -> Cow<'_, str> {
+    if !text.contains("\u{1b}[") {
+        return Cow::Borrowed(text);
     }
-    best.map(|(class, matched)| certain(class, matched.to_owned()))
+    let mut pieces = text.split("\u{1b}[");
+    let mut plain = pieces.next().unwrap_or("").to_owned();
+    for piece in pieces {
+        let is_parameter = |c: char| c.is_ascii_digit() || matches!(c, ';' | '?');
+        let mut rest = piece.trim_start_matches(is_parameter).chars();
+        // the letter that ends the sequence
+        rest.next();
+        plain.push_str(rest.as_str());
+    }
+    Cow::Owned(plain)
 }
 
 fn certain(class: FailureClass, matched: String) -> Classification {
@@ -287,6 +319,9 @@ mod tests {
             "src/type-error.ts is odd",
             "expected much.\nbut got nothing",
             "tests\nfailed",
+            "0 tests failed",
+            "no lint errors",
+            "without type errors",
             "\u{130}\u{1f600}\u{0}",
         ] {
             assert_eq!(class_of(text), (FailureClass::Unknown, None), "{text}");
@@ -346,6 +381,7 @@ mod tests {
                 error_class,
                 http_status,
                 text,
+                patterns: None,
             });
             assert_eq!(
                 (found.class.name(), found.matched.as_deref()),

@@ -1,9 +1,14 @@
 //! Why a phase failed, and when it is tried again (spec: plan, "Failures").
 
 mod classify;
+mod custom;
 mod patterns;
 mod retry;
+mod tool_output;
 mod words;
 
 pub use classify::{Classification, Confidence, FailureClass, FailureEvidence, classify_failure};
+pub use custom::{
+    FAILURE_PATTERN_CHARS_MAX, FAILURE_PATTERNS_MAX, FailurePatterns, is_failure_pattern,
+};
 pub use retry::{RetryPolicy, retry_delay_ms};

@@ -1,9 +1,9 @@
-//! Looking for phrases in a text at word boundaries, without regular expressions.
+//! Looking for phrases in a text at word boundaries, without regular expressions: phrases of prose, in any case.
 
 use super::patterns::Pattern;
 
 /// Longest piece of text that is named as what matched, in bytes.
-const MATCHED_BYTES_MAX: usize = 200;
+pub(super) const MATCHED_BYTES_MAX: usize = 200;
 
 /// What stands between a word and the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,8 @@ impl<'a> Words<'a> {
     fn find(&self, pattern: &Pattern) -> Option<(usize, usize)> {
         match pattern {
             Pattern::Phrase(phrase) => {
-                (0..self.words.len()).find_map(|at| self.phrase_at(at, phrase))
+                let mut positions = (0..self.words.len()).filter(|at| !self.is_denied(*at));
+                positions.find_map(|at| self.phrase_at(at, phrase))
             }
             Pattern::Gap(first, second) => self.gap(first, second),
             Pattern::Status(number) => self.words.iter().enumerate().find_map(|(at, word)| {
@@ -79,6 +80,23 @@ impl<'a> Words<'a> {
                 is_status.then_some((word.start, word.end))
             }),
         }
+    }
+
+    /// Says whether the word before takes back what follows: "0 tests failed", "no lint errors".
+    fn is_denied(&self, at: usize) -> bool {
+        const DENIALS: [&str; 4] = ["0", "no", "zero", "without"];
+        let is_joined = self
+            .words
+            .get(at)
+            .is_some_and(|word| word.join == Join::Soft);
+        let previous = at.checked_sub(1).and_then(|at| self.words.get(at));
+        is_joined
+            && previous.is_some_and(|previous| {
+                let text = self.word_text(previous);
+                DENIALS
+                    .iter()
+                    .any(|denial| text.eq_ignore_ascii_case(denial))
+            })
     }
 
     fn gap(&self, first: &str, second: &str) -> Option<(usize, usize)> {

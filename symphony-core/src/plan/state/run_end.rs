@@ -9,7 +9,7 @@ use super::phase_state::PhaseProgress;
 use crate::failure::ErrorClass;
 use crate::id::RunId;
 use crate::plan::artifact::Artifact;
-use crate::plan::failure::{FailureClass, FailureEvidence, classify_failure};
+use crate::plan::failure::{FailureClass, FailureEvidence, FailurePatterns, classify_failure};
 use crate::run::{RunError, RunStatus};
 
 /// What is recorded of a phase's outcome while its run lives: the call of `complete_phase`, or a clean exit.
@@ -53,6 +53,20 @@ pub struct PhaseRunEnd<'a> {
     pub artifacts: &'a [Artifact],
     /// The plan and the phase: the seed of the delay's jitter.
     pub seed: (&'a str, &'a str),
+    /// The project's own patterns of failures.
+    pub patterns: Option<&'a FailurePatterns>,
+}
+
+impl PhaseRunEnd<'_> {
+    fn class_of(&self, error_class: Option<ErrorClass>, text: &str) -> FailureClass {
+        let evidence = FailureEvidence {
+            error_class,
+            http_status: None,
+            text,
+            patterns: self.patterns,
+        };
+        classify_failure(&evidence).class
+    }
 }
 
 /// Says whether a phase is complete with the end of its run, apart from what merging its work gives.
@@ -94,13 +108,13 @@ pub fn route_phase_run_end(
             ),
             PhaseWork::Unmerged(reason) => {
                 let error = format!("the phase's work could not be merged: {reason}");
-                fail(&error, class_of_text(reason))
+                fail(&error, end.class_of(None, reason))
             }
         };
     }
     if let (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) = (end.outcome, end.status)
     {
-        return fail(error, class_of_text(error));
+        return fail(error, end.class_of(None, error));
     }
     let message = end.error.map_or("", |error| error.message.as_str());
     match class {
@@ -118,12 +132,7 @@ pub fn route_phase_run_end(
                 Some(PhaseOutcome::Failed { error }) => format!("{error}\n{message}"),
                 _ => message.to_owned(),
             };
-            let evidence = FailureEvidence {
-                error_class: class,
-                http_status: None,
-                text: &said,
-            };
-            fail(&said, classify_failure(&evidence).class)
+            fail(&said, end.class_of(class, &said))
         }
     }
 }
@@ -135,12 +144,4 @@ fn report<'a>(end: &PhaseRunEnd<'a>, error: &'a str, class: FailureClass) -> Fai
         class,
         seed: end.seed,
     }
-}
-
-fn class_of_text(text: &str) -> FailureClass {
-    let evidence = FailureEvidence {
-        text,
-        ..FailureEvidence::default()
-    };
-    classify_failure(&evidence).class
 }

@@ -16,6 +16,9 @@ pub struct ReadyPhase {
     pub phase: Phase,
     /// The artifacts it asks for, each with `metadata.sourcePhase`.
     pub artifacts: Vec<Artifact>,
+    /// Until when the phase stays with the session that took it.
+    #[serde(rename = "leaseUntil", skip_serializing_if = "Option::is_none")]
+    pub lease_until: Option<Timestamp>,
 }
 
 /// The answer of an operation that changed a phase. Fields that do not apply are left out.
@@ -39,6 +42,9 @@ pub struct SkillAnswer {
     /// When it is tried again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_retry_at: Option<Timestamp>,
+    /// Until when it stays with the session that took it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lease_until: Option<Timestamp>,
     /// What kind of failure it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<Classification>,

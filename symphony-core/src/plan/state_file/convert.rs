@@ -88,6 +88,8 @@ fn record(progress: &PhaseProgress) -> PhaseRecord {
             PhaseState::Complete { skipped } => skipped.then_some(true),
             _ => None,
         },
+        lease_until: None,
+        lease_ms: None,
     }
 }
 

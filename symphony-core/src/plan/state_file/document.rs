@@ -100,6 +100,12 @@ pub struct PhaseRecord {
     /// Present and true when a person passed over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<bool>,
+    /// Until when it stays with the session that took it; none for a session that took it without a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_until: Option<Timestamp>,
+    /// How long a renewal lasts unless it says otherwise, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lease_ms: Option<u64>,
 }
 
 /// A failed attempt.

@@ -45,12 +45,20 @@ pub enum StateFileError {
         /// When.
         due_at: crate::Timestamp,
     },
-    /// The phase waits for an answer, or has ended, and is not retried without force.
+    /// The phase waits for an answer, is running, or has ended, and is not retried without force.
     #[error("phase `{phase}` is {status}: it is retried only by force, or by a decision")]
     NeedsForce {
         /// The phase.
         phase: PlanPhaseId,
         /// Where it stands.
+        status: crate::plan::state::PhaseStatus,
+    },
+    /// A lease of a phase that no session works on.
+    #[error("phase `{phase}` is {status}: only a running phase has a lease")]
+    NotRunning {
+        /// The phase.
+        phase: PlanPhaseId,
+        /// Where it is.
         status: crate::plan::state::PhaseStatus,
     },
     /// An artifact is refused.

@@ -8,13 +8,17 @@ mod answer;
 mod convert;
 mod document;
 mod error;
+mod lease;
 mod operations;
+mod summary;
 
 pub use answer::{ReadyPhase, SkillAnswer};
 pub use convert::StateHeader;
 pub use document::{MANAGED_BY, PendingDecision, PhaseRecord, RetryRecord, STATE_FILE, StateFile};
 pub use error::StateFileError;
+pub use lease::{LEASE_MS_DEFAULT, LEASE_MS_MAX};
 pub use operations::{
-    RetryForce, init_state, mark_complete, mark_failed, phase_artifacts, ready_phases, resolve,
-    retry_phase, start_ready,
+    FailedPhase, RetryForce, init_state, mark_complete, mark_failed, phase_artifacts, ready_phases,
+    renew, resolve, retry_phase, start_ready,
 };
+pub use summary::{LeasedPhase, StateSummary, summarise};

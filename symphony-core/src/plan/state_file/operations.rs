@@ -8,17 +8,29 @@ use super::answer::{ReadyPhase, SkillAnswer};
 use super::convert::StateHeader;
 use super::document::StateFile;
 use super::error::StateFileError;
+use super::lease::{LEASE_MS_DEFAULT, Lease, Leases, plan_loss};
 use crate::id::PlanPhaseId;
 use crate::plan::artifact::Artifact;
 use crate::plan::artifacts::check_artifacts;
 use crate::plan::document::Plan;
-use crate::plan::failure::{FailureEvidence, RetryPolicy, classify_failure};
+use crate::plan::failure::{FailureEvidence, FailurePatterns, RetryPolicy, classify_failure};
 use crate::plan::graph::Dag;
 use crate::plan::state::{
     self, Choice, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus, PlanEvent,
     PlanLimits, PlanSnapshot, PlanState, PlanTransitionError, RetryMode, apply, apply_all,
     plan_failure, plan_step,
 };
+
+/// A phase that a session reports as failed.
+#[derive(Debug, Clone, Copy)]
+pub struct FailedPhase<'a> {
+    /// The phase.
+    pub phase: &'a PlanPhaseId,
+    /// What went wrong.
+    pub error: &'a str,
+    /// The project's own patterns of failures.
+    pub patterns: &'a FailurePatterns,
+}
 
 /// Whether a retry is made that is not due or has not been decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -49,18 +61,20 @@ pub fn init_state(
     let mut desk = Desk {
         dag,
         state,
+        leases: Leases::default(),
         events: Vec::new(),
     };
     desk.follow_up(now)?;
     Ok(StateFile::from_state(header, plan, &desk.state))
 }
 
-/// Returns the phases that can be worked on now, in level order, retries that are due included. Changes nothing.
+/// Returns the phases that can be worked on now, in level order: retries that are due and phases whose leases have run
+/// out are among them. Changes nothing.
 ///
 /// # Errors
 /// When the file is managed by Symphony or not sound.
 pub fn ready_phases(file: &StateFile, now: Timestamp) -> Result<Vec<ReadyPhase>, StateFileError> {
-    let mut desk = Desk::open(file)?;
+    let mut desk = Desk::open(file, now, None)?;
     desk.follow_up(now)?;
     Ok(desk.ready(file, usize::MAX))
 }
@@ -81,21 +95,29 @@ pub fn phase_artifacts(
 }
 
 /// Marks at most `phases_max` of the phases that [`ready_phases`] returns as running, and returns them: two callers
-/// never get the same phase.
+/// never get the same phase. With a lease they are offered again when it has run out.
 ///
 /// # Errors
 /// As [`ready_phases`].
 pub fn start_ready(
     file: &mut StateFile,
     phases_max: usize,
+    lease_ms: Option<u64>,
     now: Timestamp,
 ) -> Result<Vec<ReadyPhase>, StateFileError> {
-    let mut desk = Desk::open(file)?;
+    let mut desk = Desk::open(file, now, None)?;
     desk.follow_up(now)?;
-    let ready = desk.ready(file, phases_max);
+    let mut ready = desk.ready(file, phases_max);
+    let lease = lease_ms.map(|length| Lease::new(length, now));
     for phase in desk.ready_ids(phases_max) {
         let event = PhaseEvent::Started { run: None, at: now };
-        desk.take(PlanEvent::of(phase, event))?;
+        desk.take(PlanEvent::of(phase.clone(), event))?;
+        if let Some(lease) = lease {
+            desk.leases.insert(phase, lease);
+        }
+    }
+    for phase in &mut ready {
+        phase.lease_until = lease.map(|lease| lease.until);
     }
     desk.close(file);
     Ok(ready)
@@ -115,7 +137,7 @@ pub fn mark_complete(
     if !claims.refused.is_empty() {
         return Err(StateFileError::Artifacts(claims.refused));
     }
-    let mut desk = Desk::open(file)?;
+    let mut desk = Desk::open(file, now, Some(phase))?;
     desk.bring_to_running(phase, now)?;
     let event = PhaseEvent::Completed {
         run: None,
@@ -133,15 +155,20 @@ pub fn mark_complete(
 /// When the phase waits for others, for a decision, or has ended.
 pub fn mark_failed(
     file: &mut StateFile,
-    phase: &PlanPhaseId,
-    error: &str,
+    failed: &FailedPhase<'_>,
     mode: RetryMode,
     now: Timestamp,
 ) -> Result<SkillAnswer, StateFileError> {
-    let mut desk = Desk::open(file)?;
+    let FailedPhase {
+        phase,
+        error,
+        patterns,
+    } = *failed;
+    let mut desk = Desk::open(file, now, Some(phase))?;
     desk.bring_to_running(phase, now)?;
     let found = classify_failure(&FailureEvidence {
         text: error,
+        patterns: Some(patterns),
         ..FailureEvidence::default()
     });
     let report = FailureReport {
@@ -163,8 +190,34 @@ pub fn mark_failed(
     Ok(answer)
 }
 
-/// Makes a phase ready again whose retry is due; by force also before that, when it awaits a decision, and when it
-/// failed or was aborted.
+/// Keeps a running phase with the session that took it, for as long as it took it for unless another length is given.
+/// A lease that has run out is renewed too, when nobody else has taken the phase.
+///
+/// # Errors
+/// When the phase is not running.
+pub fn renew(
+    file: &mut StateFile,
+    phase: &PlanPhaseId,
+    lease_ms: Option<u64>,
+    now: Timestamp,
+) -> Result<SkillAnswer, StateFileError> {
+    let mut desk = Desk::open(file, now, Some(phase))?;
+    let progress = desk.state.phases.get(phase);
+    let status = progress.ok_or_else(|| unknown(phase))?.status();
+    if status != PhaseStatus::Running {
+        return Err(StateFileError::NotRunning {
+            phase: phase.clone(),
+            status,
+        });
+    }
+    let before = desk.leases.get(phase).map(|lease| lease.length_ms);
+    let length = lease_ms.or(before).unwrap_or(LEASE_MS_DEFAULT);
+    desk.leases.insert(phase.clone(), Lease::new(length, now));
+    desk.finish(file, phase, now)
+}
+
+/// Makes a phase ready again whose retry is due; by force also before that, when it awaits a decision, when it failed
+/// or was aborted, and when it is running: it is then taken back from its session, which counts as an attempt.
 ///
 /// # Errors
 /// When it is not due, or in another state.
@@ -174,7 +227,7 @@ pub fn retry_phase(
     force: RetryForce,
     now: Timestamp,
 ) -> Result<SkillAnswer, StateFileError> {
-    let mut desk = Desk::open(file)?;
+    let mut desk = Desk::open(file, now, Some(phase))?;
     let progress = desk.state.phases.get(phase);
     let progress = progress.ok_or_else(|| unknown(phase))?;
     if force == RetryForce::WhenDue {
@@ -187,7 +240,8 @@ pub fn retry_phase(
             }
             (
                 _,
-                status @ (PhaseStatus::AwaitingDecision
+                status @ (PhaseStatus::Running
+                | PhaseStatus::AwaitingDecision
                 | PhaseStatus::Failed
                 | PhaseStatus::Aborted),
             ) => {
@@ -198,6 +252,14 @@ pub fn retry_phase(
             }
             _ => {}
         }
+    }
+    if progress.status() == PhaseStatus::Running {
+        desk.lose(
+            file,
+            phase,
+            "the phase was taken back from its session",
+            now,
+        )?;
     }
     for event in state::retry_phase(&desk.state, phase)?.events {
         desk.take(event)?;
@@ -215,7 +277,7 @@ pub fn resolve(
     choice: Choice,
     now: Timestamp,
 ) -> Result<SkillAnswer, StateFileError> {
-    let mut desk = Desk::open(file)?;
+    let mut desk = Desk::open(file, now, None)?;
     if !desk.state.phases.contains_key(phase) {
         return Err(unknown(phase));
     }
@@ -232,19 +294,54 @@ pub fn resolve(
 struct Desk {
     dag: Dag,
     state: PlanState,
+    leases: Leases,
     events: Vec<PlanEvent>,
 }
 
 impl Desk {
-    fn open(file: &StateFile) -> Result<Self, StateFileError> {
+    /// Opens a file: phases whose leases have run out have lost their sessions, but for the one that an operation
+    /// reports on, because its session is alive.
+    fn open(
+        file: &StateFile,
+        now: Timestamp,
+        reported: Option<&PlanPhaseId>,
+    ) -> Result<Self, StateFileError> {
         if let Some(by) = &file.managed_by {
             return Err(StateFileError::Managed { by: by.clone() });
         }
-        Ok(Self {
+        let mut desk = Self {
             dag: Dag::new(&file.plan.phases)?,
             state: file.to_state(),
+            leases: Leases::of(file),
             events: Vec::new(),
-        })
+        };
+        for (phase, lease) in desk.leases.take_run_out(now, reported) {
+            let error = format!(
+                "the lease ran out at {}: its session reported nothing",
+                lease.until
+            );
+            desk.lose(file, &phase, &error, now)?;
+        }
+        Ok(desk)
+    }
+
+    /// A running phase has lost its session.
+    fn lose(
+        &mut self,
+        file: &StateFile,
+        phase: &PlanPhaseId,
+        error: &str,
+        now: Timestamp,
+    ) -> Result<(), StateFileError> {
+        let policy = FailurePolicy {
+            retry: file.retry_policy,
+            mode: RetryMode::Again,
+        };
+        let progress = self.state.phases.get(phase);
+        let progress = progress.ok_or_else(|| unknown(phase))?;
+        let report = (error, (file.plan_path.as_str(), phase.as_str()));
+        let event = plan_loss(progress, report, &policy, now);
+        Ok(self.take(PlanEvent::of(phase.clone(), event))?)
     }
 
     fn take(&mut self, event: PlanEvent) -> Result<(), PlanTransitionError> {
@@ -326,6 +423,7 @@ impl Desk {
                 Some(ReadyPhase {
                     phase: file.plan.phases.get(at)?.clone(),
                     artifacts: state::artifacts_for(&self.dag, &self.state, id),
+                    lease_until: None,
                 })
             })
             .collect()
@@ -340,6 +438,7 @@ impl Desk {
         };
         let plan = std::mem::take(&mut file.plan);
         *file = StateFile::from_state(header, plan, &self.state);
+        self.leases.write(file);
     }
 
     fn finish(
@@ -362,6 +461,10 @@ impl Desk {
             retry_count: progress.retry_count,
             next_retry_at: match progress.state {
                 state::PhaseState::Retrying { due_at } => Some(due_at),
+                _ => None,
+            },
+            lease_until: match status {
+                PhaseStatus::Running => self.leases.get(phase).map(|lease| lease.until),
                 _ => None,
             },
             error: None,

@@ -126,7 +126,12 @@ impl fmt::Display for PhaseResult {
 
 impl fmt::Display for PlanSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "Symphony Performance Complete\n")?;
+        let title = if self.status.is_ended() {
+            "Complete"
+        } else {
+            "Under Way"
+        };
+        writeln!(f, "Symphony Performance {title}\n")?;
         writeln!(f, "Total phases: {}", self.total_phases)?;
         writeln!(f, "Completed: {}", self.completed)?;
         writeln!(f, "Failed: {}", self.failed)?;

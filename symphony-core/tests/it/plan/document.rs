@@ -396,7 +396,10 @@ fn lines_are_those_of_the_file_also_in_quotes_and_list_items() {
         assert_eq!(lines, [6, 5, 5, 5, 5], "{problems:?}");
     }
     let error = parse_plan("> ```symphony-phases\n> [1,, 2]\n> ```\n").unwrap_err();
-    assert_eq!(error.to_string(), "line 2, column 6: broken JSON: expected value");
+    assert_eq!(
+        error.to_string(),
+        "line 2, column 6: broken JSON: expected value"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Plan files, from text to summary.
 
 mod document;
+mod failures;
 mod graph;
 mod properties;
 mod scale;

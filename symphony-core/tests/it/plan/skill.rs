@@ -1,10 +1,13 @@
 //! The operations of a skill on a state file.
 
-use symphony_core::plan::failure::FailureClass;
+use symphony_core::Timestamp;
+use symphony_core::id::PlanPhaseId;
+use symphony_core::plan::failure::{FailureClass, FailurePatterns};
 use symphony_core::plan::state::{Choice, PhaseStatus, PlanStatus, RetryMode};
 use symphony_core::plan::state_file::{
-    RetryForce, StateFile, StateFileError, init_state, mark_complete, mark_failed, phase_artifacts,
-    ready_phases, resolve, retry_phase, start_ready,
+    FailedPhase, LEASE_MS_DEFAULT, RetryForce, SkillAnswer, StateFile, StateFileError, init_state,
+    mark_complete, phase_artifacts, ready_phases, renew, resolve, retry_phase, start_ready,
+    summarise,
 };
 use symphony_core::plan::{Artifact, Plan};
 
@@ -31,6 +34,22 @@ fn created(path: &str) -> Artifact {
 fn ready(file: &StateFile, second: i64) -> Vec<String> {
     let ready = ready_phases(file, at(second)).unwrap();
     ready.into_iter().map(|entry| entry.phase.id).collect()
+}
+
+fn mark_failed(
+    file: &mut StateFile,
+    phase: &PlanPhaseId,
+    error: &str,
+    mode: RetryMode,
+    now: Timestamp,
+) -> Result<SkillAnswer, StateFileError> {
+    let patterns = FailurePatterns::default();
+    let failed = FailedPhase {
+        phase,
+        error,
+        patterns: &patterns,
+    };
+    symphony_core::plan::state_file::mark_failed(file, &failed, mode, now)
 }
 
 fn json(value: &impl serde::Serialize) -> String {
@@ -192,8 +211,8 @@ fn a_failure_without_retry_ends_the_phase() {
 #[test]
 fn two_callers_never_get_the_same_phase() {
     let mut file = file();
-    let first = start_ready(&mut file, 1, at(1)).unwrap();
-    let second = start_ready(&mut file, 4, at(1)).unwrap();
+    let first = start_ready(&mut file, 1, None, at(1)).unwrap();
+    let second = start_ready(&mut file, 4, None, at(1)).unwrap();
     let ids = |entries: Vec<symphony_core::plan::state_file::ReadyPhase>| {
         entries
             .into_iter()
@@ -204,7 +223,7 @@ fn two_callers_never_get_the_same_phase() {
         (ids(first), ids(second)),
         (vec!["setup".to_owned()], vec!["docs".to_owned()])
     );
-    assert_eq!(start_ready(&mut file, 4, at(1)).unwrap(), []);
+    assert_eq!(start_ready(&mut file, 4, None, at(1)).unwrap(), []);
     assert_eq!(file.phases[&id("docs")].status, PhaseStatus::Running);
     mark_complete(&mut file, &id("docs"), vec![], at(2)).unwrap();
     assert_eq!(file.phases[&id("docs")].started_at, Some(at(1)));
@@ -266,4 +285,109 @@ fn malformed_files_name_the_field() {
     }
     let twice = format!("{}{}", file().render().unwrap(), "{}");
     assert!(StateFile::parse(&twice).is_err());
+}
+
+/// Takes at most one phase with a lease of ten seconds.
+fn take(file: &mut StateFile, second: i64) -> Vec<String> {
+    let taken = start_ready(file, 1, Some(10_000), at(second)).unwrap();
+    taken.into_iter().map(|entry| entry.phase.id).collect()
+}
+
+#[test]
+fn a_phase_whose_lease_ran_out_is_offered_again_and_has_used_an_attempt() {
+    let mut file = file();
+    let taken = start_ready(&mut file, 1, Some(10_000), at(0)).unwrap();
+    assert_eq!(taken[0].lease_until, Some(at(10)));
+    let record = &file.phases[&id("setup")];
+    assert_eq!(
+        (record.lease_until, record.lease_ms),
+        (Some(at(10)), Some(10_000))
+    );
+    let read = StateFile::parse(&file.render().unwrap()).unwrap();
+    assert_eq!(read, file, "a lease is read as it was written");
+    assert_eq!(ready(&file, 9), ["docs"]);
+    assert_eq!(ready(&file, 10), ["setup", "docs"], "asking is enough");
+    assert_eq!(take(&mut file, 10), ["setup"]);
+    let record = &file.phases[&id("setup")];
+    assert_eq!(
+        (record.retry_count, record.retry_history.len()),
+        (Some(1), 1)
+    );
+    assert_eq!(record.last_error_category, Some(FailureClass::Timeout));
+    assert_eq!(take(&mut file, 20), ["setup"]);
+    // the third session died too: it is not given out for ever
+    assert_eq!(ready(&file, 30), ["docs"]);
+    mark_complete(&mut file, &id("docs"), vec![], at(31)).unwrap();
+    assert_eq!(file.pending_decisions[0].phase_id, id("setup"));
+    assert_eq!(file.phases[&id("setup")].lease_until, None);
+}
+
+#[test]
+fn a_session_that_reports_late_is_heard_unless_the_phase_was_given_out_again() {
+    let mut file = file();
+    take(&mut file, 0);
+    let answer = renew(&mut file, &id("setup"), None, at(12)).unwrap();
+    assert_eq!(answer.lease_until, Some(at(22)), "as long as before");
+    let answer = renew(&mut file, &id("setup"), Some(60_000), at(13)).unwrap();
+    assert_eq!(answer.lease_until, Some(at(73)));
+    let answer = mark_complete(&mut file, &id("setup"), vec![], at(100)).unwrap();
+    assert_eq!(
+        (answer.status, answer.retry_count, answer.lease_until),
+        (PhaseStatus::Complete, 0, None)
+    );
+    let refused = renew(&mut file, &id("setup"), None, at(101)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "phase `setup` is complete: only a running phase has a lease"
+    );
+    start_ready(&mut file, 1, None, at(102)).unwrap();
+    let answer = renew(&mut file, &id("docs"), None, at(102)).unwrap();
+    assert_eq!(
+        answer.lease_until,
+        Some(at(102 + i64::try_from(LEASE_MS_DEFAULT / 1_000).unwrap()))
+    );
+}
+
+#[test]
+fn a_phase_without_a_lease_is_taken_back_by_force() {
+    let mut file = file();
+    start_ready(&mut file, 1, None, at(0)).unwrap();
+    assert_eq!(
+        ready(&file, 1_000_000),
+        ["docs"],
+        "nobody knows that its session died"
+    );
+    let refused = retry_phase(&mut file, &id("setup"), RetryForce::WhenDue, at(1)).unwrap_err();
+    assert!(
+        matches!(refused, StateFileError::NeedsForce { .. }),
+        "{refused}"
+    );
+    let answer = retry_phase(&mut file, &id("setup"), RetryForce::Now, at(1)).unwrap();
+    assert_eq!((answer.status, answer.retry_count), (PhaseStatus::Ready, 1));
+}
+
+#[test]
+fn a_summary_names_the_phases_at_work() {
+    let mut file = file();
+    mark_failed(
+        &mut file,
+        &id("docs"),
+        "lint error",
+        RetryMode::Never,
+        at(0),
+    )
+    .unwrap();
+    take(&mut file, 0);
+    let summary = summarise(&file, at(10)).unwrap();
+    insta::assert_snapshot!(json(&summary.running), @r#"[{"id":"setup","started_at":"2025-06-15T15:06:40.000Z","lease_until":"2025-06-15T15:06:50.000Z","lease_has_run_out":true}]"#);
+    assert_eq!(
+        (summary.summary.total_phases, summary.summary.failed),
+        (4, 1)
+    );
+    assert!(
+        summary
+            .summary
+            .to_string()
+            .starts_with("Symphony Performance Under Way\n")
+    );
 }

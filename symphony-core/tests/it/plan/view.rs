@@ -99,7 +99,7 @@ fn the_statusline_reads_what_the_state_file_writes() {
     };
     let file = symphony_core::plan::state_file::init_state(plan, "plan.md", at(0)).unwrap();
     let mut running = file;
-    symphony_core::plan::state_file::start_ready(&mut running, 4, at(0)).unwrap();
+    symphony_core::plan::state_file::start_ready(&mut running, 4, None, at(0)).unwrap();
     let line = render_statusline(&running.render().unwrap(), Colour::Off);
     assert_eq!(line.as_deref(), Some("[░░░░░░░░░░] 0/4 | setup"));
 }

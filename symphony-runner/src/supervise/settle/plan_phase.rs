@@ -45,10 +45,7 @@ pub(super) async fn settle_phase(
         let place = (job.project.root.as_path(), OutputLines::Count);
         let artifacts = collect(job, &[], called, place)?;
         record_complete(job, store, outcome, said.as_ref()).await?;
-        return Ok(Some(PhaseFinish {
-            work: PhaseWork::InPlace,
-            artifacts,
-        }));
+        return Ok(Some(phase_finish(job, PhaseWork::InPlace, artifacts)));
     }
     let repository = open_repository(&job.project, &job.config)?;
     let branch = BranchName::of_plan_phase(&plan.id, phase);
@@ -71,20 +68,26 @@ pub(super) async fn settle_phase(
     let place = (worktree.path(), OutputLines::Ignored);
     let artifacts = collect(job, &changes, called, place)?;
     if !is_phase_complete(outcome.status, said.as_ref()) {
-        return Ok(Some(unfinished(artifacts)));
+        return Ok(Some(unfinished(job, artifacts)));
     }
     record_complete(job, store, outcome, said.as_ref()).await?;
     Failpoint::PhaseCompleted.reach();
     let work = merge(&repository, &worktree, &plan, phase, &done.head)?;
     Failpoint::PhaseMerged.reach();
-    Ok(Some(PhaseFinish { work, artifacts }))
+    Ok(Some(phase_finish(job, work, artifacts)))
 }
 
 /// The work of a phase that is not complete stays on its branch, for the next attempt.
-fn unfinished(artifacts: Vec<Artifact>) -> PhaseFinish {
+fn unfinished(job: &Job<'_>, artifacts: Vec<Artifact>) -> PhaseFinish {
+    let work = PhaseWork::Unmerged("the phase is not complete".to_owned());
+    phase_finish(job, work, artifacts)
+}
+
+fn phase_finish(job: &Job<'_>, work: PhaseWork, artifacts: Vec<Artifact>) -> PhaseFinish {
     PhaseFinish {
-        work: PhaseWork::Unmerged("the phase is not complete".to_owned()),
+        work,
         artifacts,
+        failure_patterns: job.config.plan.failure_patterns.clone(),
     }
 }
 
