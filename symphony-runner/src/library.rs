@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use symphony_core::contract::{PhaseContract, Pipeline, parse_contract};
+use symphony_core::contract::{PhaseContract, Pipeline, PipelineProblem, parse_contract};
 use symphony_core::id::PhaseName;
 use symphony_core::profile::{AgentProfile, ProfileSet, parse_profile};
 
@@ -121,6 +121,50 @@ impl PromptLibrary {
     pub fn profile(&self, agent: &symphony_core::agent::AgentType) -> Option<&AgentProfile> {
         self.profiles.get(agent)
     }
+}
+
+/// What keeps the contracts of a project from forming chains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChainProblem {
+    /// The contracts do not fit together.
+    Contracts(PipelineProblem),
+    /// Another file cannot be read as what it is.
+    File(String),
+}
+
+/// Checks the chains that the contracts of a prompts folder form once a contract takes the place of the one of its phase.
+///
+/// # Errors
+/// When the folder cannot be read.
+pub fn check_chain(
+    shipped: &ShippedPrompts,
+    folder: &Path,
+    contract: PhaseContract,
+) -> Result<Vec<ChainProblem>, RunnerError> {
+    let mut broken = Vec::new();
+    let own_profiles = read_folder(&folder.join("profiles"))?;
+    let own_contracts = read_folder(&folder.join("phases"))?;
+    let shipped_profiles = shipped.profiles.iter().map(|p| (p.file, p.text));
+    let profiles = [
+        parse_all(shipped_profiles, parse_profile, &mut broken),
+        parse_all(borrowed(&own_profiles), parse_profile, &mut broken),
+    ];
+    let profiles = collected(ProfileSet::new(profiles), &mut broken).unwrap_or_default();
+    let shipped_contracts = shipped.contracts.iter().map(|p| (p.file, p.text));
+    let base: Vec<PhaseContract> = parse_all(shipped_contracts, parse_contract, &mut broken);
+    // what the folder has for this phase is what the contract is to replace, right or not
+    let is_other = |(file, _): &(String, String)| {
+        Path::new(file).file_stem().unwrap_or_default() != contract.phase.as_str()
+    };
+    let others = own_contracts.into_iter().filter(is_other);
+    let (emptied, others): (Vec<_>, Vec<_>) = others.partition(|(_, text)| text.trim().is_empty());
+    let removed = removed_phases(&emptied, &base, &mut broken);
+    let own = parse_all(borrowed(&others), parse_contract, &mut broken);
+    let layers = [base, own, vec![contract]];
+    let chain = Pipeline::new(layers, &removed, &profiles.types());
+    let problems = chain.err().unwrap_or_default().into_iter();
+    let files = broken.into_iter().map(ChainProblem::File);
+    Ok(problems.map(ChainProblem::Contracts).chain(files).collect())
 }
 
 /// Names the phases that a project takes out: those it has an empty file for.

@@ -131,3 +131,59 @@ fn an_empty_file_takes_a_phase_out() {
         "{unknown:?}"
     );
 }
+
+#[test]
+fn a_contract_is_checked_with_the_chain_it_becomes_a_part_of() {
+    let project = set_up();
+    let shipped = include_str!("../../../prompts/phases/architecture.md");
+    for (from, to, expected) in [
+        (
+            "next_phase: grooming",
+            "next_phase: groming",
+            "next_phase `groming` has no contract",
+        ),
+        (
+            "next_phase: grooming",
+            "next_phase: research",
+            "next_phase runs in a circle",
+        ),
+        (
+            "dispatch_profile: architect",
+            "dispatch_profile: architekt",
+            "dispatch_profile `architekt` does not exist",
+        ),
+    ] {
+        let changed = shipped.replace(from, to);
+        assert_ne!(changed, shipped);
+        // wherever the draft is, it takes the place of the phase's contract
+        write(&project, "drafts/architecture.md", &changed);
+        let answer = project.symphony(&["phase", "check", "drafts/architecture.md", "--json"]);
+        assert_eq!(answer.code, 1, "{answer:?}");
+        let problems = answer.json();
+        let problem = &problems["items"][0];
+        assert!(text(&problem["message"]).contains(expected), "{problems}");
+        let line = changed.lines().position(|line| line == to).unwrap() + 1;
+        assert_eq!(
+            (
+                &problem["line"],
+                problems["items"].as_array().unwrap().len()
+            ),
+            (&json!(line), 1)
+        );
+    }
+    write(
+        &project,
+        ".symphony/prompts/phases/architecture.md",
+        "broken",
+    );
+    write(&project, "drafts/architecture.md", shipped);
+    project.ok(&["phase", "check", "drafts/architecture.md"]);
+
+    let outside = Project::repository("alone");
+    write(
+        &outside,
+        "architecture.md",
+        &shipped.replace("next_phase: grooming", "next_phase: groming"),
+    );
+    outside.ok(&["phase", "check", "architecture.md"]);
+}

@@ -1,16 +1,14 @@
-//! Phase contracts: `symphony phase list`, `show`, `check`.
-
-use std::path::PathBuf;
+//! Phase contracts: `symphony phase list` and `show`.
 
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
-use symphony_core::contract::{PhaseContract, Pipeline, parse_contract};
+use symphony_core::contract::{PhaseContract, Pipeline};
 use symphony_core::id::PhaseName;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::output::{List, Page, Table, View, plural};
+use crate::output::{List, Page, Table, View};
 
 /// What `phase list` takes.
 #[derive(Debug, Args)]
@@ -26,30 +24,11 @@ pub(crate) struct PhaseShowArgs {
     phase: PhaseName,
 }
 
-/// What `phase check` takes.
-#[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony phase check .symphony/prompts/phases/research.md")]
-pub(crate) struct PhaseCheckArgs {
-    /// The file
-    file: PathBuf,
-}
-
 /// A contract as it is shown.
 #[derive(Debug, Serialize)]
 struct PhaseView {
     #[serde(flatten)]
     contract: PhaseContract,
-}
-
-/// A problem of a contract file.
-#[derive(Debug, Serialize)]
-struct PhaseProblem {
-    file: String,
-    line: usize,
-    column: usize,
-    message: String,
-    #[serde(skip)]
-    snippet: String,
 }
 
 impl From<PhaseContract> for PhaseView {
@@ -124,17 +103,6 @@ impl View for PhaseView {
     }
 }
 
-impl View for List<PhaseProblem> {
-    fn write(&self, page: &mut Page) {
-        if self.items.is_empty() {
-            page.line("The contract is right.");
-        }
-        for problem in &self.items {
-            page.verbatim(&problem.snippet);
-        }
-    }
-}
-
 impl PhaseListArgs {
     #[expect(
         clippy::unused_self,
@@ -161,49 +129,9 @@ impl PhaseShowArgs {
     }
 }
 
-impl PhaseCheckArgs {
-    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        check(app, self)
-    }
-}
-
 fn pipeline(app: &App) -> anyhow::Result<Pipeline> {
     let session = app.session()?;
     let config = session.installation.project_config(&session.project)?;
     let library = session.installation.library(&config);
     Ok(library.context("load the contracts")?.pipeline)
-}
-
-fn check(app: &App, args: &PhaseCheckArgs) -> anyhow::Result<()> {
-    let path = app.surroundings.current.join(&args.file);
-    let text = std::fs::read_to_string(&path).map_err(|error| {
-        let exit = match error.kind() {
-            std::io::ErrorKind::NotFound => Exit::NotFound,
-            _ => Exit::Failed,
-        };
-        Stop::new(exit, format!("read {}: {error}", path.display()))
-            .hint("name the file of a contract")
-    })?;
-    // by its own name: the name of the file has to be that of its phase
-    let problems = parse_contract(&args.file.display().to_string(), &text)
-        .err()
-        .unwrap_or_default();
-    let list: List<PhaseProblem> = problems
-        .iter()
-        .map(|problem| PhaseProblem {
-            file: problem.file.clone(),
-            line: problem.position.line,
-            column: problem.position.column,
-            message: problem.message(),
-            snippet: problem.snippet(&text),
-        })
-        .collect();
-    app.out.answer(&list)?;
-    if problems.is_empty() {
-        return Ok(());
-    }
-    let message = format!("accept the contract: {}", plural(problems.len(), "problem"));
-    let stop = Stop::new(Exit::Failed, message)
-        .hint("`symphony phase show PHASE` shows a contract that is right");
-    Err(stop.into())
 }

@@ -1,11 +1,13 @@
 //! Phases: `symphony phase`. Contracts are listed, shown and checked; claims are approved and rejected.
 
+mod check;
 mod contracts;
 mod verdict;
 
 use clap::Subcommand;
 
-use self::contracts::{PhaseCheckArgs, PhaseListArgs, PhaseShowArgs};
+use self::check::PhaseCheckArgs;
+use self::contracts::{PhaseListArgs, PhaseShowArgs};
 use self::verdict::{ApprovePhaseArgs, RejectPhaseArgs};
 use crate::app::App;
 
@@ -16,7 +18,7 @@ pub(crate) enum PhaseCommand {
     List(PhaseListArgs),
     /// Show one contract: its front matter and its prompt
     Show(PhaseShowArgs),
-    /// Check a contract file; all problems at once
+    /// Check a contract file, and the chain it becomes a part of; all problems at once
     Check(PhaseCheckArgs),
     /// Approve the phase that an issue claims to have delivered
     Approve(ApprovePhaseArgs),

@@ -1,0 +1,158 @@
+//! `symphony phase check`: a contract by itself, and inside a project the chain that it becomes a part of.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_core::contract::{PhaseContract, PipelineProblem, parse_contract};
+use symphony_runner::library::{ChainProblem, check_chain};
+use symphony_workspace::config_file::load;
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::output::{List, Page, View, plural};
+use crate::shipped::SHIPPED;
+
+/// What `phase check` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Inside a project it also checks the chain of contracts with this one in its place: that `next_phase` and `dispatch_profile` exist, and that no phase follows itself.\n\nExample:\n  symphony phase check .symphony/prompts/phases/research.md"
+)]
+pub(crate) struct PhaseCheckArgs {
+    /// The file
+    file: PathBuf,
+}
+
+/// A problem of a contract file.
+#[derive(Debug, Serialize)]
+struct PhaseProblem {
+    file: String,
+    /// None for a problem of another contract.
+    line: Option<usize>,
+    column: Option<usize>,
+    message: String,
+    #[serde(skip)]
+    snippet: String,
+}
+
+impl View for List<PhaseProblem> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("The contract is right.");
+        }
+        for problem in &self.items {
+            page.verbatim(&problem.snippet);
+        }
+    }
+}
+
+impl PhaseCheckArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let path = app.surroundings.current.join(&self.file);
+        let text = std::fs::read_to_string(&path).map_err(|error| {
+            let exit = match error.kind() {
+                std::io::ErrorKind::NotFound => Exit::NotFound,
+                _ => Exit::Failed,
+            };
+            Stop::new(exit, format!("read {}: {error}", path.display()))
+                .hint("name the file of a contract")
+        })?;
+        let (problems, hint) = self.problems(app, &text)?;
+        let count = problems.items.len();
+        app.out.answer(&problems)?;
+        if count == 0 {
+            return Ok(());
+        }
+        let message = format!("accept the contract: {}", plural(count, "problem"));
+        Err(Stop::new(Exit::Failed, message).hint(hint).into())
+    }
+
+    fn problems(
+        &self,
+        app: &App,
+        text: &str,
+    ) -> anyhow::Result<(List<PhaseProblem>, &'static str)> {
+        // by its own name: the name of the file has to be that of its phase
+        let file = self.file.display().to_string();
+        match parse_contract(&file, text) {
+            Err(problems) => {
+                let problems = problems.iter().map(|problem| PhaseProblem {
+                    file: problem.file.clone(),
+                    line: Some(problem.position.line),
+                    column: Some(problem.position.column),
+                    message: problem.message(),
+                    snippet: problem.snippet(text),
+                });
+                let hint = "`symphony phase show PHASE` shows a contract that is right";
+                Ok((problems.collect(), hint))
+            }
+            Ok(contract) => {
+                let phase = contract.phase.clone();
+                let found = chain(app, contract)?.into_iter();
+                let problems = found.map(|problem| {
+                    let line =
+                        field(&problem, phase.as_str()).and_then(|field| line_of(text, field));
+                    chain_problem(&file, line, &problem)
+                });
+                let hint = "`symphony phase list` shows the phases and their profiles";
+                Ok((problems.collect(), hint))
+            }
+        }
+    }
+}
+
+/// Returns what keeps the contracts of the project from forming chains with this one; outside a project there are none.
+fn chain(app: &App, contract: PhaseContract) -> anyhow::Result<Vec<ChainProblem>> {
+    let Some(project) = app.surroundings.recorded_project()? else {
+        return Ok(Vec::new());
+    };
+    let root = &project.root;
+    let loaded = load(&app.surroundings.config_paths(), root).context("load the configuration")?;
+    let settings = loaded.project(Some(&project.id), root, Some(&project.settings))?;
+    Ok(check_chain(
+        &SHIPPED,
+        &settings.config.prompts_dir,
+        contract,
+    )?)
+}
+
+/// Names the field of this phase's contract that a problem is about; none when it is about another contract.
+fn field(problem: &ChainProblem, own: &str) -> Option<&'static str> {
+    match problem {
+        ChainProblem::Contracts(PipelineProblem::UnknownNext { phase, .. }) => {
+            (phase.as_str() == own).then_some("next_phase:")
+        }
+        ChainProblem::Contracts(PipelineProblem::UnknownProfile { phase, .. }) => {
+            (phase.as_str() == own).then_some("dispatch_profile:")
+        }
+        ChainProblem::Contracts(PipelineProblem::Cycle { phases }) => phases
+            .iter()
+            .any(|phase| phase.as_str() == own)
+            .then_some("next_phase:"),
+        _ => None,
+    }
+}
+
+fn line_of(text: &str, field: &str) -> Option<usize> {
+    let at = text.lines().position(|line| line.starts_with(field));
+    at.map(|at| at + 1)
+}
+
+fn chain_problem(file: &str, line: Option<usize>, problem: &ChainProblem) -> PhaseProblem {
+    let message = match problem {
+        ChainProblem::Contracts(problem) => problem.to_string(),
+        ChainProblem::File(problem) => problem.clone(),
+    };
+    let snippet = match line {
+        Some(line) => format!("{file}:{line}:1: {message}\n"),
+        None => format!("{message}\n"),
+    };
+    PhaseProblem {
+        file: file.to_owned(),
+        line,
+        column: line.map(|_| 1),
+        message,
+        snippet,
+    }
+}
