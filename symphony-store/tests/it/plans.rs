@@ -74,6 +74,7 @@ pub(crate) fn end(
 ) -> RunFinish {
     RunFinish {
         phase: Some(PhaseFinish {
+            failure_patterns: std::collections::BTreeMap::new(),
             work,
             artifacts: vec![note("made")],
         }),
