@@ -74,7 +74,7 @@ pub(crate) fn end(
 ) -> RunFinish {
     RunFinish {
         phase: Some(PhaseFinish {
-            failure_patterns: std::collections::BTreeMap::new(),
+            failure_patterns: BTreeMap::new(),
             work,
             artifacts: vec![note("made")],
         }),
