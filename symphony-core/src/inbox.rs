@@ -7,8 +7,9 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::id::{IssueId, PlanId, PlanPhaseId, PrId, ProjectId};
+use crate::id::{IssueId, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
+use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::plan::state::Choice;
 use crate::tick::{Decision, Hold, HoldScope, Reason};
 
@@ -37,6 +38,8 @@ closed_set!(
         Hold = "hold",
         /// A project that nothing is dispatched for.
         Project = "project",
+        /// A run that left work in no commit.
+        LeftBehind = "left_behind",
     }
 );
 
@@ -336,6 +339,54 @@ pub fn plan_item(
         title: String::new(),
         since,
         text: format!("phase {phase} of plan {plan} awaits a decision: {first}"),
+        answers,
+    }
+}
+
+/// Whose run left work in no commit.
+#[derive(Debug, Clone, Copy)]
+pub enum LeftBy<'a> {
+    /// An issue's, which has this title.
+    Issue(&'a IssueId, &'a str),
+    /// That of a plan's phase.
+    Phase(&'a PlanId, &'a PlanPhaseId),
+}
+
+/// Returns the item of a run that left work in no commit.
+pub fn left_behind_item(
+    run: &RunId,
+    project: &ProjectId,
+    by: LeftBy<'_>,
+    left: &[LeftBehind],
+    since: Timestamp,
+) -> InboxItem {
+    let mut answers = vec![format!("symphony runs show {run}")];
+    let is_nested = left.iter().any(|left| left.kind == LeftKind::Repository);
+    let (issue, title, text, absorb) = match by {
+        LeftBy::Issue(issue, title) => (
+            Some(issue.clone()),
+            title.to_owned(),
+            left_behind_text(left),
+            format!("symphony issue retry {issue} --absorb"),
+        ),
+        LeftBy::Phase(plan, phase) => (
+            None,
+            String::new(),
+            format!("phase {phase} of plan {plan}: {}", left_behind_text(left)),
+            format!("symphony plan retry --plan {plan} {phase} --absorb"),
+        ),
+    };
+    if is_nested {
+        answers.push(absorb);
+    }
+    InboxItem {
+        key: format!("left_behind:{run}"),
+        kind: InboxKind::LeftBehind,
+        project: Some(project.clone()),
+        issue,
+        title,
+        since,
+        text,
         answers,
     }
 }

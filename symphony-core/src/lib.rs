@@ -15,6 +15,7 @@ pub mod inbox;
 pub mod invariant;
 pub mod issue;
 pub mod learning;
+pub mod left_behind;
 pub mod listing;
 pub mod log;
 pub mod nearest;

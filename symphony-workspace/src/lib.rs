@@ -17,6 +17,7 @@ pub mod file_system;
 mod fingerprint;
 mod git;
 mod hex;
+mod left;
 mod linux;
 mod merge;
 pub mod plan_file;
@@ -46,6 +47,7 @@ pub use fingerprint::Fingerprint;
 #[cfg(feature = "failpoints")]
 pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
+pub use left::Absorbed;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use pristine::Pristine;
 pub use project::{DetectedProject, detect_part, detect_project};
@@ -53,7 +55,7 @@ pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,
     RepositoryOptions, discover,
 };
-pub use secrets::{SecretFinder, SecretLeak, SecretName, SecretScan};
+pub use secrets::{CopiedLeak, SecretFinder, SecretLeak, SecretName, SecretScan};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,
     Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest, WorktreeState,

@@ -55,6 +55,7 @@ impl Repository {
         let mut recovered = Vec::new();
         clear_stale_locks(worktree, &mut recovered)?;
         self.return_to_branch(worktree, now, &mut recovered)?;
+        self.reveal_hidden(worktree)?;
         let protected = self.protected_paths(worktree)?;
         let git = &worktree.git;
         let status = status_of(git, &protected)?;

@@ -1,4 +1,4 @@
-//! Repositories inside a worktree that git holds as submodules: is anything only there?
+//! Repositories inside a worktree that its index holds as links: is anything only there?
 
 use std::ffi::OsStr;
 use std::fs;
@@ -10,41 +10,95 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Place, fields};
 
-/// Returns the submodules whose loss would lose work: repositories of their own, other commits than
-/// the recorded one, changed files.
-pub(super) fn unsaved_submodules(git: &Git) -> Result<Vec<PathBuf>, WorkspaceError> {
-    let list = git.command("ls-files").args(["--stage", "-z"]).run()?;
-    let mut unsaved = Vec::new();
-    for entry in fields(&list).filter(|entry| entry.starts_with(b"160000 ")) {
-        let Some(tab) = entry.iter().position(|byte| *byte == b'\t') else {
-            continue;
-        };
-        let path = Path::new(OsStr::from_bytes(entry.get(tab + 1..).unwrap_or_default()));
-        let recorded = entry
-            .get(7..)
-            .and_then(|rest| str::from_utf8(rest.split(|byte| *byte == b' ').next()?).ok());
-        if !is_saved(git, path, recorded.unwrap_or_default())? {
-            unsaved.push(path.to_owned());
-        }
-    }
-    Ok(unsaved)
+/// A link to a commit of another repository, as an index or a tree holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Link {
+    /// Where the other repository is checked out.
+    pub(crate) path: PathBuf,
+    /// The commit that the link names.
+    pub(crate) commit: String,
 }
 
-fn is_saved(git: &Git, path: &Path, recorded: &str) -> Result<bool, WorkspaceError> {
+/// What is checked out at a link.
+#[derive(Debug)]
+pub(crate) enum Inner {
+    /// Nothing: git keeps an empty folder.
+    Absent,
+    /// A repository of its own, with its git folder inside.
+    Own(Git),
+    /// A submodule, whose git folder is below the repository's own.
+    Module(Git),
+    /// Something whose git folder is elsewhere: it is not looked into.
+    Elsewhere,
+}
+
+/// Returns the links in the index.
+pub(crate) fn links_of_index(git: &Git) -> Result<Vec<Link>, WorkspaceError> {
+    let list = git.command("ls-files").args(["--stage", "-z"]).run()?;
+    Ok(links(&list, 1))
+}
+
+/// Returns the links in a commit.
+pub(crate) fn links_of_commit(git: &Git, commit: &CommitId) -> Result<Vec<Link>, WorkspaceError> {
+    let list = git
+        .command("ls-tree")
+        .args(["-r", "-z", "--full-tree", commit.as_str()])
+        .run()?;
+    Ok(links(&list, 2))
+}
+
+/// Reads `160000 <commit> <stage>\t<path>` and `160000 commit <commit>\t<path>`; `field` is the commit's.
+fn links(list: &[u8], field: usize) -> Vec<Link> {
+    fields(list)
+        .filter(|entry| entry.starts_with(b"160000 "))
+        .filter_map(|entry| {
+            let tab = entry.iter().position(|byte| *byte == b'\t')?;
+            let (meta, path) = entry.split_at(tab);
+            let commit = meta.split(|byte| *byte == b' ').nth(field)?;
+            Some(Link {
+                path: Path::new(OsStr::from_bytes(path.get(1..)?)).to_owned(),
+                commit: str::from_utf8(commit).ok()?.to_owned(),
+            })
+        })
+        .collect()
+}
+
+/// Returns what is checked out at a path. Git at the inner repository is pinned and hardened like every other: what it
+/// configures does not run.
+pub(crate) fn inner_at(git: &Git, path: &Path) -> Inner {
     let folder = git.work_tree().join(path);
+    // A link on the way leads to a folder that is not the worktree's.
+    let mut above = path
+        .ancestors()
+        .filter(|above| !above.as_os_str().is_empty());
+    let is_link = |above: &Path| {
+        let meta = fs::symlink_metadata(git.work_tree().join(above));
+        meta.is_ok_and(|meta| meta.is_symlink())
+    };
+    if above.any(is_link) {
+        return Inner::Elsewhere;
+    }
     let Ok(meta) = fs::symlink_metadata(folder.join(".git")) else {
-        // Not checked out: git keeps an empty folder.
-        return Ok(true);
+        return Inner::Absent;
     };
-    let Some(git_dir) = meta.is_file().then(|| module_dir(git, &folder)).flatten() else {
-        return Ok(false);
+    let at = |git_dir: PathBuf| {
+        git.at(Place {
+            common_dir: git_dir.clone(),
+            git_dir,
+            work_tree: folder.clone(),
+        })
     };
-    // Pinned and hardened like every other place: what it configures does not run.
-    let inner = git.at(Place {
-        git_dir: git_dir.clone(),
-        common_dir: git_dir,
-        work_tree: folder,
-    });
+    if meta.is_dir() {
+        return Inner::Own(at(folder.join(".git")));
+    }
+    match meta.is_file().then(|| module_dir(git, &folder)).flatten() {
+        Some(git_dir) => Inner::Module(at(git_dir)),
+        None => Inner::Elsewhere,
+    }
+}
+
+/// Returns the commit that an inner repository has checked out; none before its first commit.
+pub(crate) fn inner_head(inner: &Git) -> Result<Option<CommitId>, WorkspaceError> {
     let answer = inner
         .command("rev-parse")
         .args(["--verify", "--quiet", "HEAD^{commit}"])
@@ -52,8 +106,39 @@ fn is_saved(git: &Git, path: &Path, recorded: &str) -> Result<bool, WorkspaceErr
     let head = String::from_utf8_lossy(&answer.stdout)
         .trim_end()
         .to_owned();
-    let same = CommitId::parse(&head).is_ok_and(|head| head.as_str() == recorded);
-    Ok(same && tracked_changes(&inner)?.is_empty())
+    Ok(CommitId::parse(&head).ok())
+}
+
+/// Says whether an inner repository has commits that no remote-tracking branch of it has.
+pub(crate) fn has_unpublished_commits(inner: &Git) -> Result<bool, WorkspaceError> {
+    let answer = inner
+        .command("rev-list")
+        .args(["-n", "1", "HEAD", "--not", "--remotes"])
+        .answer(&[0, 128])?;
+    Ok(answer.code != 0 || !answer.stdout.is_empty())
+}
+
+/// Says whether an inner repository has a commit or a change that its link does not name.
+pub(crate) fn differs_from_link(inner: &Git, link: &Link) -> Result<bool, WorkspaceError> {
+    let same = inner_head(inner)?.is_some_and(|head| head.as_str() == link.commit);
+    Ok(!same || !tracked_changes(inner)?.is_empty())
+}
+
+/// Returns the submodules whose loss would lose work: repositories of their own, other commits than
+/// the recorded one, changed files.
+pub(super) fn unsaved_submodules(git: &Git) -> Result<Vec<PathBuf>, WorkspaceError> {
+    let mut unsaved = Vec::new();
+    for link in links_of_index(git)? {
+        let is_saved = match inner_at(git, &link.path) {
+            Inner::Absent => true,
+            Inner::Own(_) | Inner::Elsewhere => false,
+            Inner::Module(inner) => !differs_from_link(&inner, &link)?,
+        };
+        if !is_saved {
+            unsaved.push(link.path);
+        }
+    }
+    Ok(unsaved)
 }
 
 /// Returns the git folder of a submodule, when it is one that git keeps below the repository's own.

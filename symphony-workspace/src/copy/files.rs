@@ -17,7 +17,7 @@ use crate::repository::Repository;
 use crate::worktree::Worktree;
 
 /// Largest file that is copied: configuration, not data.
-const COPY_BYTES_MAX: u64 = 4 * 1024 * 1024;
+pub(crate) const COPY_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
 /// Name of a file that is not complete yet; it may hold a secret, should a crash leave it.
 const TEMPORARY_PREFIX: &str = ".symphony-copy-";

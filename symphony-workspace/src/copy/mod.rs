@@ -6,5 +6,5 @@ mod record;
 
 pub use files::{CopyProblem, CopyReport};
 
-pub(crate) use files::{copy_into, is_temporary};
+pub(crate) use files::{COPY_BYTES_MAX, copy_into, is_temporary};
 pub(crate) use patterns::matching_files;

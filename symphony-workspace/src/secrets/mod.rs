@@ -3,10 +3,11 @@
 //! A pathspec keeps the files themselves out of commits; this finds their *values*, plain or
 //! encoded, in everything that a branch adds (reliability.md, "Git on a tree that an agent touched").
 
+mod copied;
 mod finder;
 mod needles;
 mod scan;
 mod values;
 
 pub use finder::{SecretFinder, SecretName};
-pub use scan::{SecretLeak, SecretScan};
+pub use scan::{CopiedLeak, SecretLeak, SecretScan};

@@ -50,13 +50,51 @@ impl fmt::Display for SecretLeak {
     }
 }
 
+/// A file that Symphony copied into the worktree, and that a commit took.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CopiedLeak {
+    /// The copied file, relative to the project.
+    pub file: PathBuf,
+    /// The newest commit that has something of it.
+    pub commit: String,
+}
+
+impl fmt::Display for CopiedLeak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, commit } = self;
+        let commit: String = commit.chars().take(12).collect();
+        write!(
+            f,
+            "the file {}, which Symphony copied into the worktree (in commit {commit})",
+            file.display()
+        )
+    }
+}
+
 /// What a scan found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SecretScan {
-    /// The leaks, sorted; empty: the branch may be published.
+    /// Secret values, sorted.
     pub leaks: Vec<SecretLeak>,
+    /// Copied files, sorted, whatever they hold.
+    pub copied: Vec<CopiedLeak>,
     /// How many values were looked for.
     pub values: usize,
+}
+
+impl SecretScan {
+    /// Says whether the branch may be published.
+    pub fn is_clean(&self) -> bool {
+        self.leaks.is_empty() && self.copied.is_empty()
+    }
+
+    /// Returns what the commits hold and must not, in words, the first few of it.
+    pub fn problems(&self, max: usize) -> String {
+        let copied = self.copied.iter().map(ToString::to_string);
+        let leaks = self.leaks.iter().map(ToString::to_string);
+        let all: Vec<String> = copied.chain(leaks).take(max).collect();
+        all.join("; ")
+    }
 }
 
 pub(super) struct Needles {
@@ -73,7 +111,7 @@ pub(super) struct Object {
 }
 
 impl Repository {
-    /// Looks for the values of all copied configuration files (8 characters and more, also in base64
+    /// Looks for copied files, by their path, in every commit that `head` adds to `base`, and for the values of all copied configuration files (8 characters and more, also in base64
     /// and URL-encoded) in every blob, file name and commit message that `head` adds to its merge
     /// base with `base`. Values that occur in the base's own files are not secret.
     ///
@@ -87,11 +125,15 @@ impl Repository {
         base: &CommitId,
         head: &CommitId,
     ) -> Result<SecretScan, WorkspaceError> {
+        let from = self.reader().merge_base(base, head)?;
+        let copied = self.copied_in(worktree, base, from.as_ref(), head)?;
         let Some(needles) = Needles::of(self.secrets(worktree)?)? else {
-            return Ok(SecretScan::default());
+            return Ok(SecretScan {
+                copied,
+                ..SecretScan::default()
+            });
         };
         let values = needles.secrets.len();
-        let from = self.reader().merge_base(base, head)?;
         let added = objects(&self.git, &added_objects(&self.git, from.as_ref(), head)?)?;
         let mut hits: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
         for_each(&self.git, &added, |object, contents| {
@@ -122,7 +164,11 @@ impl Repository {
             .collect();
         leaks.sort();
         leaks.dedup();
-        Ok(SecretScan { leaks, values })
+        Ok(SecretScan {
+            leaks,
+            copied,
+            values,
+        })
     }
 
     pub(super) fn secrets(

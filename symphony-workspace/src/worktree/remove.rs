@@ -90,6 +90,7 @@ impl Repository {
         Failpoint::CleanRemoved.reach();
         let branch = self.settle_branch(request, &mut rescues)?;
         self.forget_copied(request.key)?;
+        self.forget_baseline(request.key)?;
         Ok(Removed {
             worktree,
             rescues,

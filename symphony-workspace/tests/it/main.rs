@@ -11,6 +11,7 @@ mod detection;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_deaths;
+mod left;
 mod main_job;
 mod merges;
 mod pristine;

@@ -61,6 +61,7 @@ fn honest_work_has_no_leak() {
     );
     let expected = SecretScan {
         leaks: vec![],
+        copied: vec![],
         values: 2,
     };
     assert_eq!(scan(&case), expected);
@@ -139,4 +140,59 @@ fn large_and_binary_blobs_are_looked_through() {
     git(folder, &["add", "-A", "--", "blob.bin"]);
     git(folder, &["commit", "-q", "-m", "blob"]);
     assert_eq!(scan(&case).leaks, vec![leak("API_KEY", "blob.bin")]);
+}
+
+#[test]
+fn a_copied_file_is_refused_by_its_path_whatever_its_values() {
+    let project = Project::new();
+    // shorter than any value that is looked for
+    write(project.root.join(".env"), "PIN=1234\n");
+    write(project.root.join("keys/dev.pem"), "x\n");
+    let repository = project.open_with(symphony_workspace::RepositoryOptions {
+        copy: vec!["keys/*.pem".to_owned()],
+        ..symphony_workspace::RepositoryOptions::default()
+    });
+    let worktree = made(&repository);
+    repository.copy_config_files(&worktree).unwrap();
+    let folder = worktree.path();
+    commit_file(folder, "honest.txt", "work\n");
+    let scan = |worktree| {
+        let (base, head) = (project.head("main"), project.head("symphony/SYM-1"));
+        let scan = repository.scan_secrets(worktree, &base, &head).unwrap();
+        let files = scan
+            .copied
+            .iter()
+            .map(|leak| leak.file.display().to_string());
+        files.collect::<Vec<_>>()
+    };
+    assert!(scan(Some(&worktree)).is_empty());
+    git(folder, &["add", "-f", ".env", "keys/dev.pem"]);
+    git(folder, &["commit", "-qm", "everything"]);
+    assert_eq!(scan(Some(&worktree)), [".env", "keys/dev.pem"]);
+    // a commit that takes them out again leaves them in the history
+    git(folder, &["rm", "-q", "--cached", ".env", "keys/dev.pem"]);
+    git(folder, &["commit", "-qm", "oops"]);
+    assert_eq!(scan(Some(&worktree)), [".env", "keys/dev.pem"]);
+    // the worktree may be gone by the time of the merge
+    assert_eq!(scan(None), [".env", "keys/dev.pem"]);
+    // a person tracks it on the base meanwhile: it is the project's own
+    git(&project.root, &["add", "-f", ".env"]);
+    git(&project.root, &["commit", "-qm", "an example"]);
+    assert_eq!(scan(None), ["keys/dev.pem"]);
+}
+
+#[test]
+fn a_copied_file_on_a_merged_side_branch_is_found() {
+    let case = case();
+    let folder = case.worktree.path();
+    git(folder, &["checkout", "-qb", "side"]);
+    git(folder, &["add", "-f", ".env"]);
+    git(folder, &["commit", "-qm", "with it"]);
+    git(folder, &["rm", "-q", "--cached", ".env"]);
+    git(folder, &["commit", "-qm", "without it"]);
+    git(folder, &["checkout", "-q", "symphony/SYM-1"]);
+    commit_file(folder, "own.txt", "own\n");
+    git(folder, &["merge", "-q", "--no-edit", "side"]);
+    let found = scan(&case).copied;
+    assert_eq!(found.len(), 1, "{found:#?}");
 }

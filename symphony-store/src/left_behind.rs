@@ -1,0 +1,97 @@
+//! Runs that left work in their worktree that no commit has.
+
+use rusqlite::params;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
+use symphony_core::left_behind::LeftBehind;
+
+use crate::error::StoreError;
+
+use crate::open::Store;
+use crate::row::{json as from_json, parsed, parsed_opt, time};
+
+/// Runs that are read of a project: more than a person reads.
+const RUNS_MAX: i64 = 1_000;
+
+/// The last run on an issue or a phase of a plan that an agent worked in, where it left something, for as long as its
+/// worktree is there or will be used again.
+const LEFT_SQL: &str = "SELECT r.id, r.issue, i.title, r.plan, r.plan_phase, r.ended_at AS since,
+        json_extract(r.metadata, '$.left_behind') AS paths
+     FROM run r INDEXED BY run_left_behind
+     LEFT JOIN issue i ON i.id = r.issue
+     LEFT JOIN plan p ON p.id = r.plan
+     WHERE r.project = ?1 AND json_extract(r.metadata, '$.left_behind') IS NOT NULL AND r.ended_at IS NOT NULL
+       AND (i.id IS NOT NULL AND (i.status NOT IN ('done', 'cancelled') OR i.has_worktree = 1)
+            OR p.id IS NOT NULL AND p.status NOT IN ('completed', 'aborted'))
+       AND NOT EXISTS (SELECT 1 FROM run l WHERE l.issue = r.issue AND l.fence > r.fence AND l.ended_at IS NOT NULL
+                       AND l.pull_request IS NULL AND l.claim IS NULL)
+       AND NOT EXISTS (SELECT 1 FROM run l WHERE l.plan = r.plan AND l.plan_phase = r.plan_phase AND l.fence > r.fence
+                       AND l.ended_at IS NOT NULL)
+     ORDER BY r.fence LIMIT ?2";
+
+/// A run that left something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LeftBehindRun {
+    /// The run.
+    pub run: RunId,
+    /// The issue that it worked on, with its title.
+    pub issue: Option<(IssueId, String)>,
+    /// The phase of a plan that it worked on.
+    pub phase: Option<(PlanId, PlanPhaseId)>,
+    /// When it ended.
+    pub since: Timestamp,
+    /// What it left.
+    pub left: Vec<LeftBehind>,
+}
+
+impl Store {
+    /// Returns the runs of a project that left work in no commit, oldest first; those that a later run on the same issue or
+    /// phase has superseded, and those whose issue or plan has ended, are not among them.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn left_behind_runs(&self, project: &ProjectId) -> Result<Vec<LeftBehindRun>, StoreError> {
+        let mut statement = self.conn.prepare_cached(LEFT_SQL)?;
+        let mut rows = statement.query(params![project.as_str(), RUNS_MAX])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
+            let title: Option<String> = row.get("title")?;
+            let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+            let phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
+            let paths: String = row.get("paths")?;
+            found.push(LeftBehindRun {
+                run: parsed("run id", row.get("id")?)?,
+                issue: issue.map(|issue| (issue, title.unwrap_or_default())),
+                phase: plan.zip(phase),
+                since: time(row.get("since")?)?,
+                left: from_json("what a run left behind", &paths)?,
+            });
+        }
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_that_left_something_are_found_without_reading_the_others() {
+        let store = Store::open_in_memory().unwrap();
+        let mut statement = store
+            .conn
+            .prepare(&format!("EXPLAIN QUERY PLAN {LEFT_SQL}"))
+            .unwrap();
+        let plan: Vec<String> = statement
+            .query_map(["1", "1"], |row| row.get(3))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert!(plan[0].contains("run_left_behind"), "{plan:#?}");
+        assert!(
+            plan.iter().all(|line| !line.starts_with("SCAN")),
+            "{plan:#?}"
+        );
+    }
+}

@@ -1,0 +1,136 @@
+//! Taking the files of a nested repository as plain files of the worktree.
+//!
+//! Its history is saved to rescue refs first; only then is its git folder removed. Nothing of its configuration runs: git
+//! works there as hardened as everywhere, and writes packs only.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use symphony_core::Timestamp;
+
+use crate::change::{Inner, RescueRef, inner_at, inner_head};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::Git;
+use crate::repository::Repository;
+use crate::worktree::Worktree;
+
+/// Repositories in one worktree that are absorbed by one call: more is no mishap of an agent.
+const REPOSITORIES_MAX: usize = 100;
+/// Branches and tags of one nested repository whose history is saved.
+const TIPS_MAX: usize = 100;
+/// Largest history that is saved, packed.
+const PACK_BYTES_MAX: usize = 256 * 1024 * 1024;
+
+/// A nested repository whose files are plain files now.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Absorbed {
+    /// Where it was, relative to the worktree.
+    pub path: String,
+    /// Where its history is saved; none when it had no commit.
+    pub rescues: Vec<RescueRef>,
+}
+
+impl Repository {
+    /// Makes plain files of the nested repositories of a worktree, until none is left. The history of each is saved to
+    /// rescue refs. Its files are not committed yet. Repeating it after a crash does no harm.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Embedded`] when the git folder of one is elsewhere; when the history of one cannot be saved, that
+    /// one is as it was.
+    pub fn absorb_nested(
+        &self,
+        worktree: &Worktree,
+        base: Option<&CommitId>,
+        now: Timestamp,
+    ) -> Result<Vec<Absorbed>, WorkspaceError> {
+        let mut absorbed = Vec::new();
+        // a repository may hold others
+        while absorbed.len() < REPOSITORIES_MAX {
+            let nested = self.nested_repositories(worktree, base)?;
+            if nested.is_empty() {
+                break;
+            }
+            for path in nested {
+                absorbed.push(self.absorb(worktree, path, now)?);
+            }
+        }
+        Ok(absorbed)
+    }
+
+    fn absorb(
+        &self,
+        worktree: &Worktree,
+        path: String,
+        now: Timestamp,
+    ) -> Result<Absorbed, WorkspaceError> {
+        let git = &worktree.git;
+        let relative = Path::new(&path);
+        let mut rescues = Vec::new();
+        match inner_at(git, relative) {
+            Inner::Own(inner) => {
+                for tip in self.take_history(&inner)? {
+                    rescues.push(self.keep(worktree.key(), &tip, now)?);
+                }
+                let folder = inner.place().git_dir.clone();
+                fs::remove_dir_all(&folder)
+                    .map_err(|source| WorkspaceError::io("remove", &folder, source))?;
+            }
+            // only the link was committed, and nothing is there
+            Inner::Absent => {}
+            Inner::Module(_) | Inner::Elsewhere => {
+                return Err(WorkspaceError::Embedded {
+                    path: worktree.path().to_owned(),
+                    embedded: vec![path],
+                });
+            }
+        }
+        // the link, should the agent have added it: its files take its place
+        let mut entry = relative.as_os_str().as_bytes().to_vec();
+        entry.push(0);
+        git.command("update-index")
+            .args(["--force-remove", "-z", "--stdin"])
+            .stdin(entry)
+            .run()?;
+        Ok(Absorbed { path, rescues })
+    }
+
+    /// Copies all that the refs of a nested repository reach; returns the commits that they name.
+    fn take_history(&self, inner: &Git) -> Result<Vec<CommitId>, WorkspaceError> {
+        let refs = inner
+            .command("for-each-ref")
+            .arg(format!("--count={TIPS_MAX}"))
+            .arg("--format=%(objecttype) %(objectname)")
+            .run()?;
+        let refs = String::from_utf8_lossy(&refs);
+        let mut tips: Vec<CommitId> = refs
+            .lines()
+            .filter_map(|line| CommitId::parse(line.strip_prefix("commit ")?).ok())
+            .collect();
+        tips.extend(inner_head(inner)?);
+        tips.sort();
+        tips.dedup();
+        if tips.is_empty() {
+            return Ok(tips);
+        }
+        let wanted: Vec<u8> = tips
+            .iter()
+            .flat_map(|tip| [tip.as_str().as_bytes(), b"\n"].concat())
+            .collect();
+        let pack = inner
+            .command("pack-objects")
+            .args(["--revs", "--stdout", "-q"])
+            .stdin(wanted)
+            .stdout_max(PACK_BYTES_MAX)
+            .slow()
+            .run()?;
+        self.git
+            .command("index-pack")
+            .args(["--stdin", "--fix-thin"])
+            .stdin(pack)
+            .slow()
+            .run()?;
+        Ok(tips)
+    }
+}
