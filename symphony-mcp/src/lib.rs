@@ -6,6 +6,7 @@
 
 mod answer;
 mod catalog;
+mod committable;
 mod error;
 mod identity;
 mod params;

@@ -272,6 +272,10 @@ pub(crate) struct CreatePr {
     /// How you went about it, for the reviewer; recorded as a finding.
     #[serde(default)]
     pub(crate) approach: Option<String>,
+    /// Whether git repositories that you made inside the worktree become plain files of your change; without it the call is
+    /// refused when there is one.
+    #[serde(default)]
+    pub(crate) absorb: bool,
 }
 
 /// `approve_pr`.
@@ -305,6 +309,10 @@ pub(crate) struct CompletePhase {
     /// A later phase to go on with, when the issue is so simple that those between are not needed.
     #[serde(default)]
     pub(crate) skip_to: Option<String>,
+    /// Whether git repositories that you made inside the worktree become plain files of your change; without it the call is
+    /// refused when there is one.
+    #[serde(default)]
+    pub(crate) absorb: bool,
 }
 
 /// `approve_phase`.
@@ -386,6 +394,10 @@ pub(crate) struct CompletePlanPhase {
     /// What other phases have to know; at most 1,000.
     #[serde(default)]
     pub(crate) artifacts: Vec<ArtifactParam>,
+    /// Whether git repositories that you made inside the worktree become plain files of your change; without it the call is
+    /// refused when there is one.
+    #[serde(default)]
+    pub(crate) absorb: bool,
 }
 
 /// `record_coverage`.

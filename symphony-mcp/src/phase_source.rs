@@ -4,9 +4,10 @@ use symphony_core::Timestamp;
 use symphony_core::contract::ArtifactFound;
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_workspace::artifact::read_artifact;
-use symphony_workspace::{Repository, WorkspaceError, Worktree};
+use symphony_workspace::{Repository, WorkspaceError};
 
 use crate::answer::ToolError;
+use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
 use crate::identity::IssueWorkspace;
 
 /// What lies in the worktree of a phase's agent.
@@ -18,15 +19,19 @@ pub(crate) struct Delivered {
     pub(crate) changed: Vec<String>,
 }
 
-/// Looks at what is delivered: the file system, not git, says what the artifact is.
+/// Looks at what is delivered: the file system, not git, says what the artifact is. Nested repositories are absorbed first
+/// where that is asked for, in a commit with `message`.
 ///
 /// # Errors
-/// When the artifact is there but can not be read, or git fails.
+/// When there is a nested repository, the artifact is there but can not be read, or git fails.
 pub(crate) fn read_delivered(
     workspace: &IssueWorkspace,
     artifact: Option<&str>,
+    (nested, message): (Nested, &str),
 ) -> Result<Delivered, ToolError> {
     let (repository, worktree) = open(workspace)?;
+    let base = base_head(&repository, &workspace.base)?;
+    settle_nested(&repository, &worktree, &base, (nested, message))?;
     let artifact = match artifact {
         None => None,
         Some(path) => {
@@ -49,6 +54,9 @@ pub(crate) fn read_delivered(
 }
 
 /// Commits what is delivered, so that a verdict can name it; returns the head of the branch.
+///
+/// # Errors
+/// When the branch holds what must stay here, or git fails.
 pub(crate) fn commit_delivered(
     workspace: &IssueWorkspace,
     issue: &IssueId,
@@ -57,6 +65,8 @@ pub(crate) fn commit_delivered(
     let (repository, worktree) = open(workspace)?;
     let message = format!("symphony({issue}): {phase}");
     let done = repository.auto_commit(&worktree, &message, Timestamp::now())?;
+    let base = base_head(&repository, &workspace.base)?;
+    refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &done.head)?)?;
     Ok(done.head.as_str().to_owned())
 }
 
@@ -70,10 +80,4 @@ pub(crate) fn branch_head(workspace: &IssueWorkspace) -> Result<String, ToolErro
         ))
     })?;
     Ok(head.as_str().to_owned())
-}
-
-fn open(workspace: &IssueWorkspace) -> Result<(Repository, Worktree), ToolError> {
-    let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
-    let worktree = repository.worktree(&workspace.key, Some(&workspace.branch))?;
-    Ok((repository, worktree))
 }

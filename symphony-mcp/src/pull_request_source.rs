@@ -3,9 +3,10 @@
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::FileStat;
 use symphony_store::NewPullRequest;
-use symphony_workspace::{Repository, SecretScan, WorkspaceError};
+use symphony_workspace::WorkspaceError;
 
 use crate::answer::ToolError;
+use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
 use crate::identity::IssueWorkspace;
 
 /// Bytes of a diff that are kept in the record: many times what a judge is shown; the rest is in git.
@@ -19,16 +20,19 @@ impl From<WorkspaceError> for ToolError {
     }
 }
 
-/// Reads what is committed on the issue's branch, without title, body and reported gates.
+/// Reads what is committed on the issue's branch, without title, body and reported gates. Nested repositories are absorbed
+/// first where that is asked for.
 ///
 /// # Errors
 /// What the agent has to do first: commit, or go back to its branch.
 pub(crate) fn read_change(
     issue: &IssueId,
     workspace: &IssueWorkspace,
+    nested: Nested,
 ) -> Result<NewPullRequest, ToolError> {
-    let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
-    let worktree = repository.worktree(&workspace.key, Some(&workspace.branch))?;
+    let (repository, worktree) = open(workspace)?;
+    // files that the index hides from git would be left out without a word
+    repository.reveal_hidden(&worktree)?;
     let status = repository.status(&worktree)?;
     if !status.is_clean() {
         let files: Vec<String> = status
@@ -52,12 +56,10 @@ pub(crate) fn read_change(
             workspace.branch.as_str()
         )));
     }
-    let base = repository.branch_head(&workspace.base)?.ok_or_else(|| {
-        ToolError::new(format!(
-            "the base branch {} does not exist any more",
-            workspace.base.as_str()
-        ))
-    })?;
+    let base = base_head(&repository, &workspace.base)?;
+    let message = format!("symphony({issue}): the files of a nested repository");
+    settle_nested(&repository, &worktree, &base, (nested, &message))?;
+    let head = repository.head(&worktree)?;
     if repository.commits_ahead(&base, &head)? == 0 {
         return Err(ToolError::new(format!(
             "nothing is committed on {} yet: commit your work, then call create_pr again",
@@ -91,22 +93,4 @@ pub(crate) fn read_change(
             .collect(),
         reported_gates: Vec::new(),
     })
-}
-
-/// Refuses a branch that holds values of the configuration files that were copied into its worktree.
-fn refuse_secrets(scan: &SecretScan) -> Result<(), ToolError> {
-    if scan.leaks.is_empty() {
-        return Ok(());
-    }
-    let leaks: Vec<String> = scan
-        .leaks
-        .iter()
-        .take(LISTED_MAX)
-        .map(ToString::to_string)
-        .collect();
-    Err(ToolError::new(format!(
-        "the commits of this branch hold secrets of the project's configuration files: {}. A commit that takes them out again \
-         leaves them in the history: `git reset --soft` to the base, commit anew without them, then call create_pr again",
-        leaks.join("; ")
-    )))
 }

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::{
-    InboxItem, WaitingIssue, WaitsFor, hold_item, in_order, plan_item, project_item,
+    InboxItem, LeftBy, WaitingIssue, WaitsFor, hold_item, in_order, left_behind_item, plan_item,
+    project_item,
 };
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
@@ -30,6 +31,9 @@ pub fn inbox(
             items.push(InboxItem::from(waiting));
         }
     }
+    for id in snapshot.projects.keys() {
+        items.extend(left_behind(store, id)?);
+    }
     for decision in &plan.decisions {
         items.extend(of_decision(store, decision)?);
     }
@@ -45,6 +49,22 @@ pub fn inbox(
         )
     }));
     Ok(in_order(items))
+}
+
+/// Runs that left work in no commit.
+fn left_behind(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, RunnerError> {
+    let runs = store.left_behind_runs(project)?;
+    let items = runs.iter().filter_map(|run| {
+        let by = match (&run.issue, &run.phase) {
+            (Some((issue, title)), _) => LeftBy::Issue(issue, title),
+            (None, Some((plan, phase))) => LeftBy::Phase(plan, phase),
+            (None, None) => return None,
+        };
+        Some(left_behind_item(
+            &run.run, project, by, &run.left, run.since,
+        ))
+    });
+    Ok(items.collect())
 }
 
 /// What dispatch decided to leave to a human.

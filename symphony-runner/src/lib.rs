@@ -3,6 +3,7 @@
 //! [`tick`] claims and starts; [`supervise`] is the body of the process that each run gets; [`merge`], [`cancel`] and
 //! [`clean_up`] are what a human asks for.
 
+pub mod absorb;
 pub mod audit;
 pub mod cancel;
 pub mod clean_up;

@@ -23,6 +23,9 @@ use crate::installation::Installation;
 use crate::merge_gates::MergeGates;
 use crate::repository::{issue_workspace, open_repository};
 
+/// Secrets that a refusal lists.
+const LISTED_MAX: usize = 20;
+
 /// How a merge is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeOptions {
@@ -255,14 +258,13 @@ fn refuse_secrets(
     let place = issue_workspace(repository, config, &pr.issue)?;
     let worktree = repository.worktree(&place.key, Some(&place.branch)).ok();
     let scan = repository.scan_secrets(worktree.as_ref(), base, head)?;
-    if scan.leaks.is_empty() {
+    if scan.is_clean() {
         return Ok(());
     }
-    let leaks: Vec<String> = scan.leaks.iter().map(ToString::to_string).collect();
     Err(RunnerError::refused(format!(
         "pull request {} is not merged: its commits hold secrets of the project's configuration files: {}",
         pr.id,
-        leaks.join("; ")
+        scan.problems(LISTED_MAX)
     )))
 }
 

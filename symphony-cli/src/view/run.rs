@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 
 use crate::output::{List, Page, Table, View, ago, compact_duration};
@@ -161,6 +162,13 @@ impl RunView {
         )
     }
 
+    /// Returns what it left in no commit.
+    fn left_behind(&self) -> Vec<LeftBehind> {
+        let left = self.metadata.get(LEFT_BEHIND).cloned();
+        left.and_then(|left| serde_json::from_value(left).ok())
+            .unwrap_or_default()
+    }
+
     /// Returns what it works on.
     pub(crate) fn subject(&self) -> String {
         let phase = || self.plan_phase.as_ref().map(ToString::to_string);
@@ -212,6 +220,13 @@ impl View for RunView {
         page.field("worktree", self.worktree.as_deref().unwrap_or_default());
         page.field("branch", self.branch.as_deref().unwrap_or_default());
         page.field("protection", self.protection.name());
+        let left = self.left_behind();
+        if !left.is_empty() {
+            page.heading("Left in its worktree, in no commit");
+            for left in left {
+                page.line(&format!("{} ({})", left.path, left.kind));
+            }
+        }
         if self.error.is_some() && !self.output_tail.is_empty() {
             page.heading("End of its output");
             page.block(&self.output_tail);

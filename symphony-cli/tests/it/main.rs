@@ -34,6 +34,8 @@ mod issues;
 #[cfg(test)]
 mod learnings;
 #[cfg(test)]
+mod left_behind;
+#[cfg(test)]
 mod library;
 #[cfg(test)]
 mod main_job;

@@ -12,6 +12,7 @@ use symphony_store::{Actor, NewPhaseClaim, Settlement, Store};
 
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
+use crate::committable::Nested;
 use crate::identity::{Identity, IssueWorkspace, ReviewTarget, Verdicts};
 use crate::params::{ApprovePhase, CompletePhase, RejectPhase};
 use crate::phase_source::{branch_head, commit_delivered, read_delivered};
@@ -56,7 +57,9 @@ pub(super) fn complete(
         next_phase: next.phase,
     };
     let context = identity.context();
-    let failures = match read_delivered(workspace, path.as_deref()) {
+    let message = format!("symphony({}): the files of a nested repository", new.issue);
+    let nested = (Nested::from_parameter(params.absorb), message.as_str());
+    let failures = match read_delivered(workspace, path.as_deref(), nested) {
         Ok(delivered) => {
             let none = ArtifactFound::Missing { places: Vec::new() };
             let found = delivered.artifact.unwrap_or(none);

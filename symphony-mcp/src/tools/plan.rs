@@ -8,6 +8,7 @@ use symphony_core::plan::{Artifact, ArtifactKind};
 use symphony_store::{RecordedOutcome, Store};
 
 use crate::answer::{Answer, ToolError};
+use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
 use crate::identity::Identity;
 use crate::params::{ArtifactName, ArtifactParam, CompletePlanPhase, OutcomeName};
 
@@ -39,6 +40,9 @@ pub(super) fn complete_phase(
             PhaseOutcome::Failed { error }
         }
     };
+    if outcome == PhaseOutcome::Complete {
+        refuse_unmergeable(identity, Nested::from_parameter(params.absorb))?;
+    }
     let artifacts: Vec<Artifact> = params.artifacts.into_iter().map(artifact).collect();
     let root = identity
         .directory
@@ -63,6 +67,23 @@ pub(super) fn complete_phase(
     ))
     .with("outcome", json!(name))
     .with("artifacts", json!(count)))
+}
+
+/// Refuses work that could not be merged as it is: files in a nested repository, copied files and their values in commits.
+/// A phase that works in the project's own folder leaves everything where it is.
+fn refuse_unmergeable(identity: &Identity, nested: Nested) -> Result<(), ToolError> {
+    let Some(workspace) = &identity.workspace else {
+        return Ok(());
+    };
+    let (repository, worktree) = open(workspace)?;
+    let base = base_head(&repository, &workspace.base)?;
+    let message = format!(
+        "symphony({}): the files of a nested repository",
+        workspace.key
+    );
+    settle_nested(&repository, &worktree, &base, (nested, &message))?;
+    let head = repository.head(&worktree)?;
+    refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &head)?)
 }
 
 const fn name(outcome: &PhaseOutcome) -> &'static str {

@@ -6,6 +6,7 @@ use symphony_store::{Actor, Store};
 
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
+use crate::committable::Nested;
 use crate::identity::{Identity, ReviewTarget, Verdicts};
 use crate::params::{ApprovePr, CreatePr, RejectPr};
 use crate::pull_request_source::read_change;
@@ -30,7 +31,8 @@ pub(super) fn create_pr(
             "{issue} has no worktree: there is nothing to open a pull request from"
         ))
     })?;
-    let mut new = read_change(&issue, workspace)?;
+    let nested = Nested::from_parameter(params.absorb);
+    let mut new = read_change(&issue, workspace, nested)?;
     new.title = params.title;
     new.body = params.body;
     new.reported_gates = params

@@ -137,10 +137,10 @@ async fn arguments_and_the_required_ones() {
     add_learning [applies_to] [learning_type] pattern
     add_comment content [issue]
     search_learnings [all_projects] [limit] query
-    create_pr [approach] body [gate_results] title
+    create_pr [absorb] [approach] body [gate_results] title
     approve_pr [comment]
     reject_pr feedback
-    complete_phase [artifact_path] phase [skip_to] summary
+    complete_phase [absorb] [artifact_path] phase [skip_to] summary
     approve_phase [comment]
     reject_phase feedback
     record_coverage concept file [notes]

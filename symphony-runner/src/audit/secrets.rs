@@ -39,12 +39,14 @@ pub(super) fn check(
         let Some(head) = repository.branch_head(&BranchName::parse(&branch)?)? else {
             continue;
         };
-        for leak in repository.scan_secrets(None, &base.commit, &head)?.leaks {
-            let detail = format!("its commits hold {leak}");
+        let scan = repository.scan_secrets(None, &base.commit, &head)?;
+        let copied = scan.copied.iter().map(ToString::to_string);
+        let leaks = scan.leaks.iter().map(ToString::to_string);
+        for leak in copied.chain(leaks) {
             found.push(Violation::new(
                 Invariant::I15,
                 format!("branch {branch}"),
-                detail,
+                format!("its commits hold {leak}"),
             ));
         }
     }

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{Issue, IssueStatus, Review, human_move};
+use symphony_runner::absorb::{absorb_for_issue, absorbed_text};
 use symphony_store::{Store, StoreError};
 
 use crate::app::App;
@@ -17,11 +18,21 @@ pub(crate) struct RetryArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
+    /// First commit the files of git repositories that an agent made inside the worktree, as plain files
+    #[arg(long)]
+    absorb: bool,
 }
 
 impl RetryArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
+        if self.absorb {
+            app.surroundings.refuse_agents()?;
+            let config = session.installation.project_config(&session.project)?;
+            let absorbed = absorb_for_issue(&session.store, &session.project, &config, &self.issue)
+                .with_context(|| format!("absorb nested repositories of {}", self.issue))?;
+            app.out.note(&absorbed_text(&absorbed));
+        }
         let issue = self
             .carry_out(&mut session.store)
             .with_context(|| format!("retry {}", self.issue))?;

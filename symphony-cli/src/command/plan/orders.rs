@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::state::{Choice, PhaseState};
+use symphony_runner::absorb::{absorb_for_phase, absorbed_text};
 use symphony_runner::plan::{PlanOrder, carry_out_order};
 use symphony_store::PlanRecord;
 
@@ -35,6 +36,9 @@ pub(crate) struct RetryArgs {
     plan: PlanChoice,
     /// The phase; every failed and aborted one when left out
     phase: Option<PlanPhaseId>,
+    /// First commit the files of git repositories that an agent made inside the phase's worktree, as plain files
+    #[arg(long, requires = "phase")]
+    absorb: bool,
 }
 
 /// What `plan skip` takes.
@@ -77,6 +81,16 @@ impl DecideArgs {
 impl RetryArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let phase = self.phase.clone();
+        if let Some(phase) = phase.as_ref().filter(|_| self.absorb) {
+            app.surroundings.refuse_agents()?;
+            let mut session = app.session()?;
+            let plan = self.plan.find(app, &mut session)?;
+            let config = session.installation.project_config(&session.project)?;
+            let place = (&plan.id, phase);
+            let absorbed = absorb_for_phase(&session.store, &session.project, &config, place)
+                .with_context(|| format!("absorb nested repositories of {phase}"))?;
+            app.out.note(&absorbed_text(&absorbed));
+        }
         let order = phase.map_or(PlanOrder::RetryFailed, PlanOrder::Retry);
         carry_out(app, &self.plan, &order).context("retry")
     }

@@ -25,7 +25,6 @@ pub(crate) use real_cli::RealCli;
 pub(crate) use roles::every_tool;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]
 pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
-#[cfg(any(feature = "failpoints", feature = "harness"))]
 pub(crate) use script::git_commit;
 pub(crate) use script::{
     JUDGE, WORKER, approving_judge, bash, call, commit, create_pr, hang, scenario, scenarios, turn,

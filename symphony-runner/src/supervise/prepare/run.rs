@@ -52,6 +52,7 @@ pub(crate) async fn prepare(
     let subject = Subject::load(job, store).await?;
     let site = Site::make(job, store, supervision, &subject).await?;
     site.record_fingerprint(job)?;
+    site.record_baseline(job)?;
     let Briefing { prompts, review } =
         Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
     let built = prompts.built;

@@ -79,6 +79,15 @@ impl Site {
         )
     }
 
+    /// Records what is in the worktree before the agent works there, so that exit handling can tell what the agent left.
+    pub(crate) fn record_baseline(&self, job: &Job<'_>) -> Result<(), RunnerError> {
+        // a judge only reads; a folder that is not Symphony's own is left as it is
+        if !job.run.target.is_review() && self.workspace.is_some() {
+            self.repository.record_baseline(&self.worktree)?;
+        }
+        Ok(())
+    }
+
     /// A value that differs when anything in the worktree differs: head, changed files, their sizes and times.
     pub(crate) fn change_mark(&self) -> Option<u64> {
         use std::os::unix::fs::MetadataExt;

@@ -6,6 +6,7 @@ use symphony_core::pull_request::VerifiedGates;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
 
+use super::left_behind::note_left_behind;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, GateCheckout};
@@ -37,9 +38,11 @@ pub(super) async fn settle_issue(
             Some(head) => return_to_head(&repository, &worktree, &head)?,
             None => auto_commit(&repository, &worktree, issue)?,
         }
+        note_left_behind(&repository, &worktree, &place.base, outcome)?;
         return Ok(None);
     };
     return_to_head(&repository, &worktree, &pr.head_commit)?;
+    note_left_behind(&repository, &worktree, &place.base, outcome)?;
     if pr.gates_of_head().is_some() {
         return Ok(None);
     }

@@ -2,6 +2,7 @@
 
 mod artifacts;
 mod issue;
+mod left_behind;
 mod plan_phase;
 mod tampered;
 mod temporary;

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::listing::list_few;
 use symphony_core::plan::state::{PhaseOutcome, PhaseWork, is_phase_complete};
 use symphony_core::plan::{Artifact, Isolation};
 use symphony_mcp::StoreThread;
@@ -17,6 +18,7 @@ use symphony_workspace::{
 };
 
 use super::artifacts::{OutputLines, collect};
+use super::left_behind::note_left_behind;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::paths::write_private;
@@ -24,6 +26,9 @@ use crate::repository::open_repository;
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
 use crate::supervise::prepare::PHASE_BASE_FILE;
+
+/// Names that a reason lists.
+const LISTED_MAX: usize = 20;
 
 /// How often a merge is tried again when another phase was merged at the same moment: as often as phases end together.
 const MERGE_TRIES_MAX: usize = 100;
@@ -64,6 +69,7 @@ pub(super) async fn settle_phase(
     }
     Failpoint::PhaseCommitted.reach();
     let base = BranchName::of_plan_base(&plan.id);
+    note_left_behind(&repository, &worktree, &base, outcome)?;
     let changes = changes(job, &repository, &base, &done.head)?;
     let place = (worktree.path(), OutputLines::Ignored);
     let artifacts = collect(job, &changes, called, place)?;
@@ -72,9 +78,30 @@ pub(super) async fn settle_phase(
     }
     record_complete(job, store, outcome, said.as_ref()).await?;
     Failpoint::PhaseCompleted.reach();
-    let work = merge(&repository, &worktree, &plan, phase, &done.head)?;
+    let work = match nested(&repository, &worktree, &base)? {
+        Some(reason) => PhaseWork::Unmerged(reason),
+        None => merge(&repository, &worktree, &plan, phase, &done.head)?,
+    };
     Failpoint::PhaseMerged.reach();
     Ok(Some(phase_finish(job, work, artifacts)))
+}
+
+/// Says why work in nested repositories cannot be merged: what depends on the phase would find nothing of it.
+fn nested(
+    repository: &Repository,
+    worktree: &Worktree,
+    base: &BranchName,
+) -> Result<Option<String>, RunnerError> {
+    let base = repository.branch_head(base)?;
+    let found = repository.nested_repositories(worktree, base.as_ref())?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    let names = list_few(found.iter().map(String::as_str), LISTED_MAX);
+    Ok(Some(format!(
+        "its worktree holds a git repository of its own ({names}), and no commit of the phase has the files in it. Call \
+         complete_phase with `absorb: true`, or take the inner git folder away and commit the files"
+    )))
 }
 
 /// The work of a phase that is not complete stays on its branch, for the next attempt.
@@ -165,11 +192,10 @@ fn merge(
             return Ok(PhaseWork::Unmerged(format!("the branch `{base}` is gone")));
         };
         let scan = repository.scan_secrets(Some(worktree), &expected, head)?;
-        if !scan.leaks.is_empty() {
-            let leaks: Vec<String> = scan.leaks.iter().map(ToString::to_string).collect();
+        if !scan.is_clean() {
             return Ok(PhaseWork::Unmerged(format!(
                 "its commits hold secrets of the project's configuration files: {}",
-                leaks.join("; ")
+                scan.problems(LISTED_MAX)
             )));
         }
         let merged = repository.merge_into_base(&MergeRequest {

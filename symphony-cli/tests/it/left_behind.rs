@@ -1,0 +1,228 @@
+//! Work that no commit would have: refused by name, absorbed, or reported; never dropped without a word.
+
+use serde_json::{Value, json};
+
+use crate::plan_support::{PlanRun, complete, of_phase, plan_of, until_phase};
+use crate::support::{
+    Answer, Project, WORKER, approving_judge, bash, call, create_pr, git_commit, scenario,
+    scenarios, text, turn, worker,
+};
+
+/// A command that makes a repository in a folder and commits a file there.
+fn nest(folder: &str) -> String {
+    let commit = git_commit("-A", "inner work");
+    format!(
+        "mkdir -p {folder} && echo 'by phase' > {folder}/work.txt && cd {folder} && git init -q && {commit} && cd -"
+    )
+}
+
+fn create_pr_with_absorb() -> Value {
+    turn(call(
+        "mcp__symphony__create_pr",
+        json!({ "title": "All of it", "body": "As asked.", "absorb": true }),
+    ))
+}
+
+fn inbox(project: &Project) -> Vec<Value> {
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap().iter();
+    items
+        .filter(|item| item["kind"] == "left_behind")
+        .cloned()
+        .collect()
+}
+
+#[test]
+fn a_nested_repository_is_refused_by_name_and_absorbed_on_request() {
+    let hello = "echo hello > hello.txt";
+    // the link is committed with it: the pull request would open with two files, and hold one
+    let commit = git_commit("-A", "everything");
+    let scenarios = scenarios([
+        approving_judge(),
+        worker([
+            bash(&format!("{hello} && {} && {commit}", nest("lib"))),
+            create_pr("One file"),
+            create_pr_with_absorb(),
+        ]),
+    ]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    project.add_issue("Write a library");
+    let run = project.tick_one("worker", "succeeded");
+    let errors = project.tool_errors(&text(&run["id"]));
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert!(
+        errors[0].contains("a git repository of its own (lib)"),
+        "{errors:#?}"
+    );
+    let pr = &project.issue("SYM-1")["pull_requests"][0];
+    let head = text(&pr["head_commit"]);
+    let files = project.git(&["ls-tree", "-r", "--name-only", &head]);
+    assert_eq!(files, "README.md\nhello.txt\nlib/work.txt");
+    project.tick_one("judge", "succeeded");
+    project.json(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["show", "main:lib/work.txt"]), "by phase");
+    // the history of the inner repository is kept
+    let rescues = project.git(&[
+        "for-each-ref",
+        "--format=%(contents:subject)",
+        "refs/symphony/rescue/",
+    ]);
+    assert!(rescues.contains("inner work"), "{rescues}");
+    assert_eq!(inbox(&project), Vec::<Value>::new());
+    project.assert_sound();
+}
+
+#[test]
+fn a_run_that_ends_with_a_nested_repository_is_in_the_inbox_until_a_person_absorbs_it() {
+    let hello = git_commit("hello.txt", "hello");
+    let scenarios = scenarios([
+        approving_judge(),
+        scenario(
+            "hides",
+            &json!({ "match_system": WORKER, "uses": 1 }),
+            [bash(&format!(
+                "echo hello > hello.txt && {hello} && {}",
+                nest("lib")
+            ))],
+        ),
+        worker([create_pr("All of it")]),
+    ]);
+    let project = Project::new(
+        "project",
+        &scenarios,
+        &json!({ "max_retry_backoff_ms": 1000 }),
+    );
+    project.add_issue("Write a library");
+    let runs = project.tick_wait();
+    let shown = project.run(&text(&runs[0]["id"]));
+    assert_eq!(
+        shown["metadata"]["left_behind"],
+        json!([{ "kind": "nested_repository", "path": "lib" }]),
+        "{shown:#}"
+    );
+    let for_people = project.ok(&["runs", "show", &text(&runs[0]["id"])]);
+    assert!(
+        for_people.contains("lib (nested_repository)"),
+        "{for_people}"
+    );
+    let [item] = inbox(&project).try_into().unwrap();
+    assert_eq!(item["issue"], "SYM-1", "{item:#}");
+    assert_eq!(item["answers"][1], "symphony issue retry SYM-1 --absorb");
+    let answer: Answer = project.symphony(&["issue", "retry", "SYM-1", "--absorb"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert!(answer.stderr.contains("Absorbed lib"), "{answer:#?}");
+    let files = project.git(&["ls-tree", "-r", "--name-only", "symphony/SYM-1", "lib"]);
+    assert_eq!(files, "lib/work.txt");
+}
+
+#[test]
+fn ignored_work_and_a_changed_copy_are_reported() {
+    let commit = git_commit("hello.txt .gitignore", "hello");
+    let scenarios = scenarios([worker([
+        bash(&format!(
+            "echo hello > hello.txt && echo '/feature.rs' > .gitignore && echo code > feature.rs && mkdir -p target && echo built > target/x && echo NEW=1 >> .env && {commit}"
+        )),
+        create_pr("Hello"),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    std::fs::write(project.root.join(".env"), "PIN=1234\n").unwrap();
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let [item] = inbox(&project).try_into().unwrap();
+    assert_eq!(
+        item["text"],
+        "the run left work that is in no commit: an ignored path (feature.rs), a copied file that was changed (.env)"
+    );
+}
+
+#[test]
+fn a_copied_file_is_refused_by_path_however_short_its_values() {
+    let all = git_commit("-f hello.txt .env", "everything");
+    let again = "git reset -q --soft main && git reset -q -- .env && git -c user.name=w -c user.email=w@example.invalid commit -qm hello";
+    let scenarios = scenarios([worker([
+        bash(&format!("echo hello > hello.txt && {all}")),
+        create_pr("With the PIN"),
+        bash(again),
+        create_pr("Without it"),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    std::fs::write(project.root.join(".env"), "PIN=1234\n").unwrap();
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    let errors = project.tool_errors(&text(&run["id"]));
+    assert_eq!(errors.len(), 1, "{errors:#?}");
+    assert!(
+        errors[0].contains("the file .env, which Symphony copied"),
+        "{errors:#?}"
+    );
+    let head = text(&project.issue("SYM-1")["pull_requests"][0]["head_commit"]);
+    assert_eq!(
+        project.git(&["ls-tree", "-r", "--name-only", &head]),
+        "README.md\nhello.txt"
+    );
+    project.assert_sound();
+}
+
+/// Two phases, the second of which needs the work of the first.
+fn two_phases(project: &Project) {
+    std::fs::write(
+        project.root.join("plan.md"),
+        plan_of(&[("lib", &[]), ("app", &["lib"])]),
+    )
+    .unwrap();
+    project.git(&["add", "plan.md"]);
+    project.git(&["commit", "-qm", "a plan"]);
+}
+
+fn app() -> Value {
+    // it finds what it depends on, or fails
+    scenario(
+        "app",
+        &of_phase("app"),
+        [bash("cat lib/work.txt > app.txt"), complete(&json!([]))],
+    )
+}
+
+#[test]
+fn a_phase_with_a_nested_repository_is_refused_and_its_dependants_find_the_work() {
+    let absorb = json!({ "outcome": "complete", "artifacts": [], "absorb": true });
+    let lib = scenario(
+        "lib",
+        &of_phase("lib"),
+        [
+            bash(&format!(
+                "{} && {}",
+                nest("lib"),
+                git_commit("-A", "everything")
+            )),
+            complete(&json!([])),
+            turn(call("mcp__symphony__complete_phase", absorb)),
+        ],
+    );
+    let project = Project::new("project", &scenarios([lib, app()]), &json!({}));
+    two_phases(&project);
+    let answer = PlanRun::start(&project, &["plan.md", "--json"]).answer();
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    assert_eq!(project.git(&["show", "main:lib/work.txt"]), "by phase");
+    assert_eq!(project.git(&["show", "main:app.txt"]), "by phase");
+}
+
+#[test]
+fn a_phase_that_just_exits_with_a_nested_repository_is_not_complete() {
+    let lib = scenario("lib", &of_phase("lib"), [bash(&nest("lib"))]);
+    let project = Project::new("project", &scenarios([lib, app()]), &json!({}));
+    two_phases(&project);
+    let run = PlanRun::start(&project, &["plan.md", "--json"]);
+    let phase = until_phase(&project, "lib", "awaiting_decision");
+    let error = text(&phase["error"]);
+    assert!(
+        error.contains("a git repository of its own (lib)"),
+        "{error}"
+    );
+    let [item] = inbox(&project).try_into().unwrap();
+    assert_eq!(
+        item["answers"][1],
+        "symphony plan retry --plan plan lib --absorb"
+    );
+    run.kill();
+}

@@ -1,0 +1,42 @@
+//! What the run left in its worktree that no commit has, for the record of the run.
+
+use serde_json::json;
+use symphony_core::left_behind::{LEFT_BEHIND, LEFT_NAMED_MAX};
+use symphony_workspace::{BranchName, Repository, Worktree};
+
+use crate::error::RunnerError;
+use crate::supervise::agent::AgentOutcome;
+
+/// Notes what is left behind in the outcome; called when everything that can be committed is.
+///
+/// What an agent did to its worktree may keep git from looking: the run ends all the same, and its record says so.
+pub(super) fn note_left_behind(
+    repository: &Repository,
+    worktree: &Worktree,
+    base: &BranchName,
+    outcome: &mut AgentOutcome,
+) -> Result<(), RunnerError> {
+    let base = repository.branch_head(base)?;
+    let mut left = match repository.left_behind(worktree, base.as_ref()) {
+        Ok(left) => left,
+        Err(error) => {
+            tracing::warn!(%error, "cannot say what the run left in its worktree");
+            let why = json!(error.to_string());
+            outcome.metadata.insert("left_behind_error".to_owned(), why);
+            return Ok(());
+        }
+    };
+    if left.is_empty() {
+        return Ok(());
+    }
+    let count = left.len();
+    left.truncate(LEFT_NAMED_MAX);
+    outcome.metadata.insert(LEFT_BEHIND.to_owned(), json!(left));
+    if count > LEFT_NAMED_MAX {
+        let count = json!(count);
+        outcome
+            .metadata
+            .insert("left_behind_count".to_owned(), count);
+    }
+    Ok(())
+}
