@@ -10,8 +10,8 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::command::{
     CleanArgs, CompletionsArgs, ConfigCommand, DbCommand, DeliverArgs, DemoArgs, DoctorArgs,
-    ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand, ManArgs, McpArgs, PauseArgs,
-    PhaseCommand, PlanCommand, PrCommand, ProfileCommand, ProjectCommand, PromptCommand,
+    EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand, ManArgs, McpArgs,
+    PauseArgs, PhaseCommand, PlanCommand, PrCommand, ProfileCommand, ProjectCommand, PromptCommand,
     ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
     print_statusline, scripted_agent,
 };
@@ -56,6 +56,8 @@ enum Command {
     Explain(Deferred<ExplainArgs>),
     /// Show everything that waits for you, the oldest first
     Inbox(Deferred<InboxArgs>),
+    /// Show what happened: each change of issues, runs, pull requests and plans as a sentence
+    Events(Deferred<EventsArgs>),
     /// Manage the backlog
     #[command(subcommand, visible_alias = "issues")]
     Issue(Deferred<IssueCommand>),
@@ -120,6 +122,7 @@ impl Command {
             Self::Status(args) => args.run(app)?,
             Self::Explain(args) => args.run(app)?,
             Self::Inbox(args) => args.run(app)?,
+            Self::Events(args) => args.run(app)?,
             Self::Issue(command) => command.run(app)?,
             Self::Pr(command) => return command.run(app).map(ExitCode::from),
             Self::Runs(command) => command.run(app)?,

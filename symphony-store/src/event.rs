@@ -4,7 +4,7 @@ use rusqlite::{Connection, Row, Transaction, params};
 use serde::Serialize;
 use serde_json::Value;
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
 use symphony_core::issue::IssueState;
 use symphony_core::log::{LogEvent, fold_issue as fold};
 
@@ -20,10 +20,14 @@ pub struct EventRecord {
     pub id: i64,
     /// When.
     pub at: Timestamp,
+    /// The project that it is about; none for an issue's, whose project is known.
+    pub project: Option<ProjectId>,
     /// The issue that it is about.
     pub issue: Option<IssueId>,
     /// The run that it is about, or in whose name it was written.
     pub run: Option<RunId>,
+    /// The plan that it is about.
+    pub plan: Option<PlanId>,
     /// Who wrote it: `human`, `system` or an agent's type.
     pub actor: String,
     /// Its kind as it is stored, such as `issue_moved`.
@@ -91,13 +95,18 @@ pub fn fold_issue(events: &[EventRecord]) -> Result<IssueState, StoreError> {
     })
 }
 
+/// The columns of an entry, for [`read_event`].
+pub(crate) const EVENT_COLUMNS: &str = "id, at, project, issue, run, plan, actor, kind, payload";
+
 /// Reads an entry of the log.
 pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
     Ok(EventRecord {
         id: row.get("id")?,
         at: time(row.get("at")?)?,
+        project: parsed_opt("project", row.get("project")?)?,
         issue: parsed_opt("issue", row.get("issue")?)?,
         run: parsed_opt("run", row.get("run")?)?,
+        plan: parsed_opt("plan", row.get("plan")?)?,
         actor: row.get("actor")?,
         kind: row.get("kind")?,
         payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
@@ -109,9 +118,9 @@ pub(crate) fn load_events(
     conn: &Connection,
     issue: &IssueId,
 ) -> Result<Vec<EventRecord>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id, at, issue, run, actor, kind, payload FROM event WHERE issue = ?1 ORDER BY id",
-    )?;
+    let mut statement = conn.prepare_cached(&format!(
+        "SELECT {EVENT_COLUMNS} FROM event WHERE issue = ?1 ORDER BY id"
+    ))?;
     let mut rows = statement.query([issue.as_str()])?;
     let mut events = Vec::new();
     while let Some(row) = rows.next()? {

@@ -7,7 +7,7 @@ use symphony_core::plan::state::PlanState;
 
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::event::{EventRecord, read_event};
+use crate::event::{EVENT_COLUMNS, EventRecord, read_event};
 use crate::open::Store;
 use crate::row::to_json;
 
@@ -54,9 +54,9 @@ impl Store {
     /// # Errors
     /// When the database can not be read.
     pub fn events_of_plan(&self, plan: &PlanId) -> Result<Vec<EventRecord>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT id, at, issue, run, actor, kind, payload FROM event WHERE plan = ?1 ORDER BY id",
-        )?;
+        let mut statement = self.conn.prepare_cached(&format!(
+            "SELECT {EVENT_COLUMNS} FROM event WHERE plan = ?1 ORDER BY id"
+        ))?;
         let mut rows = statement.query([plan.as_str()])?;
         let mut events = Vec::new();
         while let Some(row) = rows.next()? {

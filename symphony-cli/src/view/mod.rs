@@ -1,6 +1,7 @@
 //! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
 
 mod claim;
+mod event;
 mod explain;
 mod inbox;
 mod issue;
@@ -17,6 +18,7 @@ mod status;
 mod tick;
 
 pub(crate) use claim::ClaimView;
+pub(crate) use event::EventView;
 pub(crate) use explain::{ExplainView, WaitView};
 pub(crate) use inbox::InboxView;
 pub(crate) use issue::IssueView;

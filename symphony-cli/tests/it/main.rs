@@ -26,6 +26,8 @@ mod harness;
 #[cfg(test)]
 mod help;
 #[cfg(test)]
+mod history;
+#[cfg(test)]
 mod init;
 #[cfg(test)]
 mod installation;

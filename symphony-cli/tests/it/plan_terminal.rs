@@ -93,8 +93,8 @@ fn watch_a_plan(columns: u16) {
         let [middle, other, bar] = found.as_slice() else {
             return false;
         };
-        middle.starts_with("middle worker: [tool_use] Bash {")
-            && other.starts_with("other worker: [tool_use] Bash {")
+        middle.starts_with("middle worker: uses Bash: ")
+            && other.starts_with("other worker: uses Bash: ")
             && bar == "[████▌░░░░░░░░░░░░░░░] 1/5"
     };
     let seen = terminal.until_seen("the question below two phases at work", |lines| {

@@ -6,6 +6,8 @@
 mod event;
 mod fold;
 mod kinds;
+mod sentence;
 
 pub use event::LogEvent;
 pub use fold::{FoldError, Replay, RunEnd, fold_issue, fold_plan};
+pub use sentence::{Subject, sentence, short_run};

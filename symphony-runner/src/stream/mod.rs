@@ -20,6 +20,7 @@ mod event;
 mod json;
 mod log_line;
 mod loop_detector;
+mod news;
 mod parse;
 mod state;
 mod text;
@@ -32,6 +33,7 @@ pub use event::{
 };
 pub use log_line::{LOG_LINE_BYTES_MAX, write_log_line};
 pub use loop_detector::{LOOP_REPEATS_DEFAULT, LoopDetector, LoopFound};
+pub use news::write_news;
 pub use parse::{LineKind, StreamFormat, parse_line};
 pub use state::{MCP_SERVER_NAME, StreamState, must_end};
 pub use text::push_plain;

@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::Agent;
 use crate::provider::AgentCommand;
-use crate::stream::{LineKind, StreamState, write_log_line};
+use crate::stream::{LineKind, StreamState, write_log_line, write_news};
 
 /// Output kept in the run (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
@@ -53,6 +53,7 @@ impl Ear {
                 clock: Clock::default(),
                 line: String::new(),
                 last: String::new(),
+                news: String::new(),
                 has_news: false,
             },
             stderr,
@@ -102,10 +103,10 @@ impl Ear {
         self.notes.flush();
     }
 
-    /// Returns the last event that was logged, once.
+    /// Returns what the agent is doing, once.
     pub(super) fn take_news(&mut self) -> Option<String> {
         std::mem::take(&mut self.notes.has_news)
-            .then(|| self.notes.last.chars().take(NEWS_CHARS_MAX).collect())
+            .then(|| self.notes.news.chars().take(NEWS_CHARS_MAX).collect())
     }
 
     /// Hears what is left in the pipe.
@@ -142,6 +143,8 @@ struct Notes {
     line: String,
     /// The last one, without its time.
     last: String,
+    /// What the agent is doing, in a few words.
+    news: String,
     has_news: bool,
 }
 
@@ -159,7 +162,6 @@ impl Notes {
             self.line.clear();
             if write_log_line(&mut self.line, event) {
                 std::mem::swap(&mut self.line, &mut self.last);
-                self.has_news = true;
                 self.tail.push(self.last.as_bytes());
                 self.tail.push(b"\n");
                 let time = self.clock.text(Timestamp::now());
@@ -167,6 +169,11 @@ impl Notes {
                 let _unwritten = parts
                     .iter()
                     .try_for_each(|part| self.log.write(part.as_bytes()));
+            }
+            self.line.clear();
+            if write_news(&mut self.line, event) {
+                std::mem::swap(&mut self.line, &mut self.news);
+                self.has_news = true;
             }
             stop = stop.or_else(|| watch.observe(event, now));
         }

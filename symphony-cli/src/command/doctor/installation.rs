@@ -11,6 +11,7 @@ use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOpti
 
 use super::agents::check_agents;
 use super::check::{CheckView, fail_with};
+use super::events::check_events;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::check_project;
@@ -172,6 +173,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         }
     };
     checks.push(check_file(&mut store, &path.to_string()));
+    checks.extend(check_events(&store));
     checks.extend(check_permissions(installation));
     match store.project_at(&installation.root) {
         Ok(Some(project)) => {

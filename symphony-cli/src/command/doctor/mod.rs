@@ -6,6 +6,7 @@ mod audit;
 mod check;
 mod contents;
 mod cron;
+mod events;
 mod installation;
 mod notify;
 mod permissions;

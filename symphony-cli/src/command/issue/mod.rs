@@ -8,6 +8,7 @@ mod edit;
 mod ending;
 mod export;
 mod format;
+mod history;
 mod import;
 mod list;
 mod relocate;

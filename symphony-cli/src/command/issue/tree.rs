@@ -2,7 +2,9 @@
 
 use clap::Subcommand;
 
-use super::{add, close, comment, delete, edit, export, import, list, relocate, retry, show};
+use super::{
+    add, close, comment, delete, edit, export, history, import, list, relocate, retry, show,
+};
 use crate::app::App;
 
 /// A command on issues.
@@ -15,6 +17,8 @@ pub(crate) enum IssueCommand {
     List(list::ListArgs),
     /// Show an issue with its comments, findings, pull requests and runs
     Show(show::ShowArgs),
+    /// Show everything that happened to an issue, oldest first
+    History(history::HistoryArgs),
     /// Change fields of an issue
     Edit(edit::EditArgs),
     /// Move an issue to another status; a live run on it is ended first
@@ -43,6 +47,7 @@ impl IssueCommand {
             Self::Add(args) => args.run(app),
             Self::List(args) => args.run(app),
             Self::Show(args) => args.run(app),
+            Self::History(args) => args.run(app),
             Self::Edit(args) => args.run(app),
             Self::Move(args) => args.run(app),
             Self::Close(args) => args.run(app),

@@ -1,0 +1,85 @@
+//! Entries of the event log.
+
+use serde::Serialize;
+use serde_json::Value;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
+use symphony_core::log::{Subject, sentence};
+use symphony_store::EventRecord;
+
+use crate::output::{List, Page, Table, View, ago};
+
+/// An entry of the event log: as a sentence for a person, with its payload for a program.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct EventView {
+    pub(crate) id: i64,
+    pub(crate) at: Timestamp,
+    pub(crate) project: Option<ProjectId>,
+    pub(crate) issue: Option<IssueId>,
+    pub(crate) run: Option<RunId>,
+    pub(crate) plan: Option<PlanId>,
+    pub(crate) actor: String,
+    pub(crate) kind: String,
+    pub(crate) payload: Value,
+    pub(crate) sentence: String,
+}
+
+impl From<EventRecord> for EventView {
+    fn from(record: EventRecord) -> Self {
+        let about = Subject {
+            at: record.at,
+            project: record.project.as_ref(),
+            issue: record.issue.as_ref(),
+            run: record.run.as_ref(),
+            plan: record.plan.as_ref(),
+        };
+        Self {
+            sentence: sentence(&record.event(), &about),
+            id: record.id,
+            at: record.at,
+            project: record.project,
+            issue: record.issue,
+            run: record.run,
+            plan: record.plan,
+            actor: record.actor,
+            kind: record.kind,
+            payload: record.payload,
+        }
+    }
+}
+
+impl EventView {
+    /// Returns who wrote the entry, in a word for a person.
+    pub(crate) fn who(&self) -> &str {
+        match self.actor.as_str() {
+            "human" => "person",
+            "system" => "symphony",
+            agent => agent,
+        }
+    }
+
+    /// Returns the entry as a line with its time of day (UTC): for output that grows.
+    pub(crate) fn timed_line(&self) -> String {
+        let at = self.at.to_string();
+        let time = at.get(11..19).unwrap_or(&at);
+        format!("{time}Z  {:<10}  {}", self.who(), self.sentence)
+    }
+}
+
+impl View for List<EventView> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No events.");
+            return;
+        }
+        let mut table = Table::new(["WHEN", "WHO", "WHAT"]);
+        for event in &self.items {
+            table.row([
+                ago(event.at, page.now()),
+                event.who().to_owned(),
+                event.sentence.clone(),
+            ]);
+        }
+        page.table(&table);
+    }
+}

@@ -1,0 +1,94 @@
+//! Sentences about issues and their phases.
+
+use super::quoted;
+use crate::contract::ClaimState;
+use crate::id::{ClaimId, PhaseName};
+use crate::issue::{IssueEvent, IssueStatus, NextPhase, TriageOutcome};
+
+/// Says where an issue moved, and why.
+pub(super) fn moved(issue: &str, event: &IssueEvent, from: IssueStatus, to: IssueStatus) -> String {
+    let cause = cause(event);
+    let colon = if cause.is_empty() { "" } else { ": " };
+    if from == to {
+        format!("{issue} stayed in {to}{colon}{cause}")
+    } else {
+        format!("{issue} moved from {from} to {to}{colon}{cause}")
+    }
+}
+
+/// Says why; nothing where the statuses say all of it.
+fn cause(event: &IssueEvent) -> String {
+    let fixed = match event {
+        IssueEvent::Queued | IssueEvent::Shelved | IssueEvent::Cancelled => "",
+        IssueEvent::Reopened => "a person reopened it",
+        IssueEvent::Dispatched => "an agent started on it",
+        IssueEvent::PrCreated => "its pull request was submitted",
+        IssueEvent::ClaimSubmitted => "its phase waits for a judge",
+        IssueEvent::PhaseAccepted {
+            next: NextPhase::Follows,
+        } => "its phase was accepted",
+        IssueEvent::PhaseAccepted {
+            next: NextPhase::None,
+        } => "its last phase was accepted",
+        IssueEvent::RunReturned => "its run ended",
+        IssueEvent::HandedBack => "its agent handed it back",
+        IssueEvent::SubtasksOpened => "it waits for its sub-tasks",
+        IssueEvent::SubtasksClosed => "all its sub-tasks have ended",
+        IssueEvent::ReviewRejected => "its review ended without approval",
+        IssueEvent::Merged => "its pull request was merged",
+        IssueEvent::Finished => "a person declared it done",
+        IssueEvent::ReviewResumed => "its review resumed",
+        IssueEvent::BreakerOpened { .. } => "the circuit breaker opened after too many attempts",
+        IssueEvent::Closed { reason, .. } => {
+            return format!("a person closed it: {}", quoted(reason));
+        }
+        IssueEvent::AgentBlocked { reason } => {
+            return format!("its agent cannot go on: {}", quoted(reason));
+        }
+        IssueEvent::CapReached { reason } => return quoted(reason),
+        IssueEvent::Tampered { reason } => {
+            return match quoted(reason).as_str() {
+                "" => "its run changed configuration that runs programs".to_owned(),
+                reason => reason.to_owned(),
+            };
+        }
+    };
+    fixed.to_owned()
+}
+
+/// Says what intake made of an issue.
+pub(super) fn triaged(issue: &str, outcome: TriageOutcome) -> String {
+    match outcome {
+        TriageOutcome::Changed => format!("Intake triaged {issue} and changed it"),
+        TriageOutcome::Unchanged => format!("Intake triaged {issue} and left it as it was"),
+    }
+}
+
+/// Says what an agent claimed.
+pub(super) fn claimed(
+    (claim, phase): (ClaimId, &PhaseName),
+    state: ClaimState,
+    reasons: &[String],
+    on_issue: &str,
+) -> String {
+    let reasons = quoted(&reasons.join("; "));
+    match state {
+        ClaimState::Rejected => {
+            format!("Phase {phase}{on_issue} was claimed and refused (claim {claim}): {reasons}")
+        }
+        ClaimState::Submitted | ClaimState::Accepted | ClaimState::AwaitingJudge => {
+            format!("Phase {phase}{on_issue} was claimed as finished (claim {claim})")
+        }
+    }
+}
+
+/// Says what became of a claim.
+pub(super) fn settled(claim: ClaimId, state: ClaimState, commit: &str) -> String {
+    let what = match state {
+        ClaimState::Accepted => "was accepted",
+        ClaimState::AwaitingJudge => "waits for a judge",
+        ClaimState::Rejected => "was rejected",
+        ClaimState::Submitted => "was submitted",
+    };
+    format!("Claim {claim} {what} on {commit}")
+}

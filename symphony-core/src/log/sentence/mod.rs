@@ -1,0 +1,317 @@
+//! Entries of the log as sentences.
+
+mod issue;
+mod plan;
+mod run;
+
+use super::event::LogEvent;
+use super::fold::RunEnd;
+use crate::Timestamp;
+use crate::id::{IssueId, PlanId, ProjectId, RunId};
+use crate::publication::PublicationState;
+use crate::pull_request::PrState;
+
+/// Longest text that a sentence quotes, in characters: a title fits, an error's first line mostly.
+const QUOTE_CHARS_MAX: usize = 200;
+/// Characters of a commit that a sentence shows, as git abbreviates it.
+const COMMIT_CHARS: usize = 8;
+/// Characters of a run's id that a sentence shows: its random end, by which `runs show` finds it.
+const RUN_CHARS: usize = 8;
+
+/// What an entry is about.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// When it happened.
+    pub at: Timestamp,
+    /// The project.
+    pub project: Option<&'a ProjectId>,
+    /// The issue.
+    pub issue: Option<&'a IssueId>,
+    /// The run that it is about, or in whose name it was written.
+    pub run: Option<&'a RunId>,
+    /// The plan.
+    pub plan: Option<&'a PlanId>,
+}
+
+impl Subject<'_> {
+    fn project(&self) -> String {
+        self.project
+            .map_or_else(|| "the project".to_owned(), |id| format!("project {id}"))
+    }
+
+    fn issue(&self) -> String {
+        self.issue
+            .map_or_else(|| "An issue".to_owned(), ToString::to_string)
+    }
+
+    fn run(&self) -> String {
+        self.run
+            .map_or_else(|| "A run".to_owned(), |id| format!("Run {}", short_run(id)))
+    }
+
+    fn plan(&self) -> String {
+        self.plan
+            .map_or_else(|| "The plan".to_owned(), |id| format!("Plan {id}"))
+    }
+
+    /// Returns ` on SYM-3` for an entry about an issue.
+    fn on_issue(&self) -> String {
+        self.issue
+            .map_or_else(String::new, |issue| format!(" on {issue}"))
+    }
+}
+
+/// Says in one sentence, without a full stop, what an entry means. Who did it is not part of it.
+///
+/// Quoted texts (titles, reasons, errors) are cut to one line; whoever prints them makes them harmless for a terminal.
+pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
+    use LogEvent as E;
+    match event {
+        E::IssueAdded { state, title } => {
+            let status = state.status();
+            format!("{} was added in {status}: {}", about.issue(), quoted(title))
+        }
+        E::IssueMoved { event, from, to } => issue::moved(&about.issue(), event, *from, *to),
+        E::IssueEdited {
+            released_from: None,
+        } => format!("{} was edited", about.issue()),
+        E::IssueEdited {
+            released_from: Some(gone),
+        } => {
+            format!("{} was released from {gone}", about.issue())
+        }
+        E::IssueDeleted { title } => format!("{} was deleted: {}", about.issue(), quoted(title)),
+        E::IssueTriaged { intake } => issue::triaged(&about.issue(), *intake),
+        E::CountsCleared {} => format!("The failed attempts at {} were reset", about.issue()),
+        E::CommentAdded { .. } => format!("A comment was added to {}", about.issue()),
+        E::FindingAdded { kind, .. } => {
+            let kind = kind.name().replace('_', " ");
+            format!("A finding was recorded{}: {kind}", about.on_issue())
+        }
+        E::BranchDeletionRequested {} => format!(
+            "The branch of {} will be deleted with its worktree",
+            about.issue()
+        ),
+        E::WorktreePresent {} => format!("{} has a worktree", about.issue()),
+        E::WorktreeRemoved {} => format!("The worktree of {} was removed", about.issue()),
+        E::RunClaimed { agent, attempt } => {
+            let run = about.run();
+            format!(
+                "{run} ({agent}) started{}, attempt {attempt}",
+                about.on_issue()
+            )
+        }
+        E::RunEnded {
+            status,
+            error,
+            counted,
+            advanced,
+            cap,
+        } => {
+            let end = RunEnd {
+                status: *status,
+                error: *error,
+                counted: *counted,
+                advanced: *advanced,
+                cap: *cap,
+            };
+            run::ended(end, about)
+        }
+        E::WriteRefused {} => format!(
+            "{} tried to write after its end and was refused",
+            about.run()
+        ),
+        E::PullRequestOpened { pr, head } => {
+            format!("Pull request {pr} was submitted on {}", commit(head))
+        }
+        E::PullRequestMoved { pr, state } => format!("Pull request {pr} {}", pr_moved(*state)),
+        E::GatesVerified {
+            pr,
+            commit: on,
+            green,
+        } => {
+            let how = if *green {
+                "Gates passed"
+            } else {
+                "A required gate failed"
+            };
+            format!("{how} on {} (pull request {pr})", commit(on))
+        }
+        E::MergeIntended {
+            pr,
+            base_before,
+            merged,
+        } => format!(
+            "Merging pull request {pr} moves the base from {} to {}",
+            commit(base_before),
+            commit(merged)
+        ),
+        E::PublicationBegun { pr, commit: on } => {
+            format!("Publishing pull request {pr} began on {}", commit(on))
+        }
+        E::PublicationEnded { pr, state, url } => match (state, url) {
+            (PublicationState::Published, Some(url)) => {
+                format!("Pull request {pr} was published at {}", quoted(url))
+            }
+            (PublicationState::Published, None) => format!("Pull request {pr} was published"),
+            (PublicationState::Running, _) => format!("Pull request {pr} is being published"),
+            (PublicationState::Failed, _) => format!("Publishing pull request {pr} failed"),
+        },
+        E::PhaseClaimed {
+            claim,
+            phase,
+            state,
+            reasons,
+        } => issue::claimed((*claim, phase), *state, reasons, &about.on_issue()),
+        E::ClaimSettled {
+            claim,
+            state,
+            commit: on,
+        } => issue::settled(*claim, *state, &commit(on)),
+        E::ClaimHeadMoved { claim, commit: on } => {
+            format!("Claim {claim} is now about {}", commit(on))
+        }
+        E::ClaimRejected { claim, reason } => {
+            format!("Claim {claim} was closed: {}", quoted(reason))
+        }
+        E::PhaseJudged {
+            claim,
+            kind,
+            commit: on,
+        } => {
+            format!("Claim {claim} was {kind} on {}", commit(on))
+        }
+        E::PhaseAdvanced { from, to, .. } => match to {
+            Some(to) => format!("{} finished phase {from} and is now in {to}", about.issue()),
+            None => format!("{} finished its last phase, {from}", about.issue()),
+        },
+        E::PlanCreated { path, phases } => format!(
+            "{} was started from {} with {}",
+            about.plan(),
+            quoted(path),
+            counted(phases.len() as u64, "phase")
+        ),
+        E::PlanChanged(event) => plan::changed(&about.plan(), event),
+        E::PhaseOutcomeRecorded { phase, outcome, .. } => plan::outcome(phase, outcome),
+        E::PlanMerged { commit: on } => format!("{} was merged as {}", about.plan(), commit(on)),
+        E::LearningAdded { learning } => format!("Learning {learning} was recorded"),
+        E::LearningRetired { learning } => format!("Learning {learning} was retired"),
+        E::LearningRestored { learning } => format!("Learning {learning} was restored"),
+        E::LearningsImported { added, skipped } => format!(
+            "{} imported; {skipped} existed already",
+            were(*added, "learning")
+        ),
+        E::CoverageRecorded { file, concept } => {
+            format!(
+                "{} was recorded as covering {}",
+                quoted(file),
+                quoted(concept)
+            )
+        }
+        E::TestHealthRecorded { test_count, flags } => format!(
+            "The health of the tests was recorded: {}, {}",
+            counted(*test_count, "test"),
+            counted(*flags, "warning")
+        ),
+        E::HoldPlaced {
+            scope,
+            until,
+            class,
+            reason,
+        } => {
+            let for_ms = until
+                .as_millisecond()
+                .saturating_sub(about.at.as_millisecond());
+            run::held(scope, for_ms, *class, &quoted(reason))
+        }
+        E::HoldLifted {} => "The hold was lifted: a run reached the provider again".to_owned(),
+        E::HoldsLifted { count } => format!("{} lifted", were(*count, "hold")),
+        E::DispatchPaused { paused: true } => "Dispatch was paused".to_owned(),
+        E::DispatchPaused { paused: false } => "Dispatch was resumed".to_owned(),
+        E::ProjectAdded { prefix } => {
+            format!(
+                "{} was added with the prefix {prefix}",
+                capital(&about.project())
+            )
+        }
+        E::ProjectConfigured(_) => format!("The setup wizard configured {}", about.project()),
+        E::ProjectSettingsSet(settings) => {
+            let names = settings.as_object().into_iter().flat_map(|map| map.keys());
+            let names = names.map(String::as_str).collect::<Vec<_>>().join(", ");
+            format!(
+                "Settings of {} were changed: {}",
+                about.project(),
+                quoted(&names)
+            )
+        }
+        E::WizardRestarted {} => format!("The setup wizard of {} may run again", about.project()),
+        E::WizardEnded { wizard } => {
+            format!("The setup wizard of {} ended: {wizard}", about.project())
+        }
+        E::ProfileOverrideSet {
+            agent,
+            model,
+            instructions_chars,
+        } => run::overridden(agent, model.as_deref(), *instructions_chars),
+        E::Unknown { kind, .. } => format!(
+            "An entry that this version of Symphony cannot read was written: {}",
+            quoted(kind)
+        ),
+    }
+}
+
+const fn pr_moved(state: PrState) -> &'static str {
+    match state {
+        PrState::Open => "was reopened",
+        PrState::Approved => "was approved",
+        PrState::Rejected => "was rejected",
+        PrState::Merged => "was merged",
+        PrState::Closed => "was closed",
+    }
+}
+
+/// Returns the end of a run's id: ids begin with the time, so that only their ends tell runs apart.
+pub fn short_run(id: &RunId) -> &str {
+    let text = id.as_str();
+    let start = text.char_indices().rev().nth(RUN_CHARS - 1);
+    start
+        .and_then(|(start, _)| text.get(start..))
+        .unwrap_or(text)
+}
+
+fn commit(id: &str) -> String {
+    id.chars().take(COMMIT_CHARS).collect()
+}
+
+/// Returns the first line of a text, cut to [`QUOTE_CHARS_MAX`].
+fn quoted(text: &str) -> String {
+    let line = text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or_default();
+    let mut cut: String = line.chars().take(QUOTE_CHARS_MAX).collect();
+    if cut.len() < line.len() {
+        cut.push('…');
+    }
+    cut
+}
+
+/// Returns `1 phase`, `2 phases`.
+fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
+}
+
+/// Returns `1 hold was`, `2 holds were`.
+fn were(count: u64, noun: &str) -> String {
+    let verb = if count == 1 { "was" } else { "were" };
+    format!("{} {verb}", counted(count, noun))
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}

@@ -1,0 +1,72 @@
+//! Sentences about plans and their phases.
+
+use super::{counted, quoted};
+use crate::id::PlanPhaseId;
+use crate::plan::state::{PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
+
+/// Says what happened to a plan or one of its phases.
+pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {
+    match event {
+        PlanEvent::Phase { phase, event } => phase_changed(phase, event),
+        PlanEvent::Paused => format!("{plan} was paused"),
+        PlanEvent::Resumed => format!("{plan} was resumed"),
+        PlanEvent::WaitingForDecision => format!("{plan} waits for a decision"),
+        PlanEvent::Continued => format!("{plan} continues"),
+        PlanEvent::AbortRequested => format!("{plan} was asked to stop for good"),
+        PlanEvent::Ended { status, .. } => format!("{plan} ended: {status}"),
+        PlanEvent::Reopened => format!("{plan} was reopened"),
+        PlanEvent::ChangesAccepted { phases } => format!(
+            "{plan} continues with its changed file: {}",
+            counted(phases.len() as u64, "phase")
+        ),
+    }
+}
+
+fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
+    let what = match event {
+        PhaseEvent::MadeReady => "is ready".to_owned(),
+        PhaseEvent::Started { .. } => "started".to_owned(),
+        PhaseEvent::Released {
+            cause: ReleaseCause::Held,
+            ..
+        } => "is ready again: its provider is on hold".to_owned(),
+        PhaseEvent::Released {
+            cause: ReleaseCause::Crashed,
+            ..
+        } => "is ready again: its supervisor died".to_owned(),
+        PhaseEvent::Completed { .. } => "completed".to_owned(),
+        PhaseEvent::RetryScheduled { failure, .. } => format!(
+            "failed on attempt {} and will be tried again: {}",
+            failure.attempt,
+            quoted(&failure.error)
+        ),
+        PhaseEvent::DecisionAsked { failure, .. } => format!(
+            "failed on attempt {} and waits for a decision: {}",
+            failure.attempt,
+            quoted(&failure.error)
+        ),
+        PhaseEvent::Failed { failure, .. } => format!(
+            "failed on attempt {}: {}",
+            failure.attempt,
+            quoted(&failure.error)
+        ),
+        PhaseEvent::GivenUp { .. } => "failed: no decision was made".to_owned(),
+        PhaseEvent::RetriedOnce => "will be tried once more".to_owned(),
+        PhaseEvent::Reset => "was reset".to_owned(),
+        PhaseEvent::Skipped { .. } => "was skipped".to_owned(),
+        PhaseEvent::Aborted { .. } => "was aborted".to_owned(),
+        PhaseEvent::Blocked { by, .. } => format!("is blocked: phase {by} will not complete"),
+        PhaseEvent::Unblocked => "is no longer blocked".to_owned(),
+    };
+    format!("Phase {phase} {what}")
+}
+
+/// Says what a phase's agent reported.
+pub(super) fn outcome(phase: &PlanPhaseId, outcome: &PhaseOutcome) -> String {
+    match outcome {
+        PhaseOutcome::Complete => format!("Phase {phase} was reported complete"),
+        PhaseOutcome::Failed { error } => {
+            format!("Phase {phase} was reported failed: {}", quoted(error))
+        }
+    }
+}
