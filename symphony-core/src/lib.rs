@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod closed_set;
 pub mod config;
+pub mod consequence;
 pub mod contract;
 pub mod failure;
 pub mod front_matter;

@@ -12,11 +12,11 @@ use symphony_core::plan::state::{PhaseStatus, PlanStatus};
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{ProjectView, SlotLimits, Snapshot, StartRun};
 
+use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::hold::set_canary;
-use crate::issue::move_in;
 use crate::issue_query::load_issue;
 use crate::open::Store;
 use crate::phase_claim_query::load_claim;

@@ -2,33 +2,32 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::Value;
+use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::issue::{FindingKind, Issue};
+use symphony_core::issue::{FindingKind, Issue, NextPhase};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
-    Evidence, FailureLimits, ProjectRouting, Routing, RunEnd, reached_provider, route_run_end,
+    Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_run_end,
 };
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
-use symphony_core::retry::RetryPlan;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::spending::CapReached;
 
+use crate::cascade::{carry_out, load_facts, mover, refused};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::hold::{NewHold, clear_canary, lift_probed, place};
-use crate::issue::{move_in, set_counts};
 use crate::issue_query::load_issue;
-use crate::note::{NewFinding, add_comment_in, add_finding_in};
+use crate::note::{NewFinding, add_finding_in};
 use crate::open::Store;
-use crate::phase_claim::claim_at_end;
 use crate::phase_claim_query::load_claim;
-use crate::phase_verdict::step_on;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
-use crate::pull_request::{set_state, write_gates, write_verdict};
+use crate::pull_request::{write_gates, write_verdict};
 use crate::pull_request_query::{load_open_pr, load_pr};
+use crate::review_write::set_pr_state;
 use crate::row::to_json;
 use crate::run::{load_run, write_usage};
 
@@ -145,12 +144,10 @@ fn end_run(
         ..run.clone()
     };
     let mut counted = false;
-    let mut claim = None;
     let routing = match run.target.issue() {
         None => None,
         Some(id) => {
-            let tampered = finish.status == RunStatus::Tampered;
-            claim = claim_at_end(tx, context, id, &run.id, tampered)?;
+            let accepted = settle_claim(tx, context, id, finish)?;
             let issue = load_issue(tx, id)?;
             let end = RunEnd {
                 run,
@@ -158,7 +155,7 @@ fn end_run(
                 status: finish.status,
                 error: finish.error.clone(),
                 evidence: evidence(tx, run, finish)?,
-                accepted: claim.as_ref().map(PhaseClaim::next),
+                accepted,
                 gate_is_red: red.is_some(),
                 cap: finish.cap,
                 limits: finish.limits,
@@ -195,10 +192,11 @@ fn end_run(
         end_phase(tx, context, run, (plan, phase), finish)?;
     }
     if let Some((id, routing)) = &routing {
-        if let Some(claim) = claim.as_ref().filter(|_| routing.advance.is_some()) {
-            step_on(tx, context, claim)?;
-        }
-        carry_out(tx, context, run, id, routing)?;
+        // read after the run's end is written: it is no longer live, so that its issue may go on
+        let facts = load_facts(tx, id)?;
+        let effects = consequences_of_run_end(&facts, run, routing, mover(context))
+            .map_err(|source| refused(id, source))?;
+        carry_out(tx, context, id, &effects)?;
         end_intake(tx, context, run, id, finish)?;
     }
     if let Some(ProjectRouting {
@@ -209,6 +207,23 @@ fn end_run(
         end_wizard(tx, context, run, *state)?;
     }
     settle_holds(tx, context, run, finish)
+}
+
+/// Closes the claim of a run that ends when it cannot count, and says whether an accepted one waits for its step, and
+/// whether another phase follows.
+fn settle_claim(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    finish: &RunFinish,
+) -> Result<Option<NextPhase>, StoreError> {
+    let mut facts = load_facts(tx, issue)?;
+    if let Some(effect) = claim_at_end(&facts, &finish.run, finish.status) {
+        carry_out(tx, context, issue, std::slice::from_ref(&effect))?;
+        facts.take(&effect);
+    }
+    let accepted = facts.claim.filter(PhaseClaim::awaits_step);
+    Ok(accepted.as_ref().map(PhaseClaim::next))
 }
 
 /// What a run's agent is for, apart from moving its issue.
@@ -277,36 +292,7 @@ fn reject_for_gates(
         at: context.now,
     };
     write_verdict(tx, pr.id, &verdict)?;
-    set_state(tx, context, pr, PrState::Rejected)
-}
-
-fn carry_out(
-    tx: &Transaction<'_>,
-    context: &Context,
-    run: &Run,
-    issue: &IssueId,
-    routing: &Routing,
-) -> Result<(), StoreError> {
-    // counts first: a move by the circuit breaker must not be counted against a fresh start
-    set_counts(tx, issue, routing.counts)?;
-    if let Some(event) = &routing.event {
-        move_in(tx, context, issue, event)?;
-    }
-    if let Some(RetryPlan {
-        kind,
-        due_at,
-        reason,
-    }) = &routing.retry
-    {
-        tx.execute(
-            "INSERT OR REPLACE INTO retry (issue, agent, kind, due_at, attempt, reason) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-            params![issue.as_str(), run.agent.name(), kind.name(), due_at.as_millisecond(), run.attempt, reason],
-        )?;
-    }
-    if let Some(comment) = &routing.comment {
-        add_comment_in(tx, context, issue, comment)?;
-    }
-    Ok(())
+    set_pr_state(tx, context, &pr.issue, pr.id, PrState::Rejected)
 }
 
 /// How a run is recorded to have ended.

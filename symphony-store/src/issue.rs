@@ -3,26 +3,20 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{
-    AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, apply, check_labels,
+    AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_labels,
     check_required_text, check_text, check_title,
 };
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::PrState;
 
+use crate::cascade::move_in;
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue_dependency::set_dependencies;
+use crate::issue_dependency::{check_dependency, set_dependencies};
 use crate::issue_query::load_issue;
+use crate::issue_write::{remove_retry, set_counts, set_labels};
 use crate::note::add_limited_comment;
 use crate::open::Store;
-use crate::phase_claim::reject;
-use crate::phase_claim_query::load_open_claim;
-use crate::phase_verdict::step_in_todo;
-use crate::pull_request::set_state;
-use crate::pull_request_query::load_open_pr;
-use crate::row::to_json;
-use crate::subtask::open_parent;
 
 /// Issues that one run may make (spec: mcp, "Limits").
 const RUN_ISSUES_MAX: i64 = 20;
@@ -59,13 +53,6 @@ pub(crate) fn title_key(title: &str) -> String {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-fn sorted(labels: &[String]) -> Vec<String> {
-    let mut labels = labels.to_vec();
-    labels.sort();
-    labels.dedup();
-    labels
 }
 
 pub(crate) fn rank(priority: Priority) -> i64 {
@@ -165,12 +152,30 @@ impl Store {
     pub fn clear_counts(&mut self, context: &Context, id: &IssueId) -> Result<Issue, StoreError> {
         self.write(context, |tx| {
             set_counts(tx, id, AttemptCounts::default())?;
-            tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
-                .execute([id.as_str()])?;
+            remove_retry(tx, id)?;
             append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
             load_issue(tx, id)
         })
     }
+}
+
+/// Returns the parent of a new issue when it has to wait for it from now on: its first sub-task blocks it (spec: domain,
+/// "Issue status"). A parent that is not asked for yet, or waits for something else, stays where it is.
+fn open_parent(tx: &Transaction<'_>, new: &NewIssue) -> Result<Option<IssueId>, StoreError> {
+    let Some(id) = &new.parent else {
+        return Ok(None);
+    };
+    let parent = load_issue(tx, id)?;
+    if parent.project != new.project {
+        return Err(StoreError::refused(format!(
+            "{id} belongs to another project: it can not be the parent"
+        )));
+    }
+    for dependency in &new.depends_on {
+        check_dependency(tx, &parent, dependency)?;
+    }
+    let opens = matches!(parent.state, IssueState::Todo | IssueState::InProgress);
+    Ok(opens.then_some(parent.id))
 }
 
 /// Makes an issue inside a transaction. A run makes a limited number, and none with the title of an open one.
@@ -256,128 +261,4 @@ fn insert_issue(
         context.now.as_millisecond(),
     ])?;
     Ok(id)
-}
-
-/// Replaces an issue's labels.
-pub(crate) fn set_labels(
-    tx: &Transaction<'_>,
-    id: &IssueId,
-    labels: &[String],
-) -> Result<(), StoreError> {
-    let labels = sorted(labels);
-    tx.prepare_cached("UPDATE issue SET labels = ?2 WHERE id = ?1")?
-        .execute([id.as_str(), &to_json(&labels)])?;
-    tx.prepare_cached("DELETE FROM issue_label WHERE issue = ?1")?
-        .execute([id.as_str()])?;
-    for label in &labels {
-        tx.prepare_cached("INSERT INTO issue_label (issue, label) VALUES (?1, ?2)")?
-            .execute([id.as_str(), label])?;
-    }
-    Ok(())
-}
-
-/// Writes what counts towards the circuit breaker.
-pub(crate) fn set_counts(
-    tx: &Transaction<'_>,
-    id: &IssueId,
-    counts: AttemptCounts,
-) -> Result<(), StoreError> {
-    tx.prepare_cached("UPDATE issue SET consecutive_failures = ?2, total_runs = ?3 WHERE id = ?1")?
-        .execute(params![
-            id.as_str(),
-            counts.consecutive_failures,
-            counts.total_runs
-        ])?;
-    Ok(())
-}
-
-/// An issue that has ended leaves nothing to review; a merge settles its pull request itself.
-fn close_reviews(
-    tx: &Transaction<'_>,
-    context: &Context,
-    id: &IssueId,
-    event: &IssueEvent,
-) -> Result<(), StoreError> {
-    if *event != IssueEvent::Merged
-        && let Some(pr) = load_open_pr(tx, id)?
-    {
-        set_state(tx, context, &pr, PrState::Closed)?;
-    }
-    match load_open_claim(tx, id)? {
-        Some(claim) => reject(tx, context, &claim, "its issue has ended"),
-        None => Ok(()),
-    }
-}
-
-/// Moves an issue inside a transaction: the one way to change a status.
-pub(crate) fn move_in(
-    tx: &Transaction<'_>,
-    context: &Context,
-    id: &IssueId,
-    event: &IssueEvent,
-) -> Result<IssueState, StoreError> {
-    let issue = load_issue(tx, id)?;
-    let state = apply(&issue.state, event).map_err(|source| StoreError::Transition {
-        id: id.to_string(),
-        source,
-    })?;
-    let block = state.block();
-    tx.prepare_cached(
-        "UPDATE issue SET status = ?2, blocked_by = ?3, blocked_reason = ?4, updated_at = ?5 WHERE id = ?1",
-    )?
-    .execute(params![
-        id.as_str(),
-        state.status().name(),
-        block.map(|b| b.by.name()),
-        block.map(|b| b.reason.as_str()),
-        context.now.as_millisecond(),
-    ])?;
-    let (was_done, is_done) = (
-        issue.state.status() == IssueStatus::Done,
-        state.status() == IssueStatus::Done,
-    );
-    if was_done != is_done {
-        let step = if is_done { -1 } else { 1 };
-        tx.prepare_cached(
-            "UPDATE issue SET open_dependencies = open_dependencies + ?2
-             WHERE id IN (SELECT issue FROM issue_dependency WHERE depends_on = ?1)",
-        )?
-        .execute(params![id.as_str(), step])?;
-    }
-    if state.status() != IssueStatus::Todo {
-        tx.prepare_cached("DELETE FROM retry WHERE issue = ?1")?
-            .execute([id.as_str()])?;
-    }
-    let human_restart = matches!(event, IssueEvent::Queued | IssueEvent::Reopened);
-    if human_restart || matches!(event, IssueEvent::PhaseAccepted { .. }) {
-        set_counts(tx, id, AttemptCounts::default())?;
-    }
-    if state.status().is_terminal() {
-        // a run that was claimed since the caller looked is asked to end: nothing is left to be done on the issue
-        tx.prepare_cached(
-            "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
-             WHERE issue = ?1 AND status IN ('starting', 'running')",
-        )?
-        .execute(params![id.as_str(), context.now.as_millisecond()])?;
-        close_reviews(tx, context, id, event)?;
-    }
-    if let Actor::Run(key) = &context.actor {
-        tx.prepare_cached("UPDATE run SET moved_issue = 1 WHERE id = ?1 AND issue = ?2")?
-            .execute([key.run.as_str(), id.as_str()])?;
-    }
-    append(
-        tx,
-        context,
-        About::issue(id),
-        &LogEvent::IssueMoved {
-            event: event.clone(),
-            from: issue.state.status(),
-            to: state.status(),
-        },
-    )?;
-    // who accepts a phase writes the label itself
-    if state.status() == IssueStatus::Todo && !matches!(event, IssueEvent::PhaseAccepted { .. }) {
-        step_in_todo(tx, context, id)?;
-    }
-    Ok(state)
 }

@@ -8,10 +8,10 @@ use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{Issue, IssueEvent};
 use symphony_core::log::LogEvent;
 
+use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::move_in;
 use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
 use crate::open::Store;

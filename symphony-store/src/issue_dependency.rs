@@ -2,6 +2,7 @@
 
 use rusqlite::Transaction;
 use symphony_core::id::IssueId;
+use symphony_core::issue::{Issue, IssueStatus};
 
 use crate::error::StoreError;
 use crate::issue_query::load_issue;
@@ -51,6 +52,46 @@ fn reaches(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, S
     Ok(tx.query_row(
         "WITH RECURSIVE reach (id) AS (
              SELECT ?1 UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id)
+         SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
+        [from.as_str(), to.as_str()],
+        |row| row.get(0),
+    )?)
+}
+
+/// Refuses a dependency that a sub-task could never get: the parent waits for the sub-task, so nothing that waits for
+/// the parent may be waited for.
+pub(crate) fn check_dependency(
+    tx: &Transaction<'_>,
+    parent: &Issue,
+    dependency: &IssueId,
+) -> Result<(), StoreError> {
+    let found = load_issue(tx, dependency)?;
+    if found.project != parent.project {
+        return Err(StoreError::refused(format!(
+            "{dependency} belongs to another project"
+        )));
+    }
+    if found.state.status() == IssueStatus::Cancelled {
+        return Err(StoreError::refused(format!(
+            "a sub-task can not depend on {dependency}: it is cancelled and will never be done"
+        )));
+    }
+    if waits_for(tx, dependency, &parent.id)? {
+        return Err(StoreError::refused(format!(
+            "a sub-task of {} can not depend on {dependency}: it would wait for itself",
+            parent.id
+        )));
+    }
+    Ok(())
+}
+
+/// Says whether an issue is, or waits for, another one: by its dependencies or its sub-tasks, directly or through others.
+fn waits_for(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
+    Ok(tx.query_row(
+        "WITH RECURSIVE reach (id) AS (
+             SELECT ?1
+             UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id
+             UNION SELECT c.id FROM issue c JOIN reach r ON c.parent = r.id)
          SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
         [from.as_str(), to.as_str()],
         |row| row.get(0),

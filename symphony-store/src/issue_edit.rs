@@ -8,12 +8,14 @@ use symphony_core::issue::{
 };
 use symphony_core::log::LogEvent;
 
+use crate::cascade::move_in;
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::{move_in, rank, set_counts, set_labels, title_key};
+use crate::issue::{rank, title_key};
 use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
+use crate::issue_write::{set_counts, set_labels};
 use crate::note::add_limited_comment;
 use crate::open::Store;
 use crate::superseded::end_superseded;

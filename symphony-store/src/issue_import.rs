@@ -9,9 +9,10 @@ use symphony_core::issue::{
     plan_import,
 };
 
+use crate::cascade::move_in;
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
-use crate::issue::{NewIssue, add_issue_in, move_in};
+use crate::issue::{NewIssue, add_issue_in};
 use crate::issue_dependency::set_dependencies;
 use crate::open::Store;
 use crate::row::parsed;

@@ -5,6 +5,7 @@
 //! the run's fencing number and is refused once the run is over.
 
 mod audit;
+mod cascade;
 mod claim;
 mod context;
 mod coverage;
@@ -23,6 +24,7 @@ mod issue_end;
 mod issue_import;
 mod issue_query;
 mod issue_worktree;
+mod issue_write;
 mod learning;
 mod learning_import;
 mod learning_pack;
@@ -49,6 +51,7 @@ mod project_setup;
 mod publication;
 mod pull_request;
 mod pull_request_query;
+mod review_write;
 mod row;
 mod run;
 mod setting;

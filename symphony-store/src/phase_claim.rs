@@ -9,14 +9,15 @@ use symphony_core::id::{ClaimId, IssueId, PhaseName, RunId};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus, check_required_text, check_text};
 use symphony_core::log::LogEvent;
 
+use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::move_in;
 use crate::issue_query::load_issue;
 use crate::note::check_run_limit;
 use crate::open::Store;
 use crate::phase_claim_query::{load_claim, load_open_claim};
+use crate::review_write::reject_claim;
 use crate::row::to_json;
 
 /// Claims that one run may make, refused ones included: more is a loop.
@@ -150,7 +151,7 @@ impl Store {
         self.write(context, |tx| {
             let claim = load_claim(tx, id)?;
             if claim.state == ClaimState::Submitted {
-                reject(tx, context, &claim, reason)?;
+                reject_claim(tx, context, &claim.issue, claim.id, reason)?;
             }
             Ok(())
         })
@@ -226,7 +227,13 @@ fn make_room(tx: &Transaction<'_>, context: &Context, open: &PhaseClaim) -> Resu
             open.phase, open.id, open.state
         )));
     }
-    reject(tx, context, open, "a later claim took its place")
+    reject_claim(
+        tx,
+        context,
+        &open.issue,
+        open.id,
+        "a later claim took its place",
+    )
 }
 
 fn insert(
@@ -265,56 +272,4 @@ fn insert(
     };
     append(tx, context, About::issue(&issue.id), &claimed)?;
     Ok(id)
-}
-
-/// Closes an open claim for a reason that is no verdict.
-pub(crate) fn reject(
-    tx: &Transaction<'_>,
-    context: &Context,
-    claim: &PhaseClaim,
-    reason: &str,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE phase_claim SET state = 'rejected', open = 0, reasons = ?2 WHERE id = ?1",
-        params![claim.id.get(), to_json(&[reason])],
-    )?;
-    let rejected = LogEvent::ClaimRejected {
-        claim: claim.id,
-        reason: reason.to_owned(),
-    };
-    append(tx, context, About::issue(&claim.issue), &rejected)
-}
-
-/// Returns the accepted claim whose step is still to come when a run ends, after closing what the run left that can not
-/// count: a claim that was never settled, and any of a run that was tampered with.
-pub(crate) fn claim_at_end(
-    tx: &Transaction<'_>,
-    context: &Context,
-    issue: &IssueId,
-    run: &RunId,
-    tampered: bool,
-) -> Result<Option<PhaseClaim>, StoreError> {
-    let Some(claim) = load_open_claim(tx, issue)? else {
-        return Ok(None);
-    };
-    let own = claim.run.as_ref() == Some(run);
-    if own && tampered {
-        reject(
-            tx,
-            context,
-            &claim,
-            "its run changed configuration that runs programs",
-        )?;
-        return Ok(None);
-    }
-    if own && claim.state == ClaimState::Submitted {
-        reject(
-            tx,
-            context,
-            &claim,
-            "its run ended before the claim was settled",
-        )?;
-        return Ok(None);
-    }
-    Ok(claim.awaits_step().then_some(claim))
 }

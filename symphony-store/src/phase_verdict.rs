@@ -1,21 +1,18 @@
 //! Verdicts on phase claims, and the step of an issue to its next phase.
 
-use rusqlite::{OptionalExtension, Transaction, params};
+use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{ClaimState, PhaseClaim};
 use symphony_core::id::{ClaimId, IssueId};
-use symphony_core::issue::{
-    AttemptCounts, FindingKind, IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, check_required_text,
-    check_text,
-};
+use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus, check_required_text, check_text};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{Verdict, VerdictKind};
 use symphony_core::run::{ProtectionLevel, RunTarget};
 
+use crate::cascade::{is_live, move_in, step_in};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::{move_in, set_counts, set_labels};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
@@ -88,17 +85,6 @@ impl Store {
             take_step(tx, context, issue)
         })
     }
-}
-
-fn is_live(tx: &Transaction<'_>, issue: &IssueId) -> Result<bool, StoreError> {
-    let live: Option<i64> = tx
-        .query_row(
-            "SELECT 1 FROM run WHERE issue = ?1 AND status IN ('starting', 'running')",
-            [issue.as_str()],
-            |row| row.get(0),
-        )
-        .optional()?;
-    Ok(live.is_some())
 }
 
 /// Returns the claim, when a verdict on this commit of it can be given.
@@ -207,64 +193,6 @@ fn take_step(
     let Some(claim) = load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) else {
         return Ok(None);
     };
-    step_on(tx, context, &claim)?;
+    step_in(tx, context, issue)?;
     load_claim(tx, claim.id).map(Some)
-}
-
-/// Takes the issue of an accepted claim on: the transition, and the label. One that went to `todo` by itself only lacks
-/// the label.
-pub(crate) fn step_on(
-    tx: &Transaction<'_>,
-    context: &Context,
-    claim: &PhaseClaim,
-) -> Result<(), StoreError> {
-    if load_issue(tx, &claim.issue)?.state.status() != IssueStatus::Todo {
-        let next = claim.next();
-        move_in(
-            tx,
-            context,
-            &claim.issue,
-            &IssueEvent::PhaseAccepted { next },
-        )?;
-    }
-    close_step(tx, context, claim)
-}
-
-/// Takes the step of an issue that came to `todo` while its phase is accepted: the phase would be worked on again. While
-/// a run is live on it, the end of that run does it.
-pub(crate) fn step_in_todo(
-    tx: &Transaction<'_>,
-    context: &Context,
-    issue: &IssueId,
-) -> Result<(), StoreError> {
-    match load_open_claim(tx, issue)?.filter(PhaseClaim::awaits_step) {
-        Some(claim) if !is_live(tx, issue)? => close_step(tx, context, &claim),
-        _ => Ok(()),
-    }
-}
-
-/// Writes the label of the next phase, and that the claim has had its effect. What counted in the phase is over.
-fn close_step(
-    tx: &Transaction<'_>,
-    context: &Context,
-    claim: &PhaseClaim,
-) -> Result<(), StoreError> {
-    if let Some(next) = &claim.next_phase {
-        let issue = load_issue(tx, &claim.issue)?;
-        let mut labels = issue.labels;
-        labels.retain(|label| !label.starts_with(PHASE_LABEL_PREFIX));
-        labels.push(format!("{PHASE_LABEL_PREFIX}{next}"));
-        set_labels(tx, &claim.issue, &labels)?;
-    }
-    set_counts(tx, &claim.issue, AttemptCounts::default())?;
-    tx.execute(
-        "UPDATE phase_claim SET open = 0 WHERE id = ?1",
-        [claim.id.get()],
-    )?;
-    let advanced = LogEvent::PhaseAdvanced {
-        claim: claim.id,
-        from: claim.phase.clone(),
-        to: claim.next_phase.clone(),
-    };
-    append(tx, context, About::issue(&claim.issue), &advanced)
 }

@@ -12,14 +12,15 @@ use symphony_core::pull_request::{
 };
 use symphony_core::run::{ProtectionLevel, RunTarget};
 
+use crate::cascade::{end_review, move_in};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::issue::move_in;
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
 use crate::pull_request_query::{load_open_pr, load_pr};
+use crate::review_write::set_pr_state;
 use crate::row::to_json;
 use crate::run::load_run;
 use crate::superseded::refuse_superseded_pr;
@@ -47,35 +48,6 @@ pub struct NewPullRequest {
     pub files: Vec<FileStat>,
     /// Gates as the agent reports them.
     pub reported_gates: Vec<ReportedGate>,
-}
-
-/// Ends a review against the change: the state of the pull request, and the issue back to `todo`.
-pub(crate) fn end_review(
-    tx: &Transaction<'_>,
-    context: &Context,
-    pr: &PullRequest,
-    state: PrState,
-) -> Result<(), StoreError> {
-    set_state(tx, context, pr, state)?;
-    if load_issue(tx, &pr.issue)?.state.status() == IssueStatus::Review {
-        move_in(tx, context, &pr.issue, &IssueEvent::ReviewRejected)?;
-    }
-    Ok(())
-}
-
-/// Writes the state of a pull request.
-pub(crate) fn set_state(
-    tx: &Transaction<'_>,
-    context: &Context,
-    pr: &PullRequest,
-    state: PrState,
-) -> Result<(), StoreError> {
-    tx.execute(
-        "UPDATE pull_request SET state = ?2, updated_at = ?3 WHERE id = ?1",
-        params![pr.id.get(), state.name(), context.now.as_millisecond()],
-    )?;
-    let moved = LogEvent::PullRequestMoved { pr: pr.id, state };
-    append(tx, context, About::issue(&pr.issue), &moved)
 }
 
 /// Writes a verdict.
@@ -228,7 +200,9 @@ impl Store {
                 )?;
             }
             match kind {
-                VerdictKind::Approved => set_state(tx, context, &pr, PrState::Approved)?,
+                VerdictKind::Approved => {
+                    set_pr_state(tx, context, &pr.issue, pr.id, PrState::Approved)?;
+                }
                 VerdictKind::Rejected => end_review(tx, context, &pr, PrState::Rejected)?,
             }
             load_pr(tx, id)
@@ -297,7 +271,7 @@ impl Store {
                 "UPDATE pull_request SET merged_commit = ?2 WHERE id = ?1",
                 params![id.get(), merged],
             )?;
-            set_state(tx, context, &pr, PrState::Merged)?;
+            set_pr_state(tx, context, &pr.issue, pr.id, PrState::Merged)?;
             move_in(tx, context, &pr.issue, &IssueEvent::Merged)?;
             load_pr(tx, id)
         })

@@ -56,6 +56,17 @@ pub(crate) fn load_pr(conn: &Connection, id: PrId) -> Result<PullRequest, StoreE
         .ok_or_else(|| StoreError::not_found("pull request", id))?
 }
 
+/// Returns the number of the open pull request of an issue.
+pub(crate) fn open_pr_id(conn: &Connection, issue: &IssueId) -> Result<Option<PrId>, StoreError> {
+    Ok(conn
+        .prepare_cached(
+            "SELECT id FROM pull_request WHERE issue = ?1 AND state IN ('open', 'approved')",
+        )?
+        .query_row([issue.as_str()], |row| row.get(0))
+        .optional()?
+        .map(PrId::new))
+}
+
 /// Reads the open pull request of an issue.
 pub(crate) fn load_open_pr(
     conn: &Connection,

@@ -7,9 +7,11 @@ use symphony_core::issue::{
     check_title,
 };
 
+use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::issue::{NewIssue, add_issue_in, move_in};
+use crate::issue::{NewIssue, add_issue_in};
+use crate::issue_dependency::check_dependency;
 use crate::issue_query::load_issue;
 use crate::open::Store;
 
@@ -117,28 +119,6 @@ fn opens_parent(parent: &Issue) -> Result<bool, StoreError> {
     }
 }
 
-/// Returns the parent of a new issue when it has to wait for it from now on: its first sub-task blocks it (spec: domain,
-/// "Issue status"). A parent that is not asked for yet, or waits for something else, stays where it is.
-pub(crate) fn open_parent(
-    tx: &Transaction<'_>,
-    new: &NewIssue,
-) -> Result<Option<IssueId>, StoreError> {
-    let Some(id) = &new.parent else {
-        return Ok(None);
-    };
-    let parent = load_issue(tx, id)?;
-    if parent.project != new.project {
-        return Err(StoreError::refused(format!(
-            "{id} belongs to another project: it can not be the parent"
-        )));
-    }
-    for dependency in &new.depends_on {
-        check_dependency(tx, &parent, dependency)?;
-    }
-    let opens = matches!(parent.state, IssueState::Todo | IssueState::InProgress);
-    Ok(opens.then_some(parent.id))
-}
-
 fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError> {
     let level: i64 = tx.query_row(
         "WITH RECURSIVE up (id, level) AS (
@@ -154,46 +134,6 @@ fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError>
         )));
     }
     Ok(())
-}
-
-/// Refuses a dependency that a sub-task could never get: the parent waits for the sub-task, so nothing that waits for
-/// the parent may be waited for.
-fn check_dependency(
-    tx: &Transaction<'_>,
-    parent: &Issue,
-    dependency: &IssueId,
-) -> Result<(), StoreError> {
-    let found = load_issue(tx, dependency)?;
-    if found.project != parent.project {
-        return Err(StoreError::refused(format!(
-            "{dependency} belongs to another project"
-        )));
-    }
-    if found.state.status() == IssueStatus::Cancelled {
-        return Err(StoreError::refused(format!(
-            "a sub-task can not depend on {dependency}: it is cancelled and will never be done"
-        )));
-    }
-    if waits_for(tx, dependency, &parent.id)? {
-        return Err(StoreError::refused(format!(
-            "a sub-task of {} can not depend on {dependency}: it would wait for itself",
-            parent.id
-        )));
-    }
-    Ok(())
-}
-
-/// Says whether an issue is, or waits for, another one: by its dependencies or its sub-tasks, directly or through others.
-fn waits_for(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
-    Ok(tx.query_row(
-        "WITH RECURSIVE reach (id) AS (
-             SELECT ?1
-             UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id
-             UNION SELECT c.id FROM issue c JOIN reach r ON c.parent = r.id)
-         SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
-        [from.as_str(), to.as_str()],
-        |row| row.get(0),
-    )?)
 }
 
 fn new_issue(project: &ProjectId, new: &NewSubtask) -> NewIssue {

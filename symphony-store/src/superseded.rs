@@ -6,16 +6,15 @@ use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus};
 use symphony_core::pull_request::{PrState, PullRequest};
 
+use crate::cascade::{end_review, move_in};
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::issue::move_in;
 use crate::issue_query::load_issue;
 use crate::note::add_comment_in;
 use crate::open::Store;
-use crate::phase_claim::reject;
 use crate::phase_claim_query::load_open_claim;
-use crate::pull_request::end_review;
 use crate::pull_request_query::load_open_pr;
+use crate::review_write::reject_claim;
 
 /// What is open for review, and ends when the phase of its issue is another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +67,7 @@ pub(crate) fn end_superseded(
         None => Ok(()),
         Some(SupersededReview::Claim(claim)) => {
             let reason = format!("superseded: the issue {} now", phase_words(&issue));
-            reject(tx, context, &claim, &reason)?;
+            reject_claim(tx, context, id, claim.id, &reason)?;
             if issue.state.status() == IssueStatus::Review {
                 move_in(tx, context, id, &IssueEvent::ReviewRejected)?;
             }

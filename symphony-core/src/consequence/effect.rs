@@ -1,0 +1,56 @@
+//! What is to be written.
+
+use crate::agent::AgentType;
+use crate::id::{ClaimId, PhaseName, PrId};
+use crate::issue::{AttemptCounts, IssueState};
+use crate::log::LogEvent;
+use crate::retry::RetryPlan;
+
+/// An appointment to dispatch an issue again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Appointment {
+    /// Who was at work.
+    pub agent: AgentType,
+    /// The attempt that ended.
+    pub attempt: u32,
+    /// When it is due, and why.
+    pub plan: RetryPlan,
+}
+
+/// Something to be written about one issue.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// The issue is in this state now.
+    SetState(IssueState),
+    /// The issues that depend on it wait for one less: it is done.
+    DependencyMet,
+    /// The issues that depend on it wait for one more: it is no longer done.
+    DependencyReopened,
+    /// Its retry is removed: it is not in `todo`, or a person takes over.
+    RemoveRetry,
+    /// What counts towards its circuit breaker.
+    SetCounts(AttemptCounts),
+    /// Its live run is asked to end.
+    EndRuns,
+    /// Its open pull request is closed without a merge, with an entry in the log.
+    ClosePullRequest(PrId),
+    /// Its open claim is closed without a verdict, with an entry in the log.
+    RejectClaim {
+        /// The claim.
+        claim: ClaimId,
+        /// Why.
+        reason: &'static str,
+    },
+    /// It is recorded that the run which writes moved the issue.
+    RecordMover,
+    /// Its label names this phase now.
+    EnterPhase(PhaseName),
+    /// Its accepted claim has had its effect.
+    CloseClaim(ClaimId),
+    /// It is dispatched again later.
+    Appoint(Appointment),
+    /// Symphony comments on it.
+    Comment(String),
+    /// The log gets an entry.
+    Log(LogEvent),
+}

@@ -1,0 +1,68 @@
+//! What the consequences of a change depend on.
+
+use super::effect::Effect;
+use crate::contract::PhaseClaim;
+use crate::id::PrId;
+use crate::issue::{AttemptCounts, IssueState};
+
+/// Whether a run is live on an issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LiveRun {
+    /// One is.
+    Yes,
+    /// None is, or the one that is ends with this change.
+    No,
+}
+
+/// In whose name an issue is moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mover {
+    /// A person, or Symphony itself.
+    Other,
+    /// A run: it is recorded that the run moved an issue, because that is what its end is judged by.
+    Run,
+}
+
+/// The open claim on the phase of an issue.
+pub type OpenClaim = PhaseClaim;
+
+/// An issue with what is open on it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IssueFacts {
+    /// Where it is.
+    pub state: IssueState,
+    /// What counts towards its circuit breaker.
+    pub counts: AttemptCounts,
+    /// Its open pull request.
+    pub pull_request: Option<PrId>,
+    /// Its open claim.
+    pub claim: Option<OpenClaim>,
+    /// Whether a run is live on it.
+    pub live_run: LiveRun,
+}
+
+impl IssueFacts {
+    /// Takes in what an effect changes. Effects decided later in the same cascade start from the facts after it.
+    pub fn take(&mut self, effect: &Effect) {
+        match effect {
+            Effect::SetState(state) => self.state = state.clone(),
+            Effect::SetCounts(counts) => self.counts = *counts,
+            Effect::ClosePullRequest(_) => self.pull_request = None,
+            Effect::RejectClaim { .. } | Effect::CloseClaim(_) => self.claim = None,
+            Effect::DependencyMet
+            | Effect::DependencyReopened
+            | Effect::RemoveRetry
+            | Effect::EndRuns
+            | Effect::RecordMover
+            | Effect::EnterPhase(_)
+            | Effect::Appoint(_)
+            | Effect::Comment(_)
+            | Effect::Log(_) => {}
+        }
+    }
+
+    /// Returns the open claim when it is accepted and the issue has not gone on to its next phase.
+    pub(super) fn claim_to_step(&self) -> Option<OpenClaim> {
+        self.claim.clone().filter(PhaseClaim::awaits_step)
+    }
+}

@@ -1,0 +1,53 @@
+//! States of pull requests and claims, written with their entry in the log.
+
+use rusqlite::{Transaction, params};
+use symphony_core::id::{ClaimId, IssueId, PrId};
+use symphony_core::log::LogEvent;
+use symphony_core::pull_request::PrState;
+
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::row::to_json;
+
+/// Writes the state of a pull request.
+pub(crate) fn set_pr_state(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    pr: PrId,
+    state: PrState,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET state = ?2, updated_at = ?3 WHERE id = ?1",
+        params![pr.get(), state.name(), context.now.as_millisecond()],
+    )?;
+    let moved = LogEvent::PullRequestMoved { pr, state };
+    append(tx, context, About::issue(issue), &moved)
+}
+
+/// Closes an open claim for a reason that is no verdict.
+pub(crate) fn reject_claim(
+    tx: &Transaction<'_>,
+    context: &Context,
+    issue: &IssueId,
+    claim: ClaimId,
+    reason: &str,
+) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE phase_claim SET state = 'rejected', open = 0, reasons = ?2 WHERE id = ?1",
+        params![claim.get(), to_json(&[reason])],
+    )?;
+    let reason = reason.to_owned();
+    let rejected = LogEvent::ClaimRejected { claim, reason };
+    append(tx, context, About::issue(issue), &rejected)
+}
+
+/// Records that an accepted claim has had its effect.
+pub(crate) fn close_claim(tx: &Transaction<'_>, claim: ClaimId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE phase_claim SET open = 0 WHERE id = ?1",
+        [claim.get()],
+    )?;
+    Ok(())
+}
