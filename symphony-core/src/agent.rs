@@ -28,6 +28,8 @@ pub enum AgentType {
     Scanner,
     /// Configures a project once.
     Wizard,
+    /// No agent: Symphony itself runs the gates of a pull request, or of the base.
+    Gates,
     /// A project's own type, by its kebab-case name.
     Custom(PhaseName),
 }
@@ -58,6 +60,7 @@ impl AgentType {
             "intake" => Self::Intake,
             "scanner" => Self::Scanner,
             "wizard" => Self::Wizard,
+            "gates" => Self::Gates,
             other => Self::Custom(PhaseName::parse(other).map_err(|error| IdError {
                 expected: "an agent type (kebab-case, at most 64 characters)",
                 ..error
@@ -76,6 +79,7 @@ impl AgentType {
             Self::Intake => "intake",
             Self::Scanner => "scanner",
             Self::Wizard => "wizard",
+            Self::Gates => "gates",
             Self::Custom(name) => name.as_str(),
         }
     }

@@ -23,6 +23,8 @@ closed_set!(
         DiskFull = "disk_full",
         /// The sandbox could not be set up.
         SandboxUnavailable = "sandbox_unavailable",
+        /// The gates fail on the base branch, too.
+        BaseGatesFailed = "base_gates_failed",
         /// The provider refused the request (400).
         InvalidRequest = "invalid_request",
         /// The prompt does not fit the model.
@@ -51,6 +53,8 @@ closed_set!(
         WorktreeFailed = "worktree_failed",
         /// The set-up command failed.
         SetupFailed = "setup_failed",
+        /// A required gate is red.
+        GatesRed = "gates_red",
         /// The agent could not be started.
         SpawnFailed = "spawn_failed",
         /// The supervisor died.
@@ -78,6 +82,7 @@ impl ErrorClass {
                 | Self::ProviderMissing
                 | Self::DiskFull
                 | Self::SandboxUnavailable
+                | Self::BaseGatesFailed
         )
     }
 }

@@ -30,6 +30,8 @@ closed_set!(
         Undispatched = "undispatched",
         /// An issue of the backlog that intake left as it was.
         Intake = "intake",
+        /// A pull request whose gates could not be run, again and again.
+        Gates = "gates",
         /// A pull request that could not be published.
         Publication = "publication",
         /// A phase of a plan that failed, and needs a decision.
@@ -93,6 +95,15 @@ pub enum WaitsFor {
     Undispatched(Reason),
     /// Intake has looked at it and changed nothing.
     Untriaged,
+    /// The gates of its pull request could not be run, several times in a row.
+    GatesNotRun {
+        /// The pull request.
+        pr: PrId,
+        /// How often.
+        tries: u32,
+        /// Why not, the last time.
+        problem: String,
+    },
     /// Its pull request was not published when that was last tried.
     Publication {
         /// The pull request.
@@ -161,6 +172,7 @@ impl WaitsFor {
             Self::CancelledSubtasks => InboxKind::Subtasks,
             Self::Undispatched(_) => InboxKind::Undispatched,
             Self::Untriaged => InboxKind::Intake,
+            Self::GatesNotRun { .. } => InboxKind::Gates,
             Self::Publication { .. } => InboxKind::Publication,
         }
     }
@@ -188,6 +200,11 @@ impl WaitsFor {
             Self::CancelledSubtasks => "all its sub-tasks were cancelled".to_owned(),
             Self::Undispatched(reason) => reason.to_string(),
             Self::Untriaged => "intake looked at it and left it as it was".to_owned(),
+            Self::GatesNotRun { pr, tries, problem } => {
+                format!(
+                    "the gates of pull request {pr} could not be run {tries} times in a row: {problem}"
+                )
+            }
             Self::Publication { pr, problem } => {
                 format!("pull request {pr} was not published: {problem}")
             }
@@ -227,6 +244,14 @@ impl WaitsFor {
                     BlockedBy::Tampered => {
                         answers.insert(0, format!("symphony issue show {issue}"));
                     }
+                    BlockedBy::Gates => {
+                        return vec![
+                            format!("symphony pr show {issue}"),
+                            format!("symphony pr check {issue}"),
+                            format!("symphony issue retry {issue}"),
+                            format!("symphony pr merge {issue} --force"),
+                        ];
+                    }
                     BlockedBy::Subtasks => {}
                 }
                 answers
@@ -248,6 +273,11 @@ impl WaitsFor {
                 format!("symphony issue move {issue} todo"),
                 format!("symphony issue edit {issue} --description TEXT"),
                 format!("symphony issue move {issue} cancelled"),
+            ],
+            Self::GatesNotRun { .. } => vec![
+                format!("symphony explain {issue}"),
+                "symphony doctor".to_owned(),
+                format!("symphony pr check {issue}"),
             ],
             Self::Publication { .. } => vec![
                 format!("symphony pr publish {issue}"),
@@ -399,6 +429,14 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
         HoldScope::Project(id) => {
             let answers = vec![raise_cap(&hold.reason)];
             (format!("project {id}"), Some(id.clone()), answers)
+        }
+        HoldScope::Gates(id) => {
+            let answers = vec![
+                "symphony doctor --gates".to_owned(),
+                "symphony resume".to_owned(),
+                "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
+            ];
+            (format!("gates of {id}"), Some(id.clone()), answers)
         }
         HoldScope::Everything => ("everything".to_owned(), None, resume.to_vec()),
     };

@@ -10,6 +10,7 @@ pub mod consequence;
 pub mod contract;
 pub mod failure;
 pub mod front_matter;
+pub mod gates;
 pub mod git_lock;
 pub mod id;
 pub mod inbox;

@@ -52,8 +52,8 @@ pub struct RunEnd<'a> {
     /// The issue's phase is accepted, by a claim of this run or a verdict, and its label has not gone on yet: whether
     /// another phase follows.
     pub accepted: Option<NextPhase>,
-    /// Whether a required gate is red on the pull request it opened.
-    pub gate_is_red: bool,
+    /// Whether the gates of the pull request that it opened are still to run: only they tell whether it succeeded.
+    pub awaits_gates: bool,
     /// The spending cap that ended the run; or the issue's, when it is reached however the run ended.
     pub cap: Option<CapReached>,
     /// The limits.
@@ -98,8 +98,6 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         routing.event = in_progress.then_some(IssueEvent::RunReturned);
         return routing;
     }
-    // red gates end the review whatever became of the run; an issue that a human has moved on stays where it is
-    let review_ends = end.gate_is_red && status == IssueStatus::Review;
     // what was accepted stays accepted, however the run ended afterwards
     if let Some(next) = end.accepted
         && matches!(
@@ -116,11 +114,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         return routing;
     }
     if met_global_condition(end.error.as_ref(), end.cap) || end.status == RunStatus::Cancelled {
-        routing.event = match (in_progress, review_ends) {
-            (true, _) => Some(IssueEvent::RunReturned),
-            (false, true) => Some(IssueEvent::ReviewRejected),
-            (false, false) => None,
-        };
+        routing.event = in_progress.then_some(IssueEvent::RunReturned);
         return routing;
     }
     if end.status == RunStatus::Tampered {
@@ -150,16 +144,17 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     let failed = routing.status != RunStatus::Succeeded;
     routing.counts.consecutive_failures = if failed {
         routing.counts.consecutive_failures.saturating_add(1)
+    } else if end.awaits_gates {
+        routing.counts.consecutive_failures
     } else {
         0
     };
     let spent = breaker_opens(routing.counts, end.limits.max_retries);
     // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
     if end.run.moved_issue && !in_progress {
-        // honoured: the agent's word stands; only a red gate on what it opened sends the issue back
-        routing.event = review_ends.then_some(IssueEvent::ReviewRejected);
+        // honoured: the agent's word stands.
         // back in `todo` it would be dispatched again: with its attempts spent the breaker opens here, with its notice
-        if spent && (review_ends || status == IssueStatus::Todo) {
+        if spent && status == IssueStatus::Todo {
             open_breaker(&mut routing, end);
         }
         return routing;
@@ -281,7 +276,6 @@ fn no_outcome(message: &str) -> RunError {
 fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
     match &routing.error {
         Some(error) => format!("{}: {}", error.class, error.message),
-        None if end.gate_is_red => "a required gate is red on its pull request".to_owned(),
         None if routing.status != RunStatus::Succeeded => routing.status.to_string(),
         None if end.run.moved_issue => "the agent gave the issue back".to_owned(),
         None if is_in_phase(end.run) => "it ended well, without an accepted claim".to_owned(),

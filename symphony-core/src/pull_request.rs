@@ -54,6 +54,9 @@ pub struct ReportedGate {
     pub output: String,
 }
 
+/// What a failed set-up command is called among gates.
+pub const SET_UP_GATE: &str = "set-up";
+
 /// A gate's result as Symphony found it, on the recorded commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifiedGate {
@@ -69,6 +72,24 @@ pub struct VerifiedGate {
     pub duration_ms: u64,
     /// The end of its output.
     pub output: String,
+    /// Whether it did not run: the same gate had passed before on the same files, with the same set-up.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub cached: bool,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
+impl VerifiedGate {
+    /// Says whether it keeps the change back: required, and not passed.
+    pub const fn is_red(&self) -> bool {
+        self.required && !self.passed
+    }
 }
 
 /// The gates of a pull request, bound to the commit they ran on.
@@ -81,12 +102,36 @@ pub struct VerifiedGates {
 }
 
 impl VerifiedGates {
+    /// The gates of a project that has none: nothing is verified.
+    pub fn none_on(commit: &str) -> Self {
+        Self {
+            commit: commit.to_owned(),
+            results: Vec::new(),
+        }
+    }
+
     /// Says whether every required gate passed.
     pub fn green(&self) -> bool {
-        self.results
-            .iter()
-            .all(|gate| gate.passed || !gate.required)
+        !self.results.iter().any(VerifiedGate::is_red)
     }
+
+    /// Says whether any gate could have kept the change back. Where none could, nothing is verified.
+    pub fn verify_something(&self) -> bool {
+        self.results.iter().any(|gate| gate.required)
+    }
+}
+
+/// When the gates of a pull request run, where they have not run on its head.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GatesWait {
+    /// Not before.
+    pub due_at: Timestamp,
+    /// How often in a row they could not be run, for no fault of the change.
+    pub tries: u32,
+    /// Why they could not be run the last time.
+    pub problem: Option<String>,
+    /// Whether a person asked for them to run anew, whatever passed before.
+    pub fresh: bool,
 }
 
 closed_set!(
@@ -149,6 +194,8 @@ pub struct PullRequest {
     pub reported_gates: Vec<ReportedGate>,
     /// Gates as Symphony found them.
     pub verified_gates: Option<VerifiedGates>,
+    /// When they run, while they have not run on the head.
+    pub gates_wait: GatesWait,
     /// The verdict.
     pub verdict: Option<Verdict>,
     /// Where it stands.

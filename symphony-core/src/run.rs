@@ -97,11 +97,13 @@ pub enum RunTarget {
     Issue(IssueId),
     /// The open pull request of an issue: a judge.
     PullRequest(IssueId, PrId),
+    /// The open pull request of an issue: its gates.
+    Gates(IssueId, PrId),
     /// A phase claim of an issue: a judge.
     Claim(IssueId, ClaimId),
     /// A phase of a plan.
     PlanPhase(PlanId, PlanPhaseId),
-    /// The project itself: scanner, wizard, background research.
+    /// The project itself: scanner, wizard, background research, the gates of its base.
     Project,
 }
 
@@ -109,7 +111,10 @@ impl RunTarget {
     /// Returns the issue the run is about.
     pub const fn issue(&self) -> Option<&IssueId> {
         match self {
-            Self::Issue(issue) | Self::PullRequest(issue, _) | Self::Claim(issue, _) => Some(issue),
+            Self::Issue(issue)
+            | Self::PullRequest(issue, _)
+            | Self::Gates(issue, _)
+            | Self::Claim(issue, _) => Some(issue),
             Self::PlanPhase(..) | Self::Project => None,
         }
     }

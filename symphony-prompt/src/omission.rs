@@ -62,7 +62,7 @@ impl OmissionList {
                 &[L::ConventionLearnings, L::ExternalResearch, L::Override],
                 &[S::GateCommands, S::PreviousAttempts],
             ),
-            AgentType::Wizard => (&[], &[]),
+            AgentType::Wizard | AgentType::Gates => (&[], &[]),
         };
         Self::new(layers.iter().copied(), sections.iter().copied())
             .expect("no shipped list names a protected layer")

@@ -51,6 +51,7 @@ impl Hook<'_> {
             directory: self.directory,
             input: Some(path.clone()),
             log: self.files.join(format!("{}.log", self.name)),
+            live: None,
             company: Company::Alone,
         };
         let outcome = run_command(supervision, call).await;

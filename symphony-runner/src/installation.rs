@@ -75,6 +75,12 @@ impl Installation {
         })
     }
 
+    /// Returns how many pull requests may have their gates running at once on this machine.
+    pub(crate) fn gate_slots(&self) -> u32 {
+        let cpus = std::thread::available_parallelism().map_or(1, usize::from);
+        u32::try_from(self.config.gate_slots(cpus)).unwrap_or(u32::MAX)
+    }
+
     /// Returns the configuration files as they were loaded.
     pub fn loaded(&self) -> &LoadedConfig {
         &self.loaded

@@ -83,6 +83,10 @@ pub fn merge_pr(
     options: &MergeOptions,
 ) -> Result<Merged, RunnerError> {
     let pr = store.pr(id)?;
+    if options.force {
+        // gates that failed again and again stopped it; a person merges it all the same
+        store.resume_stopped_review(&Context::human(Timestamp::now()), id)?;
+    }
     refuse_unmergeable(store, &pr, options)?;
     end_run_of(store, &pr.issue)?;
     // a judge that was just ended may have spoken
@@ -120,7 +124,7 @@ pub fn merge_pr(
             // after a crash of the exit handling they may never have run
             let gates = match pr.gates_of_head() {
                 Some(_) => None,
-                None => gates.run(&commit)?,
+                None => gates.run(store, &commit)?,
             };
             (commit, gates)
         }
@@ -128,7 +132,11 @@ pub fn merge_pr(
             // the same files need no second run
             let is_gated =
                 pr.gates_of_head().is_some() && repository.have_same_tree(&commit, &head)?;
-            let gates = if is_gated { None } else { gates.run(&commit)? };
+            let gates = if is_gated {
+                None
+            } else {
+                gates.run(store, &commit)?
+            };
             (commit, gates)
         }
         MergePlan::Conflict(files) => {
@@ -158,6 +166,8 @@ pub fn merge_pr(
     Failpoint::MergeMoved.reach();
     let pr = store.record_merge(&context, id, target.as_str())?;
     Failpoint::MergeRecorded.reach();
+    // the base has moved: what failed on it may pass now
+    store.probe_gates_now(&context, &project.id)?;
     // best effort: the next tick tries again
     let clean_up = clean_up(store, &project, &config, &pr.issue)
         .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.issue));

@@ -9,14 +9,14 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::VerifiedGates;
-use symphony_store::Project;
+use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
     BranchFate, BranchName, CommitId, Failpoint, RemoveRequest, Repository, WorkspaceError,
     WorktreeKey,
 };
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout};
+use crate::gates::{CheckoutRequest, ForegroundJob, Proof};
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::{ProcessError, RunLock, Supervision};
@@ -32,11 +32,15 @@ pub(crate) struct MergeGates<'a> {
 }
 
 impl MergeGates<'_> {
-    /// Runs them on a commit; none when there are none.
+    /// Runs them on a commit, except those that passed before on the same files; none when there are none.
     ///
     /// # Errors
-    /// When another merge of the issue runs them, or the worktree can not be made or removed.
-    pub(crate) fn run(&self, commit: &CommitId) -> Result<Option<VerifiedGates>, RunnerError> {
+    /// When another merge of the issue runs them, or the checkout cannot be made or removed.
+    pub(crate) fn run(
+        &self,
+        store: &mut Store,
+        commit: &CommitId,
+    ) -> Result<Option<VerifiedGates>, RunnerError> {
         if self.config.gates.is_empty() {
             return Ok(None);
         }
@@ -57,28 +61,21 @@ impl MergeGates<'_> {
             config: self.config,
             repository: self.repository,
             id: job.id(),
-            logs: logs.clone(),
+            logs,
         };
-        let checkout = GateCheckout::make(request, commit)?;
+        let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
+        let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|error| RunnerError::io("start the runtime for", checkout.path(), error))?;
-        let results = runtime.block_on(async {
-            match checkout.set_up(&supervision).await? {
-                Some(failed) if !failed.passed => Ok(vec![failed]),
-                _ => checkout.run_gates(&supervision, &self.config.gates).await,
-            }
-        });
+            .map_err(|error| RunnerError::io("start the runtime for", &self.project.root, error))?;
+        let proven = runtime.block_on(proof.run(&supervision, &passed));
         runtime.shutdown_background();
         Failpoint::MergeGated.reach();
-        checkout.remove()?;
-        results.map(|results| {
-            Some(VerifiedGates {
-                commit: commit.as_str().to_owned(),
-                results,
-            })
-        })
+        let proven = proven?;
+        let context = Context::system(Timestamp::now());
+        store.record_gate_passes(&context, &self.project.id, &proven.passes)?;
+        Ok(Some(proven.gates))
     }
 
     /// The folder of their logs.

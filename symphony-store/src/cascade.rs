@@ -13,6 +13,7 @@ use symphony_core::pull_request::{PrState, PullRequest};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::gates::forget_failures;
 use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_issue_state, set_phase};
 use crate::note::add_comment_in;
@@ -119,6 +120,7 @@ pub(crate) fn carry_out(
             Effect::DependencyReopened => count_dependency(tx, id, 1)?,
             Effect::RemoveRetry => remove_retry(tx, id)?,
             Effect::SetCounts(counts) => set_counts(tx, id, *counts)?,
+            Effect::ForgetGateFailures => forget_failures(tx, id)?,
             Effect::EndRuns => end_runs(tx, context, id)?,
             Effect::ClosePullRequest(pr) => {
                 set_pr_state(tx, context, id, *pr, PrState::Closed)?;

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use rusqlite::{OptionalExtension, Transaction, params};
+use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
@@ -16,6 +17,7 @@ use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::gates::{GatesRefusal, gates_refusal};
 use crate::hold::set_canary;
 use crate::issue_query::load_issue;
 use crate::open::Store;
@@ -49,6 +51,7 @@ impl ClaimLimits {
     pub fn total(total: u32) -> Self {
         let slots = SlotLimits {
             total,
+            gates: total,
             ..SlotLimits::default()
         };
         Self {
@@ -77,8 +80,10 @@ pub enum ClaimRefusal {
     InAnotherPhase(Option<PhaseName>),
     /// Another run is live on the issue, or of the same agent on the project.
     AlreadyRunning(RunId),
-    /// The pull request is no longer open, or the claim awaits no judge any more.
+    /// The pull request is no longer open, its gates have run, or the claim awaits no judge any more.
     ReviewEnded,
+    /// The gates are tried again later.
+    GatesNotDue,
     /// Intake has looked at it.
     Triaged,
     /// It got dependencies that are not done; so many.
@@ -103,6 +108,7 @@ impl fmt::Display for ClaimRefusal {
             Self::InAnotherPhase(None) => f.write_str("the issue has no phase label now"),
             Self::AlreadyRunning(run) => write!(f, "run {run} is at work on it"),
             Self::ReviewEnded => f.write_str("its review has ended"),
+            Self::GatesNotDue => f.write_str("its gates are tried again later"),
             Self::Triaged => f.write_str("intake has looked at it"),
             Self::WaitsFor(1) => f.write_str("it waits for another issue now"),
             Self::WaitsFor(count) => write!(f, "it waits for {count} other issues now"),
@@ -143,7 +149,7 @@ fn claim_one(
     request: &ClaimRequest,
     limits: &ClaimLimits,
 ) -> Result<Result<Run, ClaimRefusal>, StoreError> {
-    if let Some(refusal) = refusal(tx, request, limits)? {
+    if let Some(refusal) = refusal(tx, request, limits, context.now)? {
         return Ok(Err(refusal));
     }
     insert_run(tx, context, request)?;
@@ -180,6 +186,7 @@ fn refusal(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
     limits: &ClaimLimits,
+    now: Timestamp,
 ) -> Result<Option<ClaimRefusal>, StoreError> {
     if !has_slot(tx, request, limits)? {
         return Ok(Some(ClaimRefusal::NoSlot));
@@ -201,7 +208,7 @@ fn refusal(
             "run id", other,
         )?)));
     }
-    moved_on(tx, request, issue)
+    moved_on(tx, request, issue, now)
 }
 
 /// Refuses what the issue is no longer ready for.
@@ -209,6 +216,7 @@ fn moved_on(
     tx: &Transaction<'_>,
     request: &ClaimRequest,
     issue: &IssueId,
+    now: Timestamp,
 ) -> Result<Option<ClaimRefusal>, StoreError> {
     let found = load_issue(tx, issue)?;
     let status = found.state.status();
@@ -250,6 +258,13 @@ fn moved_on(
             return Ok(Some(ClaimRefusal::ReviewEnded));
         }
     }
+    if let RunTarget::Gates(issue, pr) = &request.start.target {
+        let refusal = gates_refusal(tx, issue, *pr, now)?;
+        return Ok(refusal.map(|refusal| match refusal {
+            GatesRefusal::Ended => ClaimRefusal::ReviewEnded,
+            GatesRefusal::NotDue => ClaimRefusal::GatesNotDue,
+        }));
+    }
     if let RunTarget::Claim(_, claim) = &request.start.target
         && !load_claim(tx, *claim)?.awaits_judge()
     {
@@ -265,10 +280,20 @@ fn has_slot(
     limits: &ClaimLimits,
 ) -> Result<bool, StoreError> {
     let (project, agent) = (&request.start.project, &request.start.agent);
+    // gates take no agent's slot, and agents none of theirs
+    if *agent == AgentType::Gates {
+        let live: u32 = tx
+            .prepare_cached(
+                "SELECT count(*) FROM run INDEXED BY run_live
+                 WHERE status IN ('starting', 'running') AND agent = 'gates'",
+            )?
+            .query_row([], |row| row.get(0))?;
+        return Ok(live < limits.slots.gates);
+    }
     let (total, of_project, of_agent): (u32, u32, u32) = tx
         .prepare_cached(
             "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
-             FROM run INDEXED BY run_live WHERE status IN ('starting', 'running')",
+             FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND agent <> 'gates'",
         )?
         .query_row([project.as_str(), agent.name()], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
@@ -312,7 +337,9 @@ fn insert_run(
 ) -> Result<(), StoreError> {
     let start = &request.start;
     let (pr, claim, phase) = match &start.target {
-        RunTarget::PullRequest(_, pr) => (Some(PrId::get(*pr)), None, None),
+        RunTarget::PullRequest(_, pr) | RunTarget::Gates(_, pr) => {
+            (Some(PrId::get(*pr)), None, None)
+        }
         RunTarget::Claim(_, claim) => (None, Some(ClaimId::get(*claim)), None),
         RunTarget::PlanPhase(plan, phase) => (None, None, Some((plan, phase))),
         RunTarget::Issue(_) | RunTarget::Project => (None, None, None),

@@ -4,7 +4,8 @@ use rusqlite::{Transaction, params};
 use serde_json::Value;
 use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
-use symphony_core::id::{IssueId, RunId};
+use symphony_core::gates::GatesOutcome;
+use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::{FindingKind, Issue, NextPhase};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
@@ -13,11 +14,13 @@ use symphony_core::outcome::{
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::spending::CapReached;
+use symphony_core::tick::HoldScope;
 
 use crate::cascade::{carry_out, load_facts, mover, refused};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::gates::{GatesFound, GatesSettled, not_run, record_gates, settle_gates};
 use crate::hold::{NewHold, clear_canary, lift_probed, place};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_finding_in};
@@ -25,7 +28,7 @@ use crate::open::Store;
 use crate::phase_claim_query::load_claim;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
-use crate::pull_request::{write_gates, write_verdict};
+use crate::pull_request::write_verdict;
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::review_write::set_pr_state;
 use crate::row::to_json;
@@ -53,14 +56,26 @@ pub struct RunFinish {
     pub metadata: serde_json::Map<String, Value>,
     /// What became of a plan's phase; none for other runs, and when exit handling did not get as far.
     pub phase: Option<PhaseFinish>,
-    /// The gates, when a pull request of this run waited for them.
-    pub gates: Option<VerifiedGates>,
+    /// What the gates of a pull request came to.
+    pub gates: GatesAtEnd,
     /// A global condition that it met.
     pub hold: Option<NewHold>,
     /// The spending cap that ended it; or its issue's, when that is reached however it ended.
     pub cap: Option<CapReached>,
     /// The limits that decide about another attempt.
     pub limits: FailureLimits,
+}
+
+/// What the end of a run says about gates.
+#[derive(Debug, Clone, Default)]
+pub enum GatesAtEnd {
+    /// Nothing: those of a pull request that it opened are due, as a run of their own.
+    #[default]
+    Due,
+    /// The project has none: a pull request that it opened has nothing to wait for.
+    NoneConfigured,
+    /// It was a run of gates, and this is what they came to.
+    Found(GatesFound),
 }
 
 /// The detail of a run's metadata that counts the calls of tools that were refused to its agent.
@@ -117,6 +132,9 @@ fn end_run(
     run: &Run,
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
+    if let RunTarget::Gates(issue, pr) = &run.target {
+        return end_gates(tx, context, run, (issue, *pr), finish);
+    }
     let open_pr = run
         .target
         .issue()
@@ -126,19 +144,11 @@ fn end_run(
     let own_pr = open_pr
         .as_ref()
         .filter(|pr| pr.run.as_ref() == Some(&run.id));
-    let mut red = None;
-    if let (Some(pr), Some(gates)) = (own_pr, &finish.gates)
-        && gates.commit == pr.head_commit
-    {
-        write_gates(tx, pr.id, gates)?;
-        let verified = LogEvent::GatesVerified {
-            pr: pr.id,
-            commit: gates.commit.clone(),
-            green: gates.green(),
-        };
-        append(tx, context, About::issue(&pr.issue), &verified)?;
-        red = (!gates.green()).then_some((pr, gates));
+    if let (Some(pr), GatesAtEnd::NoneConfigured) = (own_pr, &finish.gates) {
+        record_gates(tx, context, pr, &VerifiedGates::none_on(&pr.head_commit))?;
     }
+    let awaits_gates = matches!(finish.gates, GatesAtEnd::Due)
+        && own_pr.is_some_and(|pr| pr.gates_of_head().is_none());
     let run = &Run {
         output_tail: finish.output_tail.clone(),
         ..run.clone()
@@ -156,7 +166,7 @@ fn end_run(
                 error: finish.error.clone(),
                 evidence: evidence(tx, run, finish)?,
                 accepted,
-                gate_is_red: red.is_some(),
+                awaits_gates,
                 cap: finish.cap,
                 limits: finish.limits,
             };
@@ -165,9 +175,6 @@ fn end_run(
             Some((id, routing))
         }
     };
-    if let Some((pr, gates)) = red {
-        reject_for_gates(tx, context, pr, gates)?;
-    }
     let project = match &run.target {
         RunTarget::Project => Some(route_project(tx, run, finish)?),
         _ => None,
@@ -186,6 +193,10 @@ fn end_run(
         advanced: routing
             .as_ref()
             .is_some_and(|(_, end)| end.advance.is_some()),
+        failures: routing
+            .as_ref()
+            .filter(|(_, end)| end.advance.is_none() && counted && awaits_gates)
+            .map(|(_, end)| end.counts.consecutive_failures),
     };
     write_end(tx, context, run, finish, &ending)?;
     if let RunTarget::PlanPhase(plan, phase) = &run.target {
@@ -226,6 +237,43 @@ fn settle_claim(
     Ok(accepted.as_ref().map(PhaseClaim::next))
 }
 
+/// Ends a run of a pull request's gates: they decide about the pull request, their run about nothing else.
+fn end_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    of: (&IssueId, PrId),
+    finish: &RunFinish,
+) -> Result<(), StoreError> {
+    let found = match &finish.gates {
+        GatesAtEnd::Found(found) => found.clone(),
+        GatesAtEnd::Due | GatesAtEnd::NoneConfigured => not_run(finish.error.as_ref(), &run.id),
+    };
+    // somebody ended it: the gates are due as before
+    let settled = if finish.status == RunStatus::Cancelled {
+        GatesSettled::default()
+    } else {
+        settle_gates(tx, context, run, of, &found, finish.limits)?
+    };
+    let ending = Ending {
+        status: finish.status,
+        error: finish.error.as_ref(),
+        counted: false,
+        advanced: false,
+        failures: settled.failures,
+    };
+    write_end(tx, context, run, finish, &ending)?;
+    // only what the base is at fault for holds the project
+    let hold = finish.hold.as_ref().filter(|hold| match hold.scope {
+        HoldScope::Gates(_) => settled.outcome == Some(GatesOutcome::Held),
+        _ => true,
+    });
+    if let Some(hold) = hold {
+        place(tx, context, &run.id, hold)?;
+    }
+    clear_canary(tx, &run.id)
+}
+
 /// What a run's agent is for, apart from moving its issue.
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let found = match &run.target {
@@ -247,18 +295,35 @@ fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evide
 }
 
 /// A red required gate: the output becomes a finding, the pull request is rejected by the system.
-fn reject_for_gates(
+pub(crate) fn reject_for_gates(
     tx: &Transaction<'_>,
     context: &Context,
     pr: &PullRequest,
     gates: &VerifiedGates,
 ) -> Result<(), StoreError> {
+    let names = add_gate_findings(tx, context, pr, gates)?;
+    let verdict = Verdict {
+        kind: VerdictKind::Rejected,
+        author: context.actor.author(),
+        run: None,
+        commit: gates.commit.clone(),
+        protection: ProtectionLevel::Isolated,
+        comment: format!("required gates failed: {}", names.join(", ")),
+        at: context.now,
+    };
+    write_verdict(tx, pr.id, &verdict)?;
+    set_pr_state(tx, context, &pr.issue, pr.id, PrState::Rejected)
+}
+
+/// Makes a finding of the output of each red gate; returns their names.
+pub(crate) fn add_gate_findings<'g>(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    gates: &'g VerifiedGates,
+) -> Result<Vec<&'g str>, StoreError> {
     let mut names = Vec::new();
-    for gate in gates
-        .results
-        .iter()
-        .filter(|gate| gate.required && !gate.passed)
-    {
+    for gate in gates.results.iter().filter(|gate| gate.is_red()) {
         let how = gate.exit_code.map_or_else(
             || "did not end by itself".to_owned(),
             |code| format!("ended with exit code {code}"),
@@ -282,17 +347,7 @@ fn reject_for_gates(
         add_finding_in(tx, context, &pr.issue, &finding)?;
         names.push(gate.name.as_str());
     }
-    let verdict = Verdict {
-        kind: VerdictKind::Rejected,
-        author: context.actor.author(),
-        run: None,
-        commit: gates.commit.clone(),
-        protection: ProtectionLevel::Isolated,
-        comment: format!("required gates failed: {}", names.join(", ")),
-        at: context.now,
-    };
-    write_verdict(tx, pr.id, &verdict)?;
-    set_pr_state(tx, context, &pr.issue, pr.id, PrState::Rejected)
+    Ok(names)
 }
 
 /// How a run is recorded to have ended.
@@ -303,6 +358,8 @@ struct Ending<'a> {
     counted: bool,
     /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
     advanced: bool,
+    /// The issue's failures in a row afterwards, where the end of the run alone does not tell.
+    failures: Option<u32>,
 }
 
 fn write_end(
@@ -344,6 +401,7 @@ fn write_end(
         error: error.map(|e| e.class),
         counted: ending.counted,
         advanced: ending.advanced,
+        failures: ending.failures,
         cap: finish.cap.map(|cap| cap.scope),
     };
     append(tx, context, about, &ended)

@@ -33,6 +33,7 @@ fn scope_key(scope: &HoldScope) -> String {
     match scope {
         HoldScope::Provider(name) => format!("provider:{name}"),
         HoldScope::Project(id) => format!("project:{id}"),
+        HoldScope::Gates(id) => format!("gates:{id}"),
         HoldScope::Everything => "everything".to_owned(),
     }
 }
@@ -43,9 +44,14 @@ fn scope_from(key: String) -> Result<HoldScope, StoreError> {
     }
     match key.split_once(':') {
         Some(("provider", name)) => Ok(HoldScope::Provider(name.to_owned())),
-        Some(("project", id)) => Ok(HoldScope::Project(
-            ProjectId::parse(id).map_err(|_id| invalid(key.clone()))?,
-        )),
+        Some((kind @ ("project" | "gates"), id)) => {
+            let id = ProjectId::parse(id).map_err(|_id| invalid(key.clone()))?;
+            Ok(if kind == "gates" {
+                HoldScope::Gates(id)
+            } else {
+                HoldScope::Project(id)
+            })
+        }
         _ => Err(invalid(key)),
     }
 }
@@ -179,6 +185,25 @@ impl Store {
     /// When the database can not be read.
     pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
         load_holds(&self.conn)
+    }
+
+    /// Lets the hold of a project whose gates fail on its base be probed at once: the base has moved.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn probe_gates_now(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.prepare_cached("UPDATE hold SET until = min(until, ?2) WHERE scope = ?1")?
+                .execute(params![
+                    scope_key(&HoldScope::Gates(project.clone())),
+                    context.now.as_millisecond()
+                ])?;
+            Ok(())
+        })
     }
 
     /// Lifts all holds because a human says that what caused them is over; returns how many there were. What meets the

@@ -12,7 +12,7 @@ use crate::error::StoreError;
 use crate::issue_query::counts_from;
 use crate::open::Store;
 use crate::publication::RUNNING_MAX_MS;
-use crate::row::{parsed, time};
+use crate::row::{count32, parsed, time};
 
 /// Issues of one kind that are read of a project: more than anybody reads.
 const ITEMS_MAX: i64 = 1_000;
@@ -60,6 +60,16 @@ const UNPUBLISHED_SQL: &str =
      JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
      WHERE i.project = ?1 AND i.status = 'review' AND (n.state = 'failed' OR n.state = 'running' AND n.started_at <= ?3) LIMIT ?2";
 
+/// Tries in a row after which gates that cannot be run are a person's affair.
+const GATE_TRIES_MIN: u32 = 3;
+const GATES_NOT_RUN_SQL: &str = concat!(
+    "SELECT i.id, i.title, p.id AS pull_request, p.gates_tries, p.gates_problem, ",
+    since!(),
+    " AS since FROM issue i INDEXED BY issue_review
+      JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
+      WHERE i.project = ?1 AND i.status = 'review' AND p.gates_tries >= ?3 LIMIT ?2"
+);
+
 impl Store {
     /// Returns the issues of a project that wait for a human: blocked ones (but not those that wait for their
     /// sub-tasks), open breakers, cancelled dependencies, reviews with nothing open, what intake left as it was, pull
@@ -96,6 +106,16 @@ impl Store {
         })?;
         self.each_waiting(UNCHANGED_SQL, of_project, project, &mut found, |_row| {
             Ok(Some(WaitsFor::Untriaged))
+        })?;
+        let tried = params![project.as_str(), ITEMS_MAX, GATE_TRIES_MIN];
+        self.each_waiting(GATES_NOT_RUN_SQL, tried, project, &mut found, |row| {
+            Ok(Some(WaitsFor::GatesNotRun {
+                pr: PrId::new(row.get("pull_request")?),
+                tries: count32(row, "gates_tries")?,
+                problem: row
+                    .get::<_, Option<String>>("gates_problem")?
+                    .unwrap_or_default(),
+            }))
         })?;
         let lost = now.as_millisecond().saturating_sub(RUNNING_MAX_MS);
         let until_lost = params![project.as_str(), ITEMS_MAX, lost];

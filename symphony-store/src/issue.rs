@@ -12,6 +12,7 @@ use crate::cascade::move_in;
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::gates::forget_failures;
 use crate::issue_dependency::{check_dependency, set_dependencies};
 use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_labels};
@@ -153,6 +154,7 @@ impl Store {
         self.write(context, |tx| {
             set_counts(tx, id, AttemptCounts::default())?;
             remove_retry(tx, id)?;
+            forget_failures(tx, id)?;
             append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
             load_issue(tx, id)
         })

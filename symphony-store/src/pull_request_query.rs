@@ -2,11 +2,11 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
 use symphony_core::id::{IssueId, PrId, ProjectId};
-use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::pull_request::{GatesWait, PrState, PullRequest};
 
 use crate::error::StoreError;
 use crate::open::Store;
-use crate::row::{json as from_json, parsed, parsed_opt, time};
+use crate::row::{count32, json as from_json, parsed, parsed_opt, time};
 
 /// Which pull requests to list, newest first.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +43,12 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
             .map(|text| from_json("verdict", &text))
             .transpose()?,
         state: parsed("pull request state", row.get("state")?)?,
+        gates_wait: GatesWait {
+            due_at: time(row.get("gates_due_at")?)?,
+            tries: count32(row, "gates_tries")?,
+            problem: row.get("gates_problem")?,
+            fresh: row.get("gates_fresh")?,
+        },
         merged_commit: row.get("merged_commit")?,
         created_at: time(row.get("created_at")?)?,
     })

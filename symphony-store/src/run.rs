@@ -3,6 +3,7 @@
 use rusqlite::{Connection, OptionalExtension, Row, params, params_from_iter};
 use serde_json::Value;
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::run::{Fence, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
@@ -57,7 +58,11 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
     let claim: Option<i64> = row.get("claim")?;
     let plan_phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
     let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+    let agent: AgentType = parsed("agent type", row.get("agent")?)?;
     let target = match (issue, pr, claim, plan.zip(plan_phase)) {
+        (Some(issue), Some(pr), _, _) if agent == AgentType::Gates => {
+            RunTarget::Gates(issue, PrId::new(pr))
+        }
         (Some(issue), Some(pr), _, _) => RunTarget::PullRequest(issue, PrId::new(pr)),
         (Some(issue), None, Some(claim), _) => RunTarget::Claim(issue, ClaimId::new(claim)),
         (Some(issue), None, None, _) => RunTarget::Issue(issue),
@@ -82,7 +87,7 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
         id: parsed("run id", row.get("id")?)?,
         project: parsed("project id", row.get("project")?)?,
         target,
-        agent: parsed("agent type", row.get("agent")?)?,
+        agent,
         phase: parsed_opt::<PhaseName>("phase", row.get("phase")?)?,
         attempt: count32(row, "attempt")?,
         provider: row.get("provider")?,

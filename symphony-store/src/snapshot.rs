@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
 use symphony_core::contract::ClaimState;
+use symphony_core::gates::fixes_gate;
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
@@ -13,8 +14,9 @@ use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
-    AcceptedPhase, Candidate, CleanUp, DueRetry, LiveRun, LockState, ProjectView, ReviewCandidate,
-    ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, wanted_agent,
+    AcceptedPhase, Candidate, CleanUp, DueRetry, GatesState, LiveRun, LockState, ProjectView,
+    ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    wanted_agent,
 };
 
 use crate::error::StoreError;
@@ -229,6 +231,7 @@ fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
         waits_for: Vec::new(),
         counts: counts_from(row)?,
         retry,
+        fixes_gate: fixes_gate(&labels),
     })
 }
 
@@ -276,8 +279,8 @@ fn load_candidates(
 
 const REVIEWS_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
-            p.id AS pr, p.head_commit, p.verified_gates, p.verdict,
-            (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id) AS last_judged
+            i.labels, p.id AS pr, p.head_commit, p.verified_gates, p.gates_due_at, p.gates_problem, p.verdict,
+            (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id AND j.agent <> 'gates') AS last_judged
      FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
 
@@ -290,6 +293,7 @@ fn load_reviews(
     let mut reviews = Vec::new();
     while let Some(row) = rows.next()? {
         let head: String = row.get("head_commit")?;
+        let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
         let gates: Option<String> = row.get("verified_gates")?;
         let gates: Option<VerifiedGates> = gates
             .map(|text| json("verified gates", &text))
@@ -302,7 +306,15 @@ fn load_reviews(
             subject: ReviewSubject::PullRequest(PrId::new(row.get("pr")?)),
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
-            gates_verified: gates.is_some_and(|gates| gates.commit == head),
+            gates: if gates.is_some_and(|gates| gates.commit == head) {
+                GatesState::Verified
+            } else {
+                GatesState::Pending {
+                    due_at: time(row.get("gates_due_at")?)?,
+                    problem: row.get("gates_problem")?,
+                }
+            },
+            fixes_gate: fixes_gate(&labels),
             has_verdict: verdict.is_some_and(|verdict| verdict.commit == head),
             last_judged_at: row
                 .get::<_, Option<i64>>("last_judged")?
@@ -344,7 +356,8 @@ fn load_claims(
             subject: ReviewSubject::Claim(claim, parsed("phase", row.get("phase")?)?),
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
-            gates_verified: true,
+            gates: GatesState::Verified,
+            fixes_gate: false,
             has_verdict: false,
             last_judged_at: row
                 .get::<_, Option<i64>>("last_judged")?

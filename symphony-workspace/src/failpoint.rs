@@ -69,6 +69,8 @@ failpoints! {
     AgentSpawned = "agent.spawned",
     /// The agent and all its processes have ended.
     AgentEnded = "agent.ended",
+    /// A commit is checked out for its gates; none of them ran.
+    GatesCheckedOut = "gates.checked_out",
     /// What the agent left is staged.
     CommitStaged = "commit.staged",
     /// The commit is made; no branch has it.

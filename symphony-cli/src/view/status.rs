@@ -113,6 +113,7 @@ impl From<&Hold> for HoldView {
         let (scope, name) = match &hold.scope {
             HoldScope::Provider(name) => ("provider", Some(name.clone())),
             HoldScope::Project(id) => ("project", Some(id.to_string())),
+            HoldScope::Gates(id) => ("gates", Some(id.to_string())),
             HoldScope::Everything => ("everything", None),
         };
         Self {

@@ -21,6 +21,8 @@ mod failpoints;
 #[cfg(test)]
 mod failure;
 #[cfg(test)]
+mod gates;
+#[cfg(test)]
 #[cfg(feature = "harness")]
 mod harness;
 #[cfg(test)]

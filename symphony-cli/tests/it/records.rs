@@ -12,7 +12,7 @@ use symphony_core::retry::BACKOFF_MAX_MS;
 use symphony_core::run::{ProtectionLevel, RunError, RunStatus, RunTarget};
 use symphony_core::tick::{HoldScope, StartRun};
 use symphony_store::{
-    ClaimLimits, ClaimRequest, Context, NewHold, NewPullRequest, RunFinish, Store,
+    ClaimLimits, ClaimRequest, Context, GatesAtEnd, NewHold, NewPullRequest, RunFinish, Store,
 };
 
 use crate::support::Project;
@@ -76,6 +76,7 @@ pub(crate) fn record_gates(project: &Project, id: PrId, passed: bool) {
         exit_code: Some(i32::from(!passed)),
         duration_ms: 1500,
         output: "one test\n".to_owned(),
+        cached: false,
     };
     store
         .record_gates(
@@ -138,7 +139,7 @@ pub(crate) fn end_run(project: &Project, run: &RunId, class: ErrorClass, max_ret
         usage: None,
         output_tail: "the last words\n".to_owned(),
         metadata: serde_json::Map::new(),
-        gates: None,
+        gates: GatesAtEnd::Due,
         phase: None,
         hold,
         cap: None,

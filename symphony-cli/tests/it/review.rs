@@ -118,7 +118,11 @@ fn a_red_gate_comes_back_to_the_worker_with_its_output() {
         ),
     ]);
     let gate = json!([{ "name": "proof", "command": "test -f proof.txt || { printf 'the %s of work is missing' proof; exit 3; }" }]);
-    let project = Project::new("project", &scenarios, &json!({ "gates": gate }));
+    let project = Project::new(
+        "project",
+        &scenarios,
+        &json!({ "gates": gate, "max_retry_backoff_ms": 1 }),
+    );
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
     let issue = project.issue("SYM-1");

@@ -30,6 +30,8 @@ pub enum Effect {
     RemoveRetry,
     /// What counts towards its circuit breaker.
     SetCounts(AttemptCounts),
+    /// How its gates failed so far no longer counts.
+    ForgetGateFailures,
     /// Its live run is asked to end.
     EndRuns,
     /// Its open pull request is closed without a merge, with an entry in the log.

@@ -52,6 +52,7 @@ impl IssueFacts {
             Effect::DependencyMet
             | Effect::DependencyReopened
             | Effect::RemoveRetry
+            | Effect::ForgetGateFailures
             | Effect::EndRuns
             | Effect::RecordMover
             | Effect::EnterPhase(_)

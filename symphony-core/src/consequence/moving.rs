@@ -52,6 +52,7 @@ impl Cascade {
         }
         if begins_afresh(event) {
             self.push(Effect::SetCounts(AttemptCounts::default()));
+            self.push(Effect::ForgetGateFailures);
         }
         if after.status().is_terminal() {
             self.end_what_is_open(event);

@@ -20,6 +20,8 @@ closed_set!(
         Tampered = "tampered",
         /// A human's word, asked for by a judge.
         Human = "human",
+        /// Gates that fail again and again in the same way.
+        Gates = "gates",
     }
 );
 
@@ -109,6 +111,11 @@ pub enum IssueEvent {
     SubtasksClosed,
     /// The review ended against it: rejected, a red required gate, or the pull request was closed.
     ReviewRejected,
+    /// The gates of its pull request failed again in the same way: a person decides.
+    GatesStopped {
+        /// Which gates, and how often.
+        reason: String,
+    },
     /// Its spending cap is reached.
     CapReached {
         /// Which cap, and how far.
@@ -215,6 +222,7 @@ impl IssueEvent {
             Self::SubtasksOpened => "subtasks_opened",
             Self::SubtasksClosed => "subtasks_closed",
             Self::ReviewRejected => "review_rejected",
+            Self::GatesStopped { .. } => "gates_stopped",
             Self::CapReached { .. } => "cap_reached",
             Self::Tampered { .. } => "tampered",
             Self::Merged => "merged",
@@ -269,6 +277,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         (S::InProgress | S::Todo, E::SubtasksOpened) => {
             blocked(BlockedBy::Subtasks, "waits for its sub-tasks")
         }
+        (S::Review, E::GatesStopped { reason }) => blocked(BlockedBy::Gates, reason),
         (S::InProgress | S::Review | S::Todo, E::CapReached { reason }) => {
             blocked(BlockedBy::Cap, reason)
         }

@@ -97,6 +97,9 @@ log_events!(
             /// Whether it ended the phase.
             #[serde(default)]
             advanced: bool,
+            /// The failures in a row afterwards, where that is not clear from the rest.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            failures: Option<u32>,
             /// The spending cap that ended it.
             #[serde(default)]
             cap: Option<CapScope>,
@@ -126,6 +129,20 @@ log_events!(
             commit: String,
             /// Whether every required gate passed.
             green: bool,
+        },
+        /// A person asked for the gates of a pull request to run anew.
+        GatesRequested = "gates_requested" {
+            /// The pull request.
+            pr: PrId,
+        },
+        /// The gates of a pull request could not be run, and are tried again later.
+        GatesDelayed = "gates_delayed" {
+            /// The pull request.
+            pr: PrId,
+            /// When they are tried again.
+            until: Timestamp,
+            /// Why they could not be run.
+            problem: String,
         },
         /// A merge is about to move the base branch.
         MergeIntended = "merge_intended" {

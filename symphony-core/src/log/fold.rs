@@ -51,6 +51,8 @@ pub struct RunEnd {
     pub counted: bool,
     /// Whether it ended the phase.
     pub advanced: bool,
+    /// The failures in a row afterwards, where the log says so.
+    pub failures: Option<u32>,
     /// The spending cap that ended it.
     pub cap: Option<CapScope>,
 }
@@ -91,12 +93,14 @@ impl LogEvent {
                 error,
                 counted,
                 advanced,
+                failures,
                 cap,
             } => Replay::RunEnds(RunEnd {
                 status: *status,
                 error: *error,
                 counted: *counted,
                 advanced: *advanced,
+                failures: *failures,
                 cap: *cap,
             }),
             Self::PlanCreated { phases, .. } => Replay::PlanBegins(phases),
@@ -117,6 +121,8 @@ impl LogEvent {
             | Self::PullRequestOpened { .. }
             | Self::PullRequestMoved { .. }
             | Self::GatesVerified { .. }
+            | Self::GatesRequested { .. }
+            | Self::GatesDelayed { .. }
             | Self::MergeIntended { .. }
             | Self::PublicationBegun { .. }
             | Self::PublicationEnded { .. }

@@ -86,7 +86,7 @@ struct Row {
     evidence: Evidence,
     accepted: Option<NextPhase>,
     phase: Option<&'static str>,
-    gate_is_red: bool,
+    awaits_gates: bool,
     counts: (u32, u32),
     cap: Option<CapScope>,
 }
@@ -112,7 +112,7 @@ fn route(row: Row) -> String {
         error,
         evidence: row.evidence,
         accepted: row.accepted,
-        gate_is_red: row.gate_is_red,
+        awaits_gates: row.awaits_gates,
         cap: row.cap.map(cap),
         limits: LIMITS,
     };
@@ -154,7 +154,7 @@ fn row(agent: AgentType, state: IssueState, status: RunStatus, class: Option<Err
         evidence,
         accepted: None,
         phase: None,
-        gate_is_red: false,
+        awaits_gates: false,
         counts: (1, 1),
         cap: None,
     }
@@ -178,9 +178,9 @@ fn every_end_has_its_route() {
         row.evidence = Evidence::NoneAfterDenials;
         row
     };
-    let red = |mut row: Row| {
+    let waits = |mut row: Row| {
         row.moved = true;
-        row.gate_is_red = true;
+        row.awaits_gates = true;
         row
     };
     let last = |mut row: Row| {
@@ -260,9 +260,9 @@ fn every_end_has_its_route() {
             "succeeded | - | 0/2 | -",
         ),
         (
-            "worker opened a pr, gate is red",
-            red(r(Worker, Review, Succeeded, None)),
-            "succeeded | review_rejected | 0/2 | -",
+            "worker opened a pr, its gates are still to run",
+            waits(r(Worker, Review, Succeeded, None)),
+            "succeeded | - | 1/2 | -",
         ),
         (
             "worker opened a pr, then timed out",
@@ -370,24 +370,19 @@ fn every_end_has_its_route() {
             "failed:agent_failed | breaker_opened | 3/3 | - | last: agent_failed: m",
         ),
         (
-            "worker opened a pr, gate is red, then the provider was overloaded",
-            red(r(Worker, Review, Failed, Some(ErrorClass::Overloaded))),
-            "failed:overloaded | review_rejected | 1/1 | -",
+            "worker opened a pr, then the provider was overloaded",
+            waits(r(Worker, Review, Failed, Some(ErrorClass::Overloaded))),
+            "failed:overloaded | - | 1/1 | -",
         ),
         (
-            "worker opened a pr, gate is red, a human shelved it meanwhile",
-            red(r(Worker, IssueState::Backlog, Succeeded, None)),
-            "succeeded | - | 0/2 | -",
+            "worker opened a pr, a human shelved it meanwhile",
+            waits(r(Worker, IssueState::Backlog, Succeeded, None)),
+            "succeeded | - | 1/2 | -",
         ),
         (
             "worker opened a pr with its last attempt",
             last(moved(r(Worker, Review, Succeeded, None))),
             "succeeded | - | 0/3 | -",
-        ),
-        (
-            "worker opened a pr with its last attempt, gate is red",
-            last(red(r(Worker, Review, Succeeded, None))),
-            "succeeded | breaker_opened | 0/3 | - | last: a required gate is red on its pull request",
         ),
         (
             "worker gave it back with its last attempt",
@@ -459,7 +454,7 @@ proptest! {
         more_runs in 0_u32..4,
         accepted in proptest::option::of(select(vec![NextPhase::Follows, NextPhase::None])),
     ) {
-        let [moved, found, gate_is_red, to_todo, denied] = flags;
+        let [moved, found, awaits_gates, to_todo, denied] = flags;
         let counts = AttemptCounts {
             consecutive_failures: failures,
             total_runs: failures + more_runs,
@@ -481,7 +476,7 @@ proptest! {
                 (false, false) => Evidence::None,
             },
             accepted,
-            gate_is_red,
+            awaits_gates,
             cap: scope.map(cap),
             limits,
         };

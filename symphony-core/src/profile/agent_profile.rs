@@ -47,6 +47,7 @@ impl AgentProfile {
             AgentType::Intake => &[Role::Intake, Role::IntakeInPhase],
             AgentType::Scanner => &[Role::Scanner, Role::ScannerInPhase],
             AgentType::Wizard => &[Role::Wizard],
+            AgentType::Gates => &[],
         }
     }
 

@@ -20,7 +20,11 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
         return 0;
     }
     let count = |fits: &dyn Fn(&super::LiveRun) -> bool| {
-        let live = snapshot.live.iter().filter(|run| fits(run)).count();
+        let agents = snapshot
+            .live
+            .iter()
+            .filter(|run| run.agent != AgentType::Gates);
+        let live = agents.filter(|run| fits(run)).count();
         u32::try_from(live).unwrap_or(u32::MAX)
     };
     let total = snapshot.slots.total;

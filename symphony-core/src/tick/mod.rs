@@ -1,6 +1,7 @@
 //! Planning one tick: what is done, and why everything else is not (spec: orchestrator).
 
 mod gate;
+mod gates;
 mod housekeeping;
 mod plan;
 mod predicate;
@@ -10,6 +11,7 @@ mod slots;
 mod snapshot;
 
 pub use gate::{free_worker_slots, pass_holds};
+pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over};
 pub use plan::{Action, Decision, Plan, ProjectDecision, StartRun, plan_tick};
 pub use predicate::{obstacles, review_obstacles, wanted_agent};
@@ -18,7 +20,7 @@ pub use project_agents::{
 };
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
-    AcceptedPhase, Candidate, CleanUp, DueRetry, Hold, HoldScope, Leftover, LeftoverOwner, LiveRun,
-    LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
-    SplitIssue, SubtasksOutcome,
+    AcceptedPhase, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope, Leftover,
+    LeftoverOwner, LiveRun, LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject,
+    SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
 };

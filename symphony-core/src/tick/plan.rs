@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::Timestamp;
 use serde::Serialize;
 
+use super::gates;
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock};
 use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
@@ -185,7 +186,7 @@ impl Waiting {
 pub(super) mod tier {
     /// The setup wizard.
     pub(in crate::tick) const WIZARD: u8 = 0;
-    /// Judges.
+    /// Gates, and judges: they have slots of their own, or one that is kept.
     pub(in crate::tick) const REVIEW: u8 = 1;
     /// Phase agents, whatever their profile.
     pub(in crate::tick) const PHASE: u8 = 2;
@@ -216,6 +217,10 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             .iter()
             .all(|r| matches!(r, Reason::CoolingDown { .. }));
         review_waits |= cooling_only;
+        if let Some(start) = gates::start(review, snapshot, now) {
+            waiting.push(start);
+            continue;
+        }
         let (target, phase) = match &review.subject {
             ReviewSubject::PullRequest(pr) => {
                 (RunTarget::PullRequest(review.issue.clone(), *pr), None)
@@ -268,6 +273,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             });
         }
     }
+    waiting.extend(gates::probes(snapshot, now, plan));
     waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, plan));
     (waiting, review_waits)
 }

@@ -2,10 +2,11 @@
 
 use crate::Timestamp;
 
+use super::gates::gates_obstacles;
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::snapshot::{
-    Candidate, DueRetry, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot,
+    Candidate, DueRetry, GatesState, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot,
 };
 use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
@@ -54,6 +55,9 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
         snapshot,
         now,
     );
+    if !candidate.fixes_gate {
+        reasons.extend(gates_hold(&candidate.project, snapshot));
+    }
     let Some(project) = snapshot.projects.get(&candidate.project) else {
         return reasons;
     };
@@ -105,8 +109,13 @@ pub fn review_obstacles(
     if !project.judge_enabled {
         reasons.push(Reason::JudgeOff);
     }
-    if !review.gates_verified {
+    if review.gates != GatesState::Verified {
         reasons.push(Reason::GatesPending);
+        for reason in gates_obstacles(review, snapshot, now) {
+            if !reasons.contains(&reason) {
+                reasons.push(reason);
+            }
+        }
     }
     if let Some(last) = review.last_judged_at {
         // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
@@ -130,6 +139,8 @@ pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
     match &hold.scope {
         HoldScope::Provider(name) => name == provider,
         HoldScope::Project(id) => id == project,
+        // it ends by a probe of its own, and not everything of the project waits for it
+        HoldScope::Gates(_) => false,
         HoldScope::Everything => true,
     }
 }
@@ -140,9 +151,25 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
     let latest = match hold.scope {
         // a spending cap's is made anew by each tick, and one without an end waits for a human
         HoldScope::Project(_) => Timestamp::MAX,
-        HoldScope::Provider(_) | HoldScope::Everything => after(now, HOLD_TOLD_MAX_MS),
+        HoldScope::Provider(_) | HoldScope::Gates(_) | HoldScope::Everything => {
+            after(now, HOLD_TOLD_MAX_MS)
+        }
     };
     hold.until > now && hold.until <= latest && !is_ahead_of_clock(hold.placed_at, now)
+}
+
+/// Returns the hold of a project whose gates fail on its base. It stands until a probe passes, however long that takes.
+pub(super) fn gates_hold(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
+    let of_project = |hold: &&Hold| matches!(&hold.scope, HoldScope::Gates(id) if id == project);
+    snapshot
+        .holds
+        .iter()
+        .find(of_project)
+        .map(|hold| Reason::Held {
+            scope: hold.scope.clone(),
+            until: hold.until,
+            why: hold.reason.clone(),
+        })
 }
 
 /// Says whether a probe of a hold is under way.

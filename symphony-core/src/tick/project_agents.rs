@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use crate::Timestamp;
 
 use super::plan::{Plan, Waiting, start_run, tier};
-use super::predicate::{common, project_obstacles};
+use super::predicate::{common, gates_hold, project_obstacles};
 use super::reason::Reason;
 use super::snapshot::{AcceptedPhase, LiveRun, ProjectView, Snapshot, SubtasksOutcome};
 use crate::agent::AgentType;
@@ -108,13 +108,15 @@ pub fn intake_obstacles(
     now: Timestamp,
 ) -> Vec<Reason> {
     let attempts = AttemptCounts::default();
-    common(
+    let mut reasons = common(
         &candidate.issue,
         &candidate.project,
         attempts,
         snapshot,
         now,
-    )
+    );
+    reasons.extend(gates_hold(&candidate.project, snapshot));
+    reasons
 }
 
 /// Returns the agents that a project's configuration asks for, without intake, in their order of dispatch.
@@ -150,6 +152,7 @@ pub fn project_agent_obstacles(
     if *agent == AgentType::Wizard {
         return reasons;
     }
+    reasons.extend(gates_hold(id, snapshot));
     if wizard_comes_first(id, project, snapshot) {
         reasons.push(Reason::WizardFirst);
     }

@@ -88,6 +88,13 @@ pub enum Reason {
     JudgeOff,
     /// The gates have not run on the commit to be judged.
     GatesPending,
+    /// Its gates could not be run, and are tried again later.
+    GatesDelayed {
+        /// When.
+        until: Timestamp,
+        /// Why they could not be run.
+        problem: String,
+    },
     /// A verdict stands: a human merges.
     Judged,
     /// A judge looked a moment ago.
@@ -128,6 +135,8 @@ pub enum SlotLimit {
     Project(u32),
     /// The agent type's.
     Agent(AgentType, u32),
+    /// That of gates.
+    Gates(u32),
 }
 
 impl fmt::Display for Reason {
@@ -144,6 +153,12 @@ impl fmt::Display for Reason {
                 match scope {
                     HoldScope::Provider(name) => write!(f, "provider {name} is on hold")?,
                     HoldScope::Project(id) => write!(f, "project {id} is on hold")?,
+                    HoldScope::Gates(id) => {
+                        return write!(
+                            f,
+                            "project {id} is on hold until its gates pass on the base: {why}"
+                        );
+                    }
                     HoldScope::Everything => f.write_str("everything is on hold")?,
                 }
                 // one without an end waits for a human
@@ -195,6 +210,9 @@ impl fmt::Display for Reason {
             }
             Self::JudgeOff => f.write_str("judge_enabled is off: waits for a human's verdict"),
             Self::GatesPending => f.write_str("its gates have not run on the commit to be judged"),
+            Self::GatesDelayed { until, problem } => {
+                write!(f, "its gates could not be run and are tried again at {until}: {problem}")
+            }
             Self::Judged => f.write_str("a verdict stands: waits for a human to merge"),
             Self::CoolingDown { until } => write!(f, "was judged a moment ago; again at {until}"),
             Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),
@@ -217,6 +235,9 @@ impl fmt::Display for Reason {
                     "all {n} slots of the project are taken (max_concurrency)"
                 ),
                 SlotLimit::Agent(agent, n) => write!(f, "all {n} slots for {agent} are taken"),
+                SlotLimit::Gates(n) => {
+                    write!(f, "all {n} slots for gates are taken (max_concurrent_gates)")
+                }
             },
         }
     }

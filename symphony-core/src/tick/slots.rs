@@ -13,6 +13,7 @@ use crate::issue::Priority;
 #[derive(Debug, Default)]
 struct Load {
     total: u32,
+    gates: u32,
     judges: u32,
     by_project: BTreeMap<ProjectId, u32>,
     by_agent: BTreeMap<AgentType, u32>,
@@ -20,6 +21,10 @@ struct Load {
 
 impl Load {
     fn add(&mut self, project: &ProjectId, agent: &AgentType) {
+        if *agent == AgentType::Gates {
+            self.gates += 1;
+            return;
+        }
         self.total += 1;
         self.judges += u32::from(*agent == AgentType::Judge);
         *self.by_project.entry(project.clone()).or_default() += 1;
@@ -37,6 +42,10 @@ impl Load {
         snapshot: &Snapshot,
         keep_judge_slot: bool,
     ) -> Option<SlotLimit> {
+        if start.agent == AgentType::Gates {
+            let max = snapshot.slots.gates;
+            return (self.gates >= max).then_some(SlotLimit::Gates(max));
+        }
         let total = snapshot.slots.total;
         if self.total >= total {
             return Some(SlotLimit::Total(total));

@@ -56,6 +56,10 @@ impl Snapshot {
             || self.reviews.iter().any(|r| r.project == *project)
             || self.intake.iter().any(|c| c.project == *project)
             || self.clean_ups.iter().any(|c| c.project == *project)
+            || self
+                .holds
+                .iter()
+                .any(|hold| hold.scope == HoldScope::Gates(project.clone()))
     }
 }
 
@@ -66,6 +70,8 @@ pub struct SlotLimits {
     pub total: u32,
     /// By agent type, where the configuration names one.
     pub by_agent: BTreeMap<AgentType, u32>,
+    /// Pull requests whose gates may run at once; they take no agent's slot.
+    pub gates: u32,
 }
 
 /// What dispatch needs to know of a project.
@@ -150,6 +156,8 @@ pub enum HoldScope {
     Provider(String),
     /// All runs of a project.
     Project(ProjectId),
+    /// All agents of a project but judges: its gates fail on the base, too.
+    Gates(ProjectId),
     /// All runs: the disk is full.
     Everything,
 }
@@ -240,6 +248,32 @@ pub struct Candidate {
     pub counts: AttemptCounts,
     /// Its appointment.
     pub retry: Option<DueRetry>,
+    /// Whether it repairs a gate (`fixes-gate:NAME`): a hold for red gates on the base does not stop it.
+    pub fixes_gate: bool,
+}
+
+/// Where the gates of a review stand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum GatesState {
+    /// They ran on its head commit; a claim has none.
+    Verified,
+    /// They have not run on its head commit.
+    Pending {
+        /// Not before.
+        due_at: Timestamp,
+        /// Why they could not be run the last time.
+        problem: Option<String>,
+    },
+}
+
+impl GatesState {
+    /// Gates that are due at once.
+    pub const fn due() -> Self {
+        Self::Pending {
+            due_at: Timestamp::UNIX_EPOCH,
+            problem: None,
+        }
+    }
 }
 
 /// An issue in `review` with an open pull request, or with a claim that waits for a judge.
@@ -255,8 +289,10 @@ pub struct ReviewCandidate {
     pub priority: Priority,
     /// When the issue was made.
     pub created_at: Timestamp,
-    /// Whether the gates ran on its head commit; a claim has none.
-    pub gates_verified: bool,
+    /// Where its gates stand.
+    pub gates: GatesState,
+    /// Whether its issue repairs a gate (`fixes-gate:NAME`).
+    pub fixes_gate: bool,
     /// Whether a verdict on its head commit stands.
     pub has_verdict: bool,
     /// When the last judge's run on it started.

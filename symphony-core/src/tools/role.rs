@@ -85,7 +85,9 @@ fn plain(agent: &AgentType) -> Role {
         AgentType::Worker => Role::Worker,
         AgentType::Judge => Role::JudgePr,
         AgentType::Planner => Role::Planner,
-        AgentType::Researcher | AgentType::Architect | AgentType::Custom(_) => Role::Researcher,
+        AgentType::Researcher | AgentType::Architect | AgentType::Gates | AgentType::Custom(_) => {
+            Role::Researcher
+        }
         AgentType::Intake => Role::Intake,
         AgentType::Scanner => Role::Scanner,
         AgentType::Wizard => Role::Wizard,
@@ -97,7 +99,9 @@ fn in_phase(agent: &AgentType) -> Role {
         AgentType::Worker => Role::WorkerInPhase,
         AgentType::Judge => Role::JudgeInPhase,
         AgentType::Planner => Role::PlannerInPhase,
-        AgentType::Researcher | AgentType::Architect | AgentType::Custom(_) => Role::Researcher,
+        AgentType::Researcher | AgentType::Architect | AgentType::Gates | AgentType::Custom(_) => {
+            Role::Researcher
+        }
         AgentType::Intake => Role::IntakeInPhase,
         AgentType::Scanner => Role::ScannerInPhase,
         AgentType::Wizard => Role::Wizard,

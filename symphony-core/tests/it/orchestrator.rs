@@ -10,7 +10,7 @@ use symphony_core::issue::{
 };
 use symphony_core::outcome::{Evidence, FailureLimits, Routing, RunEnd, route_run_end};
 use symphony_core::run::{Fence, ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
-use symphony_core::tick::{Candidate, Snapshot};
+use symphony_core::tick::{Candidate, GatesState, Snapshot};
 
 use crate::tick::support::{
     candidate, counts, issue, phase, plan, project, review, snapshot, view,
@@ -47,9 +47,9 @@ const DISPATCH: &[Dispatch] = &[
         "judge: gates are not verified",
         |s| {
             s.reviews = vec![review(1)];
-            s.reviews[0].gates_verified = false;
+            s.reviews[0].gates = GatesState::due();
         },
-        "wait SYM-1: its gates have not run on the commit to be judged",
+        "start gates SYM-1 #1",
     ),
     (
         "judge: at least 5 minutes since the last judge run on the same PR",
@@ -219,7 +219,7 @@ struct End {
     class: Option<ErrorClass>,
     moved: bool,
     found: bool,
-    red: bool,
+    awaits_gates: bool,
     counts: (u32, u32),
 }
 
@@ -232,7 +232,7 @@ impl End {
             class: None,
             moved: false,
             found: false,
-            red: false,
+            awaits_gates: false,
             counts: (0, 0),
         }
     }
@@ -309,7 +309,7 @@ impl End {
                 Evidence::None
             },
             accepted: None,
-            gate_is_red: self.red,
+            awaits_gates: self.awaits_gates,
             cap: None,
             limits,
         };
@@ -431,12 +431,12 @@ fn a_run_ends_as_its_row_says() {
             "failed, stays, 0/0, no retry",
         ),
         (
-            "verified, not reported: a red required gate sends the issue back to todo",
+            "verified, not reported: while its gates are to run, a pull request clears no failure",
             End {
-                red: true,
+                awaits_gates: true,
                 ..moved(End::of(Worker, Review))
             },
-            "succeeded, review_rejected, 0/1, no retry",
+            "succeeded, stays, 0/1, no retry",
         ),
         (
             "human actions on an issue with a live run end the run first",
@@ -466,7 +466,7 @@ fn a_run_ends_as_its_row_says() {
 }
 
 /// The page's "hold classes": they put the provider on hold.
-const HOLDS: [&str; 9] = [
+const HOLDS: [&str; 10] = [
     "rate_limited",
     "overloaded",
     "usage_limit",
@@ -476,6 +476,7 @@ const HOLDS: [&str; 9] = [
     "provider_missing",
     "disk_full",
     "sandbox_unavailable",
+    "base_gates_failed",
 ];
 
 #[test]

@@ -149,7 +149,7 @@ impl Desk {
             usage: None,
             output_tail: String::new(),
             metadata: serde_json::Map::new(),
-            gates: None,
+            gates: symphony_store::GatesAtEnd::Due,
             phase: None,
             hold: None,
             cap: None,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
 use symphony_core::id::RunId;
-use symphony_core::pull_request::VerifiedGate;
+use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_store::Project;
 use symphony_workspace::{CommitId, Pristine, Repository, WorktreeKey};
 
@@ -17,10 +17,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::{Supervision, sweep_marked};
 use crate::repository::open_repository;
-use crate::supervise::{CommandCall, Company, run_command};
-
-/// What a failed set-up command is called among gates.
-pub const SET_UP_GATE: &str = "set-up";
+use crate::supervise::{CommandCall, Company, LiveLog, run_command};
 
 /// What the folder of a pristine checkout begins with; no issue's does.
 const MARK: &str = "_gates-";
@@ -141,10 +138,14 @@ impl<'a> GateCheckout<'a> {
             executable: &self.request.installation.executable,
             line: command.line,
             limit: command.limit,
-            environment: self.environment(),
+            environment: self.request.environment(),
             directory: self.path(),
             input: None,
             log,
+            live: Some(LiveLog {
+                path: self.request.logs.join("log.txt"),
+                name: command.name.to_owned(),
+            }),
             company,
         };
         gate_result(command, run_command(supervision, call).await)
@@ -171,21 +172,38 @@ impl<'a> GateCheckout<'a> {
     /// # Errors
     /// When something cannot be removed: the next tick tries again.
     pub fn remove(self) -> Result<(), RunnerError> {
-        let key = checkout_key(self.request.id);
-        self.request.repository.remove_pristine(&key)?;
-        Ok(())
+        remove_checkout(self.request.repository, self.request.id)
     }
+}
 
+impl CheckoutRequest<'_> {
     /// The environment of an agent of the project, without a provider's settings and without a
     /// socket.
-    fn environment(&self) -> BTreeMap<OsString, OsString> {
+    pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
         agent_environment(
-            &self.request.installation.environment,
-            &self.request.config.env,
+            &self.installation.environment,
+            &self.config.env,
             &BTreeMap::new(),
-            self.request.id,
+            self.id,
         )
     }
+}
+
+/// Returns where the checkout of a run or job is.
+///
+/// # Errors
+/// When the folder of worktrees cannot be made, or was replaced by a link.
+pub(super) fn checkout_path(repository: &Repository, id: &RunId) -> Result<PathBuf, RunnerError> {
+    Ok(repository.worktree_path(&checkout_key(id))?)
+}
+
+/// Removes the checkout of a run or job whose processes are over.
+///
+/// # Errors
+/// When something cannot be removed.
+pub(super) fn remove_checkout(repository: &Repository, id: &RunId) -> Result<(), RunnerError> {
+    repository.remove_pristine(&checkout_key(id))?;
+    Ok(())
 }
 
 fn checkout_key(id: &RunId) -> WorktreeKey {

@@ -8,9 +8,15 @@
 
 mod checkout;
 mod foreground;
+mod job;
+mod key;
+mod proof;
 mod result;
 mod run;
 
 pub(crate) use checkout::clear_left_checkout;
-pub use checkout::{CheckoutRequest, GateCheckout, SET_UP_GATE};
+pub use checkout::{CheckoutRequest, GateCheckout};
 pub use foreground::ForegroundJob;
+pub use job::check_pr;
+pub(crate) use job::{GatesEnded, clear_dead_gates, run_gates_job, start_gates};
+pub(crate) use proof::Proof;

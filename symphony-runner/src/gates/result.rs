@@ -36,6 +36,7 @@ pub(crate) fn gate_result(
         exit_code,
         duration_ms,
         output,
+        cached: false,
     };
     let outcome = match outcome {
         Ok(outcome) => outcome,

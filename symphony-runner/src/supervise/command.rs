@@ -9,13 +9,15 @@ use std::time::{Duration, Instant};
 use symphony_core::config::{CommandLine, Millis};
 
 use crate::error::RunnerError;
-use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
+use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail, neutralised};
 use crate::process::{
     AgentEnd, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline,
 };
 
 /// Output kept of a command: as much as of an agent (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
+/// Output of one command in the log of its run; its own log has more.
+const LIVE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// What became of a command.
 #[derive(Debug)]
@@ -64,8 +66,19 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) input: Option<PathBuf>,
     /// Where its output goes.
     pub(crate) log: PathBuf,
+    /// The log of its run that its output goes to as well, line by line, for who follows it.
+    pub(crate) live: Option<LiveLog>,
     /// Whether other commands run beside it.
     pub(crate) company: Company,
+}
+
+/// The log of a run that several commands write to.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveLog {
+    /// The file.
+    pub(crate) path: PathBuf,
+    /// What each of the command's lines begins with there.
+    pub(crate) name: String,
 }
 
 /// Whether other commands run beside one.
@@ -91,6 +104,7 @@ pub(crate) async fn run_command(
         directory,
         input,
         log,
+        live,
         company,
     } = call;
     let input = match input {
@@ -117,9 +131,10 @@ pub(crate) async fn run_command(
     };
     let started = Instant::now();
     let mut child = supervision.spawn(launch)?;
-    let mut log = CappedLog::open(&log, LogLimits::FORMATTED, OmissionStyle::Text)
+    let log = CappedLog::open(&log, LogLimits::FORMATTED, OmissionStyle::Text)
         .map_err(|error| RunnerError::io("open the log", &log, error))?;
     let mut tail = Tail::new(TAIL_BYTES);
+    let mut log = Logs::open(log, live);
     let mut lines = child.take_stdout().map(BoundedLines::new);
     // nothing comes on it: the shell sends it to standard output
     drop(child.take_stderr());
@@ -159,6 +174,44 @@ pub(crate) async fn run_command(
     })
 }
 
+/// The log of a command, and that of its run.
+struct Logs {
+    own: CappedLog,
+    live: Option<(File, String, usize)>,
+}
+
+impl Logs {
+    /// A log of the run that cannot be opened is done without: nothing but a person's view depends on it.
+    fn open(own: CappedLog, live: Option<LiveLog>) -> Self {
+        let live = live.and_then(|LiveLog { path, name }| {
+            use std::os::unix::fs::OpenOptionsExt as _;
+            let mut options = File::options();
+            options.append(true).create(true).mode(0o600);
+            let file = options.open(path).ok()?;
+            Some((file, format!("[{name}] "), LIVE_BYTES_MAX))
+        });
+        Self { own, live }
+    }
+
+    fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
+        use std::io::Write as _;
+        if let Some((file, begin, left)) = &mut self.live {
+            let line = neutralised(&String::from_utf8_lossy(line)).into_owned();
+            let whole = format!("{begin}{}\n", line.trim_end());
+            if *left >= whole.len() {
+                *left -= whole.len();
+                // one write, so that lines of commands side by side do not mix
+                let _unwritten = file.write_all(whole.as_bytes());
+            }
+        }
+        self.own.write(line)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.own.flush()
+    }
+}
+
 type Lines = Option<BoundedLines<tokio::process::ChildStdout>>;
 
 /// A line of output; none at its end.
@@ -167,7 +220,7 @@ async fn next(lines: &mut Lines) -> Option<Vec<u8>> {
     Some(line.bytes.to_vec())
 }
 
-fn keep(line: Option<Vec<u8>>, lines: &mut Lines, log: &mut CappedLog, tail: &mut Tail) {
+fn keep(line: Option<Vec<u8>>, lines: &mut Lines, log: &mut Logs, tail: &mut Tail) {
     match line {
         None => *lines = None,
         Some(mut line) => {
@@ -180,7 +233,7 @@ fn keep(line: Option<Vec<u8>>, lines: &mut Lines, log: &mut CappedLog, tail: &mu
 }
 
 /// Reads what is left in the pipe; its writers are gone.
-async fn drain(lines: &mut Lines, log: &mut CappedLog, tail: &mut Tail) {
+async fn drain(lines: &mut Lines, log: &mut Logs, tail: &mut Tail) {
     while lines.is_some() {
         let line = tokio::time::timeout(Duration::from_secs(1), next(lines))
             .await

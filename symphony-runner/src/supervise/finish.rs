@@ -6,10 +6,11 @@ use std::time::Instant;
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
+use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_mcp::StoreThread;
-use symphony_store::{FinishedRun, NewHold, PublishWish, RunFinish, StoreError};
+use symphony_store::{FinishedRun, GatesAtEnd, NewHold, PublishWish, RunFinish, StoreError};
 use symphony_workspace::Failpoint;
 
 use super::agent::AgentOutcome;
@@ -17,10 +18,14 @@ use super::settle::{Settled, settle_work};
 use super::spending::cap_at_end;
 use super::{DISK_LOOK, DISK_WAIT_MAX, Job};
 use crate::error::RunnerError;
+use crate::gates::{GatesEnded, start_gates};
 use crate::leftovers::left_files;
 use crate::plan::write_state_file;
 use crate::process::Supervision;
 use crate::publish::Publisher;
+
+/// First wait before a full disk is tried again, in milliseconds.
+const DISK_HOLD_MS: u64 = 60_000;
 
 /// Brings a run to its recorded end. Its processes are gone and its socket is closed.
 pub(crate) async fn finish(
@@ -29,7 +34,7 @@ pub(crate) async fn finish(
     supervision: &Supervision,
     mut outcome: AgentOutcome,
 ) -> Result<(), RunnerError> {
-    let settled = match settle_work(job, store, supervision, &mut outcome).await {
+    let settled = match settle_work(job, store, &mut outcome).await {
         Ok(settled) => settled,
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
         Err(error) => {
@@ -55,26 +60,123 @@ pub(crate) async fn finish(
         output_tail: outcome.output_tail,
         metadata: outcome.metadata,
         phase: settled.phase,
-        gates: settled.gates,
+        gates: if job.config.gates.is_empty() {
+            GatesAtEnd::NoneConfigured
+        } else {
+            GatesAtEnd::Due
+        },
         hold,
         cap,
-        limits: FailureLimits {
-            max_retries: job.config.max_retries,
-            max_backoff_ms: job.config.max_retry_backoff_ms.get(),
-            breaker_target: job.config.circuit_breaker_status,
-        },
+        limits: limits(job),
     };
     let ended = record_end(store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
-    publish_opened(job, store, supervision, &ended.run).await?;
+    publish_verified(job, store, supervision).await?;
     show_plan(job, store, &ended.run).await?;
-    // last: until the end is recorded they may be needed to do it again
+    if let Err(error) = start_due_gates(job, store, &ended.run).await {
+        tracing::warn!(%error, "the next tick starts the gates");
+    }
+    tidy(job);
+    Ok(())
+}
+
+/// Brings a run of gates to its recorded end. Its processes are gone, and so is its checkout.
+pub(crate) async fn finish_gates(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    ended: GatesEnded,
+) -> Result<(), RunnerError> {
+    let GatesEnded {
+        outcome,
+        gates,
+        hold: base_hold,
+    } = ended;
+    Failpoint::FinishSettled.reach();
+    let finish = RunFinish {
+        run: job.run.id.clone(),
+        status: outcome.status,
+        hold: base_hold.or_else(|| disk_hold(&outcome)),
+        error: outcome.error,
+        exit_code: None,
+        usage: None,
+        output_tail: outcome.output_tail,
+        metadata: outcome.metadata,
+        phase: None,
+        gates,
+        cap: None,
+        limits: limits(job),
+    };
+    let ended = record_end(store, finish).await?;
+    Failpoint::FinishRecorded.reach();
+    tracing::info!(run = %ended.run.id, status = %ended.run.status, "the gates have ended");
+    publish_verified(job, store, supervision).await?;
+    tidy(job);
+    Ok(())
+}
+
+fn limits(job: &Job<'_>) -> FailureLimits {
+    FailureLimits {
+        max_retries: job.config.max_retries,
+        max_backoff_ms: job.config.max_retry_backoff_ms.get(),
+        breaker_target: job.config.circuit_breaker_status,
+    }
+}
+
+/// A full disk holds everything, whoever met it; other errors of a run of gates are its own.
+fn disk_hold(outcome: &AgentOutcome) -> Option<NewHold> {
+    let error = outcome.error.as_ref()?;
+    (error.class == ErrorClass::DiskFull).then(|| NewHold {
+        scope: HoldScope::Everything,
+        class: error.class,
+        reason: error.message.clone(),
+        until: None,
+        first_ms: DISK_HOLD_MS,
+    })
+}
+
+/// Puts the files of the run in order, last: until its end is recorded they may be needed to do it again.
+fn tidy(job: &Job<'_>) {
     let owner = left_files(&job.config);
     if let Err(error) = job.paths.tidy(owner) {
         tracing::warn!(%error, "the next tick puts the files of the run in order");
     }
+}
+
+/// Starts the gates of the pull request that the run opened, without waiting for the next tick. Whatever keeps them from
+/// starting now (a slot, a pause) is left to that.
+async fn start_due_gates(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), RunnerError> {
+    let Some(pr) = open_pr(job, store)
+        .await?
+        .filter(|pr| pr.run.as_ref() == Some(&run.id) && pr.gates_of_head().is_none())
+    else {
+        return Ok(());
+    };
+    let (installation, project) = (job.installation.clone(), job.project.clone());
+    let started = store
+        .call(move |store| {
+            let held = HoldScope::Gates(project.id.clone());
+            let holds = store.holds()?;
+            if store.is_paused()? || holds.iter().any(|hold| hold.scope == held) {
+                return Ok(None);
+            }
+            start_gates(&installation, store, &project, &pr).map(Some)
+        })
+        .await?;
+    match started? {
+        Some(Ok((run, _supervisor))) => tracing::info!(run = %run.id, "its gates have started"),
+        Some(Err(refusal)) => tracing::info!(%refusal, "its gates wait for the next tick"),
+        None => {}
+    }
     Ok(())
+}
+
+async fn open_pr(job: &Job<'_>, store: &StoreThread) -> Result<Option<PullRequest>, RunnerError> {
+    let Some(issue) = job.run.target.issue().cloned() else {
+        return Ok(None);
+    };
+    Ok(store.call(move |store| store.open_pr(&issue)).await??)
 }
 
 /// Records the end of a run, as soon as the disk takes it.
@@ -110,18 +212,17 @@ async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), 
     Ok(())
 }
 
-/// Publishes the pull request that the run opened, unless its gates are red: once, whoever does the exit handling.
-async fn publish_opened(
+/// Publishes the pull request that the run opened, or whose gates it ran, once these are known and green.
+async fn publish_verified(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
-    run: &Run,
 ) -> Result<(), RunnerError> {
-    let Some(issue) = run.target.issue().cloned() else {
-        return Ok(());
-    };
-    let open = store.call(move |store| store.open_pr(&issue)).await??;
-    let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&run.id)) else {
+    let is_author = matches!(job.run.target, RunTarget::Issue(_) | RunTarget::Gates(..));
+    let open = open_pr(job, store)
+        .await?
+        .filter(|pr| is_author && pr.gates_of_head().is_some_and(VerifiedGates::green));
+    let Some(pr) = open else {
         return Ok(());
     };
     let publisher = Publisher {

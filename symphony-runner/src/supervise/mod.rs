@@ -8,6 +8,7 @@ mod agent;
 mod command;
 mod ear;
 mod finish;
+mod launch;
 mod phase_settings;
 mod prepare;
 mod prompts;
@@ -22,6 +23,7 @@ use std::ffi::OsString;
 use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
@@ -35,6 +37,7 @@ use symphony_workspace::Failpoint;
 use self::phase_settings::phase_settings;
 use crate::environment::agent_environment;
 use crate::error::RunnerError;
+use crate::gates::{GatesEnded, clear_dead_gates, run_gates_job};
 use crate::installation::Installation;
 use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
@@ -42,7 +45,8 @@ use crate::process::{RunLock, Supervision, become_session_leader};
 
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
-pub(crate) use command::{CommandCall, CommandOutcome, Company, run_command};
+pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_command};
+pub(crate) use launch::launch_supervisor;
 pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{
     CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,
@@ -119,6 +123,16 @@ async fn carry_out(
 ) -> Result<(), RunnerError> {
     if !job.run.status.is_live() {
         return Ok(());
+    }
+    if job.run.agent == AgentType::Gates {
+        let ended = match mode {
+            SuperviseMode::Run => run_gates_job(job, store, supervision).await,
+            SuperviseMode::Finish => {
+                clear_dead_gates(job)?;
+                GatesEnded::crashed(AgentOutcome::crashed(&job.run))
+            }
+        };
+        return finish::finish_gates(job, store, supervision, ended).await;
     }
     let outcome = match mode {
         SuperviseMode::Finish => AgentOutcome::crashed(&job.run),
@@ -240,7 +254,7 @@ impl AgentOutcome {
     }
 
     /// The outcome of a run that did not get as far as its agent.
-    fn not_started(error: &RunnerError) -> Self {
+    pub(crate) fn not_started(error: &RunnerError) -> Self {
         if error.is_base_missing() {
             return Self::without_base(error);
         }

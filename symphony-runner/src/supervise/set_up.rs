@@ -54,6 +54,7 @@ impl SetUp<'_> {
             directory: self.worktree.path(),
             input: None,
             log: self.log,
+            live: None,
             company: Company::Alone,
         };
         let outcome = run_command(supervision, call).await?;

@@ -19,9 +19,12 @@ const LEFTOVERS_MAX: usize = 50;
 /// Returns the key of a run's temporary worktree (`_scanner-<run>`), when it works in one.
 pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
     let works_in_one = match &run.target {
-        RunTarget::Project => true,
+        RunTarget::Project => run.agent != AgentType::Gates,
         RunTarget::Issue(_) => run.agent == AgentType::Intake,
-        RunTarget::PullRequest(..) | RunTarget::Claim(..) | RunTarget::PlanPhase(..) => false,
+        RunTarget::PullRequest(..)
+        | RunTarget::Gates(..)
+        | RunTarget::Claim(..)
+        | RunTarget::PlanPhase(..) => false,
     };
     works_in_one.then(|| WorktreeKey::of(&format!("{MARK}{}-{}", run.agent, run.id)))
 }

@@ -12,8 +12,8 @@ use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
 use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
-use crate::process::{DetachedLaunch, DetachedSupervisor, RunLock, lock_state, sweep_marked};
-use crate::supervise::SuperviseMode;
+use crate::process::{DetachedSupervisor, RunLock, lock_state, sweep_marked};
+use crate::supervise::{SuperviseMode, launch_supervisor};
 
 /// The hands of a tick. Everything else that it does is reading and writing the database.
 pub trait Hands {
@@ -150,19 +150,8 @@ impl Hands for LocalHands<'_> {
         lock: RunLock,
         mode: SuperviseMode,
     ) -> Result<(), RunnerError> {
-        let mut arguments = self.installation.arguments();
-        arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
-        if mode == SuperviseMode::Finish {
-            arguments.push("--finish".into());
-        }
-        let launch = DetachedLaunch {
-            executable: self.installation.executable.clone(),
-            arguments,
-            directory: project.root.clone(),
-            log: RunPaths::new(&project.root, run).supervisor_log(),
-            lock,
-        };
-        self.supervisors.push(launch.spawn()?);
+        let supervisor = launch_supervisor(self.installation, project, run, lock, mode)?;
+        self.supervisors.push(supervisor);
         Ok(())
     }
 

@@ -86,6 +86,7 @@ pub(crate) fn observe(
             .iter()
             .filter_map(|(agent, limits)| Some((agent.clone(), limits.max_concurrency?)))
             .collect(),
+        gates: installation.gate_slots(),
     };
     let mut world = look(store, hands, known, slots, now)?;
     problems.extend(read_phases(

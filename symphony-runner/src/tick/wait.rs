@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use symphony_core::agent::AgentType;
 use symphony_core::id::RunId;
 use symphony_core::tick::LockState;
-use symphony_store::Store;
+use symphony_store::{RunFilter, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -14,7 +15,7 @@ use crate::process::lock_state;
 /// Time between two looks at a run.
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Waits until runs are over, exit handling included; calls back now and then.
+/// Waits until runs are over, exit handling and the gates that it starts included; calls back now and then.
 ///
 /// # Errors
 /// When the database can not be read.
@@ -42,5 +43,25 @@ pub fn wait_for(
 fn is_alive(store: &Store, id: &RunId) -> Result<bool, RunnerError> {
     let run = store.run(id)?;
     let project = store.project(&run.project)?;
-    Ok(lock_state(&RunPaths::new(&project.root, id).lock())? == LockState::Held)
+    let is_held = |id: &RunId| -> Result<bool, RunnerError> {
+        Ok(lock_state(&RunPaths::new(&project.root, id).lock())? == LockState::Held)
+    };
+    if is_held(id)? {
+        return Ok(true);
+    }
+    // its supervisor starts the gates of the pull request that it opened before it gives up its lock
+    let Some(issue) = run.target.issue() else {
+        return Ok(false);
+    };
+    let filter = RunFilter {
+        issue: Some(issue.clone()),
+        live_only: true,
+        limit: Some(1),
+        ..RunFilter::default()
+    };
+    let live = store.runs(&filter)?.into_iter().next();
+    match live.filter(|live| live.agent == AgentType::Gates) {
+        Some(gates) => is_held(&gates.id),
+        None => Ok(false),
+    }
 }

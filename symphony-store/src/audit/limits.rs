@@ -30,7 +30,7 @@ fn check_live(
         "SELECT id, project, issue, agent, attempt FROM run WHERE status IN ('starting', 'running')",
     )?;
     let mut rows = statement.query([])?;
-    let mut total = 0_u32;
+    let (mut total, mut gates) = (0_u32, 0_u32);
     let mut by_project: BTreeMap<ProjectId, u32> = BTreeMap::new();
     let mut by_agent: BTreeMap<AgentType, u32> = BTreeMap::new();
     while let Some(row) = rows.next()? {
@@ -44,9 +44,13 @@ fn check_live(
             let detail = format!("it is attempt {attempt}, the limit is {limit}");
             found.push(Violation::new(Invariant::I7, run, detail));
         }
+        let agent = parsed("agent type", row.get("agent")?)?;
+        if agent == AgentType::Gates {
+            gates += 1;
+            continue;
+        }
         total += 1;
         *by_project.entry(project).or_default() += 1;
-        let agent = parsed("agent type", row.get("agent")?)?;
         *by_agent.entry(agent).or_default() += 1;
     }
     let mut over = |what: String, count: u32, limit: Option<u32>| {
@@ -56,6 +60,7 @@ fn check_live(
         }
     };
     over("installation".to_owned(), total, Some(request.slots.total));
+    over("gates".to_owned(), gates, Some(request.slots.gates));
     for (project, count) in by_project {
         let view = request.projects.get(&project);
         let limit = view.and_then(|view| view.max_concurrency);

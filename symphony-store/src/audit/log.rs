@@ -127,7 +127,10 @@ fn check_counts(
                     let detail = format!("the end of run {run} ({ended}) {what}");
                     found.push(Violation::new(invariant, id.as_str(), detail));
                 }
-                if end.counted {
+                if let Some(failures) = end.failures {
+                    counts.total_runs += u32::from(end.counted);
+                    counts.consecutive_failures = failures;
+                } else if end.counted {
                     counts.total_runs = counts.total_runs.saturating_add(1);
                     counts.consecutive_failures = if end.status == RunStatus::Succeeded {
                         0
@@ -157,8 +160,9 @@ fn check_counts(
 /// Says what is wrong when the end of a run counts although it must not, or the other way round.
 fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'static str)> {
     let waited = end.error.is_some_and(ErrorClass::is_hold) || end.status == RunStatus::Cancelled;
-    // triage is no attempt, a spending cap no failure, and a phase that is left counts from zero
-    let exempt = agent == Some(&AgentType::Intake) || end.cap.is_some() || end.advanced;
+    // triage is no attempt and gates are none, a spending cap is no failure, and a phase that is left counts from zero
+    let is_no_attempt = matches!(agent, Some(AgentType::Intake | AgentType::Gates));
+    let exempt = is_no_attempt || end.cap.is_some() || end.advanced;
     match (end.counted, waited) {
         (true, true) => Some((Invariant::I5, "counts, though it met a global condition")),
         (false, false) if !exempt => Some((Invariant::I4, "does not count")),

@@ -1,8 +1,7 @@
 //! The end of a run: counts, retries, the breaker, holds, gates.
 
 use symphony_core::failure::ErrorClass;
-use symphony_core::issue::{CommentAuthor, FindingKind, IssueStatus};
-use symphony_core::pull_request::{PrState, VerifiedGate, VerifiedGates};
+use symphony_core::issue::{CommentAuthor, IssueStatus};
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunStatus;
 use symphony_core::tick::HoldScope;
@@ -13,7 +12,7 @@ use symphony_core::run::{Run, RunTarget, Usage};
 use symphony_core::unit::Tokens;
 use symphony_store::Store;
 
-use crate::support::{LIMITS, add, at, by, finish, human, new_pr, request, store, system, worker};
+use crate::support::{add, at, finish, human, request, store, system, worker};
 
 #[test]
 fn a_failure_makes_an_appointment() {
@@ -234,90 +233,4 @@ fn a_hold_stands_since_its_first_run_until_a_probe_or_a_human_lifts_it() {
     assert_eq!(store.lift_holds(&human(95)).unwrap(), 1);
     assert_eq!(store.holds().unwrap(), []);
     assert_eq!(store.lift_holds(&human(96)).unwrap(), 0);
-}
-
-#[test]
-fn a_run_can_be_ended_whatever_a_human_did_meanwhile() {
-    let mut store = store();
-    let issue = add(&mut store, "a");
-    let run = worker(&mut store, "r1", &issue.id);
-    store
-        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
-        .unwrap();
-    store
-        .move_issue(
-            &human(4),
-            &issue.id,
-            &symphony_core::issue::IssueEvent::Shelved,
-        )
-        .unwrap();
-    let mut end = finish(&run, RunStatus::Succeeded, None);
-    end.gates = Some(gates("c1", false));
-    let done = store.finish_run(&system(5), &end).unwrap();
-    assert_eq!(done.issue.unwrap().state.status(), IssueStatus::Backlog);
-    assert_eq!(store.open_pr(&issue.id).unwrap(), None);
-}
-
-#[test]
-fn red_gates_end_the_review_of_a_run_that_met_a_hold() {
-    let mut store = store();
-    let issue = add(&mut store, "a");
-    let run = worker(&mut store, "r1", &issue.id);
-    store
-        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
-        .unwrap();
-    let mut end = finish(&run, RunStatus::Failed, Some(ErrorClass::Overloaded));
-    end.gates = Some(gates("c1", false));
-    let done = store.finish_run(&system(4), &end).unwrap();
-    assert_eq!(done.issue.unwrap().state.status(), IssueStatus::Todo);
-}
-
-fn gates(commit: &str, passed: bool) -> VerifiedGates {
-    VerifiedGates {
-        commit: commit.into(),
-        results: vec![VerifiedGate {
-            name: "test".into(),
-            required: true,
-            passed,
-            exit_code: Some(i32::from(!passed)),
-            duration_ms: 5,
-            output: "1 failed".into(),
-        }],
-    }
-}
-
-#[test]
-fn a_red_required_gate_sends_the_issue_back_with_its_output() {
-    let mut store = store();
-    let issue = add(&mut store, "a");
-    let run = worker(&mut store, "r1", &issue.id);
-    let pr = store
-        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c1"))
-        .unwrap();
-    let mut end = finish(&run, RunStatus::Succeeded, None);
-    end.gates = Some(gates("c1", false));
-    let done = store.finish_run(&system(4), &end).unwrap();
-    assert_eq!(done.run.status, RunStatus::Succeeded);
-    assert_eq!(done.issue.unwrap().state.status(), IssueStatus::Todo);
-    let pr = store.pr(pr.id).unwrap();
-    assert_eq!(pr.state, PrState::Rejected);
-    assert_eq!(pr.verdict.unwrap().author, CommentAuthor::System);
-    let findings = store.findings(&issue.id, 5).unwrap();
-    assert_eq!(findings[0].kind, FindingKind::Gate);
-    assert!(findings[0].text.contains("1 failed"));
-}
-
-#[test]
-fn gates_of_another_commit_do_not_count() {
-    let mut store = store();
-    let issue = add(&mut store, "a");
-    let run = worker(&mut store, "r1", &issue.id);
-    let pr = store
-        .create_pr(&by(&run, 3), &new_pr(&issue.id, "c2"))
-        .unwrap();
-    let mut end = finish(&run, RunStatus::Succeeded, None);
-    end.gates = Some(gates("c1", true));
-    end.limits = LIMITS;
-    store.finish_run(&system(4), &end).unwrap();
-    assert_eq!(store.pr(pr.id).unwrap().verified_gates, None);
 }

@@ -9,6 +9,7 @@ mod ends;
 #[cfg(test)]
 mod finish;
 #[cfg(test)]
+mod gates;
 mod health;
 #[cfg(test)]
 mod issues;

@@ -7,11 +7,14 @@ use proptest::sample::select;
 use symphony_core::agent::AgentType;
 use symphony_core::contract::ClaimState;
 use symphony_core::failure::ErrorClass;
+use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{BreakerTarget, IssueEvent, IssueStatus, NextPhase, Resolution};
 use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{Context, IssueEdit, IssueFilter, Settlement, Store, fold_issue};
+use symphony_store::{
+    Context, GatesAtEnd, GatesFound, IssueEdit, IssueFilter, Settlement, Store, fold_issue,
+};
 
 use crate::queries::snapshot_request;
 use crate::support::{
@@ -36,6 +39,27 @@ enum Step {
     Relabel(&'static str),
     /// A write in the name of a run that may be over.
     Comment,
+}
+
+fn gates_found(commit: String, green: bool) -> GatesFound {
+    let gate = VerifiedGate {
+        name: "test".into(),
+        required: true,
+        passed: green,
+        exit_code: Some(i32::from(!green)),
+        duration_ms: 1,
+        output: String::new(),
+        cached: false,
+    };
+    GatesFound::Ran {
+        tree: commit.clone(),
+        gates: VerifiedGates {
+            commit,
+            results: vec![gate],
+        },
+        print: (!green).then(|| FailurePrint::stored("same")),
+        base: BaseComparison::NotMade,
+    }
 }
 
 fn steps() -> impl Strategy<Value = Step> {
@@ -80,7 +104,7 @@ fn steps() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => event.prop_map(Step::Move),
         2 => proptest::collection::vec(1_u64..4, 0..3).prop_map(Step::Depend),
-        5 => select(vec![AgentType::Worker, AgentType::Judge]).prop_map(Step::Claim),
+        5 => select(vec![AgentType::Worker, AgentType::Judge, AgentType::Gates]).prop_map(Step::Claim),
         3 => Just(Step::OpenPr),
         2 => select(VerdictKind::ALL.to_vec()).prop_map(Step::Judge),
         1 => Just(Step::Close),
@@ -164,6 +188,8 @@ impl World {
             (Step::Claim(agent), pr) => {
                 let target = match (agent, pr) {
                     (AgentType::Judge, Some(pr)) => RunTarget::PullRequest(id.clone(), pr.id),
+                    (AgentType::Gates, Some(pr)) => RunTarget::Gates(id.clone(), pr.id),
+                    (AgentType::Gates, None) => return,
                     (AgentType::Judge, None) if claim.is_some() => {
                         RunTarget::Claim(id.clone(), claim.unwrap().id)
                     }
@@ -188,17 +214,11 @@ impl World {
                 let Some(run) = run else { return };
                 let mut end = finish(run, *status, *class);
                 end.limits.max_retries = 3;
-                end.gates = pr.map(|pr| VerifiedGates {
-                    commit: pr.head_commit,
-                    results: vec![VerifiedGate {
-                        name: "test".into(),
-                        required: true,
-                        passed: *green,
-                        exit_code: Some(0),
-                        duration_ms: 1,
-                        output: String::new(),
-                    }],
-                });
+                end.gates = match pr.filter(|_| run.agent == AgentType::Gates) {
+                    Some(pr) => GatesAtEnd::Found(gates_found(pr.head_commit, *green)),
+                    None if *green => GatesAtEnd::NoneConfigured,
+                    None => GatesAtEnd::Due,
+                };
                 let ended = store.finish_run(&system(second), &end).unwrap();
                 !ended.run.status.is_live()
             }

@@ -32,6 +32,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         slots: SlotLimits {
             total: 4,
             by_agent: BTreeMap::new(),
+            gates: 2,
         },
         locks: BTreeMap::new(),
         caps: BTreeMap::new(),

@@ -9,8 +9,8 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
-    Actor, ClaimLimits, ClaimRefusal, ClaimRequest, Context, NewIssue, NewPhaseClaim, NewProject,
-    NewPullRequest, RunFinish, RunKey, Store,
+    Actor, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd, NewIssue, NewPhaseClaim,
+    NewProject, NewPullRequest, RunFinish, RunKey, Store,
 };
 
 pub(crate) const LIMITS: FailureLimits = FailureLimits {
@@ -152,7 +152,7 @@ pub(crate) fn finish(run: &Run, status: RunStatus, class: Option<ErrorClass>) ->
         output_tail: "tail".into(),
         metadata: serde_json::Map::new(),
         phase: None,
-        gates: None,
+        gates: GatesAtEnd::Due,
         hold: None,
         cap: None,
         limits: LIMITS,

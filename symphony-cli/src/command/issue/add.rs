@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
 use symphony_store::NewIssue;
@@ -45,6 +46,9 @@ pub(crate) struct AddArgs {
     /// Where it begins: `todo` is worked on at once, `backlog` waits to be asked for
     #[arg(long, value_name = "STATUS", default_value = "todo", value_parser = named(IssueStatus::NAMES, IssueStatus::parse))]
     status: IssueStatus,
+    /// The gate that it repairs: it is worked on while the project is on hold because that gate fails on the base
+    #[arg(long = "fixes-gate", value_name = "NAME")]
+    fixes_gate: Option<String>,
     /// Its id in another tracker
     #[arg(long = "external-id", value_name = "ID")]
     external_id: Option<String>,
@@ -54,6 +58,12 @@ impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let description = text_or_stdin(&self.description)?;
         let mut session = app.session()?;
+        let mut labels = self.labels.clone();
+        labels.extend(
+            self.fixes_gate
+                .as_ref()
+                .map(|name| format!("{FIXES_GATE_LABEL}{name}")),
+        );
         let new = NewIssue {
             project: session.project.id.clone(),
             title: self.title.clone(),
@@ -61,7 +71,7 @@ impl AddArgs {
             status: self.status,
             priority: self.priority,
             size: self.size,
-            labels: self.labels.clone(),
+            labels,
             parent: self.parent.clone(),
             depends_on: self.depends_on.clone(),
             external_id: self.external_id.clone(),

@@ -1,5 +1,6 @@
 //! Pull requests: `symphony pr`.
 
+mod check;
 mod diff;
 mod find;
 mod list;

@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{diff, list, merge, publish, show, verdict};
+use super::{check, diff, list, merge, publish, show, verdict};
 use crate::app::App;
 use crate::failure::Exit;
 
@@ -16,6 +16,8 @@ pub(crate) enum PrCommand {
     Show(show::ShowArgs),
     /// Print the diff of a pull request
     Diff(diff::DiffArgs),
+    /// Run the gates of a pull request again, whatever passed before
+    Check(check::CheckArgs),
     /// Approve the head of a pull request
     Approve(verdict::ApproveArgs),
     /// Send a pull request back with feedback that the next agent reads
@@ -38,6 +40,7 @@ impl PrCommand {
             Self::List(args) => args.run(app)?,
             Self::Show(args) => args.run(app)?,
             Self::Diff(args) => args.run(app)?,
+            Self::Check(args) => return args.run(app),
             Self::Approve(args) => args.run(app)?,
             Self::Reject(args) => args.run(app)?,
             Self::Merge(args) => args.run(app)?,

@@ -8,6 +8,7 @@ use symphony_store::{Store, StoreError};
 
 use super::find::find_pr;
 use crate::app::App;
+use crate::failure::{Exit, Stop};
 use crate::value::{PrReference, text_or_stdin};
 use crate::view::PrView;
 
@@ -30,6 +31,9 @@ pub(crate) struct ApproveArgs {
     /// The commit that was looked at; refused when it is not the head any more
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
+    /// Approve although a required gate is red; say why with --comment
+    #[arg(long, requires = "comment")]
+    force: bool,
 }
 
 /// What `pr reject` takes.
@@ -64,6 +68,11 @@ impl ApproveArgs {
             kind: VerdictKind::Approved,
             comment: text_or_stdin(&self.comment)?,
             commit: self.commit.as_deref(),
+            red_gates: if self.force {
+                RedGates::Allowed
+            } else {
+                RedGates::Refused
+            },
         };
         let pr = verdict
             .give(app, &self.pr)
@@ -82,6 +91,7 @@ impl RejectArgs {
             kind: VerdictKind::Rejected,
             comment: text_or_stdin(&self.feedback)?,
             commit: self.commit.as_deref(),
+            red_gates: RedGates::Allowed,
         };
         let pr = verdict
             .give(app, &self.pr)
@@ -115,6 +125,14 @@ struct Verdict<'a> {
     kind: VerdictKind,
     comment: String,
     commit: Option<&'a str>,
+    red_gates: RedGates,
+}
+
+/// Whether a verdict may be given although a required gate is red.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RedGates {
+    Allowed,
+    Refused,
 }
 
 impl Verdict<'_> {
@@ -122,6 +140,23 @@ impl Verdict<'_> {
         app.surroundings.refuse_agents()?;
         let mut session = app.session()?;
         let pr = open_pr(&mut session.store, reference, self.kind.name())?;
+        let is_red = pr.gates_of_head().is_some_and(|gates| !gates.green());
+        if is_red && self.red_gates == RedGates::Refused {
+            let stop = Stop::new(
+                Exit::Refused,
+                format!("required gates of pull request {} are red", pr.id),
+            );
+            let hint = format!(
+                "`symphony pr check {}` runs them again; --force with --comment approves all the same",
+                pr.issue
+            );
+            return Err(stop.hint(hint).into());
+        }
+        if is_red {
+            session
+                .store
+                .resume_stopped_review(&App::as_human(), pr.id)?;
+        }
         // a shortened commit is meant to be the head; anything else is for the store to refuse
         let commit = match self.commit {
             Some(commit)

@@ -45,7 +45,9 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::AgentBlocked { reason } => {
             return format!("its agent cannot go on: {}", quoted(reason));
         }
-        IssueEvent::CapReached { reason } => return quoted(reason),
+        IssueEvent::CapReached { reason } | IssueEvent::GatesStopped { reason } => {
+            return quoted(reason);
+        }
         IssueEvent::Tampered { reason } => {
             return match quoted(reason).as_str() {
                 "" => "its run changed configuration that runs programs".to_owned(),

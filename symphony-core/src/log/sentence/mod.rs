@@ -106,6 +106,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             error,
             counted,
             advanced,
+            failures,
             cap,
         } => {
             let end = RunEnd {
@@ -113,6 +114,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
                 error: *error,
                 counted: *counted,
                 advanced: *advanced,
+                failures: *failures,
                 cap: *cap,
             };
             run::ended(end, about)
@@ -125,6 +127,14 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             format!("Pull request {pr} was submitted on {}", commit(head))
         }
         E::PullRequestMoved { pr, state } => format!("Pull request {pr} {}", pr_moved(*state)),
+        E::GatesRequested { pr } => {
+            format!("A person asked for the gates of pull request {pr} to run again")
+        }
+        E::GatesDelayed { pr, problem, .. } => {
+            format!(
+                "The gates of pull request {pr} could not be run and are tried again later: {problem}"
+            )
+        }
         E::GatesVerified {
             pr,
             commit: on,

@@ -55,7 +55,7 @@ const fn verb(status: RunStatus) -> &'static str {
 pub(super) fn held(scope: &HoldScope, for_ms: i64, class: ErrorClass, reason: &str) -> String {
     let what = match scope {
         HoldScope::Provider(name) => format!("Runs on {name}"),
-        HoldScope::Project(id) => format!("Runs of project {id}"),
+        HoldScope::Project(id) | HoldScope::Gates(id) => format!("Runs of project {id}"),
         HoldScope::Everything => "All runs".to_owned(),
     };
     let how_long = match for_ms {

@@ -157,15 +157,18 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         E::RateLimited | E::Overloaded | E::UsageLimit | E::ProviderError | E::Network => {
             FailureClass::Transient
         }
-        E::DiskFull | E::SandboxUnavailable | E::PermissionDenied | E::OverOutput => {
-            FailureClass::Resource
-        }
+        E::DiskFull
+        | E::SandboxUnavailable
+        | E::BaseGatesFailed
+        | E::PermissionDenied
+        | E::OverOutput => FailureClass::Resource,
         E::ModelError
         | E::Looping
         | E::McpUnavailable
         | E::NoOutcome
         | E::WorktreeFailed
         | E::SetupFailed
+        | E::GatesRed
         | E::SpawnFailed
         | E::Crashed
         | E::AgentFailed => return None,

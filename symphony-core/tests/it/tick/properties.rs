@@ -13,9 +13,9 @@ use symphony_core::project::WizardState;
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
-    AcceptedPhase, Action, Candidate, CleanUp, DueRetry, Hold, HoldScope, IntakeCandidate, LiveRun,
-    LockState, Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate, SlotLimits, Snapshot,
-    SplitIssue, SubtasksOutcome, plan_tick,
+    AcceptedPhase, Action, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
+    IntakeCandidate, LiveRun, LockState, Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate,
+    SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use super::support::{
@@ -175,7 +175,11 @@ fn reviews() -> impl Strategy<Value = ReviewCandidate> {
             |(number, project, priority, flags, judged, runs)| ReviewCandidate {
                 project,
                 priority,
-                gates_verified: flags[0],
+                gates: if flags[0] || !flags[2] {
+                    GatesState::Verified
+                } else {
+                    GatesState::due()
+                },
                 has_verdict: flags[1],
                 last_judged_at: judged.map(at),
                 counts: counts(0, runs),
@@ -192,6 +196,7 @@ fn holds() -> impl Strategy<Value = Hold> {
     let scope = prop_oneof![
         select(vec!["claude-cli", "codex-cli"]).prop_map(|name| HoldScope::Provider(name.into())),
         projects().prop_map(HoldScope::Project),
+        projects().prop_map(HoldScope::Gates),
         Just(HoldScope::Everything),
     ];
     (scope, times(), option::of(0_u64..12)).prop_map(|(scope, until, canary)| Hold {
@@ -254,6 +259,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                     slots: SlotLimits {
                         total,
                         by_agent: by_agent.into_iter().collect(),
+                        gates: 2,
                     },
                     projects: PROJECTS.into_iter().map(project).zip(views).collect(),
                     holds,
@@ -354,14 +360,21 @@ proptest! {
     #[test]
     fn a_plan_stays_within_every_limit(snapshot in snapshots()) {
         let plan = plan_tick(&snapshot, at(NOW));
+        // agents and gates have slots of their own
+        let is_agent = |agent: &AgentType| *agent != AgentType::Gates;
         prop_assert!(within(
-            snapshot.live.iter().map(|_| ()),
-            starts(&plan).map(|_| ()),
+            snapshot.live.iter().filter(|run| is_agent(&run.agent)).map(|_| ()),
+            starts(&plan).filter(|start| is_agent(&start.agent)).map(|_| ()),
             |()| Some(snapshot.slots.total),
         ));
         prop_assert!(within(
-            snapshot.live.iter().map(|run| run.project.clone()),
-            starts(&plan).map(|start| start.project.clone()),
+            snapshot.live.iter().filter(|run| !is_agent(&run.agent)).map(|_| ()),
+            starts(&plan).filter(|start| !is_agent(&start.agent)).map(|_| ()),
+            |()| Some(snapshot.slots.gates),
+        ));
+        prop_assert!(within(
+            snapshot.live.iter().filter(|run| is_agent(&run.agent)).map(|run| run.project.clone()),
+            starts(&plan).filter(|start| is_agent(&start.agent)).map(|start| start.project.clone()),
             |project| snapshot.projects[project].max_concurrency,
         ));
         prop_assert!(within(
@@ -416,7 +429,9 @@ proptest! {
             prop_assert_eq!(told(AgentType::Wizard), usize::from(wizard));
             prop_assert_eq!(told(AgentType::Scanner), usize::from(project.agents.scanner_enabled));
             prop_assert_eq!(told(AgentType::Researcher), usize::from(project.agents.background_research));
-            let others = starts(&plan).any(|start| start.project == *id && start.agent != AgentType::Wizard);
+            let others = starts(&plan).any(|start| {
+                start.project == *id && start.agent != AgentType::Wizard
+            });
             prop_assert!(!(wizard && others), "something starts before the wizard of {}", id);
         }
         for accepted in &snapshot.accepted {
@@ -452,10 +467,13 @@ proptest! {
     fn a_hold_lets_one_probe_through_at_most(snapshot in snapshots()) {
         let plan = plan_tick(&snapshot, at(NOW));
         for hold in &snapshot.holds {
+            // what gates find out says nothing about a provider, a cap or the disk
+            let is_gates = |start: &&symphony_core::tick::StartRun| start.agent == AgentType::Gates;
             let covered = |start: &&symphony_core::tick::StartRun| match &hold.scope {
                 HoldScope::Provider(name) => start.provider == *name,
-                HoldScope::Project(id) => start.project == *id,
-                HoldScope::Everything => true,
+                HoldScope::Project(id) => start.project == *id && !is_gates(start),
+                HoldScope::Gates(id) => start.project == *id && is_gates(start) && start.target == RunTarget::Project,
+                HoldScope::Everything => !is_gates(start),
             };
             let canary_lives = snapshot.live.iter().any(|run| Some(&run.run) == hold.canary.as_ref());
             let most = usize::from(hold.until <= at(NOW) && !canary_lives);
@@ -468,7 +486,8 @@ proptest! {
     fn a_free_slot_is_never_left_to_somebody_who_could_use_it(snapshot in snapshots()) {
         let plan = plan_tick(&snapshot, at(NOW));
         let total = usize::try_from(snapshot.slots.total).unwrap();
-        let used = snapshot.live.len() + starts(&plan).count();
+        let live = snapshot.live.iter().filter(|run| run.agent != AgentType::Gates).count();
+        let used = live + starts(&plan).filter(|start| start.agent != AgentType::Gates).count();
         let idle = |reason: &Reason| matches!(
             reason,
             Reason::NoSlot { limit: symphony_core::tick::SlotLimit::Total(_) }

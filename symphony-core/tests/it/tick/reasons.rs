@@ -8,8 +8,8 @@ use symphony_core::issue::Size;
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
-    Action, Candidate, DueRetry, HoldScope, ReviewCandidate, Snapshot, obstacles, plan_tick,
-    review_obstacles, wanted_agent,
+    Action, Candidate, DueRetry, GatesState, HoldScope, ReviewCandidate, Snapshot, obstacles,
+    plan_tick, review_obstacles, wanted_agent,
 };
 
 use super::support::{
@@ -178,7 +178,7 @@ fn every_reason_of_a_review_has_its_row() {
             &["judge_enabled is off: waits for a human's verdict"],
         ),
         (
-            |_, r| r.gates_verified = false,
+            |_, r| r.gates = GatesState::due(),
             &["its gates have not run on the commit to be judged"],
         ),
         (

@@ -8,8 +8,9 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::tick::{
-    Action, Candidate, Hold, HoldScope, LiveRun, LockState, NoBase, Plan, ProjectAgents,
-    ProjectView, Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, plan_tick,
+    Action, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase, Plan,
+    ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
+    plan_tick,
 };
 
 /// The time of every tick here, unless a test says otherwise.
@@ -74,6 +75,7 @@ pub(crate) fn snapshot() -> Snapshot {
         slots: SlotLimits {
             total: 8,
             by_agent: BTreeMap::new(),
+            gates: 2,
         },
         projects: BTreeMap::from([(project("a"), view()), (project("b"), view())]),
         ..Snapshot::default()
@@ -94,6 +96,7 @@ pub(crate) fn candidate(number: u64) -> Candidate {
         waits_for: Vec::new(),
         counts: AttemptCounts::default(),
         retry: None,
+        fixes_gate: false,
     }
 }
 
@@ -105,7 +108,8 @@ pub(crate) fn review(number: u64) -> ReviewCandidate {
         subject: ReviewSubject::PullRequest(PrId::new(i64::try_from(number).unwrap())),
         priority: Priority::None,
         created_at: at(i64::try_from(number).unwrap()),
-        gates_verified: true,
+        gates: GatesState::Verified,
+        fixes_gate: false,
         has_verdict: false,
         last_judged_at: None,
         counts: AttemptCounts::default(),

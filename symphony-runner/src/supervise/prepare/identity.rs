@@ -18,7 +18,7 @@ pub(super) fn identity(
 ) -> Identity {
     let agent = &job.run.agent;
     let assignment = match (&job.run.target, &job.run.phase) {
-        (RunTarget::PullRequest(..), _) => Assignment::PrReview,
+        (RunTarget::PullRequest(..) | RunTarget::Gates(..), _) => Assignment::PrReview,
         (RunTarget::Claim(..), _) => Assignment::PhaseReview,
         (RunTarget::PlanPhase(..), _) => Assignment::PlanPhase,
         (RunTarget::Project, _) => Assignment::Background,

@@ -75,6 +75,9 @@ impl Subject {
                     None => Self::Issue { issue, merge },
                 })
             }
+            RunTarget::Gates(..) => Err(RunnerError::refused(
+                "a run of gates has no agent to prepare for",
+            )),
             RunTarget::PullRequest(_, id) => {
                 let issue = own_issue(job)?;
                 let of = issue.id.clone();

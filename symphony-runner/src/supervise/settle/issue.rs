@@ -1,16 +1,13 @@
-//! The work on an issue: committed, or put aside after a pull request, whose gates are run.
+//! The work on an issue: committed, or put aside after a pull request.
 
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
-use symphony_core::pull_request::VerifiedGates;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
 
 use super::left_behind::note_left_behind;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, GateCheckout};
-use crate::process::Supervision;
 use crate::repository::{issue_workspace, open_repository};
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
@@ -19,17 +16,16 @@ use crate::supervise::agent::AgentOutcome;
 pub(super) async fn settle_issue(
     job: &Job<'_>,
     store: &StoreThread,
-    supervision: &Supervision,
     issue: &IssueId,
     outcome: &mut AgentOutcome,
-) -> Result<Option<VerifiedGates>, RunnerError> {
+) -> Result<(), RunnerError> {
     let repository = open_repository(&job.project, &job.config)?;
     let place = issue_workspace(&repository, &job.config, issue)?;
     let Some(worktree) = find_worktree(&repository, &place)? else {
-        return Ok(None);
+        return Ok(());
     };
     if end_if_tampered(job, &repository, &worktree, outcome)? || job.run.target.is_review() {
-        return Ok(None);
+        return Ok(());
     }
     let id = issue.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
@@ -39,32 +35,10 @@ pub(super) async fn settle_issue(
             None => auto_commit(&repository, &worktree, issue)?,
         }
         note_left_behind(&repository, &worktree, &place.base, outcome)?;
-        return Ok(None);
+        return Ok(());
     };
     return_to_head(&repository, &worktree, &pr.head_commit)?;
-    note_left_behind(&repository, &worktree, &place.base, outcome)?;
-    if pr.gates_of_head().is_some() {
-        return Ok(None);
-    }
-    let head = CommitId::parse(&pr.head_commit)
-        .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))?;
-    let request = CheckoutRequest {
-        installation: job.installation,
-        config: &job.config,
-        repository: &repository,
-        id: &job.run.id,
-        logs: job.paths.dir.clone(),
-    };
-    let checkout = GateCheckout::make(request, &head)?;
-    let results = match checkout.set_up(supervision).await? {
-        Some(failed) if !failed.passed => vec![failed],
-        _ => checkout.run_gates(supervision, &job.config.gates).await?,
-    };
-    checkout.remove()?;
-    Ok(Some(VerifiedGates {
-        commit: pr.head_commit,
-        results,
-    }))
+    note_left_behind(&repository, &worktree, &place.base, outcome)
 }
 
 /// The worktree of an issue, when it was made.

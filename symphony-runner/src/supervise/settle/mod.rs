@@ -7,7 +7,6 @@ mod plan_phase;
 mod tampered;
 mod temporary;
 
-use symphony_core::pull_request::VerifiedGates;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
 use symphony_store::PhaseFinish;
@@ -20,22 +19,18 @@ use super::Job;
 use super::agent::AgentOutcome;
 use super::temporary::temporary_key;
 use crate::error::RunnerError;
-use crate::process::Supervision;
 
 /// What was found out about a run's work.
 #[derive(Debug, Default)]
 pub(crate) struct Settled {
-    /// The gates of a pull request that waited for them.
-    pub(crate) gates: Option<VerifiedGates>,
     /// What became of a plan's phase.
     pub(crate) phase: Option<PhaseFinish>,
 }
 
-/// Commits what is left, runs the gates of a pull request that waits for them, looks for tampering.
+/// Commits what is left, looks for tampering.
 pub(crate) async fn settle_work(
     job: &Job<'_>,
     store: &StoreThread,
-    supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
     // its processes are gone: what they left in the way of others is known as theirs from here on
@@ -46,20 +41,14 @@ pub(crate) async fn settle_work(
     }
     match &job.run.target {
         RunTarget::Issue(id) | RunTarget::PullRequest(id, _) | RunTarget::Claim(id, _) => {
-            let gates = settle_issue(job, store, supervision, id, outcome).await?;
-            Ok(Settled {
-                gates,
-                ..Settled::default()
-            })
+            settle_issue(job, store, id, outcome).await?;
+            Ok(Settled::default())
         }
         RunTarget::PlanPhase(plan, phase) => {
             let phase = settle_phase(job, store, (plan, phase), outcome).await?;
-            Ok(Settled {
-                phase,
-                ..Settled::default()
-            })
+            Ok(Settled { phase })
         }
-        // its temporary worktree is gone already
-        RunTarget::Project => Ok(Settled::default()),
+        // its temporary worktree is gone already; gates have their own exit handling
+        RunTarget::Project | RunTarget::Gates(..) => Ok(Settled::default()),
     }
 }

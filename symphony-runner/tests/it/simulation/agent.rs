@@ -66,6 +66,9 @@ pub(super) fn script(
         (SuperviseMode::Finish, _) => {
             vec![Step::End(RunStatus::Crashed, Some(ErrorClass::Crashed))]
         }
+        (SuperviseMode::Run, trouble) if run.agent == AgentType::Gates => {
+            gates_steps(trouble, random)
+        }
         (SuperviseMode::Run, Trouble::Wild) if is_phase_agent(run) => wild_phase(random),
         (SuperviseMode::Run, Trouble::Calm) if is_phase_agent(run) => {
             with_start(vec![Step::Claim(Claim::Delivered), succeeded()])
@@ -117,6 +120,16 @@ fn calm(agent: &AgentType) -> Vec<Step> {
         _ => vec![Step::OpenPr],
     };
     with_start([work, vec![succeeded()]].concat())
+}
+
+/// A run of gates comes to a result, cannot run them, or is killed.
+fn gates_steps(trouble: Trouble, random: &mut Random) -> Vec<Step> {
+    let wild = trouble == Trouble::Wild;
+    with_start(match random.below(100) {
+        0..8 if wild => vec![Step::Killed],
+        8..16 if wild => vec![failed(ErrorClass::WorktreeFailed)],
+        _ => vec![succeeded()],
+    })
 }
 
 fn with_start(mut steps: Vec<Step>) -> Vec<Step> {

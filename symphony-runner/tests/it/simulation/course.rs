@@ -307,8 +307,8 @@ impl Course {
             let Some(issue) = run.target.issue().filter(|_| !run.target.is_review()) else {
                 continue;
             };
-            // what intake looks at is in no phase yet, and waits for nothing
-            if run.agent == AgentType::Intake {
+            // what intake looks at is in no phase yet, and waits for nothing; gates have no phase
+            if matches!(run.agent, AgentType::Intake | AgentType::Gates) {
                 continue;
             }
             let candidate = self.store.candidate(issue).unwrap().unwrap();

@@ -21,7 +21,8 @@ const FILED_MAX: u32 = 20;
 
 /// Says whether a run is of an agent of this file.
 pub(super) fn is_of_project(run: &Run) -> bool {
-    run.target == RunTarget::Project || run.agent == AgentType::Intake
+    let on_project = run.target == RunTarget::Project && run.agent != AgentType::Gates;
+    on_project || run.agent == AgentType::Intake
 }
 
 /// What such an agent does when nothing is wrong. Scanners find nothing then, so that the work comes to an end.
@@ -272,7 +273,8 @@ impl Course {
 
     /// Nobody looks for work where there is some.
     pub(super) fn look_at_idle_work(&self, run: &Run) {
-        if run.target != RunTarget::Project || run.agent == AgentType::Wizard {
+        let looks_for_work = !matches!(run.agent, AgentType::Wizard | AgentType::Gates);
+        if run.target != RunTarget::Project || !looks_for_work {
             return;
         }
         let counts = self.store.issue_counts(&run.project).unwrap();

@@ -101,5 +101,6 @@ pub(super) fn slots() -> SlotLimits {
     SlotLimits {
         total: 7,
         by_agent: [(symphony_core::agent::AgentType::Planner, 2)].into(),
+        gates: 2,
     }
 }

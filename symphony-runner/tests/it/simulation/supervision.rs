@@ -1,6 +1,7 @@
 //! What supervisors do, on the real store: each step of their runs, and the exit handling.
 
 use symphony_core::failure::ErrorClass;
+use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::id::RunId;
 use symphony_core::issue::{Issue, IssueEvent, Priority};
 use symphony_core::outcome::FailureLimits;
@@ -9,7 +10,8 @@ use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_runner::supervise::SuperviseMode;
 use symphony_store::{
-    Actor, Context, NewHold, NewPullRequest, NewSubtask, RunFinish, RunKey, RunStart, StoreError,
+    Actor, Context, GatesAtEnd, GatesFound, NewHold, NewPullRequest, NewSubtask, RunFinish, RunKey,
+    RunStart, StoreError,
 };
 
 use super::agent::{Step, script};
@@ -268,16 +270,7 @@ impl Course {
         status: RunStatus,
         class: Option<ErrorClass>,
     ) -> Result<(), StoreError> {
-        let own_pr = run
-            .target
-            .issue()
-            .map(|id| self.store.open_pr(id))
-            .transpose()?
-            .flatten()
-            .filter(|pr| pr.run.as_ref() == Some(&run.id));
-        // what was tampered with is not run
-        let own_pr = own_pr.filter(|_| status != RunStatus::Tampered);
-        let gates = own_pr.map(|pr| self.gates(pr.head_commit));
+        let (gates, base_hold) = self.gates_at_end(run, status)?;
         let stage = self.stage(&run.project);
         let limits = FailureLimits {
             max_retries: stage.config.max_retries,
@@ -298,7 +291,7 @@ impl Course {
             gates,
             cap: None,
             phase: None,
-            hold: class.and_then(|class| self.hold(run, class)),
+            hold: base_hold.or_else(|| class.and_then(|class| self.hold(run, class))),
             limits,
         };
         let context = Context::system(self.machine.now());
@@ -327,6 +320,47 @@ impl Course {
         Ok(())
     }
 
+    /// What a run of gates found out: a result, or none. Now and then the base fails, too.
+    fn gates_at_end(
+        &mut self,
+        run: &Run,
+        status: RunStatus,
+    ) -> Result<(GatesAtEnd, Option<NewHold>), StoreError> {
+        let RunTarget::Gates(issue, _) = &run.target else {
+            return Ok((GatesAtEnd::Due, None));
+        };
+        let pr = self.store.open_pr(issue)?;
+        let Some(pr) = pr.filter(|_| status == RunStatus::Succeeded) else {
+            self.machine.count("gates not run");
+            return Ok((GatesAtEnd::Due, None));
+        };
+        let gates = self.gates(pr.head_commit);
+        let is_red = !gates.green();
+        let of_base = is_red && self.machine.random.chance(1, 5);
+        let hold = of_base.then(|| NewHold {
+            scope: HoldScope::Gates(run.project.clone()),
+            class: ErrorClass::BaseGatesFailed,
+            reason: "simulated".into(),
+            until: None,
+            first_ms: HOLD_MS,
+        });
+        if of_base {
+            self.machine.count("base red");
+        }
+        let same = format!("failure {}", self.machine.random.below(4));
+        let found = GatesFound::Ran {
+            tree: gates.commit.clone(),
+            gates,
+            print: is_red.then(|| FailurePrint::stored(same)),
+            base: if of_base {
+                BaseComparison::SameFailure
+            } else {
+                BaseComparison::Different
+            },
+        };
+        Ok((GatesAtEnd::Found(found), hold))
+    }
+
     fn gates(&mut self, commit: String) -> VerifiedGates {
         let passed = self.trouble == Trouble::Calm || !self.machine.random.chance(15, 100);
         if !passed {
@@ -339,6 +373,7 @@ impl Course {
             exit_code: Some(i32::from(!passed)),
             duration_ms: 1,
             output: String::new(),
+            cached: false,
         };
         VerifiedGates {
             commit,

@@ -1,0 +1,289 @@
+//! Gates as jobs of their own, end to end: what an agent hides, what the base fails, what a person can do.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Project, WORKER, approving_judge, bash, commit, create_pr, scenario, scenarios, text, worker,
+};
+
+/// Hides what a gate needs in a folder of build output, which every project ignores.
+const IN_BUILD_OUTPUT: &str = "printf 'target/\\n' > .gitignore && mkdir -p target && echo yes > target/proof.txt \
+    && git add .gitignore && git -c user.name=w -c user.email=w@example.invalid commit -qm 'Ignore build output'";
+/// Hides it by the exclude file that all linked worktrees share.
+const EXCLUDED: &str = "printf 'target/\\n' >> \"$(git rev-parse --git-path info/exclude)\" && mkdir -p target \
+    && echo yes > target/proof.txt && echo x > x.txt && git add x.txt \
+    && git -c user.name=w -c user.email=w@example.invalid commit -qm 'Write x'";
+
+fn gate(name: &str, command: &str) -> Value {
+    json!({ "name": name, "command": command })
+}
+
+fn statuses(project: &Project, issue: &str) -> (Value, Value) {
+    let shown = project.issue(issue);
+    let pr = shown["pull_requests"][0]["state"].clone();
+    (shown["status"].clone(), pr)
+}
+
+fn inbox_texts(project: &Project) -> Vec<String> {
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    items.iter().map(|item| text(&item["text"])).collect()
+}
+
+#[test]
+fn files_that_only_the_agents_folder_has_make_no_gate_green() {
+    let command = "test -f target/proof.txt";
+    for (name, evasion) in [("ignored", IN_BUILD_OUTPUT), ("excluded", EXCLUDED)] {
+        let turns = [bash(evasion), create_pr("With proof")];
+        let project = Project::new(
+            "project",
+            &scenarios([worker(turns)]),
+            &json!({ "gates": [gate(name, command)] }),
+        );
+        project.add_issue("Prove it");
+        project.tick_one("worker", "succeeded");
+        // the control: in the agent's own folder the gate passes
+        let agent = project.worktree("SYM-1");
+        let control = project
+            .program("sh")
+            .args(["-c", command])
+            .current_dir(agent)
+            .status();
+        assert!(control.unwrap().success(), "{name}");
+        let found = statuses(&project, "SYM-1");
+        assert_eq!(found, (json!("todo"), json!("rejected")), "{name}");
+        project.assert_sound();
+    }
+}
+
+#[test]
+fn a_gate_that_cannot_pass_on_the_base_either_holds_the_project_after_one_paid_run() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let missing = json!([gate("lint", "no-such-linter --check")]);
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns), approving_judge()]),
+        &json!({ "gates": missing, "max_retry_backoff_ms": 1 }),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.add_issue("Say it twice");
+    // the pull request stays open, no attempt is used up by the gate, and a person reads why
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("review"), json!("open"))
+    );
+    let waits = inbox_texts(&project);
+    let hold = waits
+        .iter()
+        .find(|text| text.contains("on hold"))
+        .unwrap_or_else(|| panic!("{waits:#?}"));
+    for part in [
+        "`lint`",
+        "no-such-linter --check",
+        "exit code 127",
+        "`main`",
+    ] {
+        assert!(hold.contains(part), "{part} is not in {hold}");
+    }
+    // nobody is paid while the gate cannot pass
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let explained = project.ok(&["explain", "SYM-2"]);
+    assert!(
+        explained.contains("until its gates pass on the base"),
+        "{explained}"
+    );
+    project.assert_sound();
+
+    // repaired by a person: the probe passes, the gates of the pull request run again, and a judge approves
+    project.configure_more(&json!({ "gates": [gate("lint", "true")] }));
+    project.ok(&["resume"]);
+    let mut profiles = Vec::new();
+    for _ in 0..4 {
+        profiles.extend(project.tick_wait().iter().map(|run| text(&run["profile"])));
+    }
+    assert!(profiles.contains(&"judge".to_owned()), "{profiles:?}");
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("review"), json!("approved"))
+    );
+    let workers = project.json(&["runs", "list", "--issue", "SYM-1"]);
+    let runs = workers["items"].as_array().unwrap();
+    let paid = runs.iter().filter(|run| run["profile"] == "worker").count();
+    assert_eq!(paid, 1, "{runs:#?}");
+}
+
+#[test]
+fn an_issue_that_repairs_the_gate_is_worked_on_while_the_project_is_held() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new(
+        "project",
+        &scenarios([
+            scenario(
+                "repairs",
+                &json!({ "match_system": WORKER, "match_prompt": "Add the tool" }),
+                [
+                    bash(
+                        "printf '#!/bin/sh\\nexit 0\\n' > tool && chmod +x tool && git add tool && git -c user.name=w -c user.email=w@example.invalid commit -qm 'Add the tool'",
+                    ),
+                    create_pr("Add the tool"),
+                ],
+            ),
+            worker(turns),
+            approving_judge(),
+        ]),
+        &json!({ "gates": [gate("tool", "./tool")], "max_retry_backoff_ms": 1 }),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.json(&["issue", "add", "Add the tool", "--fixes-gate", "tool"]);
+    project.tick_one("worker", "succeeded");
+    assert_eq!(
+        statuses(&project, "SYM-2"),
+        (json!("review"), json!("open"))
+    );
+    project.ok(&["pr", "merge", "SYM-2"]);
+    // the merge moved the base: it is probed at once, and what was held goes on
+    for _ in 0..4 {
+        project.tick_wait();
+    }
+    let status = project.json(&["status"]);
+    assert_eq!(status["holds"], json!([]), "{status:#}");
+}
+
+#[test]
+fn the_same_failure_again_and_again_stops_the_issue_and_a_person_decides() {
+    // a different change each time, and the gate fails in the same way
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            bash(
+                "date +%s%N > attempt.txt && git add attempt.txt && git -c user.name=w -c user.email=w@example.invalid commit -qm 'Try'",
+            ),
+            create_pr("Try"),
+        ])]),
+        &json!({
+            "gates": [gate("proof", "test ! -e attempt.txt || { echo no proof; exit 3; }")],
+            "max_retry_backoff_ms": 1, "judge_enabled": false,
+        }),
+    );
+    project.add_issue("Prove it");
+    for _ in 0..3 {
+        project.tick_one("worker", "succeeded");
+    }
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "blocked", "{issue:#}");
+    assert_eq!(issue["pull_requests"][0]["state"], "open", "{issue:#}");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let waits = inbox_texts(&project);
+    assert!(
+        waits
+            .iter()
+            .any(|text| text.contains("`proof`") && text.contains("3 times in a row")),
+        "{waits:#?}"
+    );
+    project.assert_sound();
+    // it is checked again, and is as red as before
+    let check = project.symphony(&["pr", "check", "SYM-1"]);
+    assert_eq!(check.code, 1, "{check:#?}");
+    assert!(
+        check
+            .stdout
+            .contains("Required gates of pull request 3 are red: proof"),
+        "{check:#?}"
+    );
+    assert_eq!(project.issue("SYM-1")["status"], "blocked");
+    // approved and merged all the same, because a person says so
+    let refused = project.symphony(&["pr", "approve", "SYM-1", "--comment", "Fine."]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    project.ok(&[
+        "pr",
+        "approve",
+        "SYM-1",
+        "--force",
+        "--comment",
+        "The proof follows.",
+    ]);
+    let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    project.ok(&["pr", "merge", "SYM-1", "--force"]);
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
+}
+
+#[test]
+fn gates_that_passed_do_not_run_again_on_the_same_files_unless_a_person_asks() {
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            commit("hello.txt", "hello"),
+            create_pr("Say hello"),
+        ])]),
+        &json!({}),
+    );
+    let count = project.beside.join("count");
+    let command = format!("echo ran >> '{}'; grep -q hello hello.txt", count.display());
+    project.configure_more(&json!({ "gates": [gate("check", &command)], "judge_enabled": false }));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let ran = || std::fs::read_to_string(&count).unwrap().lines().count();
+    assert_eq!(ran(), 1);
+    let check = project.ok(&["pr", "check", "SYM-1"]);
+    assert!(
+        check.contains("The gates of pull request 1 pass."),
+        "{check}"
+    );
+    assert_eq!(ran(), 2, "asked for, they run whatever passed before");
+    // the base gets the same file by another way: the merge result has the tree that passed
+    project.git(&["cherry-pick", "-x", "symphony/SYM-1"]);
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(ran(), 2);
+}
+
+#[test]
+fn gates_run_after_the_set_up_with_the_projects_files_and_are_followed_live() {
+    let turns = [
+        commit(".gitignore", "target/"),
+        create_pr("Ignore build output"),
+    ];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &json!({
+            "worktree": { "setup": "mkdir -p target; echo made > target/made" },
+            "gates": [
+                gate("env", "grep -q KEY=right .env"),
+                gate("set-up-ran", "grep -q made target/made"),
+                { "name": "left", "command": "sleep 0.3; echo left", "parallel": true },
+                { "name": "right", "command": "sleep 0.3; echo right", "parallel": true },
+            ],
+            "judge_enabled": false,
+        }),
+    );
+    std::fs::write(project.root.join(".env"), "KEY=right\n").unwrap();
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let pr = project.json(&["pr", "show", "SYM-1"]);
+    let gates = pr["gates"].as_array().unwrap();
+    let passed: Vec<&Value> = gates.iter().map(|gate| &gate["passed"]).collect();
+    assert_eq!(passed, [true, true, true, true], "{pr:#}");
+    // followed live, each line under its gate's name
+    let runs = project.json(&["runs", "list", "--issue", "SYM-1"]);
+    let run = runs["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|run| run["profile"] == "gates")
+        .unwrap();
+    let log = project.run_file(run["id"].as_str().unwrap(), "log.txt");
+    assert!(
+        log.contains("[left] left") && log.contains("[right] right"),
+        "{log}"
+    );
+    // nothing of the checkout is left
+    let left: Vec<_> = std::fs::read_dir(project.root.join(".symphony-workspaces"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name())
+        .collect();
+    assert_eq!(left, ["SYM-1"]);
+}

@@ -1,0 +1,16 @@
+//! What a gate's failure means: the same one as before, one that the base has too, or a new one
+//! (spec: orchestrator, "Verified, not reported").
+
+mod failure;
+mod output;
+mod route;
+
+pub use failure::{FailurePrint, failure_print};
+pub use output::normal_lines;
+pub use route::{
+    BaseComparison, FIXES_GATE_LABEL, GatesEnd, GatesOutcome, GatesRouting, RepeatedFailure,
+    fixes_gate, needs_base_comparison, route_gates_end,
+};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,289 @@
+//! Which failures are the same, and what each does.
+
+use super::*;
+use crate::Timestamp;
+use crate::id::{IssueId, ProjectId};
+use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueState, Priority};
+use crate::outcome::FailureLimits;
+use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
+
+const CARGO: &str = "   Compiling tool v0.1.0 (/home/a/.symphony-workspaces/_gates-1)
+    Finished `test` profile [unoptimized + debuginfo] target(s) in 0.31s
+     Running unittests src/lib.rs (target/debug/deps/tool-0d9f3c2b1a4e5f60)
+
+running 2 tests
+test adds ... ok
+test divides ... FAILED
+
+---- divides stdout ----
+
+thread 'divides' (48213) panicked at src/lib.rs:12:5:
+assertion `left == right` failed
+  left: 2
+ right: 3
+
+test result: FAILED. 1 passed; 1 failed; finished in 0.02s
+";
+
+const PYTEST: &str = "\u{1b}[31mFAILED\u{1b}[0m tests/test_a.py::test_get - assert 404 == 200
+E   ConnectionRefusedError: ('127.0.0.1', 48213)
+tmp_path = PosixPath('/tmp/pytest-of-ada/pytest-17/test_get0')
+2026-11-22 07:26:27,040 INFO begin
+============ 1 failed, 3 passed in 0.31 seconds ============
+";
+
+fn lines(output: &str, folder: &str) -> Vec<String> {
+    normal_lines(output, &[folder]).into_iter().collect()
+}
+
+#[test]
+fn what_differs_from_run_to_run_is_left_out() {
+    let again = CARGO
+        .replace("0.31s", "12.9s")
+        .replace("0.02s", "118ms")
+        .replace("48213", "51877")
+        .replace("0d9f3c2b1a4e5f60", "77aa00112233bbcc")
+        .replace("_gates-1", "_gates-2")
+        .replace(
+            "test adds ... ok\ntest divides ... FAILED",
+            "test divides ... FAILED\ntest adds ... ok",
+        );
+    let first = lines(CARGO, "/home/a/.symphony-workspaces/_gates-1");
+    assert_eq!(
+        first,
+        lines(&again, "/home/a/.symphony-workspaces/_gates-2")
+    );
+    assert!(first.contains(&"left: 2".to_owned()), "{first:?}");
+    assert!(
+        first.contains(&"thread 'divides' (<id>) panicked at src/lib.rs:12:5:".to_owned()),
+        "{first:?}"
+    );
+
+    let again = PYTEST
+        .replace("0.31 seconds", "1.44 seconds")
+        .replace("48213", "33333")
+        .replace("pytest-17", "pytest-18")
+        .replace("07:26:27,040", "23:59:59,999")
+        .replace("2026-11-22", "2027-01-01")
+        .replace("\u{1b}[31m", "");
+    assert_eq!(lines(PYTEST, ""), lines(&again, ""));
+    let plain = lines(PYTEST, "");
+    assert!(
+        plain.contains(&"FAILED tests/test_a.py::test_get - assert 404 == 200".to_owned()),
+        "{plain:?}"
+    );
+}
+
+#[test]
+fn what_says_something_is_kept() {
+    for (from, to) in [
+        ("test divides ... FAILED", "test adds ... FAILED"),
+        ("left: 2", "left: 4"),
+        ("src/lib.rs:12:5", "src/lib.rs:13:5"),
+        ("1 passed; 1 failed", "0 passed; 2 failed"),
+    ] {
+        let other = CARGO.replace(from, to);
+        assert_ne!(other, CARGO);
+        assert_ne!(lines(CARGO, ""), lines(&other, ""), "{from}");
+    }
+}
+
+#[test]
+fn single_words() {
+    for (word, normal) in [
+        ("0.31s", "<time>"),
+        ("(12ms)", "(<time>)"),
+        ("1m 30s", "<time> <time>"),
+        ("took 3 seconds", "took <time>"),
+        ("12:30:01", "<time>"),
+        ("2026-11-22T07:26:27.040Z", "<time>"),
+        ("0x7ffe12", "<id>"),
+        ("3f2a9c1", "<id>"),
+        ("deadbeef", "deadbeef"),
+        ("expected 404", "expected 404"),
+        ("port 65535", "port <id>"),
+        ("v1.2.3", "v1.2.3"),
+        ("/tmp/a8f/b/out.txt:3", "<tmp>/out.txt:3"),
+        ("50%\r100%", "100%"),
+        ("\u{1b}[1;32mok\u{1b}[0m", "ok"),
+        ("é 1µs", "é <time>"),
+    ] {
+        let found: Vec<String> = normal_lines(word, &[]).into_iter().collect();
+        assert_eq!(found, [normal], "{word}");
+    }
+    assert!(normal_lines("\n  \nCompiling x v1\n", &[]).is_empty());
+}
+
+fn gate(name: &str, exit_code: Option<i32>, output: &str) -> VerifiedGate {
+    VerifiedGate {
+        name: name.into(),
+        required: true,
+        passed: exit_code == Some(0),
+        exit_code,
+        duration_ms: 1,
+        output: output.into(),
+        cached: false,
+    }
+}
+
+fn gates(results: &[VerifiedGate]) -> VerifiedGates {
+    VerifiedGates {
+        commit: "c".into(),
+        results: results.to_vec(),
+    }
+}
+
+#[test]
+fn a_print_names_the_red_required_gates_only() {
+    let print = |results: &[VerifiedGate]| failure_print(&gates(results), &["/x"]);
+    let red = gate("test", Some(1), "in /x/a.rs: 3s");
+    assert_eq!(print(&[gate("test", Some(0), "")]), None);
+    assert_eq!(print(&[]), None);
+    let optional = VerifiedGate {
+        required: false,
+        ..red.clone()
+    };
+    assert_eq!(print(&[optional.clone()]), None);
+    let first = print(&[red.clone()]).unwrap();
+    assert_eq!(Some(&first), print(&[optional, red.clone()]).as_ref());
+    let slower = gate("test", Some(1), "in /x/a.rs: 19s");
+    assert_eq!(Some(&first), print(&[slower]).as_ref());
+    for other in [
+        gate("lint", Some(1), "in /x/a.rs: 3s"),
+        gate("test", Some(2), "in /x/a.rs: 3s"),
+        gate("test", None, "in /x/a.rs: 3s"),
+        gate("test", Some(1), "in /x/b.rs: 3s"),
+    ] {
+        assert_ne!(Some(&first), print(&[other]).as_ref());
+    }
+    assert_eq!(FailurePrint::stored(first.as_str()), first);
+}
+
+#[test]
+fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
+    let seen = RepeatedFailure {
+        on_same_files: 0,
+        in_a_row: 1,
+    };
+    let never = RepeatedFailure::default();
+    for (gates, repeated, expected) in [
+        (gates(&[gate("test", Some(0), "")]), seen, false),
+        (gates(&[gate("test", Some(1), "")]), never, false),
+        (gates(&[gate("test", Some(1), "")]), seen, true),
+        (gates(&[gate("test", Some(127), "")]), never, true),
+        (gates(&[gate("test", Some(126), "")]), never, true),
+        (gates(&[gate(SET_UP_GATE, Some(1), "")]), never, true),
+        (gates(&[gate("test", None, "")]), never, false),
+    ] {
+        assert_eq!(
+            needs_base_comparison(&gates, repeated),
+            expected,
+            "{gates:?}"
+        );
+    }
+}
+
+fn issue(state: IssueState, labels: &[&str], counts: (u32, u32)) -> Issue {
+    Issue {
+        id: IssueId::parse("SYM-1").unwrap(),
+        project: ProjectId::parse("p").unwrap(),
+        title: "t".into(),
+        description: String::new(),
+        state,
+        priority: Priority::None,
+        size: None,
+        labels: labels.iter().map(|&label| label.into()).collect(),
+        parent: None,
+        depends_on: vec![],
+        external_id: None,
+        created_at: Timestamp::UNIX_EPOCH,
+        updated_at: Timestamp::UNIX_EPOCH,
+        counts: AttemptCounts {
+            consecutive_failures: counts.0,
+            total_runs: counts.1,
+        },
+    }
+}
+
+fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u32)) -> String {
+    let gates = gates(&[gate("test", Some(exit_code), "no")]);
+    let print = failure_print(&gates, &[]);
+    let end = GatesEnd {
+        issue,
+        gates: &gates,
+        print: print.as_ref(),
+        base,
+        repeated: RepeatedFailure {
+            on_same_files: repeated.0,
+            in_a_row: repeated.1,
+        },
+        limits: FailureLimits {
+            max_retries: 4,
+            max_backoff_ms: 300_000,
+            breaker_target: BreakerTarget::Backlog,
+        },
+    };
+    let routing = route_gates_end(&end, Timestamp::UNIX_EPOCH);
+    let counts = routing.counts;
+    let event = routing.event.map_or("-", |event| event.name());
+    let retry = routing.retry.map_or("-".to_owned(), |retry| {
+        format!("{}s: {}", retry.due_at.as_second(), retry.reason)
+    });
+    let comment = if routing.comment.is_some() {
+        " | comment"
+    } else {
+        ""
+    };
+    format!(
+        "{:?} | {event} | {}/{} | {retry}{comment}",
+        routing.outcome, counts.consecutive_failures, counts.total_runs
+    )
+}
+
+#[test]
+fn every_result_has_its_route() {
+    use BaseComparison::{Different, NotMade, SameFailure};
+    let review = issue(IssueState::Review, &[], (1, 2));
+    let table = [
+        (route(&review, 0, NotMade, (0, 0)), "Passed | - | 0/2 | -"),
+        (
+            route(&review, 1, NotMade, (0, 0)),
+            "Rejected | review_rejected | 2/2 | 18s: the gate `test` failed on its pull request",
+        ),
+        (route(&review, 1, SameFailure, (0, 0)), "Held | - | 1/2 | -"),
+        (route(&review, 1, SameFailure, (1, 5)), "Held | - | 1/2 | -"),
+        (
+            route(&review, 1, Different, (0, 1)),
+            "Rejected | review_rejected | 2/2 | 18s: the gate `test` failed on its pull request",
+        ),
+        (
+            route(&review, 1, Different, (1, 1)),
+            "Stopped | gates_stopped | 2/2 | -",
+        ),
+        (
+            route(&review, 1, Different, (0, 2)),
+            "Stopped | gates_stopped | 2/2 | -",
+        ),
+        // who repairs the gate is not held for it
+        (
+            route(
+                &issue(IssueState::Review, &["fixes-gate:test"], (0, 1)),
+                1,
+                SameFailure,
+                (0, 0),
+            ),
+            "Rejected | review_rejected | 1/1 | 10s: the gate `test` failed on its pull request",
+        ),
+        (
+            route(&issue(IssueState::Review, &[], (3, 3)), 1, NotMade, (0, 0)),
+            "Rejected | breaker_opened | 4/3 | - | comment",
+        ),
+        (
+            route(&issue(IssueState::Todo, &[], (1, 1)), 1, NotMade, (0, 0)),
+            "Recorded | - | 1/1 | -",
+        ),
+    ];
+    for (found, expected) in table {
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,157 @@
+//! Gates as jobs of a tick: those of pull requests, and the probe of a base on which they failed.
+//!
+//! They cost no provider and no attempt, so that neither a provider's hold nor a spending cap nor an
+//! open breaker stands in their way, and they have slots of their own.
+
+use super::plan::{Plan, StartRun, Waiting, tier};
+use super::predicate::{gates_hold, is_probed, no_base, stands};
+use super::project_agents::wizard_comes_first;
+use super::reason::Reason;
+use super::snapshot::{GatesState, Hold, HoldScope, ReviewCandidate, ReviewSubject, Snapshot};
+use crate::Timestamp;
+use crate::agent::AgentType;
+use crate::id::ProjectId;
+use crate::issue::Priority;
+use crate::run::RunTarget;
+
+/// Returns every reason, slots apart, why the gates of a pull request do not run now.
+pub fn gates_obstacles(
+    review: &ReviewCandidate,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let live = |run: &&super::LiveRun| run.issue.as_ref() == Some(&review.issue);
+    if let Some(live) = snapshot.live.iter().find(live) {
+        reasons.push(Reason::Running {
+            run: live.run.clone(),
+        });
+    }
+    reasons.extend(common(&review.project, snapshot, now));
+    if !review.fixes_gate {
+        reasons.extend(gates_hold(&review.project, snapshot));
+    }
+    if let GatesState::Pending { due_at, problem } = &review.gates
+        && *due_at > now
+    {
+        reasons.push(Reason::GatesDelayed {
+            until: *due_at,
+            problem: problem.clone().unwrap_or_default(),
+        });
+    }
+    reasons
+}
+
+/// Returns the run of a review's gates where it can start.
+pub(super) fn start(
+    review: &ReviewCandidate,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Option<Waiting> {
+    let (GatesState::Pending { .. }, ReviewSubject::PullRequest(pr)) =
+        (&review.gates, &review.subject)
+    else {
+        return None;
+    };
+    gates_obstacles(review, snapshot, now)
+        .is_empty()
+        .then(|| Waiting {
+            tier: tier::REVIEW,
+            priority: review.priority,
+            created_at: review.created_at,
+            start: gates_run(
+                &review.project,
+                RunTarget::Gates(review.issue.clone(), *pr),
+                Vec::new(),
+            ),
+        })
+}
+
+/// Returns the probes of bases on which gates failed: one for each hold whose time has come.
+pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Vec<Waiting> {
+    let mut waiting = Vec::new();
+    for hold in &snapshot.holds {
+        let HoldScope::Gates(project) = &hold.scope else {
+            continue;
+        };
+        let reasons = probe_obstacles(hold, project, snapshot, now);
+        if reasons.is_empty() {
+            waiting.push(Waiting {
+                tier: tier::REVIEW,
+                priority: Priority::None,
+                created_at: hold.placed_at,
+                start: gates_run(project, RunTarget::Project, vec![hold.scope.clone()]),
+            });
+        } else {
+            plan.wait_project(project.clone(), AgentType::Gates, reasons);
+        }
+    }
+    waiting
+}
+
+fn probe_obstacles(
+    hold: &Hold,
+    project: &ProjectId,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<Reason> {
+    let mut reasons = common(project, snapshot, now);
+    let live = |run: &&super::LiveRun| {
+        run.project == *project && run.agent == AgentType::Gates && run.issue.is_none()
+    };
+    if let Some(live) = snapshot.live.iter().find(live) {
+        reasons.push(Reason::Running {
+            run: live.run.clone(),
+        });
+    } else if stands(hold, now) || is_probed(hold, snapshot) {
+        reasons.push(Reason::RanRecently { until: hold.until });
+    }
+    reasons
+}
+
+/// Returns the reasons that concern every run of gates of a project.
+fn common(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    if snapshot.paused {
+        reasons.push(Reason::Paused);
+    }
+    match snapshot.projects.get(project) {
+        None => reasons.push(Reason::ProjectBroken {
+            problem: "the project is not configured".to_owned(),
+        }),
+        Some(view) => {
+            reasons.extend(view.broken.as_ref().map(|problem| Reason::ProjectBroken {
+                problem: problem.clone(),
+            }));
+            reasons.extend(no_base(view));
+            if wizard_comes_first(project, view, snapshot) {
+                reasons.push(Reason::WizardFirst);
+            }
+        }
+    }
+    let full = |hold: &&Hold| hold.scope == HoldScope::Everything && stands(hold, now);
+    if let Some(hold) = snapshot.holds.iter().find(full) {
+        reasons.push(Reason::Held {
+            scope: hold.scope.clone(),
+            until: hold.until,
+            why: hold.reason.clone(),
+        });
+    }
+    reasons
+}
+
+/// A run of gates. It has no provider: nothing is asked of a model.
+fn gates_run(project: &ProjectId, target: RunTarget, probes: Vec<HoldScope>) -> StartRun {
+    StartRun {
+        project: project.clone(),
+        target,
+        agent: AgentType::Gates,
+        phase: None,
+        attempt: 1,
+        provider: NO_PROVIDER.to_owned(),
+        probes,
+    }
+}
+
+/// What stands for the provider of a run that needs none.
+pub const NO_PROVIDER: &str = "none";

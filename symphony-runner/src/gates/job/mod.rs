@@ -1,0 +1,403 @@
+//! A run of gates, in a process of its own: those of a pull request, or the probe of a base.
+//!
+//! It has what every run has: a claim, a lock that is held, a marker, a log, an end that is recorded
+//! once. A dead one is found by the next tick, and the gates are due again.
+
+mod compare;
+mod start;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use symphony_core::Timestamp;
+use symphony_core::config::Gate;
+use symphony_core::failure::ErrorClass;
+use symphony_core::gates::{BaseComparison, failure_print, needs_base_comparison};
+use symphony_core::id::{IssueId, PrId};
+use symphony_core::listing::list_few;
+use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
+use symphony_core::run::{RunError, RunStatus, RunTarget};
+use symphony_core::tick::HoldScope;
+use symphony_mcp::StoreThread;
+use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart};
+use symphony_workspace::{CommitId, Repository};
+
+use self::compare::compare_with_base;
+use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
+use super::proof::{Proof, Proven};
+use crate::error::RunnerError;
+use crate::process::Supervision;
+use crate::repository::open_repository;
+use crate::supervise::{AgentOutcome, Job};
+
+pub use start::check_pr;
+pub(crate) use start::start_gates;
+
+/// How often a run of gates asks whether a person wants its end.
+const CANCEL_LOOK: Duration = Duration::from_millis(500);
+/// First wait before the base is probed again; it doubles with each probe that fails.
+const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
+/// Gates that a hold names; the rest is counted.
+const NAMES_MAX: usize = 3;
+/// Characters of a gate's last line of output that a hold quotes.
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// What a run of gates came to, for its exit handling.
+#[derive(Debug)]
+pub(crate) struct GatesEnded {
+    pub(crate) outcome: AgentOutcome,
+    pub(crate) gates: GatesAtEnd,
+    pub(crate) hold: Option<NewHold>,
+}
+
+/// Runs the gates that the run was claimed for.
+pub(crate) async fn run_gates_job(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+) -> GatesEnded {
+    let gated = gates_of_target(job, store, supervision);
+    tokio::pin!(gated);
+    let ended = loop {
+        tokio::select! {
+            ended = &mut gated => break Some(ended),
+            () = tokio::time::sleep(CANCEL_LOOK) => {
+                if is_cancelled(job, store).await {
+                    break None;
+                }
+            }
+        }
+    };
+    match ended {
+        Some(Ok(ended)) => ended,
+        Some(Err(error)) => {
+            clear(job, supervision).await;
+            GatesEnded::not_run(&error)
+        }
+        None => {
+            clear(job, supervision).await;
+            GatesEnded::cancelled()
+        }
+    }
+}
+
+/// Clears away what a run of gates left whose supervisor died; its processes are over.
+pub(crate) fn clear_dead_gates(job: &Job<'_>) -> Result<(), RunnerError> {
+    let repository = open_repository(&job.project, &job.config)?;
+    remove_checkout(&repository, &job.run.id)
+}
+
+/// Ends what still runs, then removes the checkout. What stays is removed by the next tick.
+async fn clear(job: &Job<'_>, supervision: &Supervision) {
+    if let Err(error) = supervision.end_rest().await {
+        tracing::warn!(%error, "processes of gates are left");
+    } else if let Err(error) = clear_dead_gates(job) {
+        tracing::warn!(%error, "the checkout of the gates stays for now");
+    }
+}
+
+async fn is_cancelled(job: &Job<'_>, store: &StoreThread) -> bool {
+    let run = job.run.id.clone();
+    let asked = store.call(move |store| store.cancel_requested(&run)).await;
+    matches!(asked, Ok(Ok(true)))
+}
+
+async fn gates_of_target(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+) -> Result<GatesEnded, RunnerError> {
+    let repository = open_repository(&job.project, &job.config)?;
+    record_start(job, store, &repository).await?;
+    match &job.run.target {
+        RunTarget::Gates(issue, pr) => {
+            let of = (issue.clone(), *pr);
+            gates_of_pr(job, store, supervision, &repository, of).await
+        }
+        _ => gates_of_base(job, store, supervision, &repository).await,
+    }
+}
+
+async fn record_start(
+    job: &Job<'_>,
+    store: &StoreThread,
+    repository: &Repository,
+) -> Result<(), RunnerError> {
+    let path = checkout_path(repository, &job.run.id)?;
+    let relative = path.strip_prefix(&job.project.root).unwrap_or(&path);
+    let start = RunStart {
+        worktree: Some(relative.display().to_string()),
+        metadata: serde_json::json!({}),
+        ..RunStart::default()
+    };
+    let (context, run) = (job.as_run(), job.run.id.clone());
+    store
+        .call(move |store| store.record_start(&context, &run, &start))
+        .await??;
+    Ok(())
+}
+
+async fn gates_of_pr(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    repository: &Repository,
+    (issue, id): (IssueId, PrId),
+) -> Result<GatesEnded, RunnerError> {
+    let of = issue.clone();
+    let open = store.call(move |store| store.open_pr(&of)).await??;
+    let Some(pr) = open.filter(|pr| pr.id == id) else {
+        return Ok(GatesEnded::cancelled());
+    };
+    let head = commit_of(&pr)?;
+    let request = request(job, repository);
+    let proof = Proof::of(request, head, job.config.gates.clone())?;
+    let fresh = pr.gates_wait.fresh;
+    let proven = run_remembered(job, store, supervision, &proof, fresh).await?;
+    let folder = checkout_path(repository, &job.run.id)?;
+    let folder = folder.display().to_string();
+    let tree = proof.tree().as_str().to_owned();
+    let print = failure_print(&proven.gates, &[&folder]);
+    let base = match &print {
+        None => BaseComparison::NotMade,
+        Some(print) => {
+            let (of, tree, print) = (issue.clone(), tree.clone(), print.clone());
+            let repeated = store
+                .call(move |store| store.repeated_gate_failure(&of, &tree, &print))
+                .await??;
+            if needs_base_comparison(&proven.gates, repeated) {
+                compare_with_base(job, supervision, repository, &proven.gates, &folder).await?
+            } else {
+                BaseComparison::NotMade
+            }
+        }
+    };
+    let hold = (base == BaseComparison::SameFailure)
+        .then(|| base_hold(job, repository, &proven.gates))
+        .transpose()?;
+    Ok(GatesEnded {
+        outcome: outcome_of(&proven.gates, base),
+        gates: GatesAtEnd::Found(GatesFound::Ran {
+            gates: proven.gates,
+            tree,
+            print,
+            base,
+        }),
+        hold,
+    })
+}
+
+/// The probe of a base on which gates failed.
+async fn gates_of_base(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    repository: &Repository,
+) -> Result<GatesEnded, RunnerError> {
+    let base = repository.base()?;
+    let request = request(job, repository);
+    let proof = Proof::of(request, base.commit, job.config.gates.clone())?;
+    let proven = run_remembered(job, store, supervision, &proof, false).await?;
+    let (hold, base) = if proven.gates.green() {
+        (None, BaseComparison::NotMade)
+    } else {
+        let hold = base_hold(job, repository, &proven.gates)?;
+        (Some(hold), BaseComparison::SameFailure)
+    };
+    Ok(GatesEnded {
+        outcome: outcome_of(&proven.gates, base),
+        gates: GatesAtEnd::Due,
+        hold,
+    })
+}
+
+fn request<'r>(job: &'r Job<'_>, repository: &'r Repository) -> CheckoutRequest<'r> {
+    CheckoutRequest {
+        installation: job.installation,
+        config: &job.config,
+        repository,
+        id: &job.run.id,
+        logs: job.paths.dir.clone(),
+    }
+}
+
+/// Runs gates, except those that passed before on the same files, and remembers what passed now.
+async fn run_remembered(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    proof: &Proof<'_>,
+    fresh: bool,
+) -> Result<Proven, RunnerError> {
+    let passed = if fresh {
+        BTreeSet::new()
+    } else {
+        let (keys, now) = (proof.keys().to_vec(), Timestamp::now());
+        store
+            .call(move |store| store.gate_passes(&keys, now))
+            .await??
+    };
+    note_progress(job, store, &job.config.gates, passed.len()).await?;
+    let proven = proof.run(supervision, &passed).await?;
+    let (project, passes) = (job.project.id.clone(), proven.passes.clone());
+    store
+        .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
+        .await??;
+    Ok(proven)
+}
+
+async fn note_progress(
+    job: &Job<'_>,
+    store: &StoreThread,
+    gates: &[Gate],
+    passed: usize,
+) -> Result<(), RunnerError> {
+    let names = list_few(gates.iter().map(|gate| gate.name.as_str()), NAMES_MAX);
+    let known = if passed == 0 {
+        String::new()
+    } else {
+        format!(" ({passed} passed before on the same files)")
+    };
+    let progress = RunProgress {
+        last_event: format!("gates run: {names}{known}"),
+        usage: job.run.usage,
+    };
+    let (context, run) = (job.as_run(), job.run.id.clone());
+    store
+        .call(move |store| store.record_progress(&context, &run, &progress))
+        .await??;
+    Ok(())
+}
+
+/// The hold of a project whose gates fail on its base: what fails there, in words.
+fn base_hold(
+    job: &Job<'_>,
+    repository: &Repository,
+    gates: &VerifiedGates,
+) -> Result<NewHold, RunnerError> {
+    let base = repository.base()?;
+    let red: Vec<String> = gates
+        .results
+        .iter()
+        .filter(|gate| gate.is_red())
+        .map(|gate| describe(job, gate))
+        .collect();
+    let reason = format!(
+        "on `{}` at {}, too: {}",
+        base.branch,
+        base.commit.as_str().get(..7).unwrap_or_default(),
+        list_few(red.iter().map(String::as_str), NAMES_MAX)
+    );
+    Ok(NewHold {
+        scope: HoldScope::Gates(job.project.id.clone()),
+        class: ErrorClass::BaseGatesFailed,
+        reason,
+        until: None,
+        first_ms: PROBE_DELAY_MS,
+    })
+}
+
+/// Says which gate failed, with which command, how, and what it printed last.
+fn describe(job: &Job<'_>, gate: &VerifiedGate) -> String {
+    let line = job
+        .config
+        .gates
+        .iter()
+        .find(|configured| configured.name == gate.name)
+        .map(|configured| &configured.command)
+        .or(job.config.worktree.setup.as_ref());
+    let command = line.map_or_else(String::new, |line| format!(" (`{line}`)"));
+    let how = gate.exit_code.map_or_else(
+        || "did not end".to_owned(),
+        |code| format!("exit code {code}"),
+    );
+    let last = gate
+        .output
+        .lines()
+        .rev()
+        .find(|line| !line.trim().is_empty());
+    let last: String = last
+        .unwrap_or_default()
+        .trim()
+        .chars()
+        .take(QUOTE_CHARS_MAX)
+        .collect();
+    let quote = if last.is_empty() {
+        String::new()
+    } else {
+        format!(": {last}")
+    };
+    format!("`{}`{command} failed with {how}{quote}", gate.name)
+}
+
+fn commit_of(pr: &PullRequest) -> Result<CommitId, RunnerError> {
+    CommitId::parse(&pr.head_commit)
+        .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))
+}
+
+fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {
+    let red: Vec<&VerifiedGate> = gates.results.iter().filter(|gate| gate.is_red()).collect();
+    let names = list_few(red.iter().map(|gate| gate.name.as_str()), NAMES_MAX);
+    if gates.green() {
+        return AgentOutcome {
+            status: RunStatus::Succeeded,
+            error: None,
+            exit_code: None,
+            usage: None,
+            output_tail: String::new(),
+            metadata: serde_json::Map::new(),
+            hold_until: None,
+        };
+    }
+    let class = if base == BaseComparison::SameFailure {
+        ErrorClass::BaseGatesFailed
+    } else {
+        ErrorClass::GatesRed
+    };
+    let mut outcome = AgentOutcome::failed(
+        RunStatus::Failed,
+        RunError {
+            class,
+            message: format!("red: {names}"),
+        },
+    );
+    outcome.output_tail = red
+        .last()
+        .map_or_else(String::new, |gate| gate.output.clone());
+    outcome
+}
+
+impl GatesEnded {
+    /// Gates that could not be run.
+    fn not_run(error: &RunnerError) -> Self {
+        Self {
+            outcome: AgentOutcome::not_started(error),
+            gates: GatesAtEnd::Found(GatesFound::NotRun {
+                problem: error.to_string(),
+            }),
+            hold: None,
+        }
+    }
+
+    /// Gates whose supervisor died.
+    pub(crate) fn crashed(outcome: AgentOutcome) -> Self {
+        Self {
+            outcome,
+            gates: GatesAtEnd::Due,
+            hold: None,
+        }
+    }
+
+    /// Gates that a person ended, or that are about nothing any more.
+    fn cancelled() -> Self {
+        let error = RunError {
+            class: ErrorClass::Cancelled,
+            message: "the run of gates was ended".to_owned(),
+        };
+        Self {
+            outcome: AgentOutcome::failed(RunStatus::Cancelled, error),
+            gates: GatesAtEnd::Due,
+            hold: None,
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Starting the gates of a pull request outside of a tick: at the end of the run that opened it, or
+//! because a person asks for them.
+
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{PrId, RunId};
+use symphony_core::pull_request::PullRequest;
+use symphony_core::run::{ProtectionLevel, Run, RunTarget};
+use symphony_core::tick::{LeftoverOwner, NO_PROVIDER, SlotLimits, StartRun};
+use symphony_store::{ClaimLimits, ClaimRefusal, ClaimRequest, Context, Project, Store};
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::RunPaths;
+use crate::process::{DetachedSupervisor, RunLock};
+use crate::supervise::{SuperviseMode, launch_supervisor};
+
+/// Claims a run of a pull request's gates and starts its supervisor.
+///
+/// A tick would start it, too: here it starts without waiting for the next one. The claim decides,
+/// as it does for a tick, so that both may try at once.
+///
+/// # Errors
+/// When the claim cannot be written or the supervisor not be started. A refusal is no error.
+pub(crate) fn start_gates(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+    pr: &PullRequest,
+) -> Result<Result<(Run, DetachedSupervisor), ClaimRefusal>, RunnerError> {
+    let id = RunId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a run id");
+    let paths = RunPaths::new(&project.root, &id);
+    paths.create()?;
+    let lock = RunLock::acquire(paths.lock())?;
+    let request = ClaimRequest {
+        run: id,
+        start: StartRun {
+            project: project.id.clone(),
+            target: RunTarget::Gates(pr.issue.clone(), pr.id),
+            agent: AgentType::Gates,
+            phase: None,
+            attempt: 1,
+            provider: NO_PROVIDER.to_owned(),
+            probes: Vec::new(),
+        },
+        protection: ProtectionLevel::None,
+    };
+    let limits = ClaimLimits {
+        slots: SlotLimits {
+            gates: installation.gate_slots(),
+            ..SlotLimits::default()
+        },
+        ..ClaimLimits::default()
+    };
+    let context = Context::system(Timestamp::now());
+    let claims = store.claim(&context, &[request], &limits)?;
+    match claims.into_iter().next() {
+        Some(Ok(run)) => {
+            let supervisor =
+                launch_supervisor(installation, project, &run.id, lock, SuperviseMode::Run)?;
+            Ok(Ok((run, supervisor)))
+        }
+        Some(Err(refusal)) => {
+            drop(lock);
+            paths.tidy(LeftoverOwner::Nobody)?;
+            Ok(Err(refusal))
+        }
+        None => Err(RunnerError::refused("the claim was not answered")),
+    }
+}
+
+/// Has the gates of an open pull request run anew because a person asks for it, whatever passed
+/// before; returns the run. None when no slot is free: a tick starts them then.
+///
+/// # Errors
+/// When the pull request is not open, a run is at work on its issue, or the gates cannot be started.
+pub fn check_pr(
+    installation: &Installation,
+    store: &mut Store,
+    context: &Context,
+    id: PrId,
+) -> Result<Option<RunId>, RunnerError> {
+    let pr = store.request_gates(context, id)?;
+    let project = store.project(&pr.project)?;
+    match start_gates(installation, store, &project, &pr)? {
+        Ok((run, _supervisor)) => Ok(Some(run.id)),
+        Err(ClaimRefusal::NoSlot) => Ok(None),
+        Err(refusal) => Err(RunnerError::refused(format!(
+            "the gates of pull request {id} do not start now: {refusal}"
+        ))),
+    }
+}

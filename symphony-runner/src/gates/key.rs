@@ -1,0 +1,130 @@
+//! What the result of a gate depends on, as one digest: a gate that passed need not run again while
+//! it is equal.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+use symphony_core::config::Gate;
+use symphony_workspace::CommitId;
+
+use super::checkout::CheckoutRequest;
+use crate::environment::RUN_MARKER;
+use crate::error::RunnerError;
+
+/// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
+const VERSION: &str = "symphony-gate-1";
+
+/// Variables that say where a command was started from, not what it does: cron sets none of them.
+const IGNORED_VARIABLES: &[&str] = &[
+    RUN_MARKER,
+    "COLORTERM",
+    "LOGNAME",
+    "SHELL",
+    "TERM",
+    "USER",
+    "XDG_RUNTIME_DIR",
+];
+
+/// Programs of toolchains: with another version of one of them a gate may come out differently.
+const TOOLS: &[&str] = &[
+    "bun", "bundle", "cargo", "cc", "clang", "cmake", "composer", "deno", "dotnet", "elixir",
+    "gcc", "go", "gradle", "java", "javac", "make", "mix", "mvn", "node", "npm", "php", "pip",
+    "pnpm", "poetry", "python", "python3", "ruby", "rustc", "sh", "swift", "tox", "uv", "yarn",
+];
+
+/// Returns the digest of each gate on a tree, in the order of the gates.
+///
+/// # Errors
+/// When the files that a checkout gets copied cannot be listed.
+pub(super) fn gate_keys(
+    request: &CheckoutRequest<'_>,
+    environment: &BTreeMap<OsString, OsString>,
+    tree: &CommitId,
+    gates: &[Gate],
+) -> Result<Vec<String>, RunnerError> {
+    let mut common = Sha256::new();
+    add(&mut common, VERSION.as_bytes());
+    add(&mut common, tree.as_str().as_bytes());
+    add(&mut common, request.repository.copied_digest()?.as_bytes());
+    add(&mut common, &json(&request.config.worktree.setup));
+    add_environment(&mut common, environment);
+    add_tools(&mut common, environment);
+    let key = |gate: &Gate| {
+        let mut digest = common.clone();
+        add(&mut digest, gate.name.as_bytes());
+        add(&mut digest, &json(&gate.command));
+        let bytes = digest.finalize();
+        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    Ok(gates.iter().map(key).collect())
+}
+
+fn json(value: &impl serde::Serialize) -> Vec<u8> {
+    serde_json::to_vec(value).expect("a command line has string keys only")
+}
+
+/// Adds bytes with their length, so that two values are never taken for one.
+fn add(digest: &mut Sha256, bytes: &[u8]) {
+    digest.update((bytes.len() as u64).to_le_bytes());
+    digest.update(bytes);
+}
+
+fn add_environment(digest: &mut Sha256, environment: &BTreeMap<OsString, OsString>) {
+    for (name, value) in environment {
+        if !IGNORED_VARIABLES.iter().any(|ignored| name == ignored) {
+            add(digest, name.as_bytes());
+            add(digest, value.as_bytes());
+        }
+    }
+}
+
+/// Adds which programs the search path leads to, and how old they are. A proxy of `rustup` is the
+/// same file for every toolchain, so its settings and the folder of its toolchains are added, too.
+fn add_tools(digest: &mut Sha256, environment: &BTreeMap<OsString, OsString>) {
+    let variable = |name: &str| environment.get(OsStr::new(name));
+    let folders: Vec<&OsStr> = variable("PATH")
+        .map(|path| {
+            path.as_bytes()
+                .split(|byte| *byte == b':')
+                .map(OsStr::from_bytes)
+                .collect()
+        })
+        .unwrap_or_default();
+    for tool in TOOLS {
+        let found = folders.iter().find_map(|folder| {
+            let path = Path::new(folder).join(tool);
+            path.is_file().then_some(path)
+        });
+        if let Some(path) = found {
+            let real = path.canonicalize().unwrap_or(path);
+            add(digest, tool.as_bytes());
+            add_stat(digest, &real);
+        }
+    }
+    let rustup = variable("RUSTUP_HOME")
+        .map(|home| Path::new(home).to_owned())
+        .or_else(|| Some(Path::new(variable("HOME")?).join(".rustup")));
+    if let Some(rustup) = rustup {
+        add_stat(digest, &rustup.join("settings.toml"));
+        add_stat(digest, &rustup.join("toolchains"));
+        add_stat(digest, &rustup.join("update-hashes"));
+    }
+}
+
+fn add_stat(digest: &mut Sha256, path: &Path) {
+    add(digest, path.as_os_str().as_bytes());
+    if let Ok(meta) = path.metadata() {
+        for value in [
+            meta.ino(),
+            meta.len(),
+            meta.mtime().cast_unsigned(),
+            meta.mtime_nsec().cast_unsigned(),
+        ] {
+            digest.update(value.to_le_bytes());
+        }
+    }
+}

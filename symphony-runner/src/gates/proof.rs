@@ -1,0 +1,161 @@
+//! What gates say about a commit: the one path of pull requests, merges and plans.
+
+use std::collections::BTreeSet;
+
+use symphony_core::config::Gate;
+use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
+use symphony_store::GatePass;
+use symphony_workspace::{CommitId, Failpoint};
+
+use super::checkout::{CheckoutRequest, GateCheckout};
+use super::key::gate_keys;
+use crate::error::RunnerError;
+use crate::process::Supervision;
+
+/// Gates on a commit, before they have run.
+#[derive(Debug)]
+pub(crate) struct Proof<'a> {
+    request: CheckoutRequest<'a>,
+    commit: CommitId,
+    tree: CommitId,
+    gates: Vec<Gate>,
+    keys: Vec<String>,
+}
+
+/// What came of running them.
+#[derive(Debug)]
+pub(crate) struct Proven {
+    /// The results, in the order of the gates.
+    pub(crate) gates: VerifiedGates,
+    /// Those that ran and passed: they need not run again on the same files.
+    pub(crate) passes: Vec<GatePass>,
+}
+
+impl<'a> Proof<'a> {
+    /// Prepares gates on a commit: finds out what their results depend on.
+    ///
+    /// # Errors
+    /// When the commit is not here, or the files to copy cannot be listed.
+    pub(crate) fn of(
+        request: CheckoutRequest<'a>,
+        commit: CommitId,
+        gates: Vec<Gate>,
+    ) -> Result<Self, RunnerError> {
+        let tree = request.repository.tree_of(&commit)?;
+        let keys = gate_keys(&request, &request.environment(), &tree, &gates)?;
+        Ok(Self {
+            request,
+            commit,
+            tree,
+            gates,
+            keys,
+        })
+    }
+
+    /// Returns the digests under which passes are remembered, in the order of the gates.
+    pub(crate) fn keys(&self) -> &[String] {
+        &self.keys
+    }
+
+    /// Returns the tree of the commit.
+    pub(crate) fn tree(&self) -> &CommitId {
+        &self.tree
+    }
+
+    /// Runs the gates whose digests are not among `passed`, in a pristine checkout; where all are,
+    /// nothing is checked out. A set-up command that fails is the only result.
+    ///
+    /// # Errors
+    /// When the checkout cannot be made or removed, or processes cannot be supervised. Whatever
+    /// started is over then.
+    pub(crate) async fn run(
+        &self,
+        supervision: &Supervision,
+        passed: &BTreeSet<String>,
+    ) -> Result<Proven, RunnerError> {
+        let due: Vec<Gate> = self
+            .gates
+            .iter()
+            .zip(&self.keys)
+            .filter(|(_, key)| !passed.contains(*key))
+            .map(|(gate, _)| gate.clone())
+            .collect();
+        let ran = if due.is_empty() {
+            Vec::new()
+        } else {
+            match self.run_in_checkout(supervision, &due).await? {
+                Ran::SetUpFailed(result) => {
+                    return Ok(Proven {
+                        gates: self.verified(vec![result]),
+                        passes: Vec::new(),
+                    });
+                }
+                Ran::Gates(results) => results,
+            }
+        };
+        Ok(self.put_together(ran, passed))
+    }
+
+    async fn run_in_checkout(
+        &self,
+        supervision: &Supervision,
+        due: &[Gate],
+    ) -> Result<Ran, RunnerError> {
+        let checkout = GateCheckout::make(self.request.clone(), &self.commit)?;
+        Failpoint::GatesCheckedOut.reach();
+        let ran = match checkout.set_up(supervision).await? {
+            Some(result) if !result.passed => Ran::SetUpFailed(result),
+            _ => Ran::Gates(checkout.run_gates(supervision, due).await?),
+        };
+        checkout.remove()?;
+        Ok(ran)
+    }
+
+    fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {
+        let mut ran = ran.into_iter();
+        let (mut results, mut passes) = (Vec::new(), Vec::new());
+        for (gate, key) in self.gates.iter().zip(&self.keys) {
+            if passed.contains(key) {
+                results.push(cached(gate));
+            } else if let Some(result) = ran.next() {
+                if result.passed {
+                    passes.push(GatePass {
+                        key: key.clone(),
+                        gate: gate.name.clone(),
+                        tree: self.tree.as_str().to_owned(),
+                    });
+                }
+                results.push(result);
+            }
+        }
+        Proven {
+            gates: self.verified(results),
+            passes,
+        }
+    }
+
+    fn verified(&self, results: Vec<VerifiedGate>) -> VerifiedGates {
+        VerifiedGates {
+            commit: self.commit.as_str().to_owned(),
+            results,
+        }
+    }
+}
+
+enum Ran {
+    SetUpFailed(VerifiedGate),
+    Gates(Vec<VerifiedGate>),
+}
+
+/// The result of a gate that has passed before.
+fn cached(gate: &Gate) -> VerifiedGate {
+    VerifiedGate {
+        name: gate.name.clone(),
+        required: gate.required,
+        passed: true,
+        exit_code: Some(0),
+        duration_ms: 0,
+        output: String::new(),
+        cached: true,
+    }
+}

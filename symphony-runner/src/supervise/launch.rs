@@ -1,0 +1,36 @@
+//! Starting a supervisor as a process of its own.
+
+use symphony_core::id::RunId;
+use symphony_store::Project;
+
+use super::SuperviseMode;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::paths::RunPaths;
+use crate::process::{DetachedLaunch, DetachedSupervisor, RunLock};
+
+/// Starts the supervisor of a run and hands it the run's lock.
+///
+/// # Errors
+/// When it cannot be started; the lock is free then.
+pub(crate) fn launch_supervisor(
+    installation: &Installation,
+    project: &Project,
+    run: &RunId,
+    lock: RunLock,
+    mode: SuperviseMode,
+) -> Result<DetachedSupervisor, RunnerError> {
+    let mut arguments = installation.arguments();
+    arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
+    if mode == SuperviseMode::Finish {
+        arguments.push("--finish".into());
+    }
+    let launch = DetachedLaunch {
+        executable: installation.executable.clone(),
+        arguments,
+        directory: project.root.clone(),
+        log: RunPaths::new(&project.root, run).supervisor_log(),
+        lock,
+    };
+    Ok(launch.spawn()?)
+}

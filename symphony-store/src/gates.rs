@@ -1,0 +1,420 @@
+//! Gates of pull requests: when they are due, what they found, and which of them need not run again.
+
+use std::collections::BTreeSet;
+
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::consequence::consequences_of_run_end;
+use symphony_core::gates::{
+    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, RepeatedFailure, route_gates_end,
+};
+use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus};
+use symphony_core::log::LogEvent;
+use symphony_core::outcome::{FailureLimits, Routing};
+use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
+use symphony_core::retry::{after, hold_ms};
+use symphony_core::run::{Run, RunError, RunStatus};
+
+use crate::cascade::{carry_out, load_facts, move_in, mover, refused};
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::finish::{add_gate_findings, reject_for_gates};
+use crate::issue_query::load_issue;
+use crate::open::Store;
+use crate::pull_request::write_gates;
+use crate::pull_request_query::{load_open_pr, load_pr};
+
+/// First wait after gates could not be run for no fault of the change; it doubles with each try in a row.
+const FIRST_DELAY_MS: u64 = 10_000;
+/// How long a gate that passed need not run again on the same files: what it depends on beyond them (a registry, the
+/// date) changes slowly.
+const PASS_AGE_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
+
+/// A gate that passed, by the digest of everything that it depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GatePass {
+    /// The digest.
+    pub key: String,
+    /// The gate's name.
+    pub gate: String,
+    /// The tree that it ran on.
+    pub tree: String,
+}
+
+/// What running the gates of a pull request came to.
+#[derive(Debug, Clone)]
+pub enum GatesFound {
+    /// They ran.
+    Ran {
+        /// The results.
+        gates: VerifiedGates,
+        /// The tree of their commit.
+        tree: String,
+        /// Which failure it is; none when every required gate passed.
+        print: Option<FailurePrint>,
+        /// How it compares with the base.
+        base: BaseComparison,
+    },
+    /// They could not be run, for no fault of the change.
+    NotRun {
+        /// Why.
+        problem: String,
+    },
+}
+
+/// Records what the gates of a pull request came to. Returns how the run is recorded to have ended.
+pub(crate) fn settle_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    (issue, pr): (&IssueId, PrId),
+    found: &GatesFound,
+    limits: FailureLimits,
+) -> Result<GatesSettled, StoreError> {
+    let pr = load_pr(tx, pr)?;
+    let (gates, tree, print, base) = match found {
+        GatesFound::NotRun { problem } => {
+            delay(tx, context, &pr, problem)?;
+            return Ok(GatesSettled::default());
+        }
+        GatesFound::Ran {
+            gates,
+            tree,
+            print,
+            base,
+        } => (gates, tree, print.as_ref(), *base),
+    };
+    // a new head came meanwhile, or a person closed it: the results are about something else
+    if !pr.state.is_open() || gates.commit != pr.head_commit {
+        return Ok(GatesSettled::default());
+    }
+    let issue = load_issue(tx, issue)?;
+    let repeated = match print {
+        Some(print) => repeated_failure(tx, &issue.id, tree, print)?,
+        None => RepeatedFailure::default(),
+    };
+    let end = GatesEnd {
+        issue: &issue,
+        gates,
+        print,
+        base,
+        repeated,
+        limits,
+    };
+    let routing = route_gates_end(&end, context.now);
+    if routing.outcome == GatesOutcome::Held {
+        forget_delay(tx, pr.id)?;
+        return Ok(GatesSettled {
+            outcome: Some(routing.outcome),
+            ..GatesSettled::default()
+        });
+    }
+    record_gates(tx, context, &pr, gates)?;
+    if let Some(print) = print {
+        note_failure(tx, context, run, &issue.id, (tree, print))?;
+    }
+    match routing.outcome {
+        GatesOutcome::Rejected => reject_for_gates(tx, context, &pr, gates)?,
+        GatesOutcome::Stopped => {
+            add_gate_findings(tx, context, &pr, gates)?;
+        }
+        GatesOutcome::Passed | GatesOutcome::Recorded | GatesOutcome::Held => {}
+    }
+    let failures = routing.counts.consecutive_failures;
+    let routing_of_issue = Routing {
+        status: RunStatus::Succeeded,
+        error: None,
+        advance: None,
+        event: routing.event,
+        counts: routing.counts,
+        retry: routing.retry,
+        comment: routing.comment,
+    };
+    let facts = load_facts(tx, &issue.id)?;
+    let effects = consequences_of_run_end(&facts, run, &routing_of_issue, mover(context))
+        .map_err(|source| refused(&issue.id, source))?;
+    carry_out(tx, context, &issue.id, &effects)?;
+    Ok(GatesSettled {
+        outcome: Some(routing.outcome),
+        failures: Some(failures),
+    })
+}
+
+/// What became of a pull request whose gates were to run.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct GatesSettled {
+    /// None when they could not be run, or ran on what is no longer the head.
+    pub(crate) outcome: Option<GatesOutcome>,
+    /// The issue's failures in a row afterwards, where they were written.
+    pub(crate) failures: Option<u32>,
+}
+
+pub(crate) fn record_gates(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    gates: &VerifiedGates,
+) -> Result<(), StoreError> {
+    write_gates(tx, pr.id, gates)?;
+    forget_delay(tx, pr.id)?;
+    let verified = LogEvent::GatesVerified {
+        pr: pr.id,
+        commit: gates.commit.clone(),
+        green: gates.green(),
+    };
+    append(tx, context, About::issue(&pr.issue), &verified)
+}
+
+/// Puts the next try off; the wait grows with each try in a row.
+fn delay(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    problem: &str,
+) -> Result<(), StoreError> {
+    let wait = hold_ms(FIRST_DELAY_MS, pr.gates_wait.tries);
+    let until = after(context.now, wait);
+    tx.execute(
+        "UPDATE pull_request SET gates_due_at = ?2, gates_tries = gates_tries + 1, gates_problem = ?3 WHERE id = ?1",
+        params![pr.id.get(), until.as_millisecond(), problem],
+    )?;
+    let delayed = LogEvent::GatesDelayed {
+        pr: pr.id,
+        until,
+        problem: problem.to_owned(),
+    };
+    append(tx, context, About::issue(&pr.issue), &delayed)
+}
+
+fn forget_delay(tx: &Transaction<'_>, pr: PrId) -> Result<(), StoreError> {
+    tx.execute(
+        "UPDATE pull_request SET gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0 WHERE id = ?1",
+        [pr.get()],
+    )?;
+    Ok(())
+}
+
+fn note_failure(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    issue: &IssueId,
+    (tree, print): (&str, &FailurePrint),
+) -> Result<(), StoreError> {
+    tx.execute(
+        "INSERT INTO gate_failure (issue, run, tree, print, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        params![
+            issue.as_str(),
+            run.id.as_str(),
+            tree,
+            print.as_str(),
+            context.now.as_millisecond()
+        ],
+    )?;
+    Ok(())
+}
+
+/// Forgets how gates failed on an issue: a person starts it again.
+pub(crate) fn forget_failures(tx: &Transaction<'_>, issue: &IssueId) -> Result<(), StoreError> {
+    tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1")?
+        .execute([issue.as_str()])?;
+    Ok(())
+}
+
+/// Counts how often an issue's gates failed like this before.
+fn repeated_failure(
+    conn: &Connection,
+    issue: &IssueId,
+    tree: &str,
+    print: &FailurePrint,
+) -> Result<RepeatedFailure, StoreError> {
+    let (on_same_files, last_other): (u32, i64) = conn
+        .prepare_cached(
+            "SELECT count(*) FILTER (WHERE tree = ?2 AND print = ?3), coalesce(max(id) FILTER (WHERE print <> ?3), 0)
+             FROM gate_failure WHERE issue = ?1",
+        )?
+        .query_row([issue.as_str(), tree, print.as_str()], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    let in_a_row = conn
+        .prepare_cached("SELECT count(*) FROM gate_failure WHERE issue = ?1 AND id > ?2")?
+        .query_row(params![issue.as_str(), last_other], |row| row.get(0))?;
+    Ok(RepeatedFailure {
+        on_same_files,
+        in_a_row,
+    })
+}
+
+impl Store {
+    /// Counts how often the gates of an issue failed like this before.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn repeated_gate_failure(
+        &self,
+        issue: &IssueId,
+        tree: &str,
+        print: &FailurePrint,
+    ) -> Result<RepeatedFailure, StoreError> {
+        repeated_failure(&self.conn, issue, tree, print)
+    }
+
+    /// Returns those of some digests for which a gate has passed, not too long ago.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn gate_passes(
+        &self,
+        keys: &[String],
+        now: Timestamp,
+    ) -> Result<BTreeSet<String>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT 1 FROM gate_pass WHERE key = ?1 AND passed_at BETWEEN ?2 AND ?3",
+        )?;
+        let oldest = now.as_millisecond() - PASS_AGE_MAX_MS.cast_signed();
+        let mut found = BTreeSet::new();
+        for key in keys {
+            let values = params![key, oldest, now.as_millisecond()];
+            if statement
+                .query_row(values, |_| Ok(()))
+                .optional()?
+                .is_some()
+            {
+                found.insert(key.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Remembers gates that passed, and forgets those that passed too long ago.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_gate_passes(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        passes: &[GatePass],
+    ) -> Result<(), StoreError> {
+        if passes.is_empty() {
+            return Ok(());
+        }
+        self.write(context, |tx| {
+            let now = context.now.as_millisecond();
+            tx.prepare_cached("DELETE FROM gate_pass WHERE passed_at < ?1")?
+                .execute([now - PASS_AGE_MAX_MS.cast_signed()])?;
+            let mut insert = tx.prepare_cached(
+                "INSERT OR REPLACE INTO gate_pass (key, project, gate, tree, passed_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+            )?;
+            for pass in passes {
+                insert.execute(params![pass.key, project.as_str(), pass.gate, pass.tree, now])?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Asks for the gates of an open pull request to run anew on its head, whatever passed before. An issue that its
+    /// gates had stopped goes back to review.
+    ///
+    /// # Errors
+    /// When the pull request is not open, or its issue is elsewhere.
+    pub fn request_gates(
+        &mut self,
+        context: &Context,
+        id: PrId,
+    ) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            if !pr.state.is_open() {
+                return Err(StoreError::refused(format!(
+                    "pull request {id} is {}: its gates do not run any more",
+                    pr.state
+                )));
+            }
+            resume_stopped(tx, context, &pr)?;
+            let status = load_issue(tx, &pr.issue)?.state.status();
+            if status != IssueStatus::Review {
+                return Err(StoreError::refused(format!(
+                    "{} is `{status}`, not in review: `symphony issue move {} review` first",
+                    pr.issue, pr.issue
+                )));
+            }
+            tx.execute(
+                "UPDATE pull_request SET verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL,
+                 gates_fresh = 1 WHERE id = ?1",
+                [id.get()],
+            )?;
+            let requested = LogEvent::GatesRequested { pr: id };
+            append(tx, context, About::issue(&pr.issue), &requested)?;
+            load_pr(tx, id)
+        })
+    }
+
+    /// Puts an issue that its gates stopped back to review, because a person decides about its pull request all the
+    /// same. An issue that is elsewhere stays there.
+    ///
+    /// # Errors
+    /// When the pull request does not exist.
+    pub fn resume_stopped_review(&mut self, context: &Context, id: PrId) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, id)?;
+            resume_stopped(tx, context, &pr)
+        })
+    }
+}
+
+fn resume_stopped(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+) -> Result<(), StoreError> {
+    let state = load_issue(tx, &pr.issue)?.state;
+    if state
+        .block()
+        .is_some_and(|block| block.by == BlockedBy::Gates)
+    {
+        move_in(tx, context, &pr.issue, &IssueEvent::ReviewResumed)?;
+    }
+    Ok(())
+}
+
+/// Says why the gates of a pull request may not start now; none when they may.
+pub(crate) fn gates_refusal(
+    conn: &Connection,
+    issue: &IssueId,
+    pr: PrId,
+    now: Timestamp,
+) -> Result<Option<GatesRefusal>, StoreError> {
+    let Some(open) = load_open_pr(conn, issue)?.filter(|open| open.id == pr) else {
+        return Ok(Some(GatesRefusal::Ended));
+    };
+    Ok(match () {
+        () if open.state != PrState::Open && open.state != PrState::Approved => {
+            Some(GatesRefusal::Ended)
+        }
+        () if open.gates_of_head().is_some() => Some(GatesRefusal::Ended),
+        () if open.gates_wait.due_at > now => Some(GatesRefusal::NotDue),
+        () => None,
+    })
+}
+
+/// Why gates may not start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GatesRefusal {
+    /// The pull request is no longer open, or its gates have run.
+    Ended,
+    /// They are tried again later.
+    NotDue,
+}
+
+/// The end of a run of gates that a dead supervisor left, or that could not be made ready.
+pub(crate) fn not_run(error: Option<&RunError>, run: &RunId) -> GatesFound {
+    GatesFound::NotRun {
+        problem: error.map_or_else(
+            || format!("run {run} ended without a result"),
+            |error| error.message.clone(),
+        ),
+    }
+}
