@@ -12,6 +12,7 @@
 //! - No process of a run survives its end, be it in another session, orphaned, stopped, or deaf to
 //!   SIGTERM.
 //! - A stranger is never signalled, also when it has the number of a process of the run by now.
+//! - Git gets SIGTERM, and [`GIT_GRACE`] to remove its locks, before SIGKILL (`process_git.rs`).
 //! - The lock of a run is held without a gap from the claim to the supervisor's end.
 //!
 //! What is Linux's own stands in `linux`; elsewhere every action refuses. Nothing here knows
@@ -20,6 +21,7 @@
 mod agent;
 mod detached;
 mod error;
+mod git_grace;
 mod identity;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -35,6 +37,7 @@ mod unsupported;
 pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
 pub use detached::{DetachedLaunch, DetachedSupervisor};
 pub use error::ProcessError;
+pub use git_grace::GIT_GRACE;
 pub use identity::{ProcessIdentity, ProcessRecord};
 pub use lock::{RunLock, lock_state};
 pub use marked::{is_still_there, marked_processes};

@@ -12,9 +12,10 @@ use std::time::{Duration, Instant};
 
 use super::agent::{Agent, AgentExit, AgentLaunch, Spawned, locked};
 use super::error::ProcessError;
+use super::git_grace::{GitGrace, LastWord};
 use super::identity::ProcessRecord;
 use super::sweep::{Ended, SWEEP_TIME_MAX, descendants_within, survivors};
-use super::system::{self, ProcessHandle, Signal};
+use super::system::{self, ProcessHandle};
 use super::trampoline;
 
 /// Time an agent has between SIGTERM and SIGKILL (spec: lifecycle, "Time limits and killing").
@@ -113,7 +114,8 @@ impl Supervision {
     /// Ends the agent and every process of its tree, in whatever session, stopped or deaf.
     ///
     /// An agent that still runs gets SIGTERM and `grace` to tidy up; then its group and every
-    /// descendant get SIGKILL, again and again until there is none. After an end by itself only
+    /// descendant get SIGKILL, again and again until there is none; git processes among them get SIGTERM and
+    /// [`super::GIT_GRACE`] before that. After an end by itself only
     /// the last part happens. To be called for every agent; again after an error. What the agent
     /// prints meanwhile must go on being read, or be dropped.
     ///
@@ -149,7 +151,8 @@ impl Supervision {
     /// As [`Supervision::end_tree`].
     pub async fn end_rest(&self) -> Result<Ended, ProcessError> {
         let mut strays = Ended::default();
-        self.end_strays(&mut strays, Reach::Everything).await?;
+        self.end_strays(&mut strays, Reach::Everything, None)
+            .await?;
         Ok(strays)
     }
 
@@ -161,7 +164,9 @@ impl Supervision {
     ) -> Result<EndReport, ProcessError> {
         let end = self.end_agent(agent, grace).await?;
         let mut strays = Ended::default();
-        self.end_strays(&mut strays, reach).await?;
+        // It was not waited for, so its number is held.
+        let group = (end == AgentEnd::Killed).then_some(agent.identity().pid);
+        self.end_strays(&mut strays, reach, group).await?;
         let Ok(exit) = tokio::time::timeout(SWEEP_TIME_MAX, agent.wait()).await else {
             return Err(survivors(
                 system::read_record(agent.identity().pid)?.as_slice(),
@@ -188,15 +193,21 @@ impl Supervision {
             exit?;
             return Ok(AgentEnd::OnRequest);
         }
-        // It is our child and was not waited for, so its number is held. Before it made its
-        // session there is no group of that number, which is no error.
-        system::kill_group(agent.identity().pid)?;
+        // Its group follows when the git processes in it have had their time.
         agent.kill_itself()?;
         Ok(AgentEnd::Killed)
     }
 
-    async fn end_strays(&self, strays: &mut Ended, reach: Reach) -> Result<(), ProcessError> {
+    /// Ends what is left of agents: git is asked first, everything else is killed at once. `group` is the group of an agent
+    /// that was killed and is not reaped yet.
+    async fn end_strays(
+        &self,
+        strays: &mut Ended,
+        reach: Reach,
+        group: Option<i32>,
+    ) -> Result<(), ProcessError> {
         let deadline = Instant::now() + SWEEP_TIME_MAX;
+        let mut grace = GitGrace::begin();
         let mut look = Look::Quick;
         let mut round = 0;
         loop {
@@ -204,8 +215,17 @@ impl Supervision {
                 .family(look, reach)?
                 .into_iter()
                 .partition(|process| process.is_alive);
+            let spared: BTreeSet<i32> = living
+                .iter()
+                .filter(|process| grace.word_for(process) != LastWord::Kill)
+                .map(|process| process.group)
+                .collect();
+            // Before it made its session there is no group of that number, which is no error.
+            if let Some(group) = group.filter(|group| !spared.contains(group)) {
+                system::kill_group(group)?;
+            }
             // A dead one that was still to be reaped may have started another one just before.
-            let is_empty = self.bury(&dead)? == 0 && living.is_empty();
+            let is_empty = self.bury(&dead, &spared)? == 0 && living.is_empty();
             match (is_empty, look) {
                 (true, Look::Thorough) => return Ok(()),
                 (true, Look::Quick) => {
@@ -220,7 +240,7 @@ impl Supervision {
             for process in &living {
                 let handle = ProcessHandle::open(process.pid, process.start_time)?;
                 if let Some(handle) = handle
-                    && handle.send(Signal::Kill)?
+                    && grace.tell(process, &handle)?
                     && !locked(&self.spawned).contains(&process.pid)
                 {
                     strays.note(process);
@@ -234,9 +254,14 @@ impl Supervision {
     /// Reaps dead orphans, each after its process group was killed: while the dead member is not
     /// reaped the group's number is held, and the kill reaches all members at once, so that what
     /// forks faster than it can be listed ends too.
-    fn bury(&self, dead: &[ProcessRecord]) -> Result<usize, ProcessError> {
+    ///
+    /// A group in which git has been asked to end stays for now, and its dead with it.
+    fn bury(&self, dead: &[ProcessRecord], spared: &BTreeSet<i32>) -> Result<usize, ProcessError> {
         let mut reaped = 0;
-        for process in dead {
+        for process in dead
+            .iter()
+            .filter(|process| !spared.contains(&process.group))
+        {
             if process.parent == self.pid && self.is_dead_orphan(process) {
                 system::kill_group(process.group)?;
                 reaped += usize::from(system::reap(process.pid)?);

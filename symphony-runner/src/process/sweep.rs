@@ -11,8 +11,9 @@ use std::time::{Duration, Instant};
 use symphony_core::id::RunId;
 
 use super::error::ProcessError;
+use super::git_grace::GitGrace;
 use super::identity::ProcessRecord;
-use super::system::{self, ProcessHandle, Signal};
+use super::system::{self, ProcessHandle};
 use crate::environment::RUN_MARKER;
 
 /// How long a sweep tries. A killed process is gone within milliseconds unless it hangs in the
@@ -78,8 +79,8 @@ impl fmt::Display for EndedProcess {
 
 /// Ends every process of a run whose supervisor is dead; the caller holds the run's lock.
 ///
-/// It finds this user's processes that have the marker, and their descendants, and kills them
-/// again and again until there is none, and for a moment none is born. This process and its own
+/// It finds this user's processes that have the marker, and their descendants, and kills them (git
+/// after [`super::GIT_GRACE`]) again and again until there is none, and for a moment none is born. This process and its own
 /// descendants are left alone. It blocks, usually for some tens of milliseconds, at most for
 /// [`SWEEP_TIME_MAX`].
 ///
@@ -89,11 +90,12 @@ pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
     let marker = format!("{RUN_MARKER}={run}");
     let deadline = Instant::now() + SWEEP_TIME_MAX;
     let mut ended = Ended::default();
+    let mut grace = GitGrace::begin();
     loop {
         // Read before the table: what is born while the table is read has a later number.
         let last_pid = system::last_pid()?;
         let targets = marked(&marker)?;
-        if targets.is_empty() && !chase(&marker, last_pid, &mut ended)? {
+        if targets.is_empty() && !chase(&marker, last_pid, &mut ended, &mut grace)? {
             return Ok(ended);
         }
         if Instant::now() >= deadline {
@@ -101,7 +103,7 @@ pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
         }
         let mut killed = Vec::new();
         for target in &targets {
-            killed.extend(kill(target, &mut ended)?);
+            killed.extend(end(target, &mut ended, &mut grace)?);
         }
         system::wait_for_an_end(&killed, ROUND_MILLISECONDS_MAX)?;
     }
@@ -110,7 +112,12 @@ pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
 /// Watches the numbers that are given out for a moment, and kills what has the marker on sight: a
 /// chain of processes, of which each starts the next one and ends, is too quick for the table.
 /// True when there was one, or when the numbers began anew: the table is to be read again.
-fn chase(marker: &str, last_pid: i32, ended: &mut Ended) -> Result<bool, ProcessError> {
+fn chase(
+    marker: &str,
+    last_pid: i32,
+    ended: &mut Ended,
+    grace: &mut GitGrace,
+) -> Result<bool, ProcessError> {
     let until = Instant::now() + CHASE_TIME;
     let mut seen = last_pid;
     let mut is_hit = false;
@@ -121,7 +128,7 @@ fn chase(marker: &str, last_pid: i32, ended: &mut Ended) -> Result<bool, Process
         }
         for pid in seen.saturating_add(1)..=last {
             if let Some(record) = newborn(pid, marker)?
-                && kill(&record, ended)?.is_some()
+                && end(&record, ended, grace)?.is_some()
             {
                 is_hit = true;
             }
@@ -156,11 +163,16 @@ fn is_below_this(record: &ProcessRecord) -> Result<bool, ProcessError> {
     Ok(false)
 }
 
-fn kill(target: &ProcessRecord, ended: &mut Ended) -> Result<Option<ProcessHandle>, ProcessError> {
+/// Gives a process what it gets now: SIGKILL, or SIGTERM and time when it is git.
+fn end(
+    target: &ProcessRecord,
+    ended: &mut Ended,
+    grace: &mut GitGrace,
+) -> Result<Option<ProcessHandle>, ProcessError> {
     let Some(handle) = ProcessHandle::open(target.pid, target.start_time)? else {
         return Ok(None);
     };
-    if !handle.send(Signal::Kill)? {
+    if !grace.tell(target, &handle)? {
         return Ok(None);
     }
     ended.note(target);

@@ -1,6 +1,7 @@
 //! Integration tests of symphony-runner.
 
 mod process;
+mod process_git;
 mod process_lock;
 mod process_probe;
 mod process_start;
