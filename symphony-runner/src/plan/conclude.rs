@@ -159,11 +159,12 @@ pub(super) fn remove_worktrees(
         return Ok(problems);
     }
     let repository = open_repository(project, config)?;
+    let base = merged_into(&repository, record)?;
     for phase in complete {
         let removed = repository.remove_worktree(&RemoveRequest {
             key: &WorktreeKey::of_plan_phase(&record.id, phase),
             branch: Some(&BranchName::of_plan_phase(&record.id, phase)),
-            base: &BranchName::of_plan_base(&record.id),
+            base: &base,
             fate: BranchFate::DeleteIfMerged,
             now: Timestamp::now(),
         });
@@ -179,4 +180,15 @@ pub(super) fn remove_worktrees(
         done.insert(phase.clone());
     }
     Ok(problems)
+}
+
+/// Returns the branch that has the work of complete phases: the plan's base, or, when that is gone, the user's branch. One that
+/// was not removed with its phase would be kept as not merged otherwise.
+fn merged_into(repository: &Repository, record: &PlanRecord) -> Result<BranchName, RunnerError> {
+    let base = BranchName::of_plan_base(&record.id);
+    let target = record.target.as_ref().map(|target| &target.branch);
+    match target {
+        Some(target) if repository.branch_head(&base)?.is_none() => Ok(BranchName::parse(target)?),
+        _ => Ok(base),
+    }
 }

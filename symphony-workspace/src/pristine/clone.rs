@@ -61,6 +61,17 @@ impl Repository {
         self.require_commit(at)?;
         self.require_filters()?;
         self.remove_pristine(key)?;
+        let made = self.make_pristine(key, at);
+        if made.is_err() {
+            // whoever asked for it does not know of it, and nobody else does
+            if let Err(error) = self.remove_pristine(key) {
+                tracing::warn!(%key, %error, "a private clone that could not be made stays");
+            }
+        }
+        made
+    }
+
+    fn make_pristine(&self, key: &WorktreeKey, at: &CommitId) -> Result<Pristine, WorkspaceError> {
         let path = self.worktree_path(key)?;
         let git_dir = path.join(".git");
         self.lay_out(&git_dir, at)
