@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod cut_off_commits;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod deaths;
 #[cfg(test)]
@@ -22,6 +24,9 @@ mod failpoints;
 mod failure;
 #[cfg(test)]
 mod gates;
+#[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod git_faults;
 #[cfg(test)]
 #[cfg(feature = "harness")]
 mod harness;

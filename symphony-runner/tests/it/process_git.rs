@@ -1,6 +1,10 @@
 //! Git processes that a run leaves get the time to remove their locks, and no more than that.
 
-#![expect(clippy::disallowed_methods, reason = "these tests start processes")]
+#![expect(
+    clippy::disallowed_methods,
+    clippy::unwrap_used,
+    reason = "these tests start processes, and one that cannot is to fail"
+)]
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;

@@ -1,4 +1,4 @@
-//! Random `kill -9` of ticks, merges, supervisors, agents and MCP pipes: when the killing is over, every issue ends done,
+//! Random `kill -9` of ticks, merges, supervisors, agents, MCP pipes and git: when the killing is over, every issue ends done,
 //! and what any agent did is on the base once.
 
 use std::collections::BTreeSet;
@@ -21,6 +21,12 @@ const KILLS: usize = 50;
 const ISSUES: usize = 3;
 /// Longest time between two deeds.
 const PAUSE_MAX: Duration = Duration::from_millis(120);
+
+/// How long a git is looked for.
+const GIT_WAIT_MAX: Duration = Duration::from_millis(500);
+/// Whose git is not killed: a run whose exit handling fails at a git call ends as `worktree_failed`, and its pull request stays
+/// in review. Once exit handling goes on after that, this list is empty.
+const SPARED_GITS_OF: &[&str] = &[" supervise "];
 
 fn play() -> Value {
     let note = bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep 0.3");
@@ -64,7 +70,14 @@ fn random_kills_lose_nothing_and_do_nothing_twice() {
     field.drain();
     field.check();
     let mut told = String::new();
-    for what in ["tick", "pr merge", "supervise", "scripted-agent", "mcp"] {
+    for what in [
+        "tick",
+        "pr merge",
+        "supervise",
+        "scripted-agent",
+        "mcp",
+        "git",
+    ] {
         let times = field
             .killed
             .iter()
@@ -117,6 +130,10 @@ impl Field {
     }
 
     fn kill_one(&mut self) {
+        if self.chance.below(4) == 0 && self.kill_git() {
+            self.killed.push("git");
+            return;
+        }
         let victims: Vec<(i32, &'static str)> = self
             .project
             .processes()
@@ -143,6 +160,21 @@ impl Field {
         self.killed.push(kind);
     }
 
+    /// Kills the next git that Symphony starts, if one comes within a moment: none lives for long.
+    fn kill_git(&self) -> bool {
+        let begun = Instant::now();
+        while begun.elapsed() < GIT_WAIT_MAX {
+            let gits = self.project.git_processes().into_iter();
+            let mut gits = gits
+                .filter(|(_, parent)| !SPARED_GITS_OF.iter().any(|words| parent.contains(words)));
+            if let Some((pid, _)) = gits.next() {
+                kill(pid);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Nobody is killed any more: all issues end.
     fn drain(&mut self) {
         for mut tick in std::mem::take(&mut self.ticks) {
@@ -153,6 +185,8 @@ impl Field {
             if self.open().is_empty() && self.is_quiet() {
                 return;
             }
+            // ten minutes pass
+            self.project.age_git_locks();
             for issue in self.approved() {
                 // refused while a crashed judge is still to be finished by the next tick
                 let _answer = self.project.symphony(&["pr", "merge", &issue]);
@@ -183,6 +217,7 @@ impl Field {
         assert_eq!(project.git(&["branch", "--list", "symphony/*"]), "");
         let trees = project.git(&["worktree", "list", "--porcelain"]);
         assert_eq!(trees.matches("worktree ").count(), 1, "{trees}");
+        assert!(project.git_locks().is_empty(), "{:?}", project.git_locks());
         project.git(&["fsck", "--no-dangling"]);
         for issue in &self.issues {
             let runs = project.json(&["runs", "list", "--issue", issue]);

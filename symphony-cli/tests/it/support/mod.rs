@@ -25,9 +25,8 @@ pub(crate) use real_cli::RealCli;
 pub(crate) use roles::every_tool;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]
 pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
-pub(crate) use script::git_commit;
 pub(crate) use script::{
-    JUDGE, WORKER, approving_judge, bash, call, commit, create_pr, hang, scenario, scenarios, turn,
-    worker, write_research,
+    JUDGE, WORKER, approving_judge, bash, call, commit, create_pr, git_commit, hang, scenario,
+    scenarios, turn, worker, write_research,
 };
 pub(crate) use terminal::Terminal;

@@ -13,6 +13,8 @@ use symphony_core::tick::LockState;
 use symphony_runner::process::lock_state;
 use tempfile::TempDir;
 
+#[cfg(feature = "harness")]
+use super::processes::git_of_symphony;
 use super::processes::{all_at_home, kill_all_at_home};
 
 /// How long anything is waited for that has to happen: far longer than it takes on the slowest and busiest machine. Only a
@@ -338,6 +340,44 @@ impl Project {
     /// Returns the processes that this project has started and that are alive: pid and command line.
     pub(crate) fn processes(&self) -> Vec<String> {
         all_at_home(&self.home)
+    }
+
+    /// Returns Symphony's git processes in this project, each with the command line of its parent.
+    #[cfg(feature = "harness")]
+    pub(crate) fn git_processes(&self) -> Vec<(i32, String)> {
+        git_of_symphony(&self.root.join(".git"))
+    }
+
+    /// Lists the locks of git in the repository, which it has while git is at work, or was killed.
+    pub(crate) fn git_locks(&self) -> Vec<PathBuf> {
+        let mut found = Vec::new();
+        let mut folders = vec![self.root.join(".git")];
+        while let Some(folder) = folders.pop() {
+            // what is at work removes folders
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                let is_lock = path.extension().is_some_and(|end| end == "lock");
+                if path.is_dir() {
+                    folders.push(path);
+                } else if is_lock && !path.ends_with("symphony.lock") {
+                    found.push(path);
+                }
+            }
+        }
+        found
+    }
+
+    /// Makes the locks of git look as if they were there ten minutes earlier.
+    #[cfg(any(feature = "failpoints", feature = "harness"))]
+    pub(crate) fn age_git_locks(&self) {
+        for lock in self.git_locks() {
+            // one that is gone meanwhile was in use
+            if let Ok(file) = std::fs::File::options().write(true).open(lock) {
+                let written = file.metadata().unwrap().modified().unwrap();
+                file.set_modified(written - Duration::from_mins(10))
+                    .unwrap();
+            }
+        }
     }
 
     /// Says whether a run's lock is free: nobody is at work on it.
