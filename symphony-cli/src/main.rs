@@ -20,6 +20,7 @@ mod question;
 mod reap;
 mod root;
 mod shipped;
+mod trial;
 mod value;
 mod view;
 

@@ -35,6 +35,7 @@ pub mod test_health;
 pub mod tick;
 pub mod timestamp;
 pub mod tools;
+pub mod trial;
 pub mod unit;
 
 pub use timestamp::Timestamp;

@@ -73,6 +73,33 @@ const PASSED: [&str; 46] = [
     "no_proxy",
 ];
 
+/// Variables that say where toolchains are, so that gates find them where they are not below the home folder. They hold
+/// paths and versions, no secrets.
+const TOOLCHAINS: [&str; 22] = [
+    "CARGO_HOME",
+    "COREPACK_HOME",
+    "DOTNET_ROOT",
+    "GEM_HOME",
+    "GEM_PATH",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_USER_HOME",
+    "JAVA_HOME",
+    "M2_HOME",
+    "MISE_DATA_DIR",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "PYENV_VERSION",
+    "RBENV_ROOT",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "UV_CACHE_DIR",
+    "UV_PYTHON_INSTALL_DIR",
+    "VOLTA_HOME",
+];
+
 /// Beginnings of the names that pass: locale categories and the providers' own settings.
 const PASSED_PREFIXES: [&str; 5] = ["ANTHROPIC_", "CLAUDE_", "CODEX_", "LC_", "OPENAI_"];
 
@@ -177,6 +204,7 @@ pub fn is_session_marker(name: &str) -> bool {
 
 fn is_passed(name: &str, clouds: &[&str]) -> bool {
     PASSED.contains(&name)
+        || TOOLCHAINS.contains(&name)
         || PASSED_PREFIXES
             .iter()
             .chain(clouds)
@@ -279,6 +307,7 @@ mod tests {
     fn only_the_allow_list_is_inherited() {
         let passed = [
             ("ANTHROPIC_API_KEY", "k"),
+            ("CARGO_HOME", "/cargo"),
             ("CLAUDE_CODE_OAUTH_TOKEN", "t"),
             ("CLAUDE_CONFIG_DIR", "/c"),
             ("CODEX_HOME", "/x"),

@@ -31,6 +31,7 @@ pub mod scripted;
 pub mod stream;
 pub mod supervise;
 pub mod tick;
+pub mod trial;
 pub mod worker_prompt;
 
 pub use error::RunnerError;

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::Project;
+use crate::support::{Project, text};
 use crate::transcript::{Transcript, assert_transcript};
 
 #[test]
@@ -73,7 +73,7 @@ fn the_gates_and_the_set_up_of_several_stacks_are_shown_and_written() {
         ),
     ]);
     let transcript = Transcript::of(&project)
-        .run(&["init", "--prefix", "MONO"])
+        .run(&["init", "--prefix", "MONO", "--no-try"])
         .run(&["config", "show", "worktree.setup"])
         .run(&["config", "check"]);
     assert_transcript!("init_stacks", transcript);
@@ -178,4 +178,123 @@ fn what_keeps_agents_from_starting_is_said_at_once() {
     let said = project.ok(&["init"]);
     let line = "No agent can be started yet: find the program of provider `claude-cli`: `/nowhere/claude` is not an executable file; ";
     assert!(said.contains(line), "{said}");
+}
+
+/// A fake `npm` on the search path: a program that writes down what it was asked for, and then does what the test says.
+fn with_npm(project: &mut Project, body: &str) -> std::path::PathBuf {
+    let bin = project.beside.join("bin");
+    let log = project.beside.join("npm.log");
+    std::fs::create_dir(&bin).unwrap();
+    let script = format!("#!/bin/sh\necho \"$*\" >> '{}'\n{body}\n", log.display());
+    std::fs::write(bin.join("npm"), script).unwrap();
+    make_executable(&bin.join("npm"));
+    let path = std::env::var("PATH").unwrap();
+    project.set_variable("PATH", &format!("{}:{path}", bin.display()));
+    log
+}
+
+fn make_executable(path: &std::path::Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn npm_project(npm: &str) -> (Project, std::path::PathBuf) {
+    let mut project = Project::repository("web");
+    project.commit_files(&[
+        (".gitignore", "node_modules/\n"),
+        (
+            "package.json",
+            r#"{"scripts": {"test": "jest", "lint": "eslint ."}, "devDependencies": {"jest": "1"}}"#,
+        ),
+        ("package-lock.json", "{}"),
+    ]);
+    let log = with_npm(&mut project, npm);
+    (project, log)
+}
+
+fn outcomes(view: &serde_json::Value) -> Vec<String> {
+    let trial = &view["trial"];
+    let steps = std::iter::once(&trial["setup"]).chain(trial["gates"].as_array().unwrap());
+    steps
+        .map(|step| format!("{} {}", text(&step["name"]), text(&step["outcome"])))
+        .collect()
+}
+
+#[test]
+fn set_up_and_gates_are_tried_in_a_checkout_that_nothing_of_the_working_tree_is_in() {
+    // the gates pass only where the set-up ran, and only without the file that is not committed
+    let npm =
+        "case $1 in ci) mkdir node_modules;; *) test -d node_modules && test ! -e broken;; esac";
+    let (project, log) = npm_project(npm);
+    std::fs::write(project.root.join("broken"), "").unwrap();
+    let view = project.json(&["init"]);
+    assert_eq!(
+        outcomes(&view),
+        ["set-up passed", "test passed", "lint passed"]
+    );
+    assert_eq!(
+        view["trial"]["commit"],
+        json!(project.git(&["rev-parse", "main"]))
+    );
+    let asked = || std::fs::read_to_string(&log).unwrap();
+    assert_eq!(asked(), "ci\ntest\nrun lint\n");
+    // nothing is left of it, and a second time is quick
+    assert_eq!(project.processes(), [""; 0]);
+    let left = std::fs::read_dir(project.root.join(".symphony-workspaces"));
+    assert_eq!(left.map_or(0, Iterator::count), 0);
+    let said = project.ok(&["init"]);
+    assert!(
+        said.contains("`symphony doctor --gates` tries set-up and gates"),
+        "{said}"
+    );
+    assert_eq!(asked(), "ci\ntest\nrun lint\n");
+    let said = project.ok(&["doctor", "--gates"]);
+    assert!(said.contains("All of them pass."), "{said}");
+    assert_eq!(asked(), "ci\ntest\nrun lint\nci\ntest\nrun lint\n");
+}
+
+#[test]
+fn what_is_red_on_the_base_is_said_before_any_agent_works_and_stays_a_gate() {
+    let npm =
+        "test \"$1\" != test || { echo 'Tests: 1 failed'; echo 'expected 1 to be 2'; exit 1; }";
+    let (project, _) = npm_project(npm);
+    let transcript = Transcript::of(&project)
+        .run(&["init"])
+        .run(&["config", "check"])
+        .run(&["doctor", "--gates"]);
+    assert_transcript!("init_red", transcript);
+    let text = std::fs::read_to_string(project.root.join("symphony.config.json")).unwrap();
+    let red = text
+        .lines()
+        .position(|line| line.contains("// RED when `symphony init` tried it"));
+    let gate = text
+        .lines()
+        .position(|line| line.contains(r#"{ "name": "test""#));
+    assert!(red.unwrap() < gate.unwrap(), "{text}");
+    assert!(!text.contains("\"required\": false"), "{text}");
+    let value = project.json(&["config", "show", "gates"]);
+    assert_eq!(value["items"][0]["value"][0]["name"], "test", "{value:#}");
+}
+
+#[test]
+fn a_missing_program_is_named_and_the_gates_wait_for_the_set_up() {
+    let (project, _) = npm_project("no-such-program-of-this-test");
+    let transcript = Transcript::of(&project).run(&["init"]);
+    assert_transcript!("init_missing", transcript);
+}
+
+#[test]
+fn a_trial_has_an_end_and_can_be_left_out() {
+    let (project, log) = npm_project("test \"$1\" != test || sleep 600");
+    let view = project.json(&["init", "--try-limit", "2"]);
+    assert_eq!(
+        outcomes(&view),
+        ["set-up passed", "test not_tried", "lint not_tried"]
+    );
+    assert_eq!(project.processes(), [""; 0]);
+    std::fs::remove_file(project.root.join("symphony.config.json")).unwrap();
+    std::fs::remove_file(&log).unwrap();
+    let view = project.json(&["init", "--no-try"]);
+    assert_eq!(view["trial"]["state"], "not");
+    assert!(!log.exists());
 }

@@ -84,6 +84,8 @@ macro_rules! assert_transcript {
                 (r"No agent can be started yet: find an agent CLI[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),
                 (r"symphony knows \d+", "symphony knows N"),
+                (r"checkout of main \([0-9a-f]{10}\)", "checkout of main (COMMIT)"),
+                (r"\b(in|after) \d+m?s\b", "$1 SPAN"),
                 (r" {3,}", "  "),
                 (r"(AGO|took)  \d+m?s\b", "$1  SPAN"),
             ],

@@ -2,13 +2,14 @@
 
 use clap::Args;
 
-use super::{audit, cron, installation};
+use super::{audit, cron, gates, installation};
 use crate::app::App;
+use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX};
 
 /// What `doctor` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  symphony doctor && symphony run\n  symphony doctor --audit\n  symphony doctor --cron"
+    after_help = "Examples:\n  symphony doctor && symphony run\n  symphony doctor --gates\n  symphony doctor --audit\n  symphony doctor --cron"
 )]
 pub(crate) struct DoctorArgs {
     /// Check what must always hold: database, branches, worktrees, processes, secrets
@@ -17,10 +18,19 @@ pub(crate) struct DoctorArgs {
     /// Check what differs under cron, and print the crontab's line and a systemd timer
     #[arg(long, conflicts_with = "audit")]
     cron: bool,
+    /// Run set-up and gates in a fresh checkout of the base branch, and show what fails
+    #[arg(long, conflicts_with_all = ["audit", "cron"])]
+    gates: bool,
+    /// Seconds that set-up and gates may take in all
+    #[arg(long, value_name = "SECONDS", default_value_t = SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX), requires = "gates")]
+    try_limit: u64,
 }
 
 impl DoctorArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+        if self.gates {
+            return gates::run(app, self.try_limit);
+        }
         match (self.audit, self.cron) {
             (true, _) => audit::run(app),
             (false, true) => cron::run(app),

@@ -7,6 +7,7 @@ mod check;
 mod contents;
 mod cron;
 mod events;
+mod gates;
 mod installation;
 mod notify;
 mod permissions;

@@ -4,25 +4,27 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::config::{FileReaders, IssuePrefix};
+use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
 use symphony_runner::installation::Installation;
 use symphony_store::{Project, Store};
 use symphony_workspace::proposal::Proposal;
 use symphony_workspace::{Repository, RepositoryOptions};
 
-use super::file::{ConfigFile, readers_of, write_config};
+use super::file::{ConfigFile, readers_of, remark_in_file, write_config};
 use super::ignore::ignore_own_files;
 use super::register::{refuse_other_installation, register};
-use super::view::InitView;
+use super::view::{InitView, Tried};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX, try_gates};
 
 /// What `init` takes.
 #[derive(Debug, Default, Args)]
 #[command(
     after_help = "It writes symphony.config.json unless there is one, with gates and a set-up command that it proposes from your \
                   committed files, registers the project, and keeps its own files out of `git status`. It changes nothing \
-                  that is there already.\n\nExamples:\n  symphony init --prefix API\n  symphony init --shared     for a configuration that your team commits"
+                  that is there already. Then it tries set-up and gates in a fresh checkout of the base branch, so that you \
+                  know what is red before any agent is paid.\n\nExamples:\n  symphony init --prefix API\n  symphony init --no-try       without running anything of the project\n  symphony init --shared     for a configuration that your team commits"
 )]
 pub(crate) struct InitArgs {
     /// Prefix of issue identifiers: capital letters and digits; taken from the folder's name by default
@@ -34,6 +36,28 @@ pub(crate) struct InitArgs {
     /// Write a configuration file to commit, for everybody who clones the repository
     #[arg(long)]
     shared: bool,
+    #[command(flatten)]
+    trial: TrialArgs,
+}
+
+/// Whether and how long set-up and gates are tried.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct TrialArgs {
+    /// Do not try set-up and gates
+    #[arg(long)]
+    no_try: bool,
+    /// Seconds that the trial may take in all
+    #[arg(long, value_name = "SECONDS", default_value_t = SECONDS_DEFAULT, value_parser = clap::value_parser!(u64).range(1..=SECONDS_MAX), conflicts_with = "no_try")]
+    try_limit: u64,
+}
+
+impl Default for TrialArgs {
+    fn default() -> Self {
+        Self {
+            no_try: false,
+            try_limit: SECONDS_DEFAULT,
+        }
+    }
 }
 
 fn prefix(text: &str) -> Result<IssuePrefix, symphony_core::id::IdError> {
@@ -49,9 +73,24 @@ pub(crate) struct Place<'a> {
     pub(crate) database: Option<&'a Path>,
 }
 
+/// A repository that is set up.
+#[derive(Debug)]
+struct SetUp {
+    view: InitView,
+    installation: Installation,
+    project: Project,
+    config: ProjectConfig,
+    /// What was written to the configuration file, when that was now.
+    file: Option<InitFile>,
+}
+
 impl InitArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let view = self.set_up(app).context("set up the repository")?;
+        let root = app.surroundings.root();
+        let database = None;
+        let view = root
+            .and_then(|root| self.set_up_and_try(app, Place { root, database }))
+            .context("set up the repository")?;
         if app.out.is_quiet() && !app.out.is_json() {
             return Ok(());
         }
@@ -59,26 +98,66 @@ impl InitArgs {
     }
 
     /// Asks for a set-up with these options.
-    pub(crate) const fn new(prefix: Option<IssuePrefix>, wizard: bool) -> Self {
+    pub(crate) const fn new(prefix: Option<IssuePrefix>, wizard: bool, trial: TrialArgs) -> Self {
         Self {
             prefix,
             wizard,
             shared: false,
+            trial,
         }
     }
 
-    /// Sets the repository up as far as it is not.
-    pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<InitView> {
+    /// Sets a repository up, and tries its gates where it was set up just now: a second `init` is quick.
+    ///
+    /// # Errors
+    /// As [`InitArgs::set_up_at`]. A trial that fails, or cannot be made, is part of the answer.
+    pub(crate) fn set_up_and_try(&self, app: &App, place: Place<'_>) -> anyhow::Result<InitView> {
+        let SetUp {
+            mut view,
+            installation,
+            project,
+            config,
+            file,
+        } = self.set_up_at(app, place)?;
+        let has_work = config.worktree.setup.is_some() || !config.gates.is_empty();
+        if self.trial.no_try || !has_work || !(view.registered || view.config_written) {
+            view.tried = has_work.then_some(Tried::Not);
+            return Ok(view);
+        }
+        let tried = try_gates(
+            app.out,
+            &installation,
+            &project,
+            &config,
+            self.trial.try_limit,
+        );
+        view.tried = Some(match tried {
+            Ok(trial) => {
+                if let Some(file) = file {
+                    remark_in_file(&project.root, &file, &trial)?;
+                }
+                Tried::Ran(trial)
+            }
+            Err(error) => Tried::Failed {
+                problem: format!("{error:#}"),
+            },
+        });
+        Ok(view)
+    }
+
+    /// Sets the repository up as far as it is not, and tries nothing.
+    pub(crate) fn set_up(&self, app: &App) -> anyhow::Result<()> {
         let root = app.surroundings.root()?;
         let database = None;
-        self.set_up_at(app, Place { root, database })
+        self.set_up_at(app, Place { root, database })?;
+        Ok(())
     }
 
     /// Sets a repository up, in the installation with this database where one is given.
     ///
     /// # Errors
     /// When it is no repository with a commit, or belongs to another installation.
-    pub(crate) fn set_up_at(&self, app: &App, place: Place<'_>) -> anyhow::Result<InitView> {
+    fn set_up_at(&self, app: &App, place: Place<'_>) -> anyhow::Result<SetUp> {
         let Place { root, database } = place;
         let installation = app.surroundings.installation_at(root.clone())?;
         // before anything is written: a repository without commits, or without git, is refused
@@ -119,9 +198,9 @@ impl InitArgs {
         let project = written.project;
         let config = installation.project_config(&project)?;
         let provider_problem = installation.provider(&config).err();
-        Ok(InitView {
-            project: project.id,
-            prefix: project.prefix,
+        let view = InitView {
+            project: project.id.clone(),
+            prefix: project.prefix.clone(),
             root,
             database: installation.config.database.clone(),
             config: written.path,
@@ -131,11 +210,19 @@ impl InitArgs {
             shared: readers == FileReaders::Team,
             wizard: self.wizard.then_some(project.wizard),
             gates: config.gates.iter().map(|gate| gate.name.clone()).collect(),
-            gate_commands: config.gates,
-            setup: config.worktree.setup,
+            gate_commands: config.gates.clone(),
+            setup: config.worktree.setup.clone(),
             notes: proposal.notes.iter().map(ToString::to_string).collect(),
             advice: written.advice,
+            tried: None,
             provider_problem: provider_problem.map(|error| error.to_string()),
+        };
+        Ok(SetUp {
+            view,
+            installation,
+            project,
+            config,
+            file: written.file,
         })
     }
 

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use symphony_core::config::{FileReaders, FileRole, Gate, InitChecks, InitFile, IssuePrefix};
 use symphony_core::project::WizardState;
+use symphony_core::trial::{Quote, Trial, TrialStep};
 use symphony_runner::installation::Installation;
 use symphony_store::{Project, Store};
-use symphony_workspace::config_file::{CONFIG_FILE_NAME, set, write_init};
+use symphony_workspace::config_file::{CONFIG_FILE_NAME, rewrite_init, set, write_init};
 use symphony_workspace::proposal::Proposal;
 use symphony_workspace::{Repository, WorkspaceError};
 
@@ -31,6 +32,8 @@ pub(super) struct Written {
     pub(super) path: PathBuf,
     /// Whether it was written now.
     pub(super) is_new: bool,
+    /// What stands in it, when it was written now and nothing was added.
+    pub(super) file: Option<InitFile>,
     /// The project, with what the database keeps of it.
     pub(super) project: Project,
     /// What a person may want to do.
@@ -63,12 +66,12 @@ pub(super) fn write_config(
     let is_new = !path.exists();
     // what the file says wins over the database: it leaves to the wizard what is the wizard's
     let is_wizards = file.asks_wizard || wizard_gates(&project).is_some();
+    let mut content = None;
     if is_new {
         let prefix = IssuePrefix::parse(project.prefix.as_str())?;
-        write_init(
-            &project.root,
-            &new_file(prefix, file.readers, is_wizards, proposal),
-        )?;
+        let new = new_file(prefix, file.readers, is_wizards, proposal);
+        write_init(&project.root, &new)?;
+        content = Some(new);
     }
     if let Some(database) = file.joins {
         refuse_in_shared(file.readers, database)?;
@@ -83,6 +86,7 @@ pub(super) fn write_config(
     Ok(Written {
         path,
         is_new,
+        file: content,
         project,
         advice,
     })
@@ -107,6 +111,30 @@ fn new_file(
         checks,
         readers,
     }
+}
+
+/// Adds what a trial found to the file that was written before it, as comments: a gate that is red is still a gate, and who
+/// opens the file sees why it is red.
+pub(super) fn remark_in_file(root: &Path, file: &InitFile, trial: &Trial) -> anyhow::Result<()> {
+    let mut remarked = file.clone();
+    let InitChecks::Proposed { setup, gates } = &mut remarked.checks else {
+        return Ok(());
+    };
+    // what a command printed may be nobody else's business
+    let quote = match file.readers {
+        FileReaders::OnePerson => Quote::LastLine,
+        FileReaders::Team => Quote::Nothing,
+    };
+    let remark = |step: Option<&TrialStep>| step?.remark(&trial.commit, quote);
+    if let Some(setup) = setup {
+        setup.remark = remark(trial.setup.as_ref());
+    }
+    for gate in gates {
+        gate.remark = remark(trial.gate(&gate.value.name));
+    }
+    // a person who edits the file while the gates run keeps what they wrote
+    rewrite_init(root, file, &remarked)?;
+    Ok(())
 }
 
 /// Returns the gates that the setup wizard left in the database.

@@ -6,4 +6,4 @@ mod ignore;
 mod register;
 mod view;
 
-pub(crate) use args::{InitArgs, Place};
+pub(crate) use args::{InitArgs, Place, TrialArgs};

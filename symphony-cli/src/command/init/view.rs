@@ -6,8 +6,10 @@ use serde::Serialize;
 use symphony_core::config::{CommandLine, Gate};
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
+use symphony_core::trial::Trial;
 
 use crate::output::{Page, View, plural};
+use crate::trial::write_trial;
 
 /// What is set up.
 #[derive(Debug, Clone, Serialize)]
@@ -42,9 +44,27 @@ pub(crate) struct InitView {
     /// What a person may want to do about the setup wizard.
     #[serde(skip)]
     pub(crate) advice: Option<String>,
+    /// What became of the trial of set-up and gates; none where there is nothing to try.
+    #[serde(rename = "trial")]
+    pub(crate) tried: Option<Tried>,
     /// Why no agent can be started yet; `doctor` says it of programs.
     #[serde(skip)]
     pub(crate) provider_problem: Option<String>,
+}
+
+/// What became of a trial.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub(crate) enum Tried {
+    /// None was made.
+    Not,
+    /// It could not be made.
+    Failed {
+        /// Why.
+        problem: String,
+    },
+    /// It was made.
+    Ran(Trial),
 }
 
 impl View for InitView {
@@ -60,6 +80,7 @@ impl View for InitView {
         if let Some(problem) = &self.provider_problem {
             page.line(&format!("No agent can be started yet: {problem}."));
         }
+        self.write_tried(page);
         page.gap();
         page.line("Next:");
         if self.shared && self.config_written {
@@ -93,6 +114,22 @@ impl InitView {
         }
         if self.wizard == Some(WizardState::Pending) {
             page.line("The setup wizard comes first: at the next tick it finds gates, sensitive paths and instructions.");
+        }
+    }
+
+    fn write_tried(&self, page: &mut Page) {
+        match &self.tried {
+            None => {}
+            Some(Tried::Not) => {
+                page.line("`symphony doctor --gates` tries set-up and gates on the base branch, before any agent does.");
+            }
+            Some(Tried::Failed { problem }) => {
+                page.line(&format!(
+                    "Set-up and gates could not be tried: failed to {problem}."
+                ));
+                page.line("`symphony doctor --gates` tries again.");
+            }
+            Some(Tried::Ran(trial)) => write_trial(trial, page),
         }
     }
 

@@ -7,7 +7,7 @@ use clap::Args;
 use symphony_core::config::IssuePrefix;
 
 use crate::app::App;
-use crate::command::{InitArgs, Place};
+use crate::command::{InitArgs, Place, TrialArgs};
 use crate::failure::{Exit, Stop};
 use symphony_workspace::discover;
 
@@ -26,6 +26,8 @@ pub(crate) struct AddArgs {
     /// Have an agent find gates, sensitive paths and instructions before anything else is done
     #[arg(long)]
     wizard: bool,
+    #[command(flatten)]
+    trial: TrialArgs,
 }
 
 impl AddArgs {
@@ -41,9 +43,9 @@ impl AddArgs {
         }
         let root = discover(&folder).with_context(what)?.root;
         let database = here.installation.config.database.clone();
-        let init = InitArgs::new(self.prefix.clone(), self.wizard);
+        let init = InitArgs::new(self.prefix.clone(), self.wizard, self.trial);
         let view = init
-            .set_up_at(
+            .set_up_and_try(
                 app,
                 Place {
                     root,

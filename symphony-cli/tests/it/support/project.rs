@@ -78,7 +78,7 @@ impl Project {
     /// over a configuration whose one gate wants `hello` in `hello.txt`.
     pub(crate) fn new(name: &str, scenarios: &Value, config: &Value) -> Self {
         let project = Self::repository(name);
-        project.ok(&["init", "--prefix", "SYM"]);
+        project.ok(&["init", "--prefix", "SYM", "--no-try"]);
         let scenario = project.beside.join("scenario.json");
         std::fs::write(&scenario, scenarios.to_string()).unwrap();
         let mut whole = json!({

@@ -1,0 +1,204 @@
+//! Trying the gates before an agent is paid: what a person sees meanwhile, and what they are told then.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use indicatif::{ProgressBar, ProgressStyle};
+use symphony_core::config::{CommandLine, ProjectConfig};
+use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
+use symphony_runner::installation::Installation;
+use symphony_runner::trial::{TrialRequest, TrialWatch};
+use symphony_store::Project;
+
+use crate::interrupt::Interrupts;
+use crate::output::{Output, Page, compact_duration, one_line};
+
+/// Time of a trial unless the person says otherwise: a cold build of a large project, and its tests.
+pub(crate) const SECONDS_DEFAULT: u64 = 900;
+/// Longest trial: a day.
+pub(crate) const SECONDS_MAX: u64 = 86_400;
+/// Time between two frames of the spinner.
+const FRAME: Duration = Duration::from_millis(120);
+/// Lines of output that are shown of a red command; its log has all of them.
+const LINES_MAX: usize = 8;
+/// Characters of a command in the spinner's line.
+const COMMAND_CHARS_MAX: usize = 60;
+
+/// Tries set-up and gates on the base branch; Ctrl-C ends the trial and keeps what it found.
+///
+/// # Errors
+/// When there is no base branch, or no checkout can be made. Red gates are no error.
+pub(crate) fn try_gates(
+    out: Output,
+    installation: &Installation,
+    project: &Project,
+    config: &ProjectConfig,
+    seconds: u64,
+) -> anyhow::Result<Trial> {
+    let mut spinner = Spinner {
+        bar: out.is_watched().then(|| {
+            let bar = ProgressBar::new_spinner();
+            if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}") {
+                bar.set_style(style);
+            }
+            bar.enable_steady_tick(FRAME);
+            bar.set_message("checking out the base branch (Ctrl-C ends the trial)");
+            bar
+        }),
+        interrupts: Interrupts::listen().context("listen to Ctrl-C")?,
+    };
+    let request = TrialRequest {
+        installation,
+        project,
+        config,
+        limit: Duration::from_secs(seconds),
+    };
+    let tried = request.run(&mut spinner).context("try the gates");
+    if let Some(bar) = &spinner.bar {
+        bar.finish_and_clear();
+    }
+    tried
+}
+
+struct Spinner {
+    bar: Option<ProgressBar>,
+    interrupts: Interrupts,
+}
+
+impl TrialWatch for Spinner {
+    fn begins(&mut self, name: &str, command: &CommandLine) {
+        if let Some(bar) = &self.bar {
+            let command: String = command
+                .to_string()
+                .chars()
+                .take(COMMAND_CHARS_MAX)
+                .collect();
+            let line = format!("trying {name}: {command} (Ctrl-C ends the trial)");
+            bar.reset_elapsed();
+            bar.set_message(one_line(&line).into_owned());
+        }
+    }
+
+    fn ended(&mut self, step: &TrialStep) {
+        if let Some(bar) = &self.bar {
+            let took = compact_duration(step.duration_ms);
+            bar.println(one_line(&format!("{}: {}, {took}", step.name, step.how())));
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.interrupts.count() > 0
+    }
+}
+
+/// Writes how a trial came out.
+pub(crate) fn write_trial(trial: &Trial, page: &mut Page) {
+    let commit: String = trial.commit.chars().take(10).collect();
+    page.heading(&format!(
+        "Tried in a fresh checkout of {} ({commit}):",
+        trial.base
+    ));
+    let names = trial.steps().map(|step| step.name.chars().count());
+    let width = names.max().unwrap_or_default();
+    for step in trial.steps() {
+        let took = compact_duration(step.duration_ms);
+        let name = &step.name;
+        let optional = if step.required { "" } else { " (optional)" };
+        page.line(&match step.outcome {
+            TrialOutcome::Passed => format!("  passed     {name:<width$}  in {took}{optional}"),
+            TrialOutcome::Failed => {
+                format!(
+                    "  failed     {name:<width$}  {} after {took}{optional}",
+                    step.how()
+                )
+            }
+            TrialOutcome::Missing => {
+                format!("  missing    {name:<width$}  {}{optional}", step.how())
+            }
+            TrialOutcome::NotTried => {
+                format!("  not tried  {name:<width$}  {}{optional}", step.how())
+            }
+        });
+        if step.is_red() {
+            for line in last_lines(&step.output) {
+                page.line(&format!("               | {line}"));
+            }
+        }
+    }
+    write_conclusion(trial, page);
+}
+
+/// Says what a person has to do before agents start, command by command.
+fn write_conclusion(trial: &Trial, page: &mut Page) {
+    let blocking: Vec<&TrialStep> = trial.blocking().collect();
+    if blocking.is_empty() {
+        let passed = |step: &TrialStep| step.outcome == TrialOutcome::Passed;
+        if trial.steps().all(passed) {
+            page.line("All of them pass.");
+        } else if trial
+            .steps()
+            .any(|step| step.outcome == TrialOutcome::NotTried)
+        {
+            page.line("`symphony doctor --gates` tries the rest; `--try-limit SECONDS` gives it more time.");
+        }
+        return;
+    }
+    let names = names(&blocking);
+    let verb = if blocking.len() == 1 { "is" } else { "are" };
+    page.line(&format!(
+        "{names} {verb} red before any agent has worked, so no change can pass. Before you start agents:"
+    ));
+    if let Some(programs) = missing_programs(&blocking) {
+        page.line(&format!(
+            "  install {programs}, or put its folder into PATH"
+        ));
+    }
+    let failed: Vec<&TrialStep> = trial
+        .gates
+        .iter()
+        .filter(|gate| gate.required && gate.is_red())
+        .collect();
+    if let Some(first) = failed.first() {
+        let index = trial.gates.iter().position(|gate| gate.name == first.name);
+        let index = index.unwrap_or_default();
+        page.line(&format!(
+            "  make {} pass on {}, and commit that; or change the command: symphony config set 'gates[{index}].command' 'COMMAND'",
+            self::names(&failed),
+            trial.base
+        ));
+    }
+    if trial.setup.as_ref().is_some_and(TrialStep::is_red) {
+        page.line(
+            "  change the set-up, if it is wrong: symphony config set worktree.setup 'COMMAND'",
+        );
+    }
+    page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
+}
+
+fn names(steps: &[&TrialStep]) -> String {
+    let names: Vec<&str> = steps.iter().map(|step| step.name.as_str()).collect();
+    names.join(", ")
+}
+
+/// Returns the programs that were missing, as a person would list them.
+fn missing_programs(steps: &[&TrialStep]) -> Option<String> {
+    let mut programs: Vec<&str> = Vec::new();
+    for step in steps {
+        if step.outcome == TrialOutcome::Missing {
+            let program = step.missing_program().unwrap_or("the missing program");
+            if !programs.contains(&program) {
+                programs.push(program);
+            }
+        }
+    }
+    (!programs.is_empty()).then(|| programs.join(", "))
+}
+
+fn last_lines(output: &str) -> Vec<&str> {
+    let lines: Vec<&str> = output
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    let start = lines.len().saturating_sub(LINES_MAX);
+    lines.into_iter().skip(start).collect()
+}

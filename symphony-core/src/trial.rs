@@ -1,0 +1,289 @@
+//! What a trial of the gates found: `init` and `doctor` try set-up and gates on the base branch, before any agent is paid.
+
+use serde::Serialize;
+
+use crate::closed_set::closed_set;
+use crate::pull_request::VerifiedGate;
+
+/// Characters of output that a remark or a line quotes.
+const QUOTE_CHARS_MAX: usize = 160;
+/// What a shell answers when a file is there and cannot be executed.
+const NOT_EXECUTABLE: i32 = 126;
+/// What a shell answers when it finds no program of a name.
+const NOT_FOUND: i32 = 127;
+
+closed_set!(
+    /// How a command came out of a trial.
+    TrialOutcome, "outcome of a trial", {
+        /// It passed.
+        Passed = "passed",
+        /// It failed.
+        Failed = "failed",
+        /// A program that it needs is missing (exit code 126 or 127).
+        Missing = "missing",
+        /// It was not tried to its end.
+        NotTried = "not_tried",
+    }
+);
+
+/// One command of a trial: the set-up, or a gate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TrialStep {
+    /// The gate's name.
+    pub name: String,
+    /// The command.
+    pub command: String,
+    /// Whether a change needs it to pass.
+    pub required: bool,
+    /// How it came out.
+    pub outcome: TrialOutcome,
+    /// Exit code; none when it did not end by itself.
+    pub exit_code: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The end of its output; why it was not tried, where it was not.
+    pub output: String,
+}
+
+impl TrialStep {
+    /// Makes the step of a command that ran.
+    pub fn ran(command: impl Into<String>, result: VerifiedGate) -> Self {
+        let outcome = match (result.passed, result.exit_code) {
+            (true, _) => TrialOutcome::Passed,
+            (false, Some(NOT_EXECUTABLE | NOT_FOUND)) => TrialOutcome::Missing,
+            (false, _) => TrialOutcome::Failed,
+        };
+        Self {
+            name: result.name,
+            command: command.into(),
+            required: result.required,
+            outcome,
+            exit_code: result.exit_code,
+            duration_ms: result.duration_ms,
+            output: result.output,
+        }
+    }
+
+    /// Makes the step of a command that was not tried.
+    pub fn not_tried(
+        name: impl Into<String>,
+        command: impl Into<String>,
+        required: bool,
+        why: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            command: command.into(),
+            required,
+            outcome: TrialOutcome::NotTried,
+            exit_code: None,
+            duration_ms: 0,
+            output: why.into(),
+        }
+    }
+
+    /// Says whether it ran, and did not pass.
+    pub const fn is_red(&self) -> bool {
+        matches!(self.outcome, TrialOutcome::Failed | TrialOutcome::Missing)
+    }
+
+    /// Says in a few words how it came out: `exit code 1`, `` `npm` was not found ``.
+    pub fn how(&self) -> String {
+        match (self.outcome, self.exit_code) {
+            (TrialOutcome::Passed, _) => "passed".to_owned(),
+            (TrialOutcome::NotTried, _) => self.output.clone(),
+            (TrialOutcome::Missing, Some(code)) => match missing_program(&self.output) {
+                Some(program) => format!("`{program}` was not found"),
+                None => format!("a program is missing, exit code {code}"),
+            },
+            (_, Some(code)) => format!("exit code {code}"),
+            (_, None) => "it did not end by itself".to_owned(),
+        }
+    }
+
+    /// Returns the program that it did not find, where its output names it.
+    pub fn missing_program(&self) -> Option<&str> {
+        missing_program(&self.output)
+    }
+
+    /// Returns the last line of its output that says something.
+    pub fn last_line(&self) -> Option<String> {
+        let mut lines = self.output.lines().rev().map(str::trim);
+        let line = lines.find(|line| line.contains(char::is_alphanumeric));
+        line.map(|line| line.chars().take(QUOTE_CHARS_MAX).collect())
+    }
+
+    /// Returns the comment for the configuration file; none for a command that passed.
+    pub fn remark(&self, commit: &str, quote: Quote) -> Option<String> {
+        let commit: String = commit.chars().take(10).collect();
+        match self.outcome {
+            TrialOutcome::Passed => None,
+            TrialOutcome::NotTried => Some(format!(
+                "Not tried by `symphony init`: {}. `symphony doctor --gates` tries it.",
+                self.output
+            )),
+            TrialOutcome::Failed | TrialOutcome::Missing => {
+                let said = self.last_line().filter(|_| quote == Quote::LastLine);
+                let said = said.map_or_else(String::new, |line| format!(" Its last line: {line}"));
+                Some(format!(
+                    "RED when `symphony init` tried it on commit {commit} ({}). No change can pass until it is green: \
+                     `symphony doctor --gates` tries it again.{said}",
+                    self.how()
+                ))
+            }
+        }
+    }
+}
+
+/// Whether a remark quotes output, which may hold what a file that is committed must not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quote {
+    /// The last line.
+    LastLine,
+    /// Nothing.
+    Nothing,
+}
+
+/// Set-up and gates as they came out on one commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trial {
+    /// The base branch.
+    pub base: String,
+    /// Its commit.
+    pub commit: String,
+    /// The set-up command, where there is one.
+    pub setup: Option<TrialStep>,
+    /// The gates, in the order of the configuration.
+    pub gates: Vec<TrialStep>,
+}
+
+impl Trial {
+    /// Returns all steps, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &TrialStep> {
+        self.setup.iter().chain(&self.gates)
+    }
+
+    /// Returns what keeps every change from passing: the set-up, and required gates, that are red.
+    pub fn blocking(&self) -> impl Iterator<Item = &TrialStep> {
+        self.steps().filter(|step| step.is_red() && step.required)
+    }
+
+    /// Returns the step of a gate.
+    pub fn gate(&self, name: &str) -> Option<&TrialStep> {
+        self.gates.iter().find(|gate| gate.name == name)
+    }
+}
+
+/// Returns the program that a shell did not find, by its last words.
+fn missing_program(output: &str) -> Option<&str> {
+    output.lines().rev().find_map(|line| {
+        let line = line.trim();
+        // dash: `sh: 1: npm: not found`; bash: `bash: line 1: npm: command not found`; env: `env: 'node': No such file …`
+        let before = [
+            ": command not found",
+            ": not found",
+            ": No such file or directory",
+            ": Permission denied",
+        ]
+        .iter()
+        .find_map(|end| line.strip_suffix(end))?;
+        let program = before
+            .rsplit(": ")
+            .next()?
+            .trim_matches(['\'', '`', '"', '‘', '’']);
+        (!program.is_empty() && !program.contains(' ')).then_some(program)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn step(passed: bool, exit_code: Option<i32>, output: &str) -> TrialStep {
+        let result = serde_json::json!({
+            "name": "test", "required": true, "passed": passed, "exit_code": exit_code, "duration_ms": 5, "output": output,
+        });
+        let result: VerifiedGate = serde_json::from_value(result).unwrap();
+        TrialStep::ran("npm test", result)
+    }
+
+    #[test]
+    fn a_missing_program_is_no_failure_of_the_code() {
+        let table = [
+            (step(true, Some(0), ""), TrialOutcome::Passed, "passed"),
+            (
+                step(false, Some(1), "boom"),
+                TrialOutcome::Failed,
+                "exit code 1",
+            ),
+            (
+                step(false, None, "x"),
+                TrialOutcome::Failed,
+                "it did not end by itself",
+            ),
+            (
+                step(false, Some(127), "sh: 1: npm: not found\n"),
+                TrialOutcome::Missing,
+                "`npm` was not found",
+            ),
+            (
+                step(false, Some(127), "bash: line 1: uv: command not found"),
+                TrialOutcome::Missing,
+                "`uv` was not found",
+            ),
+            (
+                step(false, Some(127), "env: 'node': No such file or directory"),
+                TrialOutcome::Missing,
+                "`node` was not found",
+            ),
+            (
+                step(false, Some(127), "sh: 1: .venv/bin/python: not found"),
+                TrialOutcome::Missing,
+                "`.venv/bin/python` was not found",
+            ),
+            (
+                step(false, Some(126), "sh: 1: ./run: Permission denied"),
+                TrialOutcome::Missing,
+                "`./run` was not found",
+            ),
+            (
+                step(false, Some(127), ""),
+                TrialOutcome::Missing,
+                "a program is missing, exit code 127",
+            ),
+        ];
+        for (step, outcome, how) in table {
+            assert_eq!(
+                (step.outcome, step.how().as_str()),
+                (outcome, how),
+                "{step:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_remark_says_that_it_was_red_and_why() {
+        let commit = "0123456789abcdef";
+        assert_eq!(
+            step(true, Some(0), "").remark(commit, Quote::LastLine),
+            None
+        );
+        let red = step(false, Some(1), "1 failed\n\n---\n");
+        let remark = red.remark(commit, Quote::LastLine).unwrap();
+        assert!(
+            remark.starts_with(
+                "RED when `symphony init` tried it on commit 0123456789 (exit code 1)."
+            ),
+            "{remark}"
+        );
+        assert!(remark.ends_with(" Its last line: 1 failed"), "{remark}");
+        let remark = red.remark(commit, Quote::Nothing).unwrap();
+        assert!(!remark.contains("1 failed"), "{remark}");
+        let skipped = TrialStep::not_tried("test", "npm test", true, "the set-up failed");
+        let remark = skipped.remark(commit, Quote::LastLine).unwrap();
+        assert!(
+            remark.starts_with("Not tried by `symphony init`: the set-up failed."),
+            "{remark}"
+        );
+    }
+}

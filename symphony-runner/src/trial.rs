@@ -1,0 +1,214 @@
+//! Tries set-up and gates in a pristine checkout of the base branch, in the process of the command itself: what is red is
+//! known before any agent is paid.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
+use symphony_core::trial::{Trial, TrialStep};
+use symphony_store::Project;
+
+use crate::error::RunnerError;
+use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout, SET_UP_GATE};
+use crate::installation::Installation;
+use crate::paths::STATE_DIR;
+use crate::process::Supervision;
+use crate::repository::open_repository;
+
+/// Time between two looks at whether the person has had enough.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What a person sees while a trial runs, and how they end it.
+pub trait TrialWatch {
+    /// A command begins.
+    fn begins(&mut self, name: &str, command: &CommandLine);
+    /// A command has ended.
+    fn ended(&mut self, step: &TrialStep);
+    /// Says whether to stop now.
+    fn is_stopped(&self) -> bool;
+}
+
+/// What is tried.
+#[derive(Debug)]
+pub struct TrialRequest<'a> {
+    /// Where Symphony runs.
+    pub installation: &'a Installation,
+    /// The project.
+    pub project: &'a Project,
+    /// What holds for it.
+    pub config: &'a ProjectConfig,
+    /// Time for all of it.
+    pub limit: Duration,
+}
+
+impl TrialRequest<'_> {
+    /// Runs the set-up command and the gates, each within its own time limit and that of the trial. A set-up that fails
+    /// leaves the gates untried: they would fail for its reason.
+    ///
+    /// # Errors
+    /// When there is no base branch, or no checkout can be made. Red commands are no error.
+    pub fn run(&self, watch: &mut dyn TrialWatch) -> Result<Trial, RunnerError> {
+        let repository = open_repository(self.project, self.config)?;
+        let base = repository.base()?;
+        let logs = fresh_logs(&self.project.root)?;
+        let job = ForegroundJob::begin(&self.project.root)?;
+        let supervision = Supervision::begin()?;
+        let request = CheckoutRequest {
+            installation: self.installation,
+            config: self.config,
+            repository: &repository,
+            id: job.id(),
+            logs,
+        };
+        let checkout = GateCheckout::make(request, &base.commit)?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| RunnerError::io("start the runtime for", checkout.path(), error))?;
+        let mut course = Course {
+            checkout: &checkout,
+            supervision: &supervision,
+            watch,
+            ends: Instant::now() + self.limit,
+            limit: self.limit,
+        };
+        let tried = runtime.block_on(course.run(self.config));
+        runtime.shutdown_background();
+        checkout.remove()?;
+        let (setup, gates) = tried?;
+        Ok(Trial {
+            base: base.branch.to_string(),
+            commit: base.commit.to_string(),
+            setup,
+            gates,
+        })
+    }
+}
+
+/// Returns the folder of a trial's logs: those of the one before are gone.
+fn fresh_logs(root: &Path) -> Result<PathBuf, RunnerError> {
+    let logs = root.join(STATE_DIR).join("trial");
+    if logs.exists() {
+        std::fs::remove_dir_all(&logs)
+            .map_err(|error| RunnerError::io("remove the folder", &logs, error))?;
+    }
+    std::fs::create_dir_all(&logs)
+        .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
+    Ok(logs)
+}
+
+/// A trial under way.
+struct Course<'a> {
+    checkout: &'a GateCheckout<'a>,
+    supervision: &'a Supervision,
+    watch: &'a mut dyn TrialWatch,
+    ends: Instant,
+    limit: Duration,
+}
+
+/// A command to be tried.
+struct Candidate<'a> {
+    name: &'a str,
+    line: &'a CommandLine,
+    required: bool,
+    limit: Millis,
+}
+
+impl Course<'_> {
+    async fn run(
+        &mut self,
+        config: &ProjectConfig,
+    ) -> Result<(Option<TrialStep>, Vec<TrialStep>), RunnerError> {
+        let setup = match &config.worktree.setup {
+            None => None,
+            Some(line) => {
+                let limit = config.worktree.setup_timeout_ms;
+                let (name, required) = (SET_UP_GATE, true);
+                let candidate = Candidate {
+                    name,
+                    line,
+                    required,
+                    limit,
+                };
+                Some(self.attempt(&candidate).await?)
+            }
+        };
+        let is_ready = setup.as_ref().is_none_or(|step| step.exit_code == Some(0));
+        let mut gates = Vec::with_capacity(config.gates.len());
+        for gate in &config.gates {
+            let Gate {
+                name,
+                command: line,
+                required,
+                timeout_ms: limit,
+                ..
+            } = gate;
+            let (required, limit) = (*required, *limit);
+            let step = if is_ready {
+                let candidate = Candidate {
+                    name,
+                    line,
+                    required,
+                    limit,
+                };
+                self.attempt(&candidate).await?
+            } else {
+                TrialStep::not_tried(name, line.to_string(), required, "the set-up did not pass")
+            };
+            gates.push(step);
+        }
+        Ok((setup, gates))
+    }
+
+    /// Runs a command, as long as there is time and nobody stops it.
+    async fn attempt(&mut self, candidate: &Candidate<'_>) -> Result<TrialStep, RunnerError> {
+        let Candidate {
+            name,
+            line,
+            required,
+            limit,
+        } = candidate;
+        let skipped = |why: String| TrialStep::not_tried(*name, line.to_string(), *required, why);
+        let seconds = self.limit.as_secs();
+        let out_of_time = || skipped(format!("the {seconds} s of the trial were over"));
+        let left = self.ends.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Ok(out_of_time());
+        }
+        if self.watch.is_stopped() {
+            return Ok(skipped("the trial was stopped".to_owned()));
+        }
+        self.watch.begins(name, line);
+        let left = Millis::new(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
+        let cut = (*limit).min(left);
+        let ended = {
+            let running = self.checkout.run(self.supervision, name, line, cut);
+            let watch = &self.watch;
+            let stopped = async {
+                while !watch.is_stopped() {
+                    tokio::time::sleep(LOOK).await;
+                }
+            };
+            tokio::select! {
+                result = running => Some(result?),
+                () = stopped => None,
+            }
+        };
+        let step = match ended {
+            None => {
+                // the command was left in the middle: nothing of it may go on
+                self.supervision.end_rest().await?;
+                skipped("the trial was stopped".to_owned())
+            }
+            Some(result) if result.exit_code.is_none() && Instant::now() >= self.ends => {
+                out_of_time()
+            }
+            Some(mut result) => {
+                result.required = *required;
+                TrialStep::ran(line.to_string(), result)
+            }
+        };
+        self.watch.ended(&step);
+        Ok(step)
+    }
+}
