@@ -237,11 +237,15 @@ fn of_mcp(error: &McpError) -> Verdict {
 pub(crate) const fn database_mend(error: &StoreError) -> &'static str {
     match error {
         StoreError::NewerSchema { .. } => {
-            "install the newest Symphony: an older one can not use this database"
+            "install the newest Symphony (`symphony --version` shows which one this is): an older one cannot use this database"
         }
         StoreError::Open { .. } => {
-            "look at the file and at its folder: you have to own both, and be allowed to read and write them"
+            "look at the file and at its folder with `ls -la`: you have to own both, and be allowed to read and write them"
         }
+        StoreError::DiskFull(_) => {
+            "free some space: `df -h .` shows what is left; the database is whole, and works again then"
+        }
+        StoreError::Busy(_) => "`symphony status` shows what is at work; try again when it is over",
         _ => {
             "let nothing run, move the file (`symphony config show database` names it) away with its -wal and -shm, and copy a backup to its place (`symphony db backup` makes them), or begin again with `symphony init`"
         }

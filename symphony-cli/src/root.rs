@@ -44,7 +44,7 @@ enum Command {
     Demo(Deferred<DemoArgs>),
     /// Set up the repository here
     Init(Deferred<InitArgs>),
-    /// Check what Symphony needs; each line says ok or how to mend it
+    /// Check your setup and suggest a fix for each problem
     Doctor(Deferred<DoctorArgs>),
     /// Move every project one step on: the command for cron
     Tick(Deferred<TickArgs>),

@@ -433,7 +433,7 @@ pub(crate) struct GateSetting {
     /// is good.
     #[schemars(with = "String")]
     pub(crate) command: CommandSetting,
-    /// Whether its failure sends the issue back; true when left out.
+    /// Whether its failure sends the issue back; true when left out. Only a person makes a gate optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) required: Option<bool>,
     /// Its time limit; ten minutes when left out.
@@ -471,6 +471,11 @@ pub(crate) struct RiskSettings {
 pub(crate) struct ConfigureProject {
     /// The commands that every change has to pass; an empty list when nothing can be checked. At most 20.
     pub(crate) gates: Vec<GateSetting>,
+    /// The command that makes a fresh checkout ready for the gates, such as `npm ci`; without it the one that was detected
+    /// stays.
+    #[serde(default)]
+    #[schemars(with = "Option<String>")]
+    pub(crate) setup: Option<CommandSetting>,
     /// Patterns of paths where a wrong change does lasting harm; at most 100.
     #[serde(default)]
     pub(crate) sensitive_paths: Option<Vec<String>>,

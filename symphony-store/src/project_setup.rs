@@ -1,6 +1,6 @@
 //! Setting a project up: what its row says of gates, paths and thresholds, and how far its wizard came.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{OptionalExtension as _, Transaction, params};
 use serde_json::Value;
 use symphony_core::agent::AgentType;
 use symphony_core::config::parse_project_row;
@@ -20,7 +20,8 @@ use crate::row::to_json;
 /// What the setup wizard hands over.
 #[derive(Debug, Clone, Default)]
 pub struct ProjectSetup {
-    /// Keys of a project's configuration: `gates`, `sensitive_paths`, `risk`. They replace what the row said before.
+    /// Keys of a project's configuration: `gates`, `worktree`, `sensitive_paths`, `risk`. They replace what the row said
+    /// before, but for the `worktree` of a row where this names none: gates need the set-up that was detected.
     pub settings: Value,
     /// Instructions of the project's workers; none leaves those that are there.
     pub worker_instructions: Option<String>,
@@ -57,7 +58,7 @@ impl Store {
             check_text(field, text.as_deref().unwrap_or_default())?;
         }
         self.write(context, |tx| {
-            write_settings(tx, id, &setup.settings)?;
+            write_settings(tx, id, &with_worktree(tx, id, &setup.settings)?)?;
             set_wizard(tx, id, WizardState::Completed)?;
             for (agent, _, text) in &instructions {
                 if let Some(text) = text {
@@ -139,6 +140,27 @@ pub(crate) fn set_wizard(
         return Err(StoreError::not_found("project", id));
     }
     Ok(())
+}
+
+/// Adds the `worktree` of the row to settings without one.
+fn with_worktree(
+    tx: &Transaction<'_>,
+    id: &ProjectId,
+    settings: &Value,
+) -> Result<Value, StoreError> {
+    let row: Option<String> = tx
+        .query_row(
+            "SELECT settings FROM project WHERE id = ?1",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    let row: Value = serde_json::from_str(row.as_deref().unwrap_or("{}")).unwrap_or_default();
+    let mut whole = settings.clone();
+    if let (Some(kept), Some(fields)) = (row.get("worktree"), whole.as_object_mut()) {
+        fields.entry("worktree").or_insert_with(|| kept.clone());
+    }
+    Ok(whole)
 }
 
 fn write_settings(

@@ -39,7 +39,7 @@ pub(crate) use doctor::DoctorArgs;
 pub(crate) use events::EventsArgs;
 pub(crate) use explain::ExplainArgs;
 pub(crate) use inbox::InboxArgs;
-pub(crate) use init::{InitArgs, Place, TrialArgs};
+pub(crate) use init::{InitArgs, Place, TrialArgs, ask_wizard, propose};
 pub(crate) use issue::IssueCommand;
 pub(crate) use learnings::LearningsCommand;
 pub(crate) use man::ManArgs;

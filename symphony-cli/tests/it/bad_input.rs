@@ -136,7 +136,7 @@ fn an_agent_that_is_not_there_is_named() {
             "check": "claude",
             "status": "warning",
             "detail": "`/nowhere/claude`, which providers.claude-cli.binary names, is not there",
-            "mend": "`symphony config set providers.claude-cli.binary PATH`, or take the key out of the file",
+            "fix": "`symphony config set providers.claude-cli.binary PATH`, or take the key out of the file",
         })
     );
     configure(&project, &json!({ "provider": "command" }));

@@ -1,4 +1,4 @@
-//! `symphony doctor`: what is wrong is said with how to mend it; the audit finds what is planted; what is printed for cron works.
+//! `symphony doctor`: each problem comes with a command that repairs it; the audit finds what is planted; what is printed for cron works.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
@@ -281,4 +281,114 @@ fn a_prefix_that_was_changed_in_the_configuration_is_told() {
     );
     project.ok(&["config", "set", "prefix", "OLD"]);
     assert_eq!(told(), "ok       project: place, prefix OLD");
+}
+
+/// A program on the search path that answers its version.
+fn with_program(project: &mut Project, name: &str) {
+    let bin = project.beside.join("bin");
+    std::fs::create_dir_all(&bin).unwrap();
+    let file = bin.join(name);
+    std::fs::write(&file, "#!/bin/sh\necho 1.0.0\n").unwrap();
+    std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap();
+    project.set_variable("PATH", &format!("{}:{path}", bin.display()));
+}
+
+fn check(project: &Project, name: &str) -> (String, String, String) {
+    let document = project.symphony(&["doctor", "--json"]).json();
+    let items = document["items"].as_array().unwrap();
+    let item = items.iter().find(|item| item["check"] == name);
+    let item = item.unwrap_or_else(|| panic!("{name} in {document:#}"));
+    (
+        text(&item["status"]),
+        text(&item["detail"]),
+        text(&item["fix"]),
+    )
+}
+
+#[test]
+fn nothing_that_is_missing_is_called_ok_and_each_failure_names_a_command() {
+    let project = Project::repository("place");
+    project.ok(&["init", "--no-try"]);
+    let gates = r#"[{"name": "test", "command": "cd . && no-such-program-of-this-test --all && sh -c true"}]"#;
+    project.ok(&["config", "set", "gates", gates]);
+    let missing = json!({ "claude-cli": { "binary": "/nowhere/claude" } });
+    project.ok(&["config", "set", "providers", &missing.to_string()]);
+    project.ok(&["config", "set", "provider", "claude-cli"]);
+    let answer = project.symphony(&["doctor", "--json"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    for item in answer.json()["items"].as_array().unwrap() {
+        let (status, detail) = (text(&item["status"]), text(&item["detail"]));
+        assert!(
+            status != "ok" || !detail.contains("not installed"),
+            "{item:#}"
+        );
+        assert!(
+            status != "failed" || text(&item["fix"]).contains('`'),
+            "{item:#}"
+        );
+    }
+    let (status, detail, _) = check(&project, "gates");
+    assert_eq!(
+        (status.as_str(), detail.as_str()),
+        (
+            "failed",
+            "`no-such-program-of-this-test` of test is not in the PATH that gates get"
+        )
+    );
+    assert_eq!(check(&project, "provider").0, "failed");
+
+    let gates = r#"[{"name": "test", "command": "sh -c true", "required": false}]"#;
+    project.ok(&["config", "set", "gates", gates]);
+    let (status, detail, _) = check(&project, "gates");
+    assert_eq!(status, "warning", "{detail}");
+    assert!(detail.contains("`unverified`"), "{detail}");
+}
+
+#[test]
+fn whose_name_merges_carry_is_checked() {
+    let project = Project::repository("place");
+    project.ok(&["init", "--no-try"]);
+    let (status, _, fix) = check(&project, "git identity");
+    assert_eq!(status, "warning");
+    assert!(fix.contains("git config --global user.email"), "{fix}");
+    project.git(&["config", "user.name", "A Person"]);
+    project.git(&["config", "user.email", "person@example.invalid"]);
+    let (status, detail, _) = check(&project, "git identity");
+    assert_eq!(
+        (status.as_str(), detail.as_str()),
+        ("ok", "A Person <person@example.invalid>")
+    );
+}
+
+#[test]
+fn a_login_is_looked_for_without_a_look_at_the_secret() {
+    let mut project = Project::repository("place");
+    with_program(&mut project, "claude");
+    project.ok(&["init", "--no-try"]);
+    project.ok(&["config", "set", "provider", "claude-cli"]);
+    let (status, detail, fix) = check(&project, "login");
+    assert_eq!(status, "warning", "{detail}");
+    assert!(
+        detail.contains("/home/.claude/.credentials.json is not there"),
+        "{detail}"
+    );
+    assert!(fix.contains("`/login`"), "{fix}");
+    let folder = project.beside.join("home/.claude");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join(".credentials.json"), "s3cr3t-of-this-test").unwrap();
+    let (status, detail, _) = check(&project, "login");
+    assert_eq!(status, "ok", "{detail}");
+    assert!(
+        detail.ends_with("whether they are accepted shows in the first run"),
+        "{detail}"
+    );
+    std::fs::remove_dir_all(&folder).unwrap();
+    project.set_variable("ANTHROPIC_API_KEY", "s3cr3t-of-this-test");
+    let answer = project.symphony(&["doctor"]);
+    assert!(
+        answer.stdout.contains("ANTHROPIC_API_KEY is set"),
+        "{answer:#?}"
+    );
+    assert!(!answer.stdout.contains("s3cr3t"), "{answer:#?}");
 }

@@ -298,3 +298,32 @@ fn a_trial_has_an_end_and_can_be_left_out() {
     assert_eq!(view["trial"]["state"], "not");
     assert!(!log.exists());
 }
+
+#[test]
+fn what_the_wizard_finds_is_not_overruled_by_what_init_proposes() {
+    let project = Project::repository("tool");
+    project.commit_files(&[("Makefile", "test:\n\ttrue\n"), ("go.mod", "module tool\n")]);
+    let source = || text(&project.json(&["config", "show", "gates"])["items"][0]["source"]);
+    project.ok(&["init", "--no-try"]);
+    assert_ne!(source(), "database");
+    // asked for later, it finds gates that nobody chose: they hold from the database until it has found better ones
+    project.ok(&["init", "--wizard", "--no-try"]);
+    assert_eq!(source(), "database");
+    let gates = project.json(&["config", "show", "gates"]);
+    assert_eq!(gates["items"][0]["value"][0]["command"], "go test ./...");
+    let setup = project.json(&["config", "show", "worktree.setup"]);
+    assert_eq!(setup["items"][0]["value"], "go mod download");
+
+    // gates of a person stay
+    let own = r#"[{"name": "mine", "command": "make test"}]"#;
+    project.ok(&["config", "set", "gates", own]);
+    for command in [&["init", "--wizard"][..], &["project", "wizard", "--again"]] {
+        let said = project.ok(command);
+        assert!(
+            said.contains("win over those that the wizard finds"),
+            "{said}"
+        );
+        let gates = project.json(&["config", "show", "gates"]);
+        assert_eq!(gates["items"][0]["value"][0]["name"], "mine");
+    }
+}

@@ -100,6 +100,13 @@ fn the_wizard_configures_a_project_from_nothing() {
         (&json!("completed"), &wizard["id"])
     );
     assert_eq!(gates(&project), json!(["greets"]));
+    // a new configuration file leaves the gates to the wizard
+    let file = project.root.join("symphony.config.json");
+    let before = std::fs::read_to_string(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    project.ok(&["init", "--no-try"]);
+    assert_eq!(gates(&project), json!(["greets"]));
+    std::fs::write(&file, before).unwrap();
     let shown = project.json(&["config", "show", "sensitive_paths"]);
     assert_eq!(shown["items"][0]["source"], "database");
 

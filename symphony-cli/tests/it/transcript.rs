@@ -80,6 +80,7 @@ macro_rules! assert_transcript {
                 (r"(head|as|on|commit) [0-9a-f]{10}\b", "$1 COMMIT"),
                 (r"\d+ MiB free", "SPACE free"),
                 (r"git: \S+ \d+\.\d+", "git: GIT"),
+                (r"(?m)^(ok|absent) +(claude|codex): [^\n]*", "looked  $2: AGENT"),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
                 (r"No agent can be started yet: find an agent CLI[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),

@@ -23,6 +23,16 @@ pub(super) fn configure(
             "gates has {count} items; the limit is {GATES_MAX}"
         )));
     }
+    let optional = params
+        .gates
+        .iter()
+        .position(|gate| gate.required == Some(false));
+    if let Some(index) = optional.filter(|_| identity.actor.run().is_some()) {
+        return Err(ToolError::new(format!(
+            "gates[{index}].required is false: only a person makes a gate optional; leave a gate out that cannot pass on this \
+             commit, and say so in the instructions"
+        )));
+    }
     if let Some(paths) = &params.sensitive_paths {
         check_paths("sensitive_paths", paths)?;
     }
@@ -34,6 +44,9 @@ pub(super) fn configure(
     };
     let mut settings = Map::new();
     settings.insert("gates".to_owned(), json!(params.gates));
+    if let Some(setup) = &params.setup {
+        settings.insert("worktree".to_owned(), json!({ "setup": setup }));
+    }
     if let Some(paths) = &params.sensitive_paths {
         settings.insert("sensitive_paths".to_owned(), json!(paths));
     }

@@ -145,6 +145,6 @@ async fn arguments_and_the_required_ones() {
     reject_phase feedback
     record_coverage concept file [notes]
     record_test_health duration_ms [names] test_count
-    configure_project gates [judge_instructions] [risk] [sensitive_paths] [worker_instructions]
+    configure_project gates [judge_instructions] [risk] [sensitive_paths] [setup] [worker_instructions]
     ");
 }

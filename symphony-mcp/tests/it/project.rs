@@ -13,7 +13,7 @@ use crate::support::{Desk, done, human, identity, new_issue, person, project, re
 fn gates() -> Value {
     json!([
         { "name": "test", "command": "make test", "timeout_ms": 60000 },
-        { "name": "lint", "command": ["make", "lint"], "required": false },
+        { "name": "lint", "command": ["make", "lint"], "required": true },
     ])
 }
 
@@ -31,6 +31,7 @@ async fn the_wizard_sets_its_project_up() {
         "configure_project",
         json!({
             "gates": gates(),
+            "setup": "make deps",
             "sensitive_paths": ["db/**"],
             "risk": { "high": { "files": 20 } },
             "worker_instructions": "Use tabs.",
@@ -45,7 +46,12 @@ async fn the_wizard_sets_its_project_up() {
     assert_eq!(found.wizard, WizardState::Completed);
     assert_eq!(
         found.settings,
-        json!({ "gates": gates(), "sensitive_paths": ["db/**"], "risk": { "high": { "files": 20 } } })
+        json!({
+            "gates": gates(),
+            "worktree": { "setup": "make deps" },
+            "sensitive_paths": ["db/**"],
+            "risk": { "high": { "files": 20 } },
+        })
     );
     let layers = desk
         .store
@@ -73,6 +79,10 @@ async fn a_wrong_setup_is_told_whole_and_changes_nothing() {
         (
             json!({ "gates": [{ "name": "a", "command": "x" }, { "name": "a", "command": "" }], "risk": { "high": { "files": 99_999_999 } } }),
             vec!["gates[1].name", "gates[1].command", "risk.high.files"],
+        ),
+        (
+            json!({ "gates": [{ "name": "a", "command": "x", "required": false }] }),
+            vec!["gates[0].required is false: only a person makes a gate optional"],
         ),
         (
             json!({ "gates": many }),

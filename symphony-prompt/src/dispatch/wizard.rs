@@ -35,6 +35,9 @@ pub struct WizardDispatch {
     /// Commands that were detected and could be gates.
     #[serde(default)]
     pub gates: Vec<GateCommand>,
+    /// The command that makes a fresh checkout ready for them, as it was detected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
     /// Files and folders in the project's root.
     #[serde(default)]
     pub entries: Vec<String>,
@@ -57,6 +60,7 @@ impl WizardDispatch {
             prompt: prompt.into(),
             project,
             gates: Vec::new(),
+            setup: None,
             entries: Vec::new(),
             claude_md: None,
             provider_reads_claude_md: false,
@@ -124,6 +128,11 @@ impl WizardDispatch {
             .iter()
             .map(|gate| format!("{}: `{}`", one_line(&gate.name), gate.command));
         push_list(&mut text, "Possible Gates", gates.collect());
+        let setup = self
+            .setup
+            .iter()
+            .map(|setup| format!("`{}`", one_line(setup)));
+        push_list(&mut text, "Possible Set-up", setup.collect());
         let entries = self
             .entries
             .iter()

@@ -66,6 +66,42 @@ pub fn set(path: &Path, role: FileRole, key: &str, value: &str) -> Result<Change
     })
 }
 
+/// Takes a key out of a file, with its value; says whether it was there. Comments around it stay.
+///
+/// # Errors
+/// When the file cannot be read or written, or was changed meanwhile.
+pub fn unset(path: &Path, key: &str) -> Result<bool, ConfigFileError> {
+    let key = KeyPath::parse(key)?;
+    let target = std::fs::canonicalize(path).unwrap_or_else(|_missing| path.to_path_buf());
+    let Some(before) = read_text(&target)? else {
+        return Ok(false);
+    };
+    let Some(after) = without(&before, &key) else {
+        return Ok(false);
+    };
+    write(&target, Some(&before), &after)?;
+    Ok(true)
+}
+
+/// Returns the text without a property; none when it has none of that path, or is no JSON.
+fn without(text: &str, key: &KeyPath) -> Option<String> {
+    let root = CstRootNode::parse(text, &options()).ok()?;
+    let (last, way) = key.segments().split_last()?;
+    let Segment::Key(name) = last else {
+        return None;
+    };
+    let mut object = root.value()?.as_object()?;
+    for (depth, segment) in way.iter().enumerate() {
+        let Segment::Key(step) = segment else {
+            return None;
+        };
+        let above = way.get(..depth).unwrap_or_default();
+        object = property(&object, above, step)?.value()?.as_object()?;
+    }
+    property(&object, way, name)?.remove();
+    Some(root.to_string())
+}
+
 /// A value that a person typed: as it is checked, and as it is written, its names in their order.
 struct Candidate {
     value: Value,

@@ -21,7 +21,7 @@ mod load;
 mod lookup;
 mod text;
 
-pub use edit::{Change, set};
+pub use edit::{Change, set, unset};
 pub use error::ConfigFileError;
 pub use init::{rewrite_init, write_init};
 pub use load::{ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, read_file};

@@ -27,8 +27,8 @@ const KNOWN: &[(ProviderName, &str, &str, &str)] = &[
     ),
 ];
 
-/// Looks for each CLI and asks it for its version. One that is missing is fine as long as the project's provider is there,
-/// which is a check of its own.
+/// Looks for each CLI and asks it for its version. One that is missing is no problem as long as the project's provider is
+/// there, which is a check of its own.
 pub(super) fn check_agents(installation: &Installation) -> Vec<CheckView> {
     let config = &installation.config.defaults;
     let path = agent_search_path(&installation.environment, &config.env);
@@ -68,7 +68,7 @@ fn check_agent(
     install: &str,
 ) -> CheckView {
     let Some(found) = find_program(program, search_path) else {
-        return CheckView::ok(check, format!("not installed (`{install}` installs it)"));
+        return CheckView::absent(check, format!("not installed; `{install}` installs it"));
     };
     let found = if check == "codex" {
         native_codex(&found)

@@ -1,4 +1,4 @@
-//! One check, and how it is told.
+//! One check, and how it is shown.
 
 use std::fmt;
 
@@ -12,6 +12,8 @@ use crate::output::{List, Page, View, plural};
 #[serde(rename_all = "snake_case")]
 pub(super) enum Health {
     Ok,
+    /// It is not there, and nothing that is configured needs it.
+    Absent,
     Warning,
     Failed,
 }
@@ -23,8 +25,8 @@ pub(super) struct CheckView {
     pub(super) status: Health,
     /// What was found.
     pub(super) detail: String,
-    /// How to mend it; empty when nothing is to be mended.
-    mend: String,
+    /// How to repair it, with the command to type; empty when nothing is wrong.
+    fix: String,
 }
 
 impl CheckView {
@@ -33,48 +35,58 @@ impl CheckView {
             check,
             status: Health::Ok,
             detail: detail.into(),
-            mend: String::new(),
+            fix: String::new(),
+        }
+    }
+
+    pub(super) fn absent(check: &'static str, detail: impl Into<String>) -> Self {
+        Self {
+            status: Health::Absent,
+            ..Self::ok(check, detail)
         }
     }
 
     pub(super) fn warning(
         check: &'static str,
         detail: impl Into<String>,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
         Self {
             check,
             status: Health::Warning,
             detail: detail.into(),
-            mend: mend.into(),
+            fix: fix.into(),
         }
     }
 
     pub(super) fn failed(
         check: &'static str,
         detail: &dyn fmt::Display,
-        mend: impl Into<String>,
+        fix: impl Into<String>,
     ) -> Self {
+        let fix = fix.into();
+        debug_assert!(fix.contains('`'), "{check}: `{fix}` names no command");
         Self {
             check,
             status: Health::Failed,
             detail: detail.to_string(),
-            mend: mend.into(),
+            fix,
         }
     }
 }
 
-/// Writes checks, a line each, and how to mend what is wrong.
+/// Writes checks, a line each, and how to repair what is wrong.
 pub(super) fn write_checks(checks: &[CheckView], page: &mut Page) {
     for check in checks {
         let word = match check.status {
             Health::Ok => "ok",
+            Health::Absent => "absent",
             Health::Warning => "warning",
             Health::Failed => "failed",
         };
         page.hanging(9, &format!("{word:<8} {}: {}", check.check, check.detail));
-        if !check.mend.is_empty() {
-            page.line(&format!("         to mend it: {}", check.mend));
+        if !check.fix.is_empty() {
+            page.line(&format!("         fix: {}", check.fix));
         }
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn check_contents(
     let Elsewhere { submodules, lfs } = match repository.elsewhere(base) {
         Ok(elsewhere) => elsewhere,
         Err(error) => {
-            let mend = "look at `git ls-tree` of the base branch";
+            let mend = "`git fsck` shows what is missing in the repository";
             return vec![CheckView::failed("files", &error, mend)];
         }
     };

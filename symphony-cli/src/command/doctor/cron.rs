@@ -88,12 +88,12 @@ fn check_home(installation: &Installation) -> CheckView {
         Some(home) => CheckView::failed(
             CHECK,
             &format!("{} is no folder", home.display()),
-            "set HOME in the crontab: agents keep their settings there",
+            "set HOME with `crontab -e`: agents keep their settings there",
         ),
         None => CheckView::failed(
             CHECK,
             &"HOME is not set",
-            "set HOME in the crontab: agents keep their settings there",
+            "set HOME with `crontab -e`: agents keep their settings there",
         ),
     }
 }
@@ -109,7 +109,7 @@ fn check_user(installation: &Installation) -> CheckView {
                 "the database belongs to user {}, you are user {user}",
                 meta.uid()
             ),
-            "put the line into that user's crontab",
+            "put the line into that user's crontab, with `crontab -e` as that user",
         ),
         Ok(_) => CheckView::ok(CHECK, format!("{user}, whose database it is")),
         Err(error) => CheckView::failed(CHECK, &error, "`symphony doctor`"),

@@ -1,8 +1,14 @@
-//! `symphony doctor --gates`: set-up and gates, run on the base branch.
+//! Set-up and gates: whether their programs are there, and with `symphony doctor --gates` how they come out on the base branch.
 
 use anyhow::Context as _;
+use symphony_core::config::ProjectConfig;
 use symphony_core::trial::Trial;
+use symphony_runner::environment::agent_search_path;
+use symphony_runner::installation::Installation;
+use symphony_runner::provider::detect::find_program;
 
+use super::check::CheckView;
+use super::programs::programs_of;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View};
@@ -12,6 +18,55 @@ impl View for Trial {
     fn write(&self, page: &mut Page) {
         write_trial(self, page);
     }
+}
+
+/// Looks for the programs of set-up and gates in the search path that these get. What the set-up itself brings is not
+/// looked for, and nothing is run.
+pub(super) fn check_gates(installation: &Installation, config: &ProjectConfig) -> CheckView {
+    const CHECK: &str = "gates";
+    const ADD: &str =
+        "`symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'`";
+    if config.gates.is_empty() {
+        let detail = "none: nothing verifies what agents do, and changes are marked `unverified`";
+        return CheckView::warning(CHECK, detail, ADD);
+    }
+    let path = agent_search_path(&installation.environment, &config.env);
+    let setup = config.worktree.setup.iter().map(|line| ("set-up", line));
+    let gates = config
+        .gates
+        .iter()
+        .map(|gate| (gate.name.as_str(), &gate.command));
+    let mut missing: Vec<String> = Vec::new();
+    for (name, line) in setup.chain(gates) {
+        for program in programs_of(line) {
+            if find_program(program.as_ref(), &path).is_none() {
+                missing.push(format!("`{program}` of {name}"));
+            }
+        }
+    }
+    if !missing.is_empty() {
+        return CheckView::failed(
+            CHECK,
+            &format!("{} not in the PATH that gates get", is_or_are(&missing)),
+            "install it, put its folder into PATH, or change the command; `symphony doctor --gates` runs them",
+        );
+    }
+    let names: Vec<&str> = config.gates.iter().map(|gate| gate.name.as_str()).collect();
+    let names = names.join(", ");
+    if config.gates.iter().all(|gate| !gate.required) {
+        let detail =
+            format!("{names}: none of them is required, so that changes are marked `unverified`");
+        return CheckView::warning(CHECK, detail, ADD);
+    }
+    CheckView::ok(
+        CHECK,
+        format!("{names}: their programs are there; `symphony doctor --gates` runs them"),
+    )
+}
+
+fn is_or_are(missing: &[String]) -> String {
+    let verb = if missing.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", missing.join(", "))
 }
 
 /// Tries them, and fails when one of them keeps every change from passing.

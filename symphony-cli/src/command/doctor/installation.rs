@@ -3,9 +3,11 @@
 use std::path::Path;
 
 use anyhow::Context as _;
+use rustix::fs::Access;
 use symphony_core::config::{KeyPath, Source};
 use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
+use symphony_runner::paths::STATE_DIR;
 use symphony_store::{Project, SCHEMA_VERSION, Store};
 use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
 
@@ -21,6 +23,12 @@ use crate::output::List;
 
 /// Free space below which worktrees and logs soon fill the disk.
 const FREE_BYTES_MIN: u64 = 1 << 30;
+/// Free space below which nothing can be written safely: a database grows by more at once.
+const FULL_BYTES: u64 = 16 << 20;
+/// What helps where there is no space.
+const FREE_SPACE: &str = "free some space: worktrees and logs need it; `df -h .` shows what is left, `symphony clean` removes what is over";
+/// What makes a folder something to work in.
+pub(super) const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` makes a repository with a first commit";
 /// A branch of this name leaves no room for `symphony/SYM-1`.
 const BLOCKING_BRANCH: &str = "symphony";
 
@@ -36,6 +44,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     let mut checks = vec![check_git()];
     let root = app.surroundings.root().context("check the repository")?;
     checks.push(check_repository(&root));
+    checks.extend(check_writable(&root));
     let installation = match app.surroundings.installation_at(root) {
         Ok(installation) => {
             checks.push(CheckView::ok(
@@ -68,7 +77,7 @@ fn check_repository(root: &Path) -> CheckView {
     let looked = Repository::open(root, RepositoryOptions::default())
         .and_then(|repository| Ok((repository.branches()?, repository.default_branch())));
     match looked {
-        Err(error) => CheckView::failed(CHECK, &error, "make a repository with a first commit"),
+        Err(error) => CheckView::failed(CHECK, &error, FIRST_COMMIT),
         Ok((branches, _)) if branches.iter().any(|branch| branch == BLOCKING_BRANCH) => {
             CheckView::failed(
                 CHECK,
@@ -89,15 +98,42 @@ fn check_repository(root: &Path) -> CheckView {
     }
 }
 
+/// What Symphony writes to has to let it.
+fn check_writable(root: &Path) -> Option<CheckView> {
+    let folders = [root.to_owned(), root.join(".git"), root.join(STATE_DIR)];
+    let denied = folders
+        .iter()
+        .filter(|folder| folder.exists())
+        .find_map(|folder| {
+            let answer = rustix::fs::access(folder, Access::WRITE_OK | Access::EXEC_OK);
+            answer.err().map(|error| (folder, error))
+        });
+    let (folder, error) = denied?;
+    let folder = folder.display();
+    Some(CheckView::failed(
+        "root",
+        &format!("{folder} cannot be written: {error}"),
+        format!("`ls -ld {folder}` shows whose it is; `chmod u+rwx {folder}` lets its owner write"),
+    ))
+}
+
+/// Says whether nothing more can be written.
+fn is_full(root: &Path) -> bool {
+    rustix::fs::statvfs(root)
+        .is_ok_and(|disk| disk.f_bavail.saturating_mul(disk.f_frsize) < FULL_BYTES)
+}
+
 fn check_disk(installation: &Installation) -> CheckView {
     const CHECK: &str = "disk";
     match rustix::fs::statvfs(&installation.root) {
-        Err(error) => CheckView::failed(CHECK, &error, "look at the file system"),
+        Err(error) => CheckView::failed(CHECK, &error, "look at the file system with `df -h .`"),
         Ok(disk) => {
             let free = disk.f_bavail.saturating_mul(disk.f_frsize);
             let detail = format!("{} MiB free", free >> 20);
-            if free < FREE_BYTES_MIN {
-                CheckView::warning(CHECK, detail, "free some space: worktrees and logs need it")
+            if free < FULL_BYTES {
+                CheckView::failed(CHECK, &format!("{detail}: it is full"), FREE_SPACE)
+            } else if free < FREE_BYTES_MIN {
+                CheckView::warning(CHECK, detail, FREE_SPACE)
             } else {
                 CheckView::ok(CHECK, detail)
             }
@@ -108,7 +144,7 @@ fn check_disk(installation: &Installation) -> CheckView {
 fn check_git() -> CheckView {
     const CHECK: &str = "git";
     let mend = format!(
-        "install git {}.{} or newer",
+        "install git {}.{} or newer; `git --version` shows what PATH has",
         GIT_VERSION_MIN.0, GIT_VERSION_MIN.1
     );
     let found = GitProgram::find().and_then(|git| Ok((git.version()?, git)));
@@ -159,14 +195,18 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             checks.push(CheckView::failed(
                 CHECK,
                 &format!("{path} is not there"),
-                "`symphony init`",
+                if is_full(&installation.root) {
+                    FREE_SPACE
+                } else {
+                    "`symphony init`"
+                },
             ));
             return None;
         }
         Err(error) => {
             let mend = match &error {
                 RunnerError::Store(error) => database_mend(error),
-                _ => "look at the file",
+                _ => "`ls -l` of that file shows whose it is",
             };
             checks.push(CheckView::failed(CHECK, &error, mend));
             return None;

@@ -9,6 +9,7 @@ mod cron;
 mod events;
 mod gates;
 mod installation;
+mod login;
 mod notify;
 mod permissions;
 mod programs;

@@ -19,7 +19,7 @@ pub(super) fn check_notify(installation: &Installation, project: &Project) -> Op
         Ok(Some((problem, at))) => CheckView::warning(
             CHECK,
             format!("the last one was not told, at {at:.0}: {problem}"),
-            "mend the command; `symphony inbox` has what it did not tell",
+            "correct the command with `symphony config set notify COMMAND`; `symphony inbox` has what it did not tell",
         ),
         Err(error) => CheckView::failed(CHECK, &error, "`symphony db check` says more"),
     })

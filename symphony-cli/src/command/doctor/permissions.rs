@@ -69,7 +69,7 @@ fn check_file_system(database: &Path) -> Option<CheckView> {
         Err(error) => Some(CheckView::failed(
             "file system",
             &error,
-            "look at the folder",
+            format!("`ls -ld {}` shows what it is", folder.display()),
         )),
     }
 }

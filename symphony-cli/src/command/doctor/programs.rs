@@ -52,9 +52,17 @@ pub(super) fn needed_programs(config: &ProjectConfig, lfs: &FilterUse) -> Vec<(P
     needed
 }
 
-/// Returns the first words of the commands of a line, as far as a glance tells them: what a shell builds in is among them,
-/// and is found nowhere.
-fn programs_of(line: &CommandLine) -> Vec<&str> {
+/// Words that a shell knows itself.
+const BUILT_IN: &[&str] = &[
+    ".", ":", "[", "[[", "case", "cd", "command", "do", "done", "echo", "elif", "else", "esac",
+    "eval", "exec", "exit", "export", "false", "fi", "for", "if", "printf", "pwd", "read",
+    "return", "set", "shift", "source", "test", "then", "time", "trap", "true", "ulimit", "umask",
+    "unset", "until", "wait", "while",
+];
+
+/// Returns the first words of the commands of a line that a shell does not know itself, as far as a glance tells them. A
+/// command that sets PATH for itself is left out: its programs are elsewhere.
+pub(super) fn programs_of(line: &CommandLine) -> Vec<&str> {
     match line {
         CommandLine::Argv(words) => words.first().map(String::as_str).into_iter().collect(),
         CommandLine::Shell(text) => text
@@ -65,11 +73,17 @@ fn programs_of(line: &CommandLine) -> Vec<&str> {
 }
 
 fn first_program(command: &str) -> Option<&str> {
+    if command
+        .split_whitespace()
+        .any(|word| word.starts_with("PATH="))
+    {
+        return None;
+    }
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_.+".contains(c);
     command
         .split_whitespace()
         .find(|word| !word.contains('=') && *word != "!")
-        .filter(|word| word.chars().all(is_plain))
+        .filter(|word| word.chars().all(is_plain) && !BUILT_IN.contains(word))
 }
 
 #[cfg(test)]
@@ -87,9 +101,15 @@ mod tests {
             ),
             (
                 shell("! grep -q TODO src\n(cd web && yarn build)"),
-                vec!["grep", "cd", "yarn"],
+                vec!["grep", "yarn"],
             ),
             (shell("$RUN \"a b\""), vec![]),
+            (shell("if test -e a; then exit 1; fi"), vec![]),
+            (shell("PATH=\"$PWD/node_modules/.bin:$PATH\" jest"), vec![]),
+            (
+                shell("HUSKY=0 npm ci && .venv/bin/python -m pytest"),
+                vec!["npm"],
+            ),
             (shell(""), vec![]),
             (
                 CommandLine::Argv(vec!["make".to_owned(), "a;b".to_owned()]),

@@ -9,6 +9,9 @@ use symphony_workspace::{Repository, WorktreeState};
 
 use super::check::CheckView;
 use super::contents::check_contents;
+use super::gates::check_gates;
+use super::installation::FIRST_COMMIT;
+use super::login::check_login;
 use crate::output::plural;
 
 pub(super) fn check_project(
@@ -27,10 +30,15 @@ pub(super) fn check_project(
             return;
         }
     };
+    let mut login = None;
     checks.push(match installation.provider(&config) {
-        Ok(call) => CheckView::ok("provider", call.name().to_string()),
+        Ok(call) => {
+            login = check_login(installation, &config, call.name());
+            CheckView::ok("provider", format!("{} is found", call.name()))
+        }
         Err(error) => CheckView::failed("provider", &error, "install an agent's CLI, or `symphony config set provider NAME` chooses another one; `symphony demo` shows everything without any"),
     });
+    checks.extend(login);
     checks.push(match installation.library(&config) {
         Ok(library) => {
             let phases = library.pipeline.iter().count();
@@ -39,19 +47,19 @@ pub(super) fn check_project(
         Err(error) => CheckView::failed(
             "prompts",
             &error,
-            "mend the files, or remove them: the shipped ones are used then",
+            "correct the files, or remove them so that the shipped ones are used; `symphony profile list` reads them again",
         ),
     });
-    checks.push(check_gates(&config));
+    checks.push(check_gates(installation, &config));
     checks.extend(check_vault(&config));
     let repository = match open_repository(project, &config) {
         Ok(repository) => repository,
         Err(error) => {
-            let mend = "make a repository with a first commit";
-            checks.push(CheckView::failed("base branch", &error, mend));
+            checks.push(CheckView::failed("base branch", &error, FIRST_COMMIT));
             return;
         }
     };
+    checks.push(check_identity(&repository));
     match repository.base() {
         Ok(base) => {
             checks.push(CheckView::ok("base branch", base.branch.to_string()));
@@ -77,7 +85,7 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
             return vec![CheckView::failed(
                 CHECK,
                 &error,
-                "look at `git worktree list`",
+                "`git worktree list` shows them",
             )];
         }
     };
@@ -137,17 +145,20 @@ fn check_vault(config: &ProjectConfig) -> Option<CheckView> {
         Some(problem) => CheckView::warning(
             "vault",
             problem,
-            "mend it there, or `symphony config set vault.path FOLDER`; agents work without notes meanwhile",
+            "correct it there, or `symphony config set vault.path FOLDER`; agents work without notes meanwhile",
         ),
     })
 }
 
-fn check_gates(config: &ProjectConfig) -> CheckView {
-    let names: Vec<&str> = config.gates.iter().map(|gate| gate.name.as_str()).collect();
-    if names.is_empty() {
-        let mend =
-            "`symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'`";
-        return CheckView::warning("gates", "none: nothing verifies what agents do", mend);
+/// Whose name merges carry.
+fn check_identity(repository: &Repository) -> CheckView {
+    const CHECK: &str = "git identity";
+    match repository.human_identity() {
+        Some(identity) => CheckView::ok(CHECK, format!("{} <{}>", identity.name, identity.email)),
+        None => CheckView::warning(
+            CHECK,
+            "git has no user.name or no user.email: merges of yours would carry Symphony's name",
+            "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com`",
+        ),
     }
-    CheckView::ok("gates", names.join(", "))
 }

@@ -267,7 +267,7 @@ fn options(installation: &Installation) -> RepositoryOptions {
 
 /// Proposes gates from the base branch, where agents' work starts and ends. Without one nothing is proposed: `doctor` and
 /// every tick say what is wrong with it.
-pub(super) fn propose(repository: &Repository) -> Proposal {
+pub(crate) fn propose(repository: &Repository) -> Proposal {
     let proposal = repository
         .base()
         .and_then(|base| repository.propose(&base.commit));

@@ -2,8 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use serde_json::{Value, json};
-use symphony_core::config::{FileReaders, FileRole, Gate, InitChecks, InitFile, IssuePrefix};
+use serde_json::Value;
+use symphony_core::config::{FileReaders, FileRole, InitChecks, InitFile, IssuePrefix};
 use symphony_core::project::WizardState;
 use symphony_core::trial::{Quote, Trial, TrialStep};
 use symphony_runner::installation::Installation;
@@ -12,7 +12,7 @@ use symphony_workspace::config_file::{CONFIG_FILE_NAME, rewrite_init, set, write
 use symphony_workspace::proposal::Proposal;
 use symphony_workspace::{Repository, WorkspaceError};
 
-use crate::app::App;
+use super::wizard::ask_wizard;
 use crate::failure::{Exit, Stop};
 
 /// How the configuration file is to be.
@@ -155,37 +155,4 @@ fn refuse_in_shared(readers: FileReaders, database: &Path) -> Result<(), Stop> {
     Err(Stop::new(Exit::Refused, message).hint(
         "name the `database` in ~/.config/symphony/config.json, then run `symphony init` in the repository",
     ))
-}
-
-/// Switches the setup wizard on. What `init` proposes is kept in the database, where it holds until the wizard has found
-/// something better, and when it finds nothing.
-fn ask_wizard(
-    store: &mut Store,
-    project: Project,
-    path: &Path,
-    proposal: &Proposal,
-) -> anyhow::Result<(Project, Option<String>)> {
-    set(path, FileRole::Project, "wizard_enabled", "true")?;
-    let project = keep_proposal(store, project, proposal)?;
-    Ok((project, None))
-}
-
-/// Writes what is proposed to the project's row, unless something is there.
-fn keep_proposal(
-    store: &mut Store,
-    project: Project,
-    proposal: &Proposal,
-) -> anyhow::Result<Project> {
-    if project.settings != json!({}) || proposal.gates.is_empty() {
-        return Ok(project);
-    }
-    let settings = settings_of(&proposal.gates, proposal);
-    Ok(store.set_project_settings(&App::as_human(), &project.id, &settings)?)
-}
-
-fn settings_of(gates: &[Gate], proposal: &Proposal) -> Value {
-    match &proposal.setup {
-        None => json!({ "gates": gates }),
-        Some(setup) => json!({ "gates": gates, "worktree": { "setup": setup } }),
-    }
 }

@@ -5,5 +5,7 @@ mod file;
 mod ignore;
 mod register;
 mod view;
+mod wizard;
 
-pub(crate) use args::{InitArgs, Place, TrialArgs};
+pub(crate) use args::{InitArgs, Place, TrialArgs, propose};
+pub(crate) use wizard::ask_wizard;

@@ -4,14 +4,15 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::agent::AgentType;
-use symphony_core::config::FileRole;
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
+use symphony_runner::repository::open_repository;
 use symphony_store::{Project, RunFilter};
-use symphony_workspace::config_file::{CONFIG_FILE_NAME, set};
+use symphony_workspace::config_file::CONFIG_FILE_NAME;
 
 use super::find::find_project;
 use crate::app::App;
+use crate::command::{ask_wizard, propose};
 use crate::output::{Page, View};
 use crate::place::Session;
 use crate::view::RunView;
@@ -42,6 +43,9 @@ struct WizardView {
     enabled: bool,
     /// Its last run.
     run: Option<RunView>,
+    /// What a person may want to do.
+    #[serde(skip)]
+    advice: Option<String>,
 }
 
 impl View for WizardView {
@@ -64,6 +68,9 @@ impl View for WizardView {
         if let Some(run) = &self.run {
             page.line(&run.outcome());
         }
+        if let Some(advice) = &self.advice {
+            page.line(advice);
+        }
     }
 }
 
@@ -78,19 +85,24 @@ impl WizardArgs {
                 .restart_wizard(&App::as_human(), &project.id)
                 .with_context(what)?;
         }
-        let mut enabled = session
+        let config = session
             .installation
             .project_config(&project)
-            .with_context(what)?
-            .wizard_enabled;
-        if self.again && !enabled {
+            .with_context(what)?;
+        let mut enabled = config.wizard_enabled;
+        let mut advice = None;
+        if self.again {
             let file = session
                 .installation
                 .config_paths
                 .explicit
                 .clone()
                 .unwrap_or_else(|| project.root.join(CONFIG_FILE_NAME));
-            set(&file, FileRole::Project, "wizard_enabled", "true").with_context(what)?;
+            let proposal = open_repository(&project, &config)
+                .map(|repository| propose(&repository))
+                .with_context(what)?;
+            (project, advice) =
+                ask_wizard(&mut session.store, project, &file, &proposal).with_context(what)?;
             enabled = true;
         }
         let run = last_run(&session, &project)?;
@@ -98,6 +110,7 @@ impl WizardArgs {
             wizard: project.wizard,
             enabled,
             run,
+            advice,
             project: project.id,
         })
     }

@@ -91,6 +91,8 @@ fn live_through(left_kib: u64) -> String {
     until("the end of the run, or of its patience", || {
         (!at_work(&project) || begun.elapsed() > FULL).then_some(())
     });
+    let advice = project.symphony(&["doctor"]).stdout;
+    assert!(!advice.contains("symphony init"), "{advice}");
     std::fs::remove_file(filler).unwrap();
     until("the end of the run", || (!at_work(&project)).then_some(()));
     let runs = project.json(&["runs", "list"]);

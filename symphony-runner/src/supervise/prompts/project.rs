@@ -114,7 +114,9 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     };
     let prompt = request.library.standalone.wizard.as_str();
     let mut dispatch = WizardDispatch::new(request.workspace(), prompt, context);
-    dispatch.gates = gate_commands(&propose(&request)?.gates);
+    let proposal = propose(&request)?;
+    dispatch.gates = gate_commands(&proposal.gates);
+    dispatch.setup = proposal.setup.map(|setup| setup.to_string());
     dispatch.entries = entries(&request.path)?;
     dispatch.claude_md = request.claude_md;
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;

@@ -9,7 +9,8 @@ use symphony_core::config::{
     CommandLine, FileReaders, FileRole, Gate, InitChecks, InitFile, IssuePrefix, Millis,
 };
 use symphony_workspace::config_file::{
-    CONFIG_FILE_NAME, ConfigFileError, ConfigPaths, load, parse_text, read_file, set, write_init,
+    CONFIG_FILE_NAME, ConfigFileError, ConfigPaths, load, parse_text, read_file, set, unset,
+    write_init,
 };
 use tempfile::tempdir;
 
@@ -249,4 +250,24 @@ proptest! {
             prop_assert!(changed.contains(comment), "{}", comment);
         }
     }
+}
+
+#[test]
+fn a_key_is_taken_out_and_the_rest_stays() {
+    let folder = tempdir().expect("a temporary folder");
+    let path = folder.path().join("c.json");
+    let text = "{\n  // why\n  \"prefix\": \"A\",\n  \"gates\": [\n    { \"name\": \"a\", \"command\": \"b\" },\n  ],\n  \"worktree\": { \"setup\": \"x\", \"copy\": [] },\n}\n";
+    write(&path, text);
+    assert!(unset(&path, "gates").expect("it is written"));
+    assert!(unset(&path, "worktree.setup").expect("it is written"));
+    assert!(!unset(&path, "gates").expect("nothing is there"));
+    assert!(!unset(&folder.path().join("none.json"), "gates").expect("no file"));
+    let after = read(&path);
+    let value = parse_text("c.json", &after);
+    assert_eq!(value.problems, []);
+    assert_eq!(
+        value.value,
+        serde_json::json!({ "prefix": "A", "worktree": { "copy": [] } })
+    );
+    assert!(after.contains("// why"), "{after}");
 }
