@@ -13,6 +13,10 @@ use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::plan::state::Choice;
 use crate::tick::{Decision, Hold, HoldScope, Reason};
 
+mod stopped_plan;
+
+pub use stopped_plan::StoppedPlan;
+
 closed_set!(
     /// What kind of thing waits.
     InboxKind, "inbox kind", {
@@ -34,7 +38,7 @@ closed_set!(
         Gates = "gates",
         /// A pull request that could not be published.
         Publication = "publication",
-        /// A phase of a plan that failed, and needs a decision.
+        /// A phase of a plan that needs a decision, or a plan that has ended with work that was not merged.
         Plan = "plan",
         /// A provider, a project or everything is on hold.
         Hold = "hold",

@@ -40,6 +40,7 @@ pub fn inbox(
     let projects = store.projects()?;
     items.extend(held(store, snapshot, now)?);
     items.extend(of_projects(snapshot, &projects));
+    items.extend(store.stopped_plans(None)?.into_iter().map(InboxItem::from));
     items.extend(store.plan_decisions(None)?.iter().map(|waiting| {
         plan_item(
             (&waiting.plan, &waiting.phase),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use symphony_core::plan::{Artifact, Phase};
+use symphony_core::plan::{Artifact, Phase, describe_checks};
 use symphony_prompt::worker::{FileEntry, PROMPT_TOKENS_MAX, WorkerInput, WorkerPrompt};
 use symphony_prompt::{ProjectContext, truncate_prompt_if_needed};
 use symphony_workspace::{ContextFile, detect_part, load_context_files};
@@ -70,13 +70,15 @@ pub async fn load_worker_input(request: WorkerPromptRequest) -> Result<WorkerInp
             }
         },
     };
+    let instructions = [describe_checks(&request.phase.checks), request.instructions];
+    let instructions: Vec<String> = instructions.into_iter().flatten().collect();
     Ok(WorkerInput {
         phase: request.phase,
         project_context,
         files,
         artifacts: request.artifacts,
         global_constraints: request.global_constraints,
-        custom_instructions: request.instructions,
+        custom_instructions: (!instructions.is_empty()).then(|| instructions.join("\n\n")),
     })
 }
 

@@ -86,6 +86,9 @@ pub(crate) fn write_changes(
         return Ok(());
     }
     let state = &after.state;
+    // a plan that goes on will have more work to merge than what was taken over when it had ended
+    let has_gone_on = before.state.status.is_ended() && !state.status.is_ended();
+    let merged_commit = after.merged_commit.as_ref().filter(|_| !has_gone_on);
     tx.prepare_cached(
         "UPDATE plan SET document = ?2, options = ?3, status = ?4, is_abort_requested = ?5, completed_at = ?6,
                 merged_commit = ?7, revision = revision + 1 WHERE id = ?1",
@@ -97,7 +100,7 @@ pub(crate) fn write_changes(
         state.status.name(),
         state.is_abort_requested,
         state.completed_at.map(symphony_core::Timestamp::as_millisecond),
-        after.merged_commit,
+        merged_commit,
     ])?;
     for phase in before.state.phases.keys() {
         if !state.phases.contains_key(phase) {

@@ -46,6 +46,8 @@ pub(crate) struct PhaseView {
     /// The phases that a pending one waits for; those that keep a blocked one from going on.
     pub(crate) waits_for: Vec<PlanPhaseId>,
     pub(crate) skipped: bool,
+    /// Whether it counts as complete although neither its agent said so nor a check showed it.
+    pub(crate) unconfirmed: bool,
     pub(crate) attempts: u32,
     pub(crate) retry_count: u32,
     /// The run at work on it.
@@ -76,6 +78,7 @@ impl PhaseView {
             status: progress.status(),
             waits_for,
             skipped: progress.state == PhaseState::Complete { skipped: true },
+            unconfirmed: progress.is_unconfirmed,
             attempts: progress.attempts,
             retry_count: progress.retry_count,
             run,
@@ -108,6 +111,9 @@ impl PhaseView {
                 format!("skipped after {error}")
             }
             (PhaseStatus::Complete, None) if self.skipped => "skipped".to_owned(),
+            (PhaseStatus::Complete, _) if self.unconfirmed => {
+                "unconfirmed: its agent could not report, and it has no checks".to_owned()
+            }
             (_, error) => error.unwrap_or_default(),
         }
     }
@@ -305,6 +311,8 @@ pub(crate) struct OpenPlanView {
     pub(crate) running: Vec<PlanPhaseId>,
     /// The phases that wait for a person.
     pub(crate) awaiting_decision: Vec<PlanPhaseId>,
+    /// The complete phases that neither their agents nor checks confirmed.
+    pub(crate) unconfirmed: Vec<PlanPhaseId>,
     /// The branch that lacks the work of a plan that has completed.
     pub(crate) lacking_branch: Option<String>,
 }
@@ -329,6 +337,11 @@ impl OpenPlanView {
             failed: counts.failed,
             running: at(PhaseStatus::Running),
             awaiting_decision: at(PhaseStatus::AwaitingDecision),
+            unconfirmed: phases
+                .clone()
+                .filter(|(_, progress)| progress.is_unconfirmed)
+                .map(|(id, _)| id.clone())
+                .collect(),
             lacking_branch: record
                 .target
                 .as_ref()

@@ -212,6 +212,11 @@ fn a_phase_that_just_exits_with_a_nested_repository_is_not_complete() {
     let lib = scenario("lib", &of_phase("lib"), [bash(&nest("lib"))]);
     let project = Project::new("project", &scenarios([lib, app()]), &json!({}));
     two_phases(&project);
+    // without a check a clean exit would say nothing about the phase
+    let plan = project.root.join("plan.md");
+    let text_of = std::fs::read_to_string(&plan).unwrap();
+    let check = "\"checks\": [{\"name\": \"readme\", \"file\": \"README.md\"}], \"id\": \"lib\"";
+    std::fs::write(&plan, text_of.replacen("\"id\": \"lib\"", check, 1)).unwrap();
     let run = PlanRun::start(&project, &["plan.md", "--json"]);
     let phase = until_phase(&project, "lib", "awaiting_decision");
     let error = text(&phase["error"]);

@@ -55,6 +55,7 @@ mod odd_repositories;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
+mod plan_checks;
 mod plan_crash;
 #[cfg(test)]
 mod plan_damage;
@@ -64,6 +65,7 @@ mod plan_failpoints;
 #[cfg(test)]
 mod plan_files;
 #[cfg(test)]
+mod plan_inbox;
 mod plan_orders;
 #[cfg(test)]
 mod plan_run;

@@ -9,7 +9,7 @@ use crate::plan_support::{
     PLAN, PlanRun, any_phase, complete, failed, gated, of_phase, open_gate, phase, plan_of,
     run_statuses, runs_of, until_phase, write_own,
 };
-use crate::support::{Project, bash, moment, scenario, scenarios, text};
+use crate::support::{Project, bash, call, moment, scenario, scenarios, text};
 
 /// What the phases of the fixture do; the real CLIs play it too. `beside` is the folder where they meet.
 pub(crate) fn plan_scenarios(beside: &str) -> Value {
@@ -30,7 +30,7 @@ pub(crate) fn plan_scenarios(beside: &str) -> Value {
             &of_phase("left"),
             [meets("l", "r"), write_own(), complete(&export)],
         ),
-        // no call: a clean exit completes it
+        // no call: its check completes it
         scenario(
             "right",
             &of_phase("right"),
@@ -293,7 +293,7 @@ fn status_has_a_line_for_each_plan_under_way() {
         json!([{
             "id": "plan", "path": "plan.md", "status": listed, "total": 4, "completed": 1, "failed": 0,
             "running": ["middle"], "awaiting_decision": ["doubtful"],
-            "lacking_branch": null,
+            "unconfirmed": [], "lacking_branch": null,
         }])
     );
     let shown = project.ok(&["status"]);
@@ -422,10 +422,15 @@ fn a_file_that_was_changed_is_refused_unless_the_change_is_accepted() {
 #[test]
 fn without_isolation_phases_share_the_folder_and_tell_what_they_made() {
     let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
-    let says = json!({ "content": [{ "type": "text", "text": "Created file made.txt\n[SYMPHONY:ARTIFACT] {\"type\":\"file_created\",\"path\":\"../out.txt\"}" }] });
+    let says = json!({ "content": [{ "type": "text", "text": "Created file made.txt\n[SYMPHONY:ARTIFACT] {\"type\":\"file_created\",\"path\":\"../out.txt\"}" },
+        call("mcp__symphony__complete_phase", json!({ "outcome": "complete" }))] });
     let file = scenarios([
         scenario("a", &of_phase("a"), [bash("echo a > made.txt"), says]),
-        scenario("b", &of_phase("b"), [bash("cat made.txt > seen.txt")]),
+        scenario(
+            "b",
+            &of_phase("b"),
+            [bash("cat made.txt > seen.txt"), complete(&json!([]))],
+        ),
     ]);
     std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
     std::fs::write(

@@ -2,6 +2,7 @@
 
 mod artifact;
 pub mod artifacts;
+mod check;
 mod document;
 pub mod failure;
 mod graph;
@@ -13,6 +14,7 @@ pub mod state_file;
 pub mod view;
 
 pub use artifact::{Artifact, ArtifactKind};
+pub use check::{CHECK_TIMEOUT_MS_DEFAULT, CHECKS_MAX, Check, CheckKind, describe_checks};
 pub use document::{
     HiddenBlock, Hider, PLAN_BLOCK, Plan, PlanBlock, PlanError, PlanMetadata, PlanProblem,
     PlanWarning, ProblemKind, find_block, parse_plan, render_problems,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::check::Check;
 use crate::closed_set::closed_set;
 
 closed_set!(
@@ -86,6 +87,9 @@ pub struct Phase {
     /// Provider for this phase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
+    /// What Symphony checks before the phase counts as complete.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checks: Vec<Check>,
 }
 
 impl Phase {

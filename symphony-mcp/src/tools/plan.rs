@@ -88,7 +88,7 @@ fn refuse_unmergeable(identity: &Identity, nested: Nested) -> Result<(), ToolErr
 
 const fn name(outcome: &PhaseOutcome) -> &'static str {
     match outcome {
-        PhaseOutcome::Complete => "complete",
+        PhaseOutcome::Complete | PhaseOutcome::Unconfirmed => "complete",
         PhaseOutcome::Failed { .. } => "failed",
     }
 }

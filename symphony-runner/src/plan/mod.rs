@@ -12,6 +12,7 @@ mod lock;
 mod order;
 mod round;
 mod state_file;
+mod taken_over;
 mod tick;
 mod watch;
 

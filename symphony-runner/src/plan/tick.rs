@@ -6,6 +6,7 @@ use symphony_store::Store;
 
 use super::conclude::Conclusion;
 use super::drive::PlanDrive;
+use super::taken_over::notice_taken_over;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::DetachedSupervisor;
@@ -23,7 +24,7 @@ pub struct PlanTick {
     pub supervisors: Vec<DetachedSupervisor>,
 }
 
-/// Makes a round of each plan that is under way and that nobody else moves on, in the projects that let ticks do so; gives
+/// Notices the work of ended plans that a person took over. Makes a round of each plan that is under way and that nobody else moves on, in the projects that let ticks do so; gives
 /// the user's branch the work of those that have completed.
 ///
 /// # Errors
@@ -31,6 +32,9 @@ pub struct PlanTick {
 pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<PlanTick, RunnerError> {
     let mut tick = PlanTick::default();
     for project in store.projects()? {
+        if let Err(error) = notice_taken_over(installation, store, &project) {
+            tracing::debug!(%error, project = %project.id, "the work of ended plans was not looked at");
+        }
         // a broken configuration is told by the tick itself
         let by_tick = installation
             .project_config(&project)

@@ -34,7 +34,7 @@ pub(crate) async fn finish(
     supervision: &Supervision,
     mut outcome: AgentOutcome,
 ) -> Result<(), RunnerError> {
-    let settled = match settle_work(job, store, &mut outcome).await {
+    let settled = match settle_work(job, store, supervision, &mut outcome).await {
         Ok(settled) => settled,
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
         Err(error) => {

@@ -10,7 +10,7 @@ use symphony_core::invariant::{CheckedOn, Invariant};
 use symphony_core::issue::IssueEvent;
 use symphony_core::log::LogEvent;
 use symphony_core::plan::PlanOptions;
-use symphony_core::plan::state::PhaseWork;
+use symphony_core::plan::state::{PhaseOutcome, PhaseWork};
 use symphony_core::pull_request::VerdictKind;
 use symphony_core::run::{RunStatus, RunTarget};
 use symphony_store::{
@@ -116,6 +116,7 @@ fn begin_plan(store: &mut Store) {
     let document = plans::document(&[("a", &[]), ("b", &["a"])]);
     plans::create(store, document, PlanOptions::default());
     let run = plans::claim(store, "p4", "a").unwrap();
+    plans::report(store, &run, PhaseOutcome::Complete);
     let end = plans::end(&run, RunStatus::Succeeded, None, PhaseWork::InPlace);
     store.finish_run(&system(33), &end).unwrap();
 }

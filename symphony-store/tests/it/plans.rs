@@ -82,8 +82,20 @@ pub(crate) fn end(
     }
 }
 
+/// Records what a run's agent says of its phase.
+pub(crate) fn report(store: &mut Store, run: &Run, outcome: PhaseOutcome) {
+    let recorded = RecordedOutcome {
+        outcome,
+        artifacts: vec![],
+    };
+    store
+        .record_phase_outcome(&by(run, 5), &run.id, &recorded)
+        .unwrap();
+}
+
 fn succeed(store: &mut Store, run: &str, phase: &str, second: i64) {
     let run = claim(store, run, phase).unwrap();
+    report(store, &run, PhaseOutcome::Complete);
     let end = end(&run, RunStatus::Succeeded, None, PhaseWork::InPlace);
     store.finish_run(&system(second), &end).unwrap();
 }
@@ -169,13 +181,34 @@ fn the_end_of_a_run_decides_on_its_phase() {
         })
     };
     let conflict = || PhaseWork::Conflict(vec!["a.rs".into()]);
+    let red = PhaseWork::CheckFailed {
+        check: "tests".into(),
+        output: "x".into(),
+    };
     let table = [
+        // a clean exit says nothing: the phase is continued
         (
             None,
             R::Succeeded,
             None,
             PhaseWork::InPlace,
+            "ready",
+            "succeeded",
+        ),
+        (
+            Some(PhaseOutcome::Unconfirmed),
+            R::Succeeded,
+            None,
+            PhaseWork::InPlace,
             "complete",
+            "succeeded",
+        ),
+        (
+            complete(),
+            R::Succeeded,
+            None,
+            red,
+            "retrying check_failed",
             "succeeded",
         ),
         (
@@ -220,7 +253,7 @@ fn the_end_of_a_run_decides_on_its_phase() {
             "cancelled",
         ),
         (
-            None,
+            complete(),
             R::Succeeded,
             None,
             conflict(),
@@ -228,7 +261,7 @@ fn the_end_of_a_run_decides_on_its_phase() {
             "succeeded",
         ),
         (
-            None,
+            complete(),
             R::Succeeded,
             None,
             PhaseWork::Unmerged("no such file".into()),
@@ -298,13 +331,7 @@ fn the_end_of_a_run_decides_on_its_phase() {
         create(&mut store, diamond(), PlanOptions::default());
         let run = claim(&mut store, "r1", "a").unwrap();
         if let Some(outcome) = outcome.clone() {
-            let recorded = RecordedOutcome {
-                outcome,
-                artifacts: vec![],
-            };
-            store
-                .record_phase_outcome(&by(&run, 5), &run.id, &recorded)
-                .unwrap();
+            report(&mut store, &run, outcome);
         }
         let finish = end(&run, status, class, work.clone());
         let ended = store.finish_run(&system(10), &finish).unwrap();
@@ -379,6 +406,7 @@ fn decisions_are_listed_and_answered() {
     create(&mut store, diamond(), PlanOptions::default());
     let run = claim(&mut store, "r1", "a").unwrap();
     let conflict = PhaseWork::Conflict(vec!["x.rs".into(), "y.rs".into()]);
+    report(&mut store, &run, PhaseOutcome::Complete);
     store
         .finish_run(&system(9), &end(&run, RunStatus::Succeeded, None, conflict))
         .unwrap();

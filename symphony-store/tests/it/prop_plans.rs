@@ -8,13 +8,13 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::PlanOptions;
 use symphony_core::plan::state::{
-    Choice, OnFailure, PhaseStatus, PhaseWork, PlanEvent, PlanLimits, PlanSnapshot, abort_all,
-    decide, plan_step, retry_failed, skip_phase,
+    Choice, OnFailure, PhaseOutcome, PhaseStatus, PhaseWork, PlanEvent, PlanLimits, PlanSnapshot,
+    abort_all, decide, plan_step, retry_failed, skip_phase,
 };
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{Store, fold_plan};
 
-use crate::plans::{claim, create, diamond, document, end, id, plan_id};
+use crate::plans::{claim, create, diamond, document, end, id, plan_id, report};
 use crate::support::{at, human, store, system};
 
 #[derive(Debug, Clone)]
@@ -98,6 +98,9 @@ fn take(store: &mut Store, step: &Step, second: i64, live: &mut Vec<Run>) {
                 } else {
                     PhaseWork::Conflict(vec!["f".into()])
                 };
+                if *status == RunStatus::Succeeded {
+                    report(store, &run, PhaseOutcome::Complete);
+                }
                 let end = end(&run, *status, *class, work);
                 store.finish_run(&system(second), &end).unwrap();
             }

@@ -2,7 +2,7 @@
 
 use super::{counted, quoted};
 use crate::id::PlanPhaseId;
-use crate::plan::state::{PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
+use crate::plan::state::{Confirmation, PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
 
 /// Says what happened to a plan or one of its phases.
 pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {
@@ -34,6 +34,14 @@ fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
             cause: ReleaseCause::Crashed,
             ..
         } => "is ready again: its supervisor died".to_owned(),
+        PhaseEvent::Released {
+            cause: ReleaseCause::Silent,
+            ..
+        } => "is continued: its agent ended without a report".to_owned(),
+        PhaseEvent::Completed {
+            confirmation: Confirmation::Unconfirmed,
+            ..
+        } => "completed, unconfirmed".to_owned(),
         PhaseEvent::Completed { .. } => "completed".to_owned(),
         PhaseEvent::RetryScheduled { failure, .. } => format!(
             "failed on attempt {} and will be tried again: {}",
@@ -65,6 +73,9 @@ fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
 pub(super) fn outcome(phase: &PlanPhaseId, outcome: &PhaseOutcome) -> String {
     match outcome {
         PhaseOutcome::Complete => format!("Phase {phase} was reported complete"),
+        PhaseOutcome::Unconfirmed => {
+            format!("Phase {phase} ended cleanly, and its agent could not report")
+        }
         PhaseOutcome::Failed { error } => {
             format!("Phase {phase} was reported failed: {}", quoted(error))
         }

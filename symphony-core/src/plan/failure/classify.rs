@@ -24,6 +24,8 @@ closed_set!(
         Transient = "transient",
         /// Files, permissions, memory, disk.
         Resource = "resource",
+        /// A check of the phase, that Symphony ran itself.
+        CheckFailed = "check_failed",
         /// Anything else.
         Unknown = "unknown",
     }

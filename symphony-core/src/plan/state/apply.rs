@@ -184,11 +184,21 @@ fn change(progress: &mut PhaseProgress, event: &PhaseEvent) {
         PhaseEvent::Released { cause, .. } => {
             progress.state = PhaseState::Ready;
             progress.attempts = progress.attempts.saturating_sub(1);
-            if *cause == ReleaseCause::Crashed {
-                progress.crash_count = progress.crash_count.saturating_add(1);
+            match cause {
+                ReleaseCause::Crashed => {
+                    progress.crash_count = progress.crash_count.saturating_add(1);
+                }
+                ReleaseCause::Silent => progress.is_continued = true,
+                ReleaseCause::Held => {}
             }
         }
-        PhaseEvent::Completed { artifacts, at, .. } => {
+        PhaseEvent::Completed {
+            artifacts,
+            at,
+            confirmation,
+            ..
+        } => {
+            progress.is_unconfirmed = !confirmation.is_confirmed();
             progress.state = PhaseState::Complete { skipped: false };
             progress.artifacts.clone_from(artifacts);
             progress.failure = None;
@@ -250,6 +260,7 @@ fn change(progress: &mut PhaseProgress, event: &PhaseEvent) {
 
 fn remember(progress: &mut PhaseProgress, failure: &PhaseFailure) {
     progress.crash_count = 0;
+    progress.is_continued = false;
     progress.failure = Some(failure.clone());
     if progress.history.len() >= FAILURES_KEPT_MAX {
         progress.history.remove(0);

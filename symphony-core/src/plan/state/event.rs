@@ -16,8 +16,32 @@ closed_set!(
         Held = "held",
         /// Its supervisor died.
         Crashed = "crashed",
+        /// Its agent left without a word on the outcome; that is asked for once more.
+        Silent = "silent",
     }
 );
+
+/// How it is known that a phase is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Confirmation {
+    /// Its agent or a person said so, or its checks showed it.
+    #[default]
+    Confirmed,
+    /// Its agent had no way to say so, and it has no checks.
+    Unconfirmed,
+}
+
+impl Confirmation {
+    /// Says whether it is known.
+    #[expect(
+        clippy::trivially_copy_pass_by_ref,
+        reason = "the signature is serde's"
+    )]
+    pub const fn is_confirmed(&self) -> bool {
+        matches!(self, Self::Confirmed)
+    }
+}
 
 /// Something that happened to a plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +106,9 @@ pub enum PhaseEvent {
         run: Option<RunId>,
         /// What it produced.
         artifacts: Vec<Artifact>,
+        /// Whether that is known.
+        #[serde(default, skip_serializing_if = "Confirmation::is_confirmed")]
+        confirmation: Confirmation,
         /// When.
         at: Timestamp,
     },

@@ -23,14 +23,17 @@ pub use choice::{
     Choice, Decision, abort_all, abort_branch, decide, retry_failed, retry_phase, skip_phase,
 };
 pub use error::PlanTransitionError;
-pub use event::{PhaseEvent, PlanEvent, ReleaseCause};
+pub use event::{Confirmation, PhaseEvent, PlanEvent, ReleaseCause};
 pub use outcome::{CRASHES_MAX, FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
 pub use passing::artifacts_for;
 pub use phase_state::{
     ERROR_BYTES_MAX, FAILURES_KEPT_MAX, PhaseFailure, PhaseProgress, PhaseState, PhaseStatus,
 };
 pub use plan_state::{PlanCounts, PlanState, PlanStatus};
-pub use run_end::{PhaseOutcome, PhaseRunEnd, PhaseWork, is_phase_complete, route_phase_run_end};
+pub use run_end::{
+    PhaseOutcome, PhaseRunEnd, PhaseWork, Reporting, clean_exit_outcome, is_phase_complete,
+    route_phase_run_end,
+};
 pub use step::{
     MAX_PARALLEL_DEFAULT, NotStarted, OnFailure, PhaseDecision, PlanAction, PlanLimits,
     PlanSnapshot, PlanStep, plan_step,

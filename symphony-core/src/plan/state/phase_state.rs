@@ -147,6 +147,12 @@ pub struct PhaseProgress {
     pub retry_count: u32,
     /// Runs in a row that died without an outcome.
     pub crash_count: u32,
+    /// Whether the last run left without a word on the outcome, and was continued.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_continued: bool,
+    /// Whether it is complete although neither its agent said so nor a check showed it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_unconfirmed: bool,
     /// When the first attempt began.
     pub started_at: Option<Timestamp>,
     /// When it ended.
@@ -157,6 +163,14 @@ pub struct PhaseProgress {
     pub history: Vec<PhaseFailure>,
     /// What it produced.
     pub artifacts: Vec<Artifact>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the signature is serde's"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 impl PhaseProgress {

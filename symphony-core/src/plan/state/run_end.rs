@@ -3,13 +3,14 @@
 use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::event::{PhaseEvent, ReleaseCause};
-use super::outcome::{FailurePolicy, FailureReport, plan_crash, plan_failure};
-use super::phase_state::PhaseProgress;
+use super::event::{Confirmation, PhaseEvent, ReleaseCause};
+use super::outcome::{FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
+use super::phase_state::{PhaseFailure, PhaseProgress};
 use crate::failure::ErrorClass;
 use crate::id::RunId;
 use crate::plan::artifact::Artifact;
 use crate::plan::failure::{FailureClass, FailureEvidence, FailurePatterns, classify_failure};
+use crate::plan::phase::Phase;
 use crate::run::{RunError, RunStatus};
 
 /// What is recorded of a phase's outcome while its run lives: the call of `complete_phase`, or a clean exit.
@@ -18,6 +19,8 @@ use crate::run::{RunError, RunStatus};
 pub enum PhaseOutcome {
     /// All success criteria are met.
     Complete,
+    /// Its agent left cleanly, had no way to say so, and nothing checks it.
+    Unconfirmed,
     /// They are not.
     Failed {
         /// What is missing, and why.
@@ -32,6 +35,13 @@ pub enum PhaseWork {
     InPlace,
     /// It conflicts with what was merged before, in these files.
     Conflict(Vec<String>),
+    /// A check of the phase is red on the merge of its work: its name, and how it ended with the end of its output.
+    CheckFailed {
+        /// The check.
+        check: String,
+        /// How it ended.
+        output: String,
+    },
     /// It could not be merged, for another reason.
     Unmerged(String),
 }
@@ -72,14 +82,49 @@ impl PhaseRunEnd<'_> {
 /// Says whether a phase is complete with the end of its run, apart from what merging its work gives.
 ///
 /// A recorded outcome is honoured whatever came after it, but for tampering and a person's order to end the run: an
-/// agent that is slow to leave has done its work all the same. Without one a success by the provider's test counts.
+/// agent that is slow to leave has done its work all the same. A clean exit alone is no outcome: [`clean_exit_outcome`]
+/// says when one is recorded for it.
 pub const fn is_phase_complete(status: RunStatus, outcome: Option<&PhaseOutcome>) -> bool {
     match (status, outcome) {
         (RunStatus::Tampered | RunStatus::Cancelled, _)
         | (_, Some(PhaseOutcome::Failed { .. })) => false,
-        (_, Some(PhaseOutcome::Complete)) => true,
-        (status, None) => matches!(status, RunStatus::Succeeded),
+        (_, Some(PhaseOutcome::Complete | PhaseOutcome::Unconfirmed)) => true,
+        (_, None) => false,
     }
+}
+
+/// Whether agents of a provider can report what became of their phase.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reporting {
+    /// By the tool `complete_phase`.
+    ByTool,
+    /// Not at all: all that there is is the exit code.
+    None,
+}
+
+/// Returns the outcome that counts for an agent that left cleanly without reporting one: the phase's checks decide where
+/// there are any; an agent that has no way to report is believed, without confirmation. None when it could have
+/// reported and did not: it is asked again.
+pub const fn clean_exit_outcome(phase: &Phase, reporting: Reporting) -> Option<PhaseOutcome> {
+    match (phase.checks.is_empty(), reporting) {
+        (false, _) => Some(PhaseOutcome::Complete),
+        (true, Reporting::None) => Some(PhaseOutcome::Unconfirmed),
+        (true, Reporting::ByTool) => None,
+    }
+}
+
+/// Longest output of a check in a failure, in bytes: with its name it fits into
+/// [`ERROR_BYTES_MAX`](super::ERROR_BYTES_MAX).
+const CHECK_OUTPUT_BYTES_MAX: usize = 3_500;
+
+/// What a person and the next attempt read of a red check: the end of its output tells what failed.
+fn check_error(check: &str, output: &str) -> String {
+    let output = output.trim();
+    let from = output.ceil_char_boundary(output.len().saturating_sub(CHECK_OUTPUT_BYTES_MAX));
+    format!(
+        "check `{check}` failed:\n{}",
+        output.get(from..).unwrap_or("")
+    )
 }
 
 /// Decides what the end of a phase's run leads to.
@@ -100,8 +145,15 @@ pub fn route_phase_run_end(
             PhaseWork::InPlace => PhaseEvent::Completed {
                 run: Some(end.run.clone()),
                 artifacts: end.artifacts.to_vec(),
+                confirmation: match end.outcome {
+                    Some(PhaseOutcome::Unconfirmed) => Confirmation::Unconfirmed,
+                    _ => Confirmation::Confirmed,
+                },
                 at: now,
             },
+            PhaseWork::CheckFailed { check, output } => {
+                fail(&check_error(check, output), FailureClass::CheckFailed)
+            }
             PhaseWork::Conflict(files) => fail(
                 &format!("merge conflict in {}", files.join(", ")),
                 FailureClass::Logic,
@@ -115,6 +167,9 @@ pub fn route_phase_run_end(
     if let (Some(PhaseOutcome::Failed { error }), RunStatus::Succeeded) = (end.outcome, end.status)
     {
         return fail(error, end.class_of(None, error));
+    }
+    if let (None, RunStatus::Succeeded) = (end.outcome, end.status) {
+        return plan_silence(progress, end, policy, now);
     }
     let message = end.error.map_or("", |error| error.message.as_str());
     match class {
@@ -134,6 +189,29 @@ pub fn route_phase_run_end(
             };
             fail(&said, end.class_of(class, &said))
         }
+    }
+}
+
+/// Decides what a run leads to whose agent left cleanly and did not report: it is continued once, then somebody decides.
+fn plan_silence(
+    progress: &PhaseProgress,
+    end: &PhaseRunEnd<'_>,
+    policy: &FailurePolicy,
+    now: Timestamp,
+) -> PhaseEvent {
+    let run = Some(end.run.clone());
+    if !progress.is_continued {
+        return PhaseEvent::Released {
+            run,
+            cause: ReleaseCause::Silent,
+        };
+    }
+    let error =
+        "the agent ended twice without calling `complete_phase`, and the phase has no checks";
+    let failure = PhaseFailure::new(progress.attempts, error, FailureClass::Unknown, now);
+    match policy.mode {
+        RetryMode::Never => PhaseEvent::Failed { run, failure },
+        RetryMode::Again => PhaseEvent::DecisionAsked { run, failure },
     }
 }
 

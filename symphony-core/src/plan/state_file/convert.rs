@@ -88,6 +88,7 @@ fn record(progress: &PhaseProgress) -> PhaseRecord {
             PhaseState::Complete { skipped } => skipped.then_some(true),
             _ => None,
         },
+        unconfirmed: progress.is_unconfirmed.then_some(true),
         lease_until: None,
         lease_ms: None,
     }
@@ -155,6 +156,8 @@ fn read(record: &PhaseRecord, plan_began: Timestamp, asked_at: Timestamp) -> Pha
         attempts: failed_attempts.saturating_add(u32::from(is_counted)),
         retry_count: record.retry_count.unwrap_or(0),
         crash_count: 0,
+        is_continued: false,
+        is_unconfirmed: record.unconfirmed == Some(true),
         started_at: record.started_at,
         completed_at: record.completed_at,
         failure,

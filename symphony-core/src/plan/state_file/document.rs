@@ -100,6 +100,9 @@ pub struct PhaseRecord {
     /// Present and true when a person passed over it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub skipped: Option<bool>,
+    /// Present and true when it counts as complete although neither its agent said so nor a check showed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unconfirmed: Option<bool>,
     /// Until when it stays with the session that took it; none for a session that took it without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_until: Option<Timestamp>,

@@ -16,9 +16,9 @@ use crate::plan::document::Plan;
 use crate::plan::failure::{FailureEvidence, FailurePatterns, RetryPolicy, classify_failure};
 use crate::plan::graph::Dag;
 use crate::plan::state::{
-    self, Choice, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus, PlanEvent,
-    PlanLimits, PlanSnapshot, PlanState, PlanTransitionError, RetryMode, apply, apply_all,
-    plan_failure, plan_step,
+    self, Choice, Confirmation, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus,
+    PlanEvent, PlanLimits, PlanSnapshot, PlanState, PlanTransitionError, RetryMode, apply,
+    apply_all, plan_failure, plan_step,
 };
 
 /// A phase that a session reports as failed.
@@ -142,6 +142,7 @@ pub fn mark_complete(
     let event = PhaseEvent::Completed {
         run: None,
         artifacts: claims.artifacts,
+        confirmation: Confirmation::Confirmed,
         at: now,
     };
     desk.take(PlanEvent::of(phase.clone(), event))?;

@@ -63,6 +63,7 @@ struct GlanceId {
 #[derive(Deserialize)]
 struct GlancePhase {
     status: PhaseStatus,
+    unconfirmed: Option<bool>,
 }
 
 /// Renders the line for the text of a state file, without a newline; none when the text is not a state file or has no
@@ -77,7 +78,12 @@ pub fn render_statusline(state_file: &str, colour: Colour) -> Option<String> {
     let done = glance
         .completed_count
         .unwrap_or_else(|| glance.count(PhaseStatus::Complete));
-    let count = format!("{done}/{total}");
+    let unconfirmed = glance.unconfirmed();
+    let count = if unconfirmed == 0 {
+        format!("{done}/{total}")
+    } else {
+        format!("{done}/{total} ({unconfirmed} unconfirmed)")
+    };
     Some(match glance.status {
         PlanStatus::Completed => colour.paint(Paint::Green, &format!("[Done] {count}")),
         PlanStatus::Failed => colour.paint(Paint::Red, &format!("[Failed] {count}")),
@@ -108,6 +114,13 @@ pub fn render_statusline(state_file: &str, colour: Colour) -> Option<String> {
 }
 
 impl Glance {
+    fn unconfirmed(&self) -> usize {
+        let phases = self.phases.values();
+        phases
+            .filter(|phase| phase.unconfirmed == Some(true))
+            .count()
+    }
+
     fn count(&self, status: PhaseStatus) -> usize {
         let mut phases = self.phases.values();
         phases

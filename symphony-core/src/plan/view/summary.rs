@@ -39,6 +39,8 @@ pub struct PhaseResult {
     pub status: PhaseStatus,
     /// Whether a person passed over it.
     pub skipped: bool,
+    /// Whether it counts as complete although neither its agent said so nor a check showed it.
+    pub unconfirmed: bool,
     /// From its first start to its end, in milliseconds.
     pub duration_ms: Option<u64>,
     /// What went wrong.
@@ -88,12 +90,18 @@ fn result(id: &PlanPhaseId, progress: &PhaseProgress) -> PhaseResult {
         id: id.clone(),
         status: progress.status(),
         skipped: progress.state == PhaseState::Complete { skipped: true },
+        unconfirmed: is_unconfirmed(progress),
         duration_ms: times.map(|(start, end)| between(start, end)),
         error: progress
             .failure
             .as_ref()
             .map(|failure| failure.error.clone()),
     }
+}
+
+/// Says whether a phase counts as complete without confirmation.
+pub(super) fn is_unconfirmed(progress: &PhaseProgress) -> bool {
+    progress.state == PhaseState::Complete { skipped: false } && progress.is_unconfirmed
 }
 
 fn between(start: Timestamp, end: Timestamp) -> u64 {
@@ -117,6 +125,10 @@ impl fmt::Display for PhaseResult {
         let first_line = error.lines().find(|line| !line.trim().is_empty());
         match (self.status, self.duration_ms, first_line) {
             (PhaseStatus::Complete, _, _) if self.skipped => f.write_str(" (skipped)"),
+            (PhaseStatus::Complete, Some(ms), _) if self.unconfirmed => {
+                write!(f, " ({}, unconfirmed)", Minutes(ms))
+            }
+            (PhaseStatus::Complete, None, _) if self.unconfirmed => f.write_str(" (unconfirmed)"),
             (PhaseStatus::Complete, Some(ms), _) => write!(f, " ({})", Minutes(ms)),
             (PhaseStatus::Complete, None, _) | (_, _, None) => Ok(()),
             (_, _, Some(error)) => write!(f, " - {}", error.trim()),

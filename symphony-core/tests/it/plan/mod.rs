@@ -1,5 +1,6 @@
 //! Plan files, from text to summary.
 
+mod checks;
 mod document;
 mod failures;
 mod graph;

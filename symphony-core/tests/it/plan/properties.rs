@@ -9,8 +9,8 @@ use symphony_core::plan::failure::{
     Confidence, FailureClass, FailureEvidence, RetryPolicy, classify_failure, retry_delay_ms,
 };
 use symphony_core::plan::state::{
-    FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus, PlanAction, PlanEvent,
-    PlanLimits, PlanSnapshot, PlanState, apply, apply_all, plan_failure, plan_step,
+    Confirmation, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus, PlanAction,
+    PlanEvent, PlanLimits, PlanSnapshot, PlanState, apply, apply_all, plan_failure, plan_step,
 };
 use symphony_core::plan::state_file::StateFile;
 use symphony_core::plan::view::{Colour, render_statusline};
@@ -168,7 +168,7 @@ proptest! {
             let event = match outcome {
                 0..3 => {
                     *completions.entry(phase.clone()).or_default() += 1;
-                    PhaseEvent::Completed { run: Some(run), artifacts: vec![], at: at(clock) }
+                    PhaseEvent::Completed { run: Some(run), artifacts: vec![], confirmation: Confirmation::Confirmed, at: at(clock) }
                 }
                 // the lock goes free without an outcome
                 3 => continue,

@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use symphony_core::id::RunId;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
-    CRASHES_MAX, Choice, FAILURES_KEPT_MAX, FailurePolicy, FailureReport, PhaseEvent, PhaseFailure,
-    PhaseProgress, PhaseState, PhaseStatus, PlanEvent, PlanState, PlanStatus, ReleaseCause,
-    RetryMode, apply, apply_all, compare_plans, decide, plan_crash, plan_failure, retry_failed,
-    settle_now,
+    CRASHES_MAX, Choice, Confirmation, FAILURES_KEPT_MAX, FailurePolicy, FailureReport, PhaseEvent,
+    PhaseFailure, PhaseProgress, PhaseState, PhaseStatus, PlanEvent, PlanState, PlanStatus,
+    ReleaseCause, RetryMode, apply, apply_all, compare_plans, decide, plan_crash, plan_failure,
+    retry_failed, settle_now,
 };
 use symphony_core::plan::{Artifact, Dag, Plan};
 
@@ -41,6 +41,7 @@ fn events() -> Vec<PhaseEvent> {
         PhaseEvent::Completed {
             run: run.clone(),
             artifacts: vec![note()],
+            confirmation: Confirmation::Confirmed,
             at: at(9),
         },
         PhaseEvent::RetryScheduled {
@@ -402,6 +403,7 @@ fn failed_dependency_blocks_dependents_until_it_is_retried() {
     let done = PhaseEvent::Completed {
         run: Some(run("rd")),
         artifacts: vec![],
+        confirmation: Confirmation::Confirmed,
         at: at(11),
     };
     let ended = PlanEvent::Ended {

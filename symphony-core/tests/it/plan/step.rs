@@ -6,8 +6,8 @@ use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::Dag;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
-    OnFailure, PhaseEvent, PhaseFailure, PhaseState, PlanLimits, PlanSnapshot, PlanState,
-    PlanStatus, PlanStep, apply_all, plan_step,
+    Confirmation, OnFailure, PhaseEvent, PhaseFailure, PhaseState, PlanLimits, PlanSnapshot,
+    PlanState, PlanStatus, PlanStep, apply_all, plan_step,
 };
 
 use super::{at, id, plan};
@@ -294,6 +294,7 @@ fn a_whole_plan_runs_to_its_end_step_by_step() {
             let end = PhaseEvent::Completed {
                 run,
                 artifacts: vec![],
+                confirmation: Confirmation::Confirmed,
                 at: at(round),
             };
             let of = |event| symphony_core::plan::state::PlanEvent::of(phase.clone(), event);

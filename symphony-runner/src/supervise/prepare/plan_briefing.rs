@@ -54,6 +54,11 @@ pub(super) async fn plan_briefing(
     })
 }
 
+/// What an agent is told whose last run ended without a report.
+const CONTINUED: &str = "Your last run of this phase ended without a call of `complete_phase`, so nobody knows whether it is \
+    complete. What it left is where you work. Look whether the success criteria are met, finish what is missing, and call \
+    `complete_phase`.";
+
 /// The plan's instructions, or the project's; then what this attempt has to know of the earlier one.
 fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<String> {
     let of_plan = subject.plan.options.instructions.clone();
@@ -68,6 +73,9 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
             failure.class,
             indented(&failure.error)
         ));
+    }
+    if progress.is_some_and(|progress| progress.is_continued) {
+        parts.push(CONTINUED.to_owned());
     }
     parts.extend(site.notes.iter().cloned());
     (!parts.is_empty()).then(|| parts.join("\n\n"))

@@ -3,6 +3,8 @@
 mod artifacts;
 mod issue;
 mod left_behind;
+mod phase_checks;
+mod phase_merge;
 mod plan_phase;
 mod tampered;
 mod temporary;
@@ -19,6 +21,7 @@ use super::Job;
 use super::agent::AgentOutcome;
 use super::temporary::temporary_key;
 use crate::error::RunnerError;
+use crate::process::Supervision;
 
 /// What was found out about a run's work.
 #[derive(Debug, Default)]
@@ -31,6 +34,7 @@ pub(crate) struct Settled {
 pub(crate) async fn settle_work(
     job: &Job<'_>,
     store: &StoreThread,
+    supervision: &Supervision,
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
     // its processes are gone: what they left in the way of others is known as theirs from here on
@@ -45,7 +49,7 @@ pub(crate) async fn settle_work(
             Ok(Settled::default())
         }
         RunTarget::PlanPhase(plan, phase) => {
-            let phase = settle_phase(job, store, (plan, phase), outcome).await?;
+            let phase = settle_phase(job, (store, supervision), (plan, phase), outcome).await?;
             Ok(Settled { phase })
         }
         // its temporary worktree is gone already; gates have their own exit handling

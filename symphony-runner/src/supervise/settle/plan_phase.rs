@@ -6,37 +6,40 @@
 use std::path::Path;
 
 use symphony_core::Timestamp;
+use symphony_core::config::{CommandOutput, ProviderName};
 use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::listing::list_few;
-use symphony_core::plan::state::{PhaseOutcome, PhaseWork, is_phase_complete};
-use symphony_core::plan::{Artifact, Isolation};
+use symphony_core::plan::state::{
+    PhaseOutcome, PhaseWork, Reporting, clean_exit_outcome, is_phase_complete,
+};
+use symphony_core::plan::{Artifact, Isolation, Phase};
+use symphony_core::run::RunStatus;
 use symphony_mcp::StoreThread;
 use symphony_store::{PhaseFinish, PlanRecord, RecordedOutcome};
 use symphony_workspace::{
-    BranchName, CommitId, Failpoint, FileChange, Identity, MergeRequest, MergeStyle, Repository,
-    WorkspaceError, Worktree, WorktreeKey,
+    BranchName, CommitId, Failpoint, FileChange, Repository, WorkspaceError, Worktree, WorktreeKey,
 };
 
 use super::artifacts::{OutputLines, collect};
 use super::left_behind::note_left_behind;
+use super::phase_checks::check_in_place;
+use super::phase_merge::PhaseMerge;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::paths::write_private;
+use crate::process::Supervision;
 use crate::repository::open_repository;
-use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
 use crate::supervise::prepare::PHASE_BASE_FILE;
+use crate::supervise::{Job, phase_of_plan};
 
 /// Names that a reason lists.
 const LISTED_MAX: usize = 20;
 
-/// How often a merge is tried again when another phase was merged at the same moment: as often as phases end together.
-const MERGE_TRIES_MAX: usize = 100;
-
 /// Settles the work of a plan's phase.
 pub(super) async fn settle_phase(
     job: &Job<'_>,
-    store: &StoreThread,
+    (store, supervision): (&StoreThread, &Supervision),
     (plan, phase): (&PlanId, &PlanPhaseId),
     outcome: &mut AgentOutcome,
 ) -> Result<Option<PhaseFinish>, RunnerError> {
@@ -45,12 +48,20 @@ pub(super) async fn settle_phase(
     let said = store.call(move |store| store.phase_outcome(&run)).await??;
     let called = said.as_ref().map(|said| said.artifacts.clone());
     let called = called.unwrap_or_default();
-    let said = said.map(|said| said.outcome);
+    let planned = phase_of_plan(&plan, phase);
+    let said = said
+        .map(|said| said.outcome)
+        .or_else(|| outcome_of_exit(job, planned, outcome));
+    let checks = planned.map_or(&[][..], |phase| &phase.checks);
     if plan.options.isolation == Isolation::None {
         let place = (job.project.root.as_path(), OutputLines::Count);
         let artifacts = collect(job, &[], called, place)?;
-        record_complete(job, store, outcome, said.as_ref()).await?;
-        return Ok(Some(phase_finish(job, PhaseWork::InPlace, artifacts)));
+        if !is_phase_complete(outcome.status, said.as_ref()) {
+            return Ok(Some(unfinished(job, artifacts)));
+        }
+        record_outcome(job, store, said.as_ref()).await?;
+        let work = check_in_place(job, supervision, checks).await?;
+        return Ok(Some(phase_finish(job, work, artifacts)));
     }
     let repository = open_repository(&job.project, &job.config)?;
     let branch = BranchName::of_plan_phase(&plan.id, phase);
@@ -76,11 +87,19 @@ pub(super) async fn settle_phase(
     if !is_phase_complete(outcome.status, said.as_ref()) {
         return Ok(Some(unfinished(job, artifacts)));
     }
-    record_complete(job, store, outcome, said.as_ref()).await?;
+    record_outcome(job, store, said.as_ref()).await?;
     Failpoint::PhaseCompleted.reach();
+    let merge = PhaseMerge {
+        job,
+        repository: &repository,
+        worktree: &worktree,
+        plan: &plan.id,
+        phase,
+        head: &done.head,
+    };
     let work = match nested(&repository, &worktree, &base)? {
         Some(reason) => PhaseWork::Unmerged(reason),
-        None => merge(&repository, &worktree, &plan, phase, &done.head)?,
+        None => merge.run(supervision, checks).await?,
     };
     Failpoint::PhaseMerged.reach();
     Ok(Some(phase_finish(job, work, artifacts)))
@@ -118,30 +137,52 @@ fn phase_finish(job: &Job<'_>, work: PhaseWork, artifacts: Vec<Artifact>) -> Pha
     }
 }
 
-/// Records that a clean exit completed the phase, before its work is merged: whoever takes the exit handling over after
-/// a crash merges it too.
-async fn record_complete(
+/// Returns the outcome that a clean exit without a report counts as.
+fn outcome_of_exit(
+    job: &Job<'_>,
+    phase: Option<&Phase>,
+    outcome: &AgentOutcome,
+) -> Option<PhaseOutcome> {
+    (outcome.status == RunStatus::Succeeded)
+        .then(|| clean_exit_outcome(phase?, reporting(job)))
+        .flatten()
+}
+
+/// Says whether the run's agent had the tool `complete_phase`: a program that prints plain text is taken for one that
+/// does not speak the protocol.
+fn reporting(job: &Job<'_>) -> Reporting {
+    let is_plain = job.run.provider == ProviderName::Command.name()
+        && job.config.providers.command_output == CommandOutput::Text;
+    if is_plain {
+        Reporting::None
+    } else {
+        Reporting::ByTool
+    }
+}
+
+/// Records the outcome before the work is merged: whoever takes the exit handling over after a crash merges it too. What
+/// the agent said itself stays.
+async fn record_outcome(
     job: &Job<'_>,
     store: &StoreThread,
-    outcome: &AgentOutcome,
-    said: Option<&PhaseOutcome>,
+    outcome: Option<&PhaseOutcome>,
 ) -> Result<(), RunnerError> {
-    if said.is_some() || !is_phase_complete(outcome.status, None) {
+    let Some(outcome) = outcome.cloned() else {
         return Ok(());
-    }
+    };
     let (context, run) = (Job::as_system(), job.run.id.clone());
-    let complete = RecordedOutcome {
-        outcome: PhaseOutcome::Complete,
+    let recorded = RecordedOutcome {
+        outcome,
         artifacts: Vec::new(),
     };
     Ok(store
-        .call(move |store| store.record_phase_outcome(&context, &run, &complete))
+        .call(move |store| store.record_phase_outcome(&context, &run, &recorded))
         .await??)
 }
 
 /// The subject of the commit that holds a phase's work.
 fn message(plan: &PlanRecord, phase: &PlanPhaseId) -> String {
-    let title = crate::supervise::phase_of_plan(plan, phase).map_or("", |phase| &phase.title);
+    let title = phase_of_plan(plan, phase).map_or("", |phase| &phase.title);
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     format!("symphony({}/{phase}): {title}", plan.id)
 }
@@ -175,50 +216,4 @@ fn read_base(path: &Path) -> Result<Option<CommitId>, RunnerError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(RunnerError::io("read", path, error)),
     }
-}
-
-/// Merges the phase's branch into the plan's base, wherever that is by now.
-fn merge(
-    repository: &Repository,
-    worktree: &Worktree,
-    plan: &PlanRecord,
-    phase: &PlanPhaseId,
-    head: &CommitId,
-) -> Result<PhaseWork, RunnerError> {
-    let base = BranchName::of_plan_base(&plan.id);
-    let message = format!("Merge phase {phase} of plan {}", plan.id);
-    for _ in 0..MERGE_TRIES_MAX {
-        let Some(expected) = repository.branch_head(&base)? else {
-            return Ok(PhaseWork::Unmerged(format!("the branch `{base}` is gone")));
-        };
-        let scan = repository.scan_secrets(Some(worktree), &expected, head)?;
-        if !scan.is_clean() {
-            return Ok(PhaseWork::Unmerged(format!(
-                "its commits hold secrets of the project's configuration files: {}",
-                scan.problems(LISTED_MAX)
-            )));
-        }
-        let merged = repository.merge_into_base(&MergeRequest {
-            base: &base,
-            expected: &expected,
-            head,
-            style: MergeStyle::FastForward,
-            message: &message,
-            identity: &Identity::symphony(),
-        });
-        match merged {
-            Ok(_) => return Ok(PhaseWork::InPlace),
-            Err(WorkspaceError::RefMoved { .. }) => {}
-            Err(WorkspaceError::Conflict { files, .. }) => return Ok(PhaseWork::Conflict(files)),
-            Err(
-                error @ (WorkspaceError::Unrelated { .. } | WorkspaceError::CheckoutDirty { .. }),
-            ) => {
-                return Ok(PhaseWork::Unmerged(error.to_string()));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-    Ok(PhaseWork::Unmerged(format!(
-        "the branch `{base}` moved {MERGE_TRIES_MAX} times meanwhile: try again"
-    )))
 }

@@ -1,6 +1,7 @@
 //! The rules on single fields: JSON values become phases, and everything that breaks a rule is noted.
 
 pub(super) mod advisory;
+mod check_node;
 mod phase_node;
 mod report;
 

@@ -1,14 +1,16 @@
 //! One phase: every field's rule of the specification's table.
 
 use super::advisory::whole_number;
+use super::check_node::{CHECK_FIELDS, check_members, check_nodes};
 use super::report::{Object, Report, Unknown, check_fields};
 use crate::id::{ID_CHARS_MAX, PlanPhaseId};
+use crate::plan::check::Check;
 use crate::plan::document::json::{Json, Member, Node};
 use crate::plan::document::problem::{PlanProblem, ProblemKind};
 use crate::plan::path::check_pattern;
 use crate::plan::phase::{Complexity, Phase, RequiredContext, TIMEOUT_MS_MAX};
 
-const PHASE_FIELDS: [&str; 12] = [
+const PHASE_FIELDS: [&str; 13] = [
     "id",
     "title",
     "objective",
@@ -21,6 +23,7 @@ const PHASE_FIELDS: [&str; 12] = [
     "timeout_ms",
     "model",
     "provider",
+    "checks",
 ];
 const CONTEXT_FIELDS: [&str; 3] = ["files", "concepts", "artifacts_from"];
 
@@ -92,6 +95,7 @@ impl<'a> Reader<'a> {
         let timeout_ms = self.timeout_ms();
         let model = self.name("model", "Model must be a non-empty string");
         let provider = self.name("provider", "Provider must be a non-empty string");
+        let checks = self.checks();
         let line_of = |members, name| field(members, name).map_or(self.line, |node| node.line);
         PhaseNode {
             id_line: line_of(self.members, "id"),
@@ -110,6 +114,7 @@ impl<'a> Reader<'a> {
                 timeout_ms,
                 model,
                 provider,
+                checks,
             },
         }
     }
@@ -132,6 +137,7 @@ impl<'a> Reader<'a> {
                 timeout_ms: None,
                 model: None,
                 provider: None,
+                checks: Vec::new(),
             },
         }
     }
@@ -148,12 +154,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Notes the fields of an object in the phase that are not known or are given twice.
-    fn check_fields(
-        &mut self,
-        place: &'static str,
-        members: &[Member],
-        known: &'static [&'static str],
-    ) {
+    fn check_fields(&mut self, place: &str, members: &[Member], known: &'static [&'static str]) {
         let object = Object {
             index: Some(self.index),
             phase_id: self.id.as_deref(),
@@ -298,6 +299,20 @@ impl<'a> Reader<'a> {
             }
         }
         texts
+    }
+
+    fn checks(&mut self) -> Vec<Check> {
+        let Some(node) = self.field("checks") else {
+            return Vec::new();
+        };
+        for (index, members) in check_members(node) {
+            self.check_fields(&format!("checks[{index}]."), members, &CHECK_FIELDS);
+        }
+        let (checks, faults) = check_nodes(node);
+        for (field, line, message) in faults {
+            self.problem(format!("checks{field}"), line, message);
+        }
+        checks
     }
 
     fn timeout_ms(&mut self) -> Option<u64> {

@@ -1,0 +1,273 @@
+//! Checks of phases: what Symphony runs itself on the merge of a phase's work before it counts, and what a phase is worth
+//! whose agent says nothing.
+
+use serde_json::{Value, json};
+
+use crate::plan_support::{
+    PLAN_WORKER, any_phase, complete, of_phase, phase, run_statuses, runs_of, write_own,
+};
+use crate::support::{Answer, Project, bash, scenario, scenarios, text, turn};
+
+/// A turn that ends the run without a report.
+fn leave() -> Value {
+    json!({ "content": [{ "type": "text", "text": "Done." }] })
+}
+
+/// A project whose phases work as the scenarios say.
+fn project(scenes: impl IntoIterator<Item = Value>) -> Project {
+    Project::new("checks", &scenarios(scenes), &json!({}))
+}
+
+/// A plan of phases with checks, one after the other.
+fn write_plan(project: &Project, phases: &[(&str, Value)]) {
+    let mut before: Vec<&str> = Vec::new();
+    let mut items = Vec::new();
+    for (id, checks) in phases {
+        items.push(
+            json!({ "id": id, "title": format!("Title of {id}"), "objective": "o", "tasks": ["t"],
+            "success_criteria": "s", "dependencies": before, "checks": checks }),
+        );
+        before = vec![id];
+    }
+    let plan = format!("```symphony-phases\n{:#}\n```\n", Value::Array(items));
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+}
+
+fn run(project: &Project, more: &[&str]) -> Answer {
+    project.symphony(&[&["plan", "run", "plan.md", "--json"], more].concat())
+}
+
+#[test]
+fn the_base_moves_only_when_the_checks_are_green_on_the_merge() {
+    // the first attempt leaves the check red; the second one reads its output
+    let mut first = of_phase("api");
+    first["uses"] = json!(1);
+    let mut second = of_phase("api");
+    second["match_prompt"] = json!("^Phase ID: api$[\\s\\S]*check_failed[\\s\\S]*api is not ready");
+    let project = project([
+        scenario("first", &first, [write_own(), complete(&json!([]))]),
+        scenario(
+            "second",
+            &second,
+            [bash("touch ready.txt"), complete(&json!([]))],
+        ),
+        any_phase(),
+    ]);
+    write_plan(
+        &project,
+        &[
+            (
+                "api",
+                json!([
+                    { "name": "ready", "command": "test -e ready.txt || { echo api is not ready; exit 3; }" },
+                    { "name": "own", "file": "api.txt" },
+                ]),
+            ),
+            (
+                "ui",
+                json!([{ "name": "sees-api", "command": ["test", "-e", "api.txt"] }]),
+            ),
+        ],
+    );
+    let answer = run(&project, &[]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let api = phase(&project, "api");
+    assert_eq!(
+        json!([
+            api["status"],
+            api["attempts"],
+            api["retry_count"],
+            api["unconfirmed"]
+        ]),
+        json!(["complete", 2, 1, false]),
+        "{api:#}"
+    );
+    let merged = project.git(&["log", "--format=%s", "main"]);
+    assert!(project.root.join("ready.txt").exists(), "{merged}");
+    assert!(project.root.join("ui.txt").exists(), "{merged}");
+}
+
+#[test]
+fn a_red_check_keeps_the_work_out_and_asks_in_the_end() {
+    let project = project([any_phase()]);
+    write_plan(
+        &project,
+        &[(
+            "api",
+            json!([{ "name": "never", "command": "echo why it is red; exit 7" }]),
+        )],
+    );
+    let answer = run(&project, &["--on-failure", "fail"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let api = phase(&project, "api");
+    assert_eq!(
+        json!([api["status"], api["error_class"], api["attempts"]]),
+        json!(["failed", "check_failed", 3]),
+        "{api:#}"
+    );
+    let error = text(&api["error"]);
+    assert!(
+        error.starts_with("check `never` failed:\nwhy it is red") && error.contains("exit code 7"),
+        "{error}"
+    );
+    let base = project.git(&["ls-tree", "--name-only", "symphony/plan-plan/base"]);
+    assert!(!base.contains("api.txt"), "{base}");
+}
+
+#[test]
+fn what_git_ignores_makes_no_check_green() {
+    let project = project([scenario(
+        "hides",
+        &json!({ "match_system": PLAN_WORKER }),
+        [
+            bash("echo hidden.txt > .gitignore; touch hidden.txt"),
+            complete(&json!([])),
+        ],
+    )]);
+    write_plan(
+        &project,
+        &[("api", json!([{ "name": "there", "file": "hidden.txt" }]))],
+    );
+    let answer = run(&project, &["--no-retry"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let error = text(&phase(&project, "api")["error"]);
+    assert!(
+        error.contains("check `there` failed") && error.contains("`hidden.txt` does not exist"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_agent_that_changes_nothing_is_checked_too() {
+    let project = project([scenario(
+        "idle",
+        &json!({ "match_system": PLAN_WORKER }),
+        [complete(&json!([]))],
+    )]);
+    write_plan(
+        &project,
+        &[("api", json!([{ "name": "there", "file": "api.txt" }]))],
+    );
+    assert_eq!(run(&project, &["--no-retry"]).code, 1);
+    assert_eq!(phase(&project, "api")["error_class"], "check_failed");
+}
+
+#[test]
+fn green_checks_complete_a_phase_whose_agent_left_without_a_report() {
+    let project = project([scenario(
+        "silent",
+        &json!({ "match_system": PLAN_WORKER }),
+        [write_own(), leave()],
+    )]);
+    write_plan(
+        &project,
+        &[("api", json!([{ "name": "there", "file": "api.txt" }]))],
+    );
+    let answer = run(&project, &[]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let api = phase(&project, "api");
+    assert_eq!(
+        json!([api["status"], api["attempts"], api["unconfirmed"]]),
+        json!(["complete", 1, false])
+    );
+}
+
+#[test]
+fn an_agent_that_left_without_a_report_is_continued_once_then_somebody_decides() {
+    let mut again = json!({ "match_system": PLAN_WORKER });
+    again["match_prompt"] =
+        json!("Your last run of this phase ended without a call of `complete_phase`");
+    let project = project([
+        scenario(
+            "again",
+            &again,
+            [turn(bash_call("touch continued.txt")), leave()],
+        ),
+        scenario(
+            "silent",
+            &json!({ "match_system": PLAN_WORKER }),
+            [write_own(), leave()],
+        ),
+    ]);
+    write_plan(&project, &[("api", json!([]))]);
+    let answer = run(&project, &["--on-failure", "fail"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    assert_eq!(
+        run_statuses(&project, "plan", "api"),
+        ["succeeded", "succeeded"]
+    );
+    let api = phase(&project, "api");
+    assert_eq!(api["status"], "failed", "{api:#}");
+    assert!(
+        text(&api["error"]).contains("ended twice without calling `complete_phase`"),
+        "{api:#}"
+    );
+    assert_eq!(runs_of(&project, "plan", "api").len(), 2);
+}
+
+/// The call of a shell tool.
+fn bash_call(command: &str) -> Value {
+    crate::support::call("Bash", json!({ "command": command }))
+}
+
+#[test]
+fn a_provider_without_tools_completes_phases_unconfirmed() {
+    let project = Project::repository("plain");
+    project.configure(
+        &json!({ "prefix": "SYM", "provider": "command", "providers": { "command": {
+        "command": "cat > /dev/null; touch made.txt; echo done", "output": "text" } } }),
+    );
+    project.ok(&["init"]);
+    write_plan(
+        &project,
+        &[
+            ("api", json!([])),
+            ("ui", json!([{ "name": "there", "file": "made.txt" }])),
+        ],
+    );
+    let answer = run(&project, &[]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let summary = answer.json();
+    let of = |at: usize| {
+        json!([
+            summary["phases"][at]["status"],
+            summary["phases"][at]["unconfirmed"]
+        ])
+    };
+    assert_eq!(
+        (of(0), of(1)),
+        (json!(["complete", true]), json!(["complete", false]))
+    );
+    assert_eq!(phase(&project, "api")["unconfirmed"], true);
+    assert!(project.ok(&["plan", "status"]).contains("unconfirmed"));
+    let state = std::fs::read_to_string(project.root.join(".symphony-state.json")).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    assert_eq!(
+        json!([
+            state["phases"]["api"]["unconfirmed"],
+            state["phases"]["ui"]["unconfirmed"]
+        ]),
+        json!([true, null])
+    );
+    let line = project.ok(&["plan", "statusline"]);
+    assert!(line.contains("[Done] 2/2 (1 unconfirmed)"), "{line}");
+}
+
+#[test]
+fn checks_without_worktrees_run_in_the_projects_folder() {
+    let project = project([any_phase()]);
+    write_plan(
+        &project,
+        &[(
+            "api",
+            json!([{ "name": "never", "command": "pwd; exit 1" }]),
+        )],
+    );
+    let answer = run(&project, &["--isolation", "none", "--no-retry"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let error = text(&phase(&project, "api")["error"]);
+    assert!(
+        error.contains(&project.root.display().to_string()),
+        "{error}"
+    );
+}

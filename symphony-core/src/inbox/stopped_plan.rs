@@ -1,0 +1,72 @@
+//! Plans that have ended with work that was not merged.
+
+use super::{InboxItem, InboxKind};
+use crate::Timestamp;
+use crate::id::{PlanId, ProjectId};
+use crate::plan::state::PlanStatus;
+
+/// A plan that has ended with work that the user's branch does not have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoppedPlan {
+    /// The plan.
+    pub plan: PlanId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its file.
+    pub path: String,
+    /// How it ended.
+    pub status: PlanStatus,
+    /// The phases that are complete.
+    pub complete: u64,
+    /// All of its phases.
+    pub total: u64,
+    /// The user's branch.
+    pub target_branch: String,
+    /// When it ended.
+    pub since: Timestamp,
+}
+
+impl From<StoppedPlan> for InboxItem {
+    fn from(stopped: StoppedPlan) -> Self {
+        let StoppedPlan {
+            plan,
+            project,
+            path,
+            status,
+            complete,
+            total,
+            target_branch,
+            since,
+        } = stopped;
+        let base = format!("symphony/plan-{plan}/base");
+        let run = format!("symphony plan run --plan {plan}");
+        let show = format!("symphony plan status --plan {plan}");
+        let merge = format!("git merge {base}");
+        let (text, answers) = if status == PlanStatus::Completed {
+            let text = format!(
+                "plan {plan} ({path}) has completed, but {target_branch} does not have its work"
+            );
+            (text, vec![run, merge, show])
+        } else {
+            let text = format!(
+                "plan {plan} ({path}) has ended as {status} with {complete} of {total} phases complete: their work is on {base}, \
+                 not on {target_branch}"
+            );
+            let drop = format!("git branch -D {base}");
+            (
+                text,
+                vec![format!("{run} --retry-failed"), merge, drop, show],
+            )
+        };
+        Self {
+            key: format!("plan:{plan}:{status}:{}", since.as_millisecond()),
+            kind: InboxKind::Plan,
+            project: Some(project),
+            issue: None,
+            title: String::new(),
+            since,
+            text,
+            answers,
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The checks of a plan's phase: on a pristine checkout of a commit, or in the project's folder where phases work there.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use symphony_core::config::{CommandLine, Millis};
+use symphony_core::plan::state::PhaseWork;
+use symphony_core::plan::{CHECK_TIMEOUT_MS_DEFAULT, Check, CheckKind};
+use symphony_core::pull_request::VerifiedGate;
+use symphony_workspace::{CommitId, Repository};
+
+use crate::environment::agent_environment;
+use crate::error::RunnerError;
+use crate::gates::{CheckoutRequest, GateCheckout, SET_UP_GATE};
+use crate::process::Supervision;
+use crate::supervise::{CommandCall, Company, Job, run_command};
+
+/// Runs checks on a commit; returns the first red one.
+pub(super) async fn check_commit(
+    job: &Job<'_>,
+    supervision: &Supervision,
+    (repository, commit): (&Repository, &CommitId),
+    checks: &[Check],
+) -> Result<Option<PhaseWork>, RunnerError> {
+    let request = CheckoutRequest {
+        installation: job.installation,
+        config: &job.config,
+        repository,
+        id: &job.run.id,
+        logs: job.paths.dir.clone(),
+    };
+    let checkout = GateCheckout::make(request, commit)?;
+    let red = first_red(&checkout, supervision, checks).await;
+    checkout.remove()?;
+    red
+}
+
+async fn first_red(
+    checkout: &GateCheckout<'_>,
+    supervision: &Supervision,
+    checks: &[Check],
+) -> Result<Option<PhaseWork>, RunnerError> {
+    // what needs no set-up is looked at first: it is cheap
+    if let Some(red) = missing_file(checkout.path(), checks) {
+        return Ok(Some(red));
+    }
+    let mut is_set_up = false;
+    for (name, command, limit) in commands(checks) {
+        if !is_set_up
+            && let Some(result) = checkout.set_up(supervision).await?
+            && let Some(red) = red(SET_UP_GATE, &result)
+        {
+            return Ok(Some(red));
+        }
+        is_set_up = true;
+        let result = checkout.run(supervision, name, command, limit).await?;
+        if let Some(red) = red(name, &result) {
+            return Ok(Some(red));
+        }
+    }
+    Ok(None)
+}
+
+/// Runs checks in the project's folder, where phases without worktrees work.
+pub(super) async fn check_in_place(
+    job: &Job<'_>,
+    supervision: &Supervision,
+    checks: &[Check],
+) -> Result<PhaseWork, RunnerError> {
+    let root = &job.project.root;
+    if let Some(red) = missing_file(root, checks) {
+        return Ok(red);
+    }
+    for (number, (name, command, limit)) in commands(checks).enumerate() {
+        let call = CommandCall {
+            executable: &job.installation.executable,
+            line: command,
+            limit,
+            environment: agent_environment(
+                &job.installation.environment,
+                &job.config.env,
+                &BTreeMap::new(),
+                &job.run.id,
+            ),
+            directory: root,
+            input: None,
+            log: job.paths.dir.join(format!("check-{number}.log")),
+            company: Company::Alone,
+        };
+        let failure = match run_command(supervision, call).await {
+            Ok(outcome) if outcome.passed() => continue,
+            Ok(outcome) => format!("{}\n[{}]", outcome.output, outcome.how(limit)),
+            Err(RunnerError::Process(error)) => format!("`{command}` could not be run: {error}"),
+            Err(error) => return Err(error),
+        };
+        return Ok(PhaseWork::CheckFailed {
+            check: name.to_owned(),
+            output: failure,
+        });
+    }
+    Ok(PhaseWork::InPlace)
+}
+
+fn commands(checks: &[Check]) -> impl Iterator<Item = (&str, &CommandLine, Millis)> {
+    checks.iter().filter_map(|check| match &check.kind {
+        CheckKind::Command {
+            command,
+            timeout_ms,
+        } => {
+            let limit = Millis::new(timeout_ms.unwrap_or(CHECK_TIMEOUT_MS_DEFAULT));
+            Some((check.name.as_str(), command, limit))
+        }
+        CheckKind::File { .. } => None,
+    })
+}
+
+fn missing_file(folder: &Path, checks: &[Check]) -> Option<PhaseWork> {
+    checks.iter().find_map(|check| match &check.kind {
+        CheckKind::File { file } if !folder.join(file).exists() => Some(PhaseWork::CheckFailed {
+            check: check.name.clone(),
+            output: format!(
+                "`{file}` does not exist in what the phase committed; a file that git ignores does not count"
+            ),
+        }),
+        _ => None,
+    })
+}
+
+fn red(name: &str, result: &VerifiedGate) -> Option<PhaseWork> {
+    if result.passed {
+        return None;
+    }
+    // how a command ended that has no exit code is the last line of its output already
+    let how = result.exit_code.map(|code| format!("\n[exit code {code}]"));
+    Some(PhaseWork::CheckFailed {
+        check: name.to_owned(),
+        output: format!("{}{}", result.output.trim_end(), how.unwrap_or_default()),
+    })
+}

@@ -1,0 +1,162 @@
+//! The work of a complete phase on its way into the plan's base: merged as a candidate, checked, and only then the base moves.
+
+use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::plan::Check;
+use symphony_core::plan::state::PhaseWork;
+use symphony_workspace::{
+    BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository, WorkspaceError, Worktree,
+};
+
+use super::phase_checks::check_commit;
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::process::Supervision;
+use crate::supervise::Job;
+
+/// How often a merge is tried again when another phase was merged at the same moment: as often as phases end together.
+const MERGE_TRIES_MAX: usize = 100;
+/// The same for a phase with checks: each time they run again, on the new merge.
+const CHECKED_TRIES_MAX: usize = 10;
+/// Names that a reason lists.
+const LISTED_MAX: usize = 20;
+/// File that holds the phase's commit whose merge was green: after a crash, what was merged is not checked again.
+const CHECKED_FILE: &str = "checks-green.txt";
+
+/// A merge of a phase's branch into the plan's base.
+#[derive(Debug)]
+pub(super) struct PhaseMerge<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) repository: &'a Repository,
+    pub(super) worktree: &'a Worktree,
+    pub(super) plan: &'a PlanId,
+    pub(super) phase: &'a PlanPhaseId,
+    /// The phase's commit.
+    pub(super) head: &'a CommitId,
+}
+
+/// What one try came to.
+enum Attempt {
+    Done(PhaseWork),
+    /// Another phase was merged meanwhile.
+    BaseMoved,
+}
+
+impl PhaseMerge<'_> {
+    /// Merges it, wherever the base is by now, when its checks are green on the result.
+    ///
+    /// # Errors
+    /// When git fails, or the checks cannot be run.
+    pub(super) async fn run(
+        &self,
+        supervision: &Supervision,
+        checks: &[Check],
+    ) -> Result<PhaseWork, RunnerError> {
+        let base = BranchName::of_plan_base(self.plan);
+        let tries_max = if checks.is_empty() {
+            MERGE_TRIES_MAX
+        } else {
+            CHECKED_TRIES_MAX
+        };
+        for _ in 0..tries_max {
+            if let Attempt::Done(work) = self.attempt(supervision, &base, checks).await? {
+                return Ok(work);
+            }
+        }
+        Ok(PhaseWork::Unmerged(format!(
+            "the branch `{base}` moved {tries_max} times meanwhile: try again"
+        )))
+    }
+
+    async fn attempt(
+        &self,
+        supervision: &Supervision,
+        base: &BranchName,
+        checks: &[Check],
+    ) -> Result<Attempt, RunnerError> {
+        let Some(expected) = self.repository.branch_head(base)? else {
+            let gone = format!("the branch `{base}` is gone");
+            return Ok(Attempt::Done(PhaseWork::Unmerged(gone)));
+        };
+        if let Some(leaked) = self.leaks(&expected)? {
+            return Ok(Attempt::Done(leaked));
+        }
+        let message = format!("Merge phase {} of plan {}", self.phase, self.plan);
+        let planned = self.repository.plan_merge(
+            &expected,
+            self.head,
+            MergeStyle::FastForward,
+            &message,
+            &Identity::symphony(),
+        )?;
+        let candidate = match planned {
+            MergePlan::AlreadyMerged if self.was_checked()? => {
+                return Ok(Attempt::Done(PhaseWork::InPlace));
+            }
+            // a phase that changed nothing is checked like any other
+            MergePlan::AlreadyMerged => expected.clone(),
+            MergePlan::FastForward(commit) | MergePlan::Merge(commit) => commit,
+            MergePlan::Conflict(files) => {
+                return Ok(Attempt::Done(PhaseWork::Conflict(files)));
+            }
+            MergePlan::Unrelated => {
+                let reason = format!("`{base}` has no commit in common with the phase's branch");
+                return Ok(Attempt::Done(PhaseWork::Unmerged(reason)));
+            }
+        };
+        if !checks.is_empty() {
+            let red = check_commit(self.job, supervision, (self.repository, &candidate), checks);
+            if let Some(red) = red.await? {
+                return Ok(Attempt::Done(red));
+            }
+            write_private(&self.checked_file(), self.head.as_str())?;
+        }
+        self.move_base(base, &expected, &candidate)
+    }
+
+    fn move_base(
+        &self,
+        base: &BranchName,
+        expected: &CommitId,
+        to: &CommitId,
+    ) -> Result<Attempt, RunnerError> {
+        let moved = self
+            .repository
+            .move_base(base, expected, to, &Identity::symphony());
+        match moved {
+            Ok(()) => Ok(Attempt::Done(PhaseWork::InPlace)),
+            Err(WorkspaceError::RefMoved { .. }) => Ok(Attempt::BaseMoved),
+            Err(error @ WorkspaceError::CheckoutDirty { .. }) => {
+                Ok(Attempt::Done(PhaseWork::Unmerged(error.to_string())))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Says what is wrong with commits that hold secrets of the project's configuration files.
+    fn leaks(&self, base: &CommitId) -> Result<Option<PhaseWork>, RunnerError> {
+        let scan = self
+            .repository
+            .scan_secrets(Some(self.worktree), base, self.head)?;
+        if scan.is_clean() {
+            return Ok(None);
+        }
+        Ok(Some(PhaseWork::Unmerged(format!(
+            "its commits hold secrets of the project's configuration files: {}",
+            scan.problems(LISTED_MAX)
+        ))))
+    }
+
+    fn checked_file(&self) -> std::path::PathBuf {
+        self.job.paths.dir.join(CHECKED_FILE)
+    }
+
+    /// Says whether an exit handling that died had this commit checked before it merged it.
+    fn was_checked(&self) -> Result<bool, RunnerError> {
+        let path = self.checked_file();
+        match std::fs::read_to_string(&path) {
+            Ok(text) => Ok(text.trim() == self.head.as_str()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(RunnerError::io("read", path, error)),
+        }
+    }
+}
