@@ -136,6 +136,16 @@ fn is_slug(text: &str) -> bool {
         && !text.starts_with(['-', '.'])
 }
 
+/// Digits of an installation id: 128 random bits.
+const INSTALLATION_DIGITS: usize = 32;
+
+fn is_digest(text: &str) -> bool {
+    text.len() == INSTALLATION_DIGITS
+        && text
+            .bytes()
+            .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+}
+
 fn is_identifier(text: &str) -> bool {
     let Some((prefix, number)) = text.split_once('-') else {
         return false;
@@ -177,6 +187,10 @@ text_id!(
 text_id!(
     /// An agent run: a UUID, so that processes can be found by it on a shared machine.
     RunId, "a run id", is_slug
+);
+text_id!(
+    /// A database, from its making on, with every backup of it: 32 hexadecimal digits.
+    InstallationId, "an installation id (32 hexadecimal digits)", is_digest
 );
 text_id!(
     /// A learning.

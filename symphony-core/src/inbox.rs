@@ -38,6 +38,8 @@ closed_set!(
         Gates = "gates",
         /// A pull request that could not be published.
         Publication = "publication",
+        /// A branch that the database did not know, saved before a run began.
+        Rescue = "rescue",
         /// A phase of a plan that needs a decision, or a plan that has ended with work that was not merged.
         Plan = "plan",
         /// A provider, a project or everything is on hold.
@@ -108,6 +110,11 @@ pub enum WaitsFor {
         /// Why not, the last time.
         problem: String,
     },
+    /// Its branch existed before its first run, and was saved.
+    RescuedBranch {
+        /// The rescue ref.
+        rescue: String,
+    },
     /// Its pull request was not published when that was last tried.
     Publication {
         /// The pull request.
@@ -177,6 +184,7 @@ impl WaitsFor {
             Self::Undispatched(_) => InboxKind::Undispatched,
             Self::Untriaged => InboxKind::Intake,
             Self::GatesNotRun { .. } => InboxKind::Gates,
+            Self::RescuedBranch { .. } => InboxKind::Rescue,
             Self::Publication { .. } => InboxKind::Publication,
         }
     }
@@ -209,6 +217,9 @@ impl WaitsFor {
                     "the gates of pull request {pr} could not be run {tries} times in a row: {problem}"
                 )
             }
+            Self::RescuedBranch { rescue } => format!(
+                "a branch of its name existed before its first run, and is saved as {rescue}: nobody works on it"
+            ),
             Self::Publication { pr, problem } => {
                 format!("pull request {pr} was not published: {problem}")
             }
@@ -282,6 +293,10 @@ impl WaitsFor {
                 format!("symphony explain {issue}"),
                 "symphony doctor".to_owned(),
                 format!("symphony pr check {issue}"),
+            ],
+            Self::RescuedBranch { rescue } => vec![
+                format!("git log -p {rescue}"),
+                format!("symphony issue show {issue}"),
             ],
             Self::Publication { .. } => vec![
                 format!("symphony pr publish {issue}"),

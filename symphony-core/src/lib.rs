@@ -4,6 +4,7 @@
 //! values (`now` included) and returns values, so that the same input always gives the same output.
 
 pub mod agent;
+pub mod backup;
 pub mod closed_set;
 pub mod config;
 pub mod consequence;
@@ -13,6 +14,7 @@ pub mod front_matter;
 pub mod gates;
 pub mod git_lock;
 pub mod id;
+pub mod identity;
 pub mod inbox;
 pub mod invariant;
 pub mod issue;

@@ -1,5 +1,7 @@
 //! The entries of the log, by kind.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::kinds::log_events;
@@ -8,7 +10,8 @@ use crate::agent::AgentType;
 use crate::contract::ClaimState;
 use crate::failure::ErrorClass;
 use crate::id::{
-    ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, RunId,
+    ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, ProjectId,
+    RunId,
 };
 use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, TriageOutcome};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
@@ -77,6 +80,13 @@ log_events!(
         WorktreePresent = "worktree_present" {},
         /// An issue's worktree was removed.
         WorktreeRemoved = "worktree_removed" {},
+        /// A branch that the database did not know was saved before an issue's first run.
+        BranchRescued = "branch_rescued" {
+            /// The branch.
+            branch: String,
+            /// The ref that has its commits, or what was uncommitted in its worktree.
+            rescue: String,
+        },
 
         /// A run was claimed: it has its lock, and its supervisor starts next.
         RunClaimed = "run_claimed" {
@@ -113,6 +123,15 @@ log_events!(
             pr: PrId,
             /// Its head commit.
             head: String,
+        },
+        /// The base of a pull request has another name now.
+        PullRequestBaseMoved = "pr_base_moved" {
+            /// The pull request.
+            pr: PrId,
+            /// The branch before.
+            from: String,
+            /// The branch now.
+            to: String,
         },
         /// A pull request changed its state.
         PullRequestMoved = "pr_state" {
@@ -302,6 +321,13 @@ log_events!(
             /// How many.
             count: u64,
         },
+        /// A backup, or an empty database, took the place of the database.
+        DatabaseRestored = "database_restored" {
+            /// The number of the next issue, of each project whose numbers were raised.
+            next_numbers: BTreeMap<ProjectId, u64>,
+            /// Pull requests of which it is unknown whether they were published.
+            unknown_publications: u64,
+        },
         /// Dispatch was paused or resumed.
         DispatchPaused = "dispatch_paused" {
             /// Whether it is paused now.
@@ -312,6 +338,22 @@ log_events!(
         ProjectAdded = "project_added" {
             /// The prefix of its issues.
             prefix: String,
+        },
+        /// A project has another folder now.
+        ProjectMoved = "project_moved" {
+            /// The folder before.
+            from: String,
+            /// The folder now.
+            to: String,
+        },
+        /// A person took a project out of the installation; its issues and runs stay recorded.
+        ProjectRemoved = "project_removed" {},
+        /// New issues of a project have another prefix from now on.
+        PrefixRenamed = "prefix_renamed" {
+            /// The prefix before.
+            from: String,
+            /// The prefix now.
+            to: String,
         },
         /// The setup wizard configured a project; the payload is its settings.
         ProjectConfigured = "project_configured" (Value),

@@ -117,6 +117,12 @@ impl LogEvent {
             | Self::BranchDeletionRequested {}
             | Self::WorktreePresent {}
             | Self::WorktreeRemoved {}
+            | Self::BranchRescued { .. }
+            | Self::PullRequestBaseMoved { .. }
+            | Self::DatabaseRestored { .. }
+            | Self::ProjectMoved { .. }
+            | Self::ProjectRemoved {}
+            | Self::PrefixRenamed { .. }
             | Self::WriteRefused {}
             | Self::PullRequestOpened { .. }
             | Self::PullRequestMoved { .. }

@@ -94,6 +94,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         ),
         E::WorktreePresent {} => format!("{} has a worktree", about.issue()),
         E::WorktreeRemoved {} => format!("The worktree of {} was removed", about.issue()),
+        E::BranchRescued { branch, rescue } => {
+            format!("The unknown branch {branch} was saved as {rescue}")
+        }
         E::RunClaimed { agent, attempt } => {
             let run = about.run();
             format!(
@@ -125,6 +128,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         ),
         E::PullRequestOpened { pr, head } => {
             format!("Pull request {pr} was submitted on {}", commit(head))
+        }
+        E::PullRequestBaseMoved { pr, from, to } => {
+            format!("The base of pull request {pr} is {to} now, not {from}")
         }
         E::PullRequestMoved { pr, state } => format!("Pull request {pr} {}", pr_moved(*state)),
         E::GatesRequested { pr } => {
@@ -238,6 +244,18 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::HoldsLifted { count } => format!("{} lifted", were(*count, "hold")),
         E::DispatchPaused { paused: true } => "Dispatch was paused".to_owned(),
         E::DispatchPaused { paused: false } => "Dispatch was resumed".to_owned(),
+        E::DatabaseRestored { .. } => "The database was restored".to_owned(),
+        E::ProjectMoved { from, to } => format!(
+            "{} was moved from {} to {}",
+            capital(&about.project()),
+            quoted(from),
+            quoted(to)
+        ),
+        E::ProjectRemoved {} => format!("{} was removed", capital(&about.project())),
+        E::PrefixRenamed { from, to } => format!(
+            "New issues of {} begin with {to}, not {from}",
+            about.project()
+        ),
         E::ProjectAdded { prefix } => {
             format!(
                 "{} was added with the prefix {prefix}",

@@ -1,0 +1,14 @@
+//! Which database belongs to a repository: decided from what is found, before anything is written.
+//!
+//! A database has an installation id. Each repository that it knows has a marker with that id beside the folders of its
+//! runs, and a second one in its git folder. A database that is empty, missing or of another installation never takes the
+//! place of the one that a repository was worked on with: its issue numbers would begin at 1 again, and new issues would
+//! take up the branches and worktrees of old ones.
+
+mod marker;
+mod traces;
+mod verdict;
+
+pub use marker::Marker;
+pub use traces::{Seen, Traces};
+pub use verdict::{DatabaseState, Facts, IdentityProblem, ProjectPlace, Verdict, identify};
