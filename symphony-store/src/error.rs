@@ -82,6 +82,12 @@ pub enum StoreError {
         /// What it holds.
         found: String,
     },
+    /// The file has no schema: it was cut off, or nobody has filled it yet.
+    #[error("open the database {}: it is empty", path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+    },
     /// The file is damaged, or no database: restore a backup.
     #[error("open the database {}: {reason}", path.display())]
     NotADatabase {

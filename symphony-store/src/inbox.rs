@@ -59,6 +59,11 @@ const UNPUBLISHED_SQL: &str =
      JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
      JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
      WHERE i.project = ?1 AND i.status = 'review' AND (n.state = 'failed' OR n.state = 'running' AND n.started_at <= ?3) LIMIT ?2";
+/// Issues that have not ended and whose first run found an unknown branch.
+const RESCUED_SQL: &str = "SELECT i.id, i.title, i.rescued_branch,
+            coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'branch_rescued'), i.created_at) AS since
+     FROM issue i INDEXED BY issue_rescued_branch
+     WHERE i.project = ?1 AND i.rescued_branch IS NOT NULL AND i.status NOT IN ('done', 'cancelled') LIMIT ?2";
 
 /// Tries in a row after which gates that cannot be run are a person's affair.
 const GATE_TRIES_MIN: u32 = 3;
@@ -115,6 +120,11 @@ impl Store {
                 problem: row
                     .get::<_, Option<String>>("gates_problem")?
                     .unwrap_or_default(),
+            }))
+        })?;
+        self.each_waiting(RESCUED_SQL, of_project, project, &mut found, |row| {
+            Ok(Some(WaitsFor::RescuedBranch {
+                rescue: row.get("rescued_branch")?,
             }))
         })?;
         let lost = now.as_millisecond().saturating_sub(RUNNING_MAX_MS);

@@ -71,4 +71,42 @@ impl Store {
             append(tx, context, About::issue(id), &event)
         })
     }
+
+    /// Says whether an issue ever had a worktree, and so a branch, that this database knows of; or a pull request.
+    ///
+    /// # Errors
+    /// When the database can not be read.
+    pub fn knows_branch_of(&self, id: &IssueId) -> Result<bool, StoreError> {
+        Ok(self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM event WHERE issue = ?1 AND kind = 'worktree_present')
+                     OR EXISTS (SELECT 1 FROM pull_request WHERE issue = ?1)",
+            )?
+            .query_row([id.as_str()], |row| row.get(0))?)
+    }
+
+    /// Records that a branch was found that the database did not know, and where its commits are now: the inbox names it
+    /// until the issue ends.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn record_rescued_branch(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        (branch, rescue): (&str, &str),
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            tx.execute(
+                "UPDATE issue SET rescued_branch = ?2 WHERE id = ?1",
+                params![id.as_str(), rescue],
+            )?;
+            let event = LogEvent::BranchRescued {
+                branch: branch.to_owned(),
+                rescue: rescue.to_owned(),
+            };
+            append(tx, context, About::issue(id), &event)
+        })
+    }
 }

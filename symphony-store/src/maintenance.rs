@@ -1,6 +1,4 @@
-//! The database file itself: checked, copied, made smaller.
-
-use std::path::Path;
+//! The database file itself: checked, made smaller.
 
 use symphony_core::invariant::Violation;
 
@@ -28,28 +26,6 @@ impl Store {
             check_file(tx, &mut found)?;
             Ok(found)
         })
-    }
-
-    /// Writes a copy of the database, whole and as of one moment, while others go on reading and writing. SQLite writes
-    /// it; nobody else opens a database's file, since that would drop its locks.
-    ///
-    /// # Errors
-    /// When the file is there already, or can not be written.
-    pub fn backup_to(&self, path: &Path) -> Result<(), StoreError> {
-        if path.exists() {
-            return Err(StoreError::refused(format!(
-                "{} is there already: name another file",
-                path.display()
-            )));
-        }
-        let Some(name) = path.to_str() else {
-            return Err(StoreError::refused(format!(
-                "{}: SQLite wants a path of UTF-8",
-                path.display()
-            )));
-        };
-        self.conn.execute("VACUUM INTO ?1", [name])?;
-        Ok(())
     }
 
     /// Makes the file as small as its content; others wait meanwhile.

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::backup::Migrating;
 use crate::context::Context;
 use crate::error::{StoreError, is_shared_memory_full};
 use crate::migration::{SCHEMA_VERSION, migrations};
@@ -16,6 +17,15 @@ const SQLITE_VERSION_MIN: i32 = 3_051_003;
 /// Prepared statements kept: more than the store has, so that none is prepared twice.
 const STATEMENTS_CACHED: usize = 200;
 
+/// What happens to a file without a schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Without {
+    /// It becomes a database.
+    Fill,
+    /// It is an error: a database that was cut off must not become an empty one.
+    Refuse,
+}
+
 /// The database. One connection; a process with a runtime gives it a thread of its own.
 #[derive(Debug)]
 pub struct Store {
@@ -26,21 +36,32 @@ impl Store {
     /// Opens the database at a path, makes it where there is none, and brings its schema up to date.
     ///
     /// # Errors
-    /// When the file can not be opened, is no database, or has a newer schema.
+    /// When the file can not be opened, is no database of Symphony's, or has a newer schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let conn = Connection::open(path).map_err(|error| open_error(path, error))?;
-        Self::prepare(conn, path)
+        Self::prepare(conn, path, Without::Fill, |_migrating| {})
     }
 
     /// Opens an existing database; does not make one.
     ///
     /// # Errors
-    /// As [`Store::open`], and when there is no file.
+    /// As [`Store::open`], when there is no file, and `Empty` when it has no schema.
     pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
+        Self::open_existing_with(path, |_migrating| {})
+    }
+
+    /// Opens an existing database; calls back before its schema is changed.
+    ///
+    /// # Errors
+    /// As [`Store::open_existing`].
+    pub fn open_existing_with(
+        path: &Path,
+        before_migration: impl FnOnce(&Migrating<'_>),
+    ) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn =
             Connection::open_with_flags(path, flags).map_err(|error| open_error(path, error))?;
-        Self::prepare(conn, path)
+        Self::prepare(conn, path, Without::Refuse, before_migration)
     }
 
     /// Makes a database in memory, for tests and rehearsals.
@@ -48,10 +69,16 @@ impl Store {
     /// # Errors
     /// When SQLite can not be set up.
     pub fn open_in_memory() -> Result<Self, StoreError> {
-        Self::prepare(Connection::open_in_memory()?, Path::new(":memory:"))
+        let conn = Connection::open_in_memory()?;
+        Self::prepare(conn, Path::new(":memory:"), Without::Fill, |_migrating| {})
     }
 
-    fn prepare(mut conn: Connection, path: &Path) -> Result<Self, StoreError> {
+    fn prepare(
+        mut conn: Connection,
+        path: &Path,
+        without_schema: Without,
+        before_migration: impl FnOnce(&Migrating<'_>),
+    ) -> Result<Self, StoreError> {
         if rusqlite::version_number() < SQLITE_VERSION_MIN {
             let reason = format!(
                 "SQLite {} is too old; 3.51.3 or newer is needed",
@@ -74,6 +101,9 @@ impl Store {
                 known: SCHEMA_VERSION,
             });
         }
+        if found == 0 {
+            require_unused(&conn, path, without_schema)?;
+        }
         conn.pragma_update(None, "journal_mode", "WAL")
             .map_err(|error| match error.sqlite_error_code() {
                 Some(rusqlite::ErrorCode::DatabaseCorrupt) => open_error(path, error),
@@ -83,6 +113,12 @@ impl Store {
         conn.pragma_update(None, "foreign_keys", true)?;
         conn.pragma_update(None, "trusted_schema", false)?;
         if found < SCHEMA_VERSION {
+            if found > 0 {
+                before_migration(&Migrating {
+                    conn: &conn,
+                    from: found,
+                });
+            }
             migrations()
                 .to_latest(&mut conn)
                 .map_err(|error| StoreError::Open {
@@ -124,7 +160,24 @@ impl Store {
     }
 }
 
-fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
+/// Makes sure that a file without a schema version may become a database of Symphony's.
+fn require_unused(conn: &Connection, path: &Path, without: Without) -> Result<(), StoreError> {
+    let tables: i64 = conn
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(|error| open_error(path, error))?;
+    match without {
+        _ if tables > 0 => Err(StoreError::NotADatabase {
+            path: path.to_owned(),
+            reason: "it is the database of another program",
+        }),
+        Without::Refuse => Err(StoreError::Empty {
+            path: path.to_owned(),
+        }),
+        Without::Fill => Ok(()),
+    }
+}
+
+pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
     use rusqlite::ErrorCode;
     let reason = match error.sqlite_error_code() {
         // SQLite needs a little space beside the database for reading, too

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::id::{ProjectId, is_prefix};
@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
+use crate::project_change::refuse_used;
 use crate::row::{json as from_json, parsed, time};
 
 /// A repository whose backlog Symphony works on.
@@ -59,6 +60,62 @@ fn from_row(row: &Row<'_>) -> Result<Project, StoreError> {
     })
 }
 
+/// Brings back the project that was removed from a folder; returns its id.
+fn bring_back(
+    tx: &Transaction<'_>,
+    context: &Context,
+    root: &str,
+) -> Result<Option<ProjectId>, StoreError> {
+    let back: Option<(String, String)> = tx
+        .query_row(
+            "UPDATE project SET removed_at = NULL WHERE root = ?1 AND removed_at IS NOT NULL RETURNING id, prefix",
+            [root],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    let Some((id, prefix)) = back else {
+        return Ok(None);
+    };
+    let id: ProjectId = parsed("project id", id)?;
+    let about = About {
+        project: Some(&id),
+        ..About::default()
+    };
+    append(tx, context, about, &LogEvent::ProjectAdded { prefix })?;
+    Ok(Some(id))
+}
+
+fn utf8_root(root: &Path) -> Result<&str, StoreError> {
+    root.to_str().ok_or_else(|| {
+        StoreError::refused(format!(
+            "the path {} is not UTF-8: move the project",
+            root.display()
+        ))
+    })
+}
+
+/// Refuses what another project has already.
+pub(crate) fn refuse_taken(
+    conn: &Connection,
+    column: &str,
+    value: &str,
+    own: Option<&ProjectId>,
+) -> Result<(), StoreError> {
+    let taken: Option<(String, String)> = conn
+        .query_row(
+            &format!("SELECT id, root FROM project WHERE {column} = ?1"),
+            [value],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .optional()?;
+    match taken {
+        Some((id, by)) if own.is_none_or(|own| own.as_str() != id) => Err(StoreError::refused(
+            format!("the {column} `{value}` belongs to the project at {by}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
 /// Reads one project, inside or outside a transaction.
 pub(crate) fn load_project(conn: &Connection, id: &ProjectId) -> Result<Project, StoreError> {
     conn.prepare_cached("SELECT * FROM project WHERE id = ?1")?
@@ -68,7 +125,7 @@ pub(crate) fn load_project(conn: &Connection, id: &ProjectId) -> Result<Project,
 }
 
 impl Store {
-    /// Adds a project.
+    /// Adds a project. One that was removed comes back with its id, its prefix and its issues.
     ///
     /// # Errors
     /// When its id, folder or prefix is taken, its folder is not UTF-8, or its prefix malformed.
@@ -83,31 +140,55 @@ impl Store {
                 new.prefix
             )));
         }
-        let root = new.root.to_str().ok_or_else(|| {
-            StoreError::refused(format!(
-                "the path {} is not UTF-8: move the project",
-                new.root.display()
-            ))
-        })?;
-        self.write(context, |tx| {
+        let root = utf8_root(&new.root)?;
+        let id = self.write(context, |tx| {
+            if let Some(id) = bring_back(tx, context, root)? {
+                return Ok(id);
+            }
+            refuse_used(tx, &new.prefix, None)?;
             for (column, value) in [("id", new.id.as_str()), ("prefix", &new.prefix), ("root", root)] {
-                let taken: Option<String> = tx
-                    .query_row(&format!("SELECT root FROM project WHERE {column} = ?1"), [value], |r| r.get(0))
-                    .optional()?;
-                if let Some(by) = taken {
-                    return Err(StoreError::refused(format!(
-                        "the {column} `{value}` belongs to the project at {by}"
-                    )));
-                }
+                refuse_taken(tx, column, value, None)?;
             }
             tx.execute(
                 "INSERT INTO project (id, name, root, prefix, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![new.id.as_str(), new.name, root, new.prefix, context.now.as_millisecond()],
             )?;
             let about = About { project: Some(&new.id), ..About::default() };
-            append(tx, context, about, &LogEvent::ProjectAdded { prefix: new.prefix.clone() })
+            append(tx, context, about, &LogEvent::ProjectAdded { prefix: new.prefix.clone() })?;
+            Ok(new.id.clone())
         })?;
-        self.project(&new.id)
+        self.project(&id)
+    }
+
+    /// Records that a project is in another folder now.
+    ///
+    /// # Errors
+    /// When there is none of this id, the folder belongs to another project, or is not UTF-8.
+    pub fn move_project(
+        &mut self,
+        context: &Context,
+        id: &ProjectId,
+        to: &Path,
+    ) -> Result<Project, StoreError> {
+        let root = utf8_root(to)?;
+        self.write(context, |tx| {
+            let before = load_project(tx, id)?;
+            refuse_taken(tx, "root", root, Some(id))?;
+            tx.execute(
+                "UPDATE project SET root = ?2 WHERE id = ?1",
+                [id.as_str(), root],
+            )?;
+            let about = About {
+                project: Some(id),
+                ..About::default()
+            };
+            let event = LogEvent::ProjectMoved {
+                from: before.root.display().to_string(),
+                to: root.to_owned(),
+            };
+            append(tx, context, about, &event)
+        })?;
+        self.project(id)
     }
 
     /// Returns a project.
@@ -118,14 +199,14 @@ impl Store {
         load_project(&self.conn, id)
     }
 
-    /// Returns all projects, by id.
+    /// Returns all projects, by id; those that were removed are left out.
     ///
     /// # Errors
     /// When the database can not be read.
     pub fn projects(&self) -> Result<Vec<Project>, StoreError> {
         let mut statement = self
             .conn
-            .prepare_cached("SELECT * FROM project ORDER BY id")?;
+            .prepare_cached("SELECT * FROM project WHERE removed_at IS NULL ORDER BY id")?;
         let mut rows = statement.query([])?;
         let mut projects = Vec::new();
         while let Some(row) = rows.next()? {
@@ -143,7 +224,7 @@ impl Store {
             return Ok(None);
         };
         self.conn
-            .prepare_cached("SELECT * FROM project WHERE root = ?1")?
+            .prepare_cached("SELECT * FROM project WHERE root = ?1 AND removed_at IS NULL")?
             .query_row([root], |row| Ok(from_row(row)))
             .optional()?
             .transpose()

@@ -28,6 +28,8 @@ mod prop_plans;
 #[cfg(test)]
 mod queries;
 #[cfg(test)]
+mod restore;
+#[cfg(test)]
 mod reviews;
 #[cfg(test)]
 mod spending;
