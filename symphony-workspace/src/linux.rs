@@ -134,8 +134,8 @@ pub(crate) fn git_processes_inside(path: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// Returns the processes that hold a file open.
-pub(crate) fn processes_with_open(file: &Path) -> Vec<u32> {
+/// Returns the processes that hold a file open; one that was removed meanwhile is not found by its name.
+pub fn processes_with_open(file: &Path) -> Vec<u32> {
     let holds = |pid: u32| {
         fs::read_dir(format!("/proc/{pid}/fd")).is_ok_and(|entries| {
             entries

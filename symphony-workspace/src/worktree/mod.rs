@@ -7,10 +7,12 @@ mod key;
 mod listing;
 mod locks;
 mod model;
+mod moved;
 mod prepare;
 mod registration;
 mod remove;
 mod temporary;
+mod unknown;
 
 pub use key::WorktreeKey;
 pub use listing::{ListedWorktree, WorktreeState};

@@ -98,7 +98,7 @@ impl Repository {
         })
     }
 
-    fn remove_folder(
+    pub(super) fn remove_folder(
         &self,
         request: &RemoveRequest<'_>,
         path: &Path,
@@ -176,7 +176,7 @@ impl Repository {
         Ok(None)
     }
 
-    fn settle_branch(
+    pub(super) fn settle_branch(
         &self,
         request: &RemoveRequest<'_>,
         rescues: &mut Vec<RescueRef>,

@@ -1,0 +1,7 @@
+//! What tells a repository's database from another one: its marker, and the traces of earlier work.
+
+mod marker;
+mod traces;
+
+pub use marker::{read_marker, remove_marker, write_marker};
+pub use traces::{find_traces, is_own_branch};

@@ -1,0 +1,73 @@
+//! Worktrees of a repository that was moved: git notes full paths on both sides.
+
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::error::WorkspaceError;
+use crate::repository::Repository;
+use crate::whole_file::{Existing, write_whole};
+
+impl Repository {
+    /// Leads worktrees that were moved together with the repository, which was at `from`, to it again.
+    ///
+    /// `git worktree repair` is not used: it follows what a worktree's `.git` file says, and an agent may have written that
+    /// file. Here only a path that git itself noted below the old root is changed, and only a `.git` file that says what
+    /// git wrote into it.
+    ///
+    /// # Errors
+    /// When a file can not be read or written; the other worktrees may be repaired then. Repeating it does no harm.
+    pub fn follow_move(&self, from: &Path) -> Result<(), WorkspaceError> {
+        let _lock = self.lock()?;
+        let folder = self.common_dir().join("worktrees");
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+            Err(source) => return Err(WorkspaceError::io("list", folder, source)),
+        };
+        for entry in entries.flatten() {
+            self.repair(&entry.path(), from)?;
+        }
+        Ok(())
+    }
+
+    /// Repairs the worktree that a folder of git's administration belongs to.
+    fn repair(&self, admin: &Path, from: &Path) -> Result<(), WorkspaceError> {
+        let note = admin.join("gitdir");
+        let Some(old_file) = read_path(&note) else {
+            return Ok(());
+        };
+        let Ok(below) = old_file.strip_prefix(from) else {
+            return Ok(());
+        };
+        let new_file = self.root.join(below);
+        let is_file = fs::symlink_metadata(&new_file).is_ok_and(|meta| meta.is_file());
+        if !is_file {
+            return Ok(());
+        }
+        let old_admin = match admin.strip_prefix(&self.root) {
+            Ok(below) => from.join(below),
+            // a git folder outside of the repository was not moved with it
+            Err(_outside) => admin.to_owned(),
+        };
+        let pointer = |to: &Path| [b"gitdir: ", to.as_os_str().as_bytes()].concat();
+        let found =
+            fs::read(&new_file).map_err(|source| WorkspaceError::io("read", &new_file, source))?;
+        if found.trim_ascii_end() == pointer(&old_admin) && old_admin != admin {
+            let text = format!("gitdir: {}\n", admin.display());
+            write(&new_file, &text)?;
+        }
+        // last: as long as it names the old place, a repetition comes here again
+        write(&note, &format!("{}\n", new_file.display()))
+    }
+}
+
+fn read_path(file: &Path) -> Option<PathBuf> {
+    let bytes = fs::read(file).ok()?;
+    Some(Path::new(std::ffi::OsStr::from_bytes(bytes.trim_ascii_end())).to_owned())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
+    write_whole(path, text, Existing::Replace)
+        .map_err(|source| WorkspaceError::io("write", path, source))
+}
