@@ -12,6 +12,7 @@ use std::process::ExitCode;
 
 use owo_colors::OwoColorize as _;
 use symphony_core::config::ConfigProblem;
+use symphony_core::identity::IdentityProblem;
 use symphony_core::issue::IssueStatus;
 use symphony_mcp::McpError;
 use symphony_runner::RunnerError;
@@ -210,6 +211,9 @@ fn of_runner(error: &RunnerError) -> Verdict {
             format!("`symphony plan status --plan {plan}` shows how far it is"),
         ),
         RunnerError::Refused { .. } => Verdict::plain(Exit::Refused),
+        RunnerError::Identity { problem, .. } => {
+            Verdict::new(Exit::Refused, identity_mend(problem))
+        }
         RunnerError::Provider(_) => Verdict::new(
             Exit::Failed,
             "`symphony doctor` shows which agents' CLIs are found, `symphony config set provider NAME` chooses one",
@@ -233,6 +237,31 @@ fn of_mcp(error: &McpError) -> Verdict {
     }
 }
 
+/// The way back when the database is lost or damaged.
+const RESTORE: &str = "`symphony db restore` puts the newest backup back (`--list` lists them), `symphony db restore --empty` begins again; both keep branches and worktrees";
+
+/// Says what to do about a database that must not be used.
+pub(crate) fn identity_mend(problem: &IdentityProblem) -> String {
+    match problem {
+        IdentityProblem::Lost {
+            marker: Some(marker),
+            ..
+        } if marker.database.is_file() => format!(
+            "its database is {}: `symphony config set database '{}'` uses it again; otherwise {RESTORE}",
+            marker.database.display(),
+            marker.database.display()
+        ),
+        IdentityProblem::Lost { .. } | IdentityProblem::Stranger { .. } => RESTORE.to_owned(),
+        IdentityProblem::Foreign { .. } => format!(
+            "put the right file back, or name it with `symphony config set database PATH`; otherwise {RESTORE}"
+        ),
+        IdentityProblem::Copy { .. } => {
+            "`symphony db restore --empty` makes the copy a project of its own; its branches and worktrees stay as they are"
+                .to_owned()
+        }
+    }
+}
+
 /// Says what to do about a database that can not be used.
 pub(crate) const fn database_mend(error: &StoreError) -> &'static str {
     match error {
@@ -246,9 +275,7 @@ pub(crate) const fn database_mend(error: &StoreError) -> &'static str {
             "free some space: `df -h .` shows what is left; the database is whole, and works again then"
         }
         StoreError::Busy(_) => "`symphony status` shows what is at work; try again when it is over",
-        _ => {
-            "let nothing run, move the file (`symphony config show database` names it) away with its -wal and -shm, and copy a backup to its place (`symphony db backup` makes them), or begin again with `symphony init`"
-        }
+        _ => RESTORE,
     }
 }
 
@@ -297,6 +324,7 @@ fn of_store(error: &StoreError) -> Verdict {
         StoreError::NewerSchema { .. }
         | StoreError::Open { .. }
         | StoreError::NotADatabase { .. }
+        | StoreError::Empty { .. }
         | StoreError::Damaged(_) => Verdict::new(Exit::Failed, database_mend(error)),
         StoreError::InvalidRow { .. } => Verdict::new(
             Exit::Failed,

@@ -64,6 +64,14 @@ pub enum RunnerError {
         /// Which.
         cap: CapReached,
     },
+    /// The database is not the one that the repository was worked on with.
+    #[error("use the database {}: {problem}", database.display())]
+    Identity {
+        /// The database.
+        database: PathBuf,
+        /// Whose it is, or that it is gone.
+        problem: symphony_core::identity::IdentityProblem,
+    },
     /// A rule forbids it.
     #[error("{reason}")]
     Refused {

@@ -8,7 +8,6 @@ use symphony_core::config::{Config, ProjectConfig};
 use symphony_core::id::ProjectId;
 use symphony_store::{Project, Store};
 use symphony_workspace::config_file::{ConfigPaths, LoadedConfig, load};
-use symphony_workspace::file_system::network_file_system_of;
 
 use crate::environment::agent_search_path;
 use crate::error::RunnerError;
@@ -81,49 +80,17 @@ impl Installation {
         u32::try_from(self.config.gate_slots(cpus)).unwrap_or(u32::MAX)
     }
 
+    /// Returns the same installation with another database, for a repository that is about to join it.
+    #[must_use]
+    pub fn with_database(&self, database: &Path) -> Self {
+        let mut joined = self.clone();
+        joined.config.database = database.to_owned();
+        joined
+    }
+
     /// Returns the configuration files as they were loaded.
     pub fn loaded(&self) -> &LoadedConfig {
         &self.loaded
-    }
-
-    /// Opens the database; makes it where there is none, for this user alone.
-    ///
-    /// # Errors
-    /// When it can not be opened, or lies on a network file system.
-    pub fn open_store(&self) -> Result<Store, RunnerError> {
-        let database = &self.config.database;
-        if let Some(folder) = database.parent() {
-            std::fs::create_dir_all(folder)
-                .map_err(|error| RunnerError::io("make the folder", folder, error))?;
-        }
-        self.refuse_network()?;
-        create_private(database)?;
-        Ok(Store::open(database)?)
-    }
-
-    /// Opens the database that is there; none when there is no file.
-    ///
-    /// # Errors
-    /// When there is one and it can not be opened.
-    pub fn existing_store(&self) -> Result<Option<Store>, RunnerError> {
-        let database = &self.config.database;
-        if database.exists() {
-            Ok(Some(Store::open_existing(database)?))
-        } else {
-            Ok(None)
-        }
-    }
-
-    /// Refuses a database on a network file system: locks do not hold there.
-    ///
-    /// # Errors
-    /// When it lies on one, or the system does not say.
-    pub(crate) fn refuse_network(&self) -> Result<(), RunnerError> {
-        let database = &self.config.database;
-        match database.parent() {
-            Some(folder) => refuse_network(database, network_file_system_of(folder)?),
-            None => Ok(()),
-        }
     }
 
     /// Returns the lock file that makes ticks take turns.
@@ -210,34 +177,6 @@ impl Installation {
     }
 }
 
-/// Refuses a database on a network file system: SQLite's locks, and those of runs, hold on one machine only.
-fn refuse_network(database: &Path, file_system: Option<&str>) -> Result<(), RunnerError> {
-    match file_system {
-        None => Ok(()),
-        Some(name) => Err(RunnerError::refused(format!(
-            "the database {} lies on a network file system ({name}), where locks do not hold: set `database` in the \
-             configuration to a path on a local disk",
-            database.display()
-        ))),
-    }
-}
-
-/// Makes an empty file that only this user may read, where there is none; SQLite takes it for a new database and gives
-/// its other files the same mode.
-fn create_private(path: &Path) -> Result<(), RunnerError> {
-    use std::os::unix::fs::OpenOptionsExt as _;
-    let made = std::fs::OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path);
-    match made {
-        Ok(_file) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
-        Err(error) => Err(RunnerError::io("make the database", path, error)),
-    }
-}
-
 /// Returns the id that a project gets from its folder's name.
 pub fn project_id_for(root: &Path) -> ProjectId {
     let name = root
@@ -258,49 +197,4 @@ pub fn project_id_for(root: &Path) -> ProjectId {
     let slug = slug.trim_matches('-');
     ProjectId::parse(if slug.is_empty() { "project" } else { slug })
         .expect("letters, digits and inner dashes make an id")
-}
-
-#[cfg(test)]
-mod tests {
-    use symphony_workspace::file_system::network_file_system;
-
-    use super::*;
-
-    #[test]
-    fn a_database_lies_on_a_local_disk() {
-        let path = Path::new("/home/me/p/.symphony/symphony.db");
-        for (magic, refused) in [
-            (0x6969, Some("nfs")),
-            (0xff53_4d42, Some("cifs")),
-            (0x0102_1997, Some("9p")),
-            (0xef53, None),
-            (0x0102_1994, None),
-        ] {
-            let said = refuse_network(path, network_file_system(magic));
-            let expected = refused.map(|name| {
-                format!(
-                    "the database /home/me/p/.symphony/symphony.db lies on a network file system ({name}), where locks do \
-                     not hold: set `database` in the configuration to a path on a local disk"
-                )
-            });
-            assert_eq!(
-                said.err().map(|error| error.to_string()),
-                expected,
-                "{magic:#x}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_new_database_is_private_and_an_old_one_is_left_alone() {
-        use std::os::unix::fs::PermissionsExt as _;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("s.db");
-        create_private(&path).unwrap();
-        drop(Store::open(&path).unwrap());
-        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-        let size = path.metadata().unwrap().len();
-        create_private(&path).unwrap();
-        assert_eq!(path.metadata().unwrap().len(), size);
-    }
 }

@@ -94,7 +94,7 @@ fn lock_path(installation: &Installation) -> std::path::PathBuf {
 /// When the lock was not handed over, or the database can not be read or written.
 pub fn deliver(installation: &Installation) -> Result<(), RunnerError> {
     become_session_leader()?;
-    let store = installation.open_store()?;
+    let store = installation.require_store()?;
     let _lock = RunLock::adopt_stdin(lock_path(installation))?;
     let supervision = Supervision::begin()?;
     let store = StoreThread::new(store);

@@ -56,6 +56,11 @@ impl RunPaths {
         self.dir.join("lock")
     }
 
+    /// The run's fencing number, for a database that was lost and restored.
+    pub fn fence(&self) -> PathBuf {
+        self.dir.join("fence")
+    }
+
     /// The MCP socket.
     pub fn socket(&self) -> PathBuf {
         self.dir.join("mcp.sock")

@@ -56,7 +56,7 @@ pub(crate) struct Publisher<'a> {
 /// When no command is configured, the pull request is not open, or it is being published. That the command failed is an
 /// outcome, recorded and returned.
 pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcome, RunnerError> {
-    let store = installation.open_store()?;
+    let store = installation.require_store()?;
     let pr = store.pr(id)?;
     let project = store.project(&pr.project)?;
     let config = installation.project_config(&project)?;

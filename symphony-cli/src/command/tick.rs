@@ -93,7 +93,7 @@ impl TickArgs {
 fn wait(app: &App, installation: &Installation, runs: &[RunId]) -> anyhow::Result<Vec<RunView>> {
     let mut progress = Progress::quiet_about_ends(app.out, Stream::Silent);
     wait_for(installation, runs, |store| Ok(progress.look(store, runs)?))?;
-    let store = installation.open_store()?;
+    let store = installation.require_store()?;
     runs.iter()
         .map(|id| Ok(RunView::from(store.run(id)?)))
         .collect()

@@ -47,6 +47,8 @@ mod left_behind;
 #[cfg(test)]
 mod library;
 #[cfg(test)]
+mod lost_database;
+#[cfg(test)]
 mod main_job;
 #[cfg(test)]
 mod mcp_stdio;
@@ -81,6 +83,8 @@ mod plan_terminal;
 mod plan_views;
 #[cfg(test)]
 mod project_agents;
+#[cfg(test)]
+mod project_life;
 #[cfg(test)]
 mod prompt_sizes;
 #[cfg(test)]

@@ -5,7 +5,10 @@ mod branches;
 mod processes;
 mod run_files;
 mod secrets;
+mod unknown;
 mod worktrees;
+
+pub use unknown::unknown_branches;
 
 use symphony_core::Timestamp;
 use symphony_core::invariant::{Invariant, Violation};
@@ -47,6 +50,7 @@ pub fn audit(
         let repository = open_repository(&project, &config)?;
         worktrees::check(store, &project, &repository, &mut found)?;
         branches::check(store, &project, &repository, &mut found)?;
+        unknown::check(store, &repository, &mut found)?;
         secrets::check(store, &project, &repository, &mut found)?;
         run_files::check(store, &project, &config, now, &mut found)?;
     }

@@ -280,6 +280,7 @@ fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
 /// Makes an id from the file's name that neither a plan nor a branch has: one that a lost database left is not taken up.
 fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId, RunnerError> {
     let stem = slug(path);
+    let branches = repository.branches()?;
     for number in 1_u32.. {
         let text = match number {
             1 => stem.clone(),
@@ -287,7 +288,9 @@ fn free_id(store: &Store, repository: &Repository, path: &str) -> Result<PlanId,
         };
         let id = PlanId::parse(text).map_err(|error| RunnerError::refused(error.to_string()))?;
         let base = BranchName::of_plan_base(&id);
-        if !store.has_plan(&id)? && repository.branch_head(&base)?.is_none() {
+        let folder = base.as_str().trim_end_matches("base");
+        let is_taken = branches.iter().any(|branch| branch.starts_with(folder));
+        if !store.has_plan(&id)? && !is_taken {
             return Ok(id);
         }
     }

@@ -105,7 +105,7 @@ pub fn supervise(
 fn store_when_there_is_space(installation: &Installation) -> Result<Store, RunnerError> {
     let begun = Instant::now();
     loop {
-        match installation.open_store() {
+        match installation.require_store() {
             Err(error) if error.is_disk_full() && begun.elapsed() < DISK_WAIT_MAX => {
                 tracing::warn!(%error, "the run goes on when there is space");
                 std::thread::sleep(DISK_LOOK);

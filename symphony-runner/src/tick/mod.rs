@@ -16,5 +16,6 @@ pub use hands::{Hands, LocalHands};
 pub(crate) use observe::observe;
 pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
+pub(crate) use turn::Turn;
 pub use turn::last_tick;
 pub use wait::wait_for;

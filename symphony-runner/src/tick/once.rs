@@ -10,6 +10,7 @@ use super::act::act;
 use super::hands::LocalHands;
 use super::observe::observe;
 use super::turn::Turn;
+use crate::database::back_up_if_due;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::notify::notify;
@@ -98,6 +99,11 @@ pub fn tick(
         let (lines, problems) = daily_clean_up(store, days, now)?;
         report.lines.extend(lines);
         report.problems.extend(problems);
+        if let Err(error) = back_up_if_due(installation, store, now) {
+            report
+                .problems
+                .push(format!("back the database up: {error}"));
+        }
         report.new_problems = turn.note_problems(now, &report.problems);
     }
     Ok(TickOutcome::Done(report))

@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The turn of one tick; given up when the value is dropped.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     file: File,
     path: PathBuf,
     /// What the last tick told, once it was asked for.
@@ -33,7 +33,7 @@ impl Turn {
     ///
     /// # Errors
     /// When the lock file can not be made or locked.
-    pub(super) fn take(
+    pub(crate) fn take(
         installation: &Installation,
         wait: bool,
     ) -> Result<Option<Self>, RunnerError> {

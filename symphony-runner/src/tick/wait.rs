@@ -24,7 +24,7 @@ pub fn wait_for(
     runs: &[RunId],
     mut progress: impl FnMut(&Store) -> Result<(), RunnerError>,
 ) -> Result<(), RunnerError> {
-    let store = installation.open_store()?;
+    let store = installation.require_store()?;
     loop {
         let mut live = false;
         for run in runs {

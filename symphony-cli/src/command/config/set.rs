@@ -6,12 +6,15 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
+use symphony_runner::repository::open_repository;
+use symphony_workspace::BranchName;
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, ConfigFileError, set};
 
 use super::check::problems;
 use super::show::role;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::output::plural;
 
 /// What `config set` takes.
 #[derive(Debug, Args)]
@@ -54,6 +57,7 @@ impl SetArgs {
         let change = set(&file, role(self.global), &self.key, &self.value)
             .map_err(refusal)
             .with_context(|| format!("set `{}`", self.key))?;
+        let change_of_base = is_base_branch(&change.path.to_string());
         let view = ChangeView {
             key: change.path.to_string(),
             value: change.value,
@@ -61,12 +65,51 @@ impl SetArgs {
         };
         let sentence = format!("{} is {} in {}.", view.key, view.value, view.file.display());
         app.out.done(&view, &sentence)?;
+        if change_of_base {
+            follow_base(app).context("lead the open pull requests to the new base branch")?;
+        }
         // a value that is right by itself can be at odds with others, until those are set too
         for problem in problems(app).unwrap_or_default() {
             app.out.warn(&problem.to_string());
         }
         Ok(())
     }
+}
+
+fn is_base_branch(key: &str) -> bool {
+    key == "base_branch" || key.ends_with(".base_branch")
+}
+
+/// Leads open pull requests to the base branch when theirs is gone: it was renamed. One whose base still exists stays
+/// with it.
+fn follow_base(app: &App) -> anyhow::Result<()> {
+    // a repository that is not set up has no pull requests
+    let Some(project) = app.surroundings.recorded_project()? else {
+        return Ok(());
+    };
+    let mut session = app.session()?;
+    let repository = open_repository(&project, &session.config()?)?;
+    // a base that does not exist is reported by the next tick, and nothing follows it
+    let Ok(base) = repository.base() else {
+        return Ok(());
+    };
+    for old in session.store.open_bases(&project.id)? {
+        let is_gone = match BranchName::parse(&old) {
+            Ok(old) => repository.branch_head(&old)?.is_none(),
+            Err(_) => true,
+        };
+        if is_gone {
+            let to = base.branch.as_str();
+            let moved = session
+                .store
+                .move_base(&App::as_human(), &project.id, (&old, to))?;
+            let count = plural(moved.len(), "open pull request");
+            app.out.note(&format!(
+                "{count} with the base `{old}`, which is gone: now `{to}`."
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// Names what is wrong with a value: the file has it not yet, so that checking the file would find nothing.

@@ -8,17 +8,19 @@ use symphony_core::config::{KeyPath, Source};
 use symphony_runner::RunnerError;
 use symphony_runner::installation::Installation;
 use symphony_runner::paths::STATE_DIR;
+use symphony_runner::repository::open_repository;
 use symphony_store::{Project, SCHEMA_VERSION, Store};
 use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
 
 use super::agents::check_agents;
+use super::backups::{check_backups, check_branches};
 use super::check::{CheckView, fail_with};
 use super::events::check_events;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::check_project;
 use crate::app::App;
-use crate::failure::database_mend;
+use crate::failure::{database_mend, identity_mend};
 use crate::output::List;
 
 /// Free space below which worktrees and logs soon fill the disk.
@@ -205,8 +207,9 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         }
         Err(error) => {
             let mend = match &error {
-                RunnerError::Store(error) => database_mend(error),
-                _ => "`ls -l` of that file shows whose it is",
+                RunnerError::Store(error) => database_mend(error).to_owned(),
+                RunnerError::Identity { problem, .. } => identity_mend(problem),
+                _ => "`ls -l` of that file shows whose it is".to_owned(),
             };
             checks.push(CheckView::failed(CHECK, &error, mend));
             return None;
@@ -215,9 +218,13 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
     checks.push(check_file(&mut store, &path.to_string()));
     checks.extend(check_events(&store));
     checks.extend(check_permissions(installation));
+    checks.push(check_backups(installation, &store));
     match store.project_at(&installation.root) {
         Ok(Some(project)) => {
             checks.push(check_prefix(installation, &project));
+            let config = installation.project_config(&project).ok();
+            let repository = config.and_then(|config| open_repository(&project, &config).ok());
+            checks.extend(repository.and_then(|found| check_branches(&store, &found)));
             Some(project)
         }
         Ok(None) => {

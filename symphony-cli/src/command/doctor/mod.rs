@@ -3,6 +3,7 @@
 mod agents;
 mod args;
 mod audit;
+mod backups;
 mod check;
 mod contents;
 mod cron;

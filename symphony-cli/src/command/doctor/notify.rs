@@ -12,7 +12,7 @@ pub(super) fn check_notify(installation: &Installation, project: &Project) -> Op
     const CHECK: &str = "notify";
     let line = installation.project_config(project).ok()?.notify?;
     let last = installation
-        .open_store()
+        .require_store()
         .and_then(|store| Ok::<_, RunnerError>(store.notification_problem(&project.id)?));
     Some(match last {
         Ok(None) => CheckView::ok(CHECK, line.to_string()),

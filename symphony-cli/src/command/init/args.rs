@@ -174,8 +174,8 @@ impl InitArgs {
         let proposal = propose(&repository);
         let excludes_added = ignore_own_files(&repository, readers, &proposal.fills)?;
         let mut store = match joins {
-            Some(database) => Store::open_existing(database)?,
-            None => installation.open_store()?,
+            Some(database) => installation.with_database(database).require_store()?,
+            None => installation.create_store()?,
         };
         let before = store.project_at(&root)?;
         let registered = before.is_none();
@@ -193,8 +193,11 @@ impl InitArgs {
             asks_wizard: self.wizard,
         };
         let written = write_config(&file, &installation, &mut store, project, &proposal)?;
+        drop(store);
         // loaded again: the file is there now
         let installation = app.surroundings.installation_at(root.clone())?;
+        // the repository notes which database it is worked on with
+        installation.require_store()?;
         let project = written.project;
         let config = installation.project_config(&project)?;
         let provider_problem = installation.provider(&config).err();

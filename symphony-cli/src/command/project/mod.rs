@@ -3,6 +3,9 @@
 mod add;
 mod find;
 mod list;
+mod relocate;
+mod remove;
+mod rename_prefix;
 mod show;
 mod tree;
 mod wizard;

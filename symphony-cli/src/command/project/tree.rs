@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{add, list, show, wizard};
+use super::{add, list, relocate, remove, rename_prefix, show, wizard};
 use crate::app::App;
 
 /// A command on projects.
@@ -15,6 +15,12 @@ pub(crate) enum ProjectCommand {
     Add(add::AddArgs),
     /// Show a project: its setup, its wizard, what the database adds to its profiles
     Show(show::ShowArgs),
+    /// Record that a project's folder was moved
+    Move(relocate::MoveArgs),
+    /// Take a project out of the installation; what is recorded of it stays
+    Remove(remove::RemoveArgs),
+    /// Give new issues of a project another prefix
+    RenamePrefix(rename_prefix::RenamePrefixArgs),
     /// Say how far the setup wizard of a project came, or let it work again
     Wizard(wizard::WizardArgs),
 }
@@ -29,6 +35,9 @@ impl ProjectCommand {
             Self::List(args) => args.run(app),
             Self::Add(args) => args.run(app),
             Self::Show(args) => args.run(app),
+            Self::Move(args) => args.run(app),
+            Self::Remove(args) => args.run(app),
+            Self::RenamePrefix(args) => args.run(app),
             Self::Wizard(args) => args.run(app),
         }
     }

@@ -5,7 +5,8 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{
-    BaseMerge, Failpoint, MergeOfBase, Prepared as PreparedWorktree, Repository, WorktreeRequest,
+    BaseMerge, BranchFate, Failpoint, MergeOfBase, Prepared as PreparedWorktree, RemoveRequest,
+    Repository, WorktreeRequest,
 };
 
 use super::set_up::set_up;
@@ -45,6 +46,9 @@ async fn make_worktree(
     place: &IssueWorkspace,
     (issue, merge): (&IssueId, BaseMerge),
 ) -> Result<PreparedWorktree, RunnerError> {
+    if merge == BaseMerge::Merge {
+        set_unknown_aside(job, store, repository, place, issue).await?;
+    }
     // recorded before it is made: whatever happens, clean-up will look for it
     let (context, id) = (job.as_run(), issue.clone());
     store
@@ -70,6 +74,43 @@ async fn make_worktree(
         }
     }
     Ok(made)
+}
+
+/// Saves and removes a branch that the database does not know: a lost database left it, or a person made it. The new run
+/// must not hand in its commits as work on this issue.
+async fn set_unknown_aside(
+    job: &Job<'_>,
+    store: &StoreThread,
+    repository: &Repository,
+    place: &IssueWorkspace,
+    issue: &IssueId,
+) -> Result<(), RunnerError> {
+    let id = issue.clone();
+    if store
+        .call(move |store| store.knows_branch_of(&id))
+        .await??
+    {
+        return Ok(());
+    }
+    let removed = repository.set_unknown_aside(&RemoveRequest {
+        key: &place.key,
+        branch: Some(&place.branch),
+        base: &place.base,
+        fate: BranchFate::Delete,
+        now: Timestamp::now(),
+    })?;
+    // what the base has already is not lost, and nobody has to look at it
+    for rescue in removed.into_iter().flat_map(|removed| removed.rescues) {
+        tracing::warn!(branch = %place.branch, %rescue, "the database did not know this branch: it was saved");
+        let (context, id) = (job.as_run(), issue.clone());
+        let branch = place.branch.to_string();
+        store
+            .call(move |store| {
+                store.record_rescued_branch(&context, &id, (&branch, &rescue.reference))
+            })
+            .await??;
+    }
+    Ok(())
 }
 
 fn notes(merge: &MergeOfBase, base: &str) -> Vec<String> {

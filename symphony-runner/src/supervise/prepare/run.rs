@@ -61,6 +61,7 @@ pub(crate) async fn prepare(
         usd_max: budget,
         ..invocation(job, provider, &library, &site, &built, model.as_ref())
     };
+    write_private(&job.paths.fence(), &job.run.fence.get().to_string())?;
     write_private(&job.paths.system_prompt(), &built.system)?;
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;

@@ -1,4 +1,4 @@
-//! `symphony db`: the database file itself.
+//! The commands on the database file.
 
 use std::path::PathBuf;
 
@@ -23,6 +23,8 @@ pub(crate) enum DbCommand {
     Backup(BackupArgs),
     /// Make the file as small as its content
     Vacuum(VacuumArgs),
+    /// Put a backup in the place of a database that is lost or damaged, or begin again
+    Restore(super::restore::RestoreArgs),
 }
 
 /// What `db check` takes.
@@ -71,7 +73,7 @@ impl View for CheckView {
         for problem in &self.problems {
             page.line(&format!("- {}: {}", problem.subject, problem.detail));
         }
-        page.line("Stop dispatch (`symphony pause`) and restore a backup.");
+        page.line("Stop dispatch (`symphony pause`) and restore a backup (`symphony db restore`).");
     }
 }
 
@@ -97,6 +99,10 @@ impl DbCommand {
     /// As the command says.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let installation = app.surroundings.installation()?;
+        if let Self::Restore(args) = self {
+            args.run(app, &installation)?;
+            return Ok(Exit::Done);
+        }
         let path = installation.config.database.clone();
         let mut store = installation
             .existing_store()?
@@ -125,6 +131,7 @@ impl DbCommand {
                 };
                 app.out.done(&view, &sentence)?;
             }
+            Self::Restore(_) => {}
         }
         Ok(Exit::Done)
     }

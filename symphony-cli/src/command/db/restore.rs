@@ -1,0 +1,190 @@
+//! `symphony db restore`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::backup::BackupCause;
+use symphony_core::config::IssuePrefix;
+use symphony_core::id::ProjectId;
+use symphony_runner::database::{Backup, RestoreSource, Restored, list_backups, restore};
+use symphony_runner::installation::Installation;
+use symphony_workspace::config_file::CONFIG_FILE_NAME;
+
+use crate::app::App;
+use crate::output::{List, Page, View, ago, plural};
+
+/// What `db restore` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "The tick makes a backup each hour in which something happened, an update one before it changes the schema. They are in \
+                  $XDG_STATE_HOME/symphony (~/.local/state/symphony). A restore changes no branch and no worktree: numbers of \
+                  issues go on above everything that is found in the repository, and the file that is replaced is kept.\n\n\
+                  Examples:\n  symphony db restore --list\n  symphony db restore"
+)]
+pub(crate) struct RestoreArgs {
+    /// A backup: a file, or the name of one that is listed; the newest one without it
+    #[arg(value_name = "BACKUP")]
+    backup: Option<PathBuf>,
+    /// List the backups of this repository's database, newest first
+    #[arg(long, conflicts_with_all = ["backup", "empty"])]
+    list: bool,
+    /// Begin again with an empty database; branches and worktrees stay as they are
+    #[arg(long, conflicts_with = "backup")]
+    empty: bool,
+    /// With --empty: the prefix of the issues' identifiers; the one that the branches have without it
+    #[arg(long, value_name = "PREFIX", requires = "empty", value_parser = |text: &str| IssuePrefix::parse(text))]
+    prefix: Option<IssuePrefix>,
+}
+
+/// A backup.
+#[derive(Debug, Serialize)]
+struct BackupView {
+    path: PathBuf,
+    made_at: Timestamp,
+    cause: &'static str,
+    bytes: u64,
+}
+
+impl From<Backup> for BackupView {
+    fn from(backup: Backup) -> Self {
+        Self {
+            path: backup.path,
+            made_at: backup.name.at,
+            cause: match backup.name.cause {
+                BackupCause::Hourly => "hourly",
+                BackupCause::Migration(_) => "before an update",
+                BackupCause::Restore => "before a restore",
+            },
+            bytes: backup.bytes,
+        }
+    }
+}
+
+impl View for List<BackupView> {
+    fn write(&self, page: &mut Page) {
+        if self.items.is_empty() {
+            page.line("No backup of this repository's database was found.");
+        }
+        let now = Timestamp::now();
+        for backup in &self.items {
+            page.line(&format!(
+                "{}  {}, {}, {} KiB",
+                backup.path.display(),
+                ago(backup.made_at, now),
+                backup.cause,
+                backup.bytes.div_ceil(1024)
+            ));
+        }
+    }
+}
+
+/// What was restored.
+#[derive(Debug, Serialize)]
+struct RestoredView {
+    project: ProjectId,
+    database: PathBuf,
+    /// The backup; none when the repository began again.
+    backup: Option<PathBuf>,
+    /// Where the replaced file is now.
+    replaced: Option<PathBuf>,
+    config_restored: bool,
+    /// Whether the repository has no configuration file now.
+    config_missing: bool,
+    next_numbers: Vec<NextNumber>,
+    unknown_publications: usize,
+}
+
+/// Where the numbers of a project's issues go on.
+#[derive(Debug, Serialize)]
+struct NextNumber {
+    project: ProjectId,
+    number: u64,
+}
+
+impl RestoredView {
+    fn new(restored: Restored, installation: &Installation) -> Self {
+        let numbers = restored.record.next_numbers.into_iter();
+        Self {
+            project: restored.project,
+            database: restored.database,
+            backup: restored.backup,
+            replaced: restored.replaced,
+            config_restored: restored.config_restored,
+            config_missing: !installation.root.join(CONFIG_FILE_NAME).exists()
+                && installation.config_paths.explicit.is_none(),
+            next_numbers: numbers
+                .map(|(project, number)| NextNumber { project, number })
+                .collect(),
+            unknown_publications: restored.record.unknown_publications,
+        }
+    }
+}
+
+impl View for RestoredView {
+    fn write(&self, page: &mut Page) {
+        let database = self.database.display();
+        match &self.backup {
+            Some(backup) => page.line(&format!("Restored {database} from {}.", backup.display())),
+            None => page.line(&format!("{database} has no issues and no runs now.")),
+        }
+        if let Some(replaced) = &self.replaced {
+            page.line(&format!(
+                "The file that it replaces is now {}.",
+                replaced.display()
+            ));
+        }
+        for NextNumber { project, number } in &self.next_numbers {
+            page.line(&format!(
+                "Numbers below {number} are used up: the issues of {project} go on from {number}."
+            ));
+        }
+        if self.unknown_publications > 0 {
+            page.line(&format!(
+                "It is unknown whether {} published: `symphony inbox` lists them.",
+                match self.unknown_publications {
+                    1 => "1 pull request was".to_owned(),
+                    count => format!("{} were", plural(count, "pull request")),
+                }
+            ));
+        }
+        if self.config_restored {
+            page.line(&format!(
+                "Restored {CONFIG_FILE_NAME}, which was missing, too."
+            ));
+        }
+        if self.config_missing {
+            page.line(&format!(
+                "{CONFIG_FILE_NAME} is missing: without it no gate holds. Put it back, or write a new one with `symphony init`."
+            ));
+        }
+        page.gap();
+        page.line("Next:");
+        page.line("  symphony doctor --audit    compares the database with the repository");
+        page.line("  symphony inbox             lists what needs your attention");
+    }
+}
+
+impl RestoreArgs {
+    pub(super) fn run(&self, app: &App, installation: &Installation) -> anyhow::Result<()> {
+        if self.list {
+            let backups = list_backups(installation).context("list the backups")?;
+            let views: List<BackupView> = backups.into_iter().map(BackupView::from).collect();
+            return app.out.answer(&views);
+        }
+        app.surroundings.refuse_agents()?;
+        let source = match &self.backup {
+            _ if self.empty => RestoreSource::Empty(self.prefix.clone()),
+            // a name without a folder is one of those that are listed, unless there is such a file here
+            Some(name) => {
+                let file = app.surroundings.current.join(name);
+                RestoreSource::Named(if file.is_file() { file } else { name.clone() })
+            }
+            None => RestoreSource::Newest,
+        };
+        let restored = restore(installation, &source).context("restore the database")?;
+        app.out.answer(&RestoredView::new(restored, installation))
+    }
+}

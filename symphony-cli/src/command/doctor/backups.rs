@@ -1,0 +1,73 @@
+//! The backups of the database, and what it does not know of its repositories.
+
+use symphony_core::Timestamp;
+use symphony_core::listing::list_few;
+use symphony_core::retry::after;
+use symphony_runner::audit::unknown_branches;
+use symphony_runner::database::list_backups;
+use symphony_runner::installation::Installation;
+use symphony_runner::tick::last_tick;
+use symphony_store::Store;
+use symphony_workspace::Repository;
+
+use super::check::CheckView;
+use crate::output::{ago, plural};
+
+/// Age of the newest backup above which ticks seem not to make any.
+const BACKUP_AGE_MAX_MS: u64 = 24 * 60 * 60 * 1000;
+/// Branches that a line names.
+const NAMES_MAX: usize = 3;
+
+/// Says when the database was last backed up.
+pub(super) fn check_backups(installation: &Installation, store: &Store) -> CheckView {
+    const CHECK: &str = "backup";
+    const MEND: &str = "`symphony tick` makes one each hour in which something happens";
+    let backups = match list_backups(installation) {
+        Ok(backups) => backups,
+        Err(error) => {
+            let mend = "set HOME or XDG_STATE_HOME to a folder that you may write, or make copies with `symphony db backup FILE`";
+            return CheckView::warning(CHECK, error.to_string(), mend);
+        }
+    };
+    let position = store.log_position().unwrap_or(0);
+    let Some(newest) = backups.first() else {
+        return match last_tick(installation) {
+            Ok(None) => CheckView::ok(CHECK, "the first tick makes one"),
+            _ => CheckView::warning(CHECK, "there is no backup of the database", MEND),
+        };
+    };
+    let now = Timestamp::now();
+    let detail = format!(
+        "{}, the newest made {}, in {}",
+        plural(backups.len(), "backup"),
+        ago(newest.name.at, now),
+        newest.path.parent().unwrap_or(&newest.path).display()
+    );
+    let is_old = newest.name.position != position && after(newest.name.at, BACKUP_AGE_MAX_MS) < now;
+    if is_old {
+        CheckView::warning(CHECK, detail, MEND)
+    } else {
+        CheckView::ok(CHECK, detail)
+    }
+}
+
+/// Names the branches that the database does not know.
+pub(super) fn check_branches(store: &Store, repository: &Repository) -> Option<CheckView> {
+    const CHECK: &str = "branches";
+    match unknown_branches(store, repository) {
+        Ok(unknown) if unknown.is_empty() => None,
+        Ok(unknown) => Some(CheckView::warning(
+            CHECK,
+            format!(
+                "the database does not know {}",
+                list_few(unknown.iter().map(String::as_str), NAMES_MAX)
+            ),
+            "no run takes them up, and a run that needs the name saves them first; rename or delete what you do not need",
+        )),
+        Err(error) => Some(CheckView::failed(
+            CHECK,
+            &error,
+            "look at `git branch --list 'symphony/*'`",
+        )),
+    }
+}

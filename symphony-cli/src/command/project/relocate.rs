@@ -1,0 +1,42 @@
+//! `symphony project move`.
+
+use std::path::PathBuf;
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::id::ProjectId;
+use symphony_runner::database::move_project;
+
+use super::list::summary;
+use crate::app::App;
+
+/// What `project move` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Move the folder first (`mv`). A command that you run in the new folder does the same by itself; this one is for a \
+                  project that shares the database of another repository.\n\nExample:\n  symphony project move api ../services/api"
+)]
+pub(crate) struct MoveArgs {
+    /// The project
+    project: ProjectId,
+    /// Its folder now
+    path: PathBuf,
+}
+
+impl MoveArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let what = || format!("move project {}", self.project);
+        app.surroundings.refuse_agents().with_context(what)?;
+        let to = app.surroundings.current.join(&self.path);
+        let moved = move_project(
+            &session.installation,
+            &mut session.store,
+            &self.project,
+            &to,
+        )
+        .with_context(what)?;
+        let sentence = format!("Project {} is in {} now.", moved.id, moved.root.display());
+        app.out.done(&summary(&session.store, moved)?, &sentence)
+    }
+}

@@ -1,0 +1,132 @@
+//! `symphony project remove`.
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Serialize;
+use symphony_core::id::ProjectId;
+use symphony_core::listing::list_few;
+use symphony_runner::database::{RemovedProject, WorktreesFate, remove_project, worktrees_of};
+
+use crate::app::App;
+use crate::failure::{Exit, Stop};
+use crate::output::{Page, View, plural};
+use crate::question::{Choice, ask, is_possible};
+
+/// Names that a line lists; the rest is counted.
+const NAMES_MAX: usize = 3;
+
+/// What `project remove` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It refuses while runs or plans of the project are under way. Issues and runs stay recorded, and branches stay in the \
+                  repository: `symphony init` there brings the project back.\n\nExample:\n  symphony project remove api --worktrees remove"
+)]
+pub(crate) struct RemoveArgs {
+    /// The project
+    project: ProjectId,
+    /// What happens to its worktrees: `keep`, or `remove` after saving what is uncommitted; asked for on a terminal
+    #[arg(long, value_name = "WHAT", value_parser = ["keep", "remove"])]
+    worktrees: Option<String>,
+}
+
+fn fate(name: &str) -> Option<WorktreesFate> {
+    match name {
+        "keep" => Some(WorktreesFate::Keep),
+        "remove" => Some(WorktreesFate::Remove),
+        _ => None,
+    }
+}
+
+/// What was removed.
+#[derive(Debug, Serialize)]
+struct RemovedView {
+    project: ProjectId,
+    worktrees_removed: Vec<String>,
+    /// Refs that hold what was uncommitted.
+    rescues: Vec<String>,
+    /// Branches that stay.
+    branches: Vec<String>,
+}
+
+impl View for RemovedView {
+    fn write(&self, page: &mut Page) {
+        page.line(&format!(
+            "Project {} is no longer part of this installation; its issues and runs stay recorded.",
+            self.project
+        ));
+        let few = |names: &[String]| list_few(names.iter().map(String::as_str), NAMES_MAX);
+        if !self.worktrees_removed.is_empty() {
+            let count = plural(self.worktrees_removed.len(), "worktree");
+            page.line(&format!(
+                "Removed {count}: {}.",
+                few(&self.worktrees_removed)
+            ));
+        }
+        if !self.rescues.is_empty() {
+            page.line(&format!(
+                "Saved what was uncommitted: {}.",
+                few(&self.rescues)
+            ));
+        }
+        if !self.branches.is_empty() {
+            page.line(&format!("Branches that stay: {}.", few(&self.branches)));
+        }
+    }
+}
+
+impl RemoveArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let mut session = app.session()?;
+        let what = || format!("remove project {}", self.project);
+        app.surroundings.refuse_agents().with_context(what)?;
+        let project = session.store.project(&self.project).with_context(what)?;
+        let worktrees = worktrees_of(&session.installation, &project).with_context(what)?;
+        let fate = match self.worktrees.as_deref().and_then(fate) {
+            Some(fate) => fate,
+            None if worktrees.is_empty() => WorktreesFate::Keep,
+            None => self.asked(app, worktrees.len())?,
+        };
+        let RemovedProject {
+            worktrees,
+            rescues,
+            branches,
+        } = remove_project(
+            &session.installation,
+            &mut session.store,
+            &self.project,
+            fate,
+        )
+        .with_context(what)?;
+        app.out.answer(&RemovedView {
+            project: self.project.clone(),
+            worktrees_removed: worktrees,
+            rescues,
+            branches,
+        })
+    }
+
+    fn asked(&self, app: &App, count: usize) -> anyhow::Result<WorktreesFate> {
+        let has = format!("project {} has {}", self.project, plural(count, "worktree"));
+        let choices = [
+            Choice::new('k', "keep", "they stay as they are"),
+            Choice::new(
+                'r',
+                "remove",
+                "what is uncommitted is saved to refs/symphony/rescue/ first",
+            ),
+        ];
+        let answer = if is_possible(app.out) {
+            ask(&format!("{has}. What happens to them?"), &choices)?
+        } else {
+            None
+        };
+        answer.and_then(fate).ok_or_else(|| {
+            Stop::new(
+                Exit::Usage,
+                format!("remove project {}: {has}", self.project),
+            )
+            .hint("say what happens to them: `--worktrees keep` or `--worktrees remove`")
+            .into()
+        })
+    }
+}

@@ -1,0 +1,186 @@
+//! A project as a whole: moved, removed, with another prefix, with a renamed base branch.
+
+use serde_json::json;
+
+use crate::support::{
+    Answer, Project, WORKER, approving_judge, bash, commit, create_pr, scenario, scenarios, text,
+    until,
+};
+
+/// A project with one reviewed issue, whose branch has work.
+fn with_work(name: &str) -> Project {
+    let worker = scenario(
+        "greets",
+        &json!({ "match_system": WORKER }),
+        [commit("hello.txt", "hello"), create_pr("Greet")],
+    );
+    let project = Project::new(name, &scenarios([approving_judge(), worker]), &json!({}));
+    project.add_issue("Greet");
+    project.tick_one("worker", "succeeded");
+    project
+}
+
+fn refused(project: &Project, arguments: &[&str]) -> Answer {
+    let answer = project.symphony(arguments);
+    assert_eq!(answer.code, 4, "{arguments:?}: {answer:#?}");
+    answer
+}
+
+/// A second repository in the installation of a project.
+fn second(first: &Project) -> std::path::PathBuf {
+    let root = first.beside.join("other");
+    first.git(&["clone", "-q", ".", root.to_str().unwrap()]);
+    first.ok(&["project", "add", root.to_str().unwrap(), "--prefix", "OTH"]);
+    root
+}
+
+#[test]
+fn a_removed_project_loses_nothing_and_comes_back() {
+    let project = with_work("leaving");
+    let head = project.git(&["rev-parse", "symphony/SYM-1"]);
+    std::fs::write(project.worktree("SYM-1").join("draft.txt"), "draft").unwrap();
+    // nobody is there to be asked
+    let asked = project.symphony(&["project", "remove", "leaving"]);
+    assert_eq!(asked.code, 2, "{asked:#?}");
+    assert!(asked.stderr.contains("--worktrees keep"), "{asked:#?}");
+
+    let removed = project.json(&["project", "remove", "leaving", "--worktrees", "remove"]);
+    assert_eq!(removed["worktrees_removed"], json!(["SYM-1"]));
+    assert_eq!(removed["branches"], json!(["symphony/SYM-1"]));
+    let rescue = text(&removed["rescues"][0]);
+    assert_eq!(
+        project.git(&["show", &format!("{rescue}:draft.txt")]),
+        "draft"
+    );
+    assert_eq!(project.git(&["rev-parse", "symphony/SYM-1"]), head);
+    let gone = project.symphony(&["issue", "list"]);
+    assert_eq!(gone.code, 3, "{gone:#?}");
+    assert!(gone.stderr.contains("symphony init"), "{gone:#?}");
+    // a tick has nothing to do with it
+    let tick = project.json(&["tick"]);
+    assert_eq!(tick["actions"], json!([]), "{tick:#}");
+
+    project.ok(&["init"]);
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    assert_eq!(project.add_issue("Next"), "SYM-2");
+    project.tick_wait();
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.assert_sound();
+}
+
+#[test]
+fn a_project_is_not_removed_under_a_run() {
+    let waits = scenario(
+        "waits",
+        &json!({ "match_system": WORKER }),
+        [
+            bash("while ! test -e go; do sleep 0.05; done"),
+            commit("hello.txt", "hello"),
+            create_pr("Greet"),
+        ],
+    );
+    let project = Project::new(
+        "busy",
+        &scenarios([waits]),
+        &json!({ "judge_enabled": false }),
+    );
+    project.add_issue("Greet");
+    let run = project.tick_start();
+    until("a worktree", || {
+        project.worktree("SYM-1").is_dir().then_some(())
+    });
+    let answer = refused(
+        &project,
+        &["project", "remove", "busy", "--worktrees", "keep"],
+    );
+    assert!(answer.stderr.contains(&run), "{answer:#?}");
+    until("the agent", || {
+        project
+            .worktree("SYM-1")
+            .join("README.md")
+            .exists()
+            .then_some(())
+    });
+    std::fs::write(project.worktree("SYM-1").join("go"), "").unwrap();
+    until("the end of the run", || {
+        (project.run(&run)["status"] == "succeeded").then_some(())
+    });
+    until("its lock", || project.lock_is_free(&run).then_some(()));
+    project.ok(&["project", "remove", "busy", "--worktrees", "keep"]);
+    assert!(project.worktree("SYM-1").is_dir());
+}
+
+#[test]
+fn a_new_prefix_is_for_new_issues_and_old_ones_are_still_found() {
+    let project = with_work("renamed");
+    second(&project);
+    let taken = refused(&project, &["project", "rename-prefix", "renamed", "OTH"]);
+    assert!(taken.stderr.contains("OTH"), "{taken:#?}");
+    project.ok(&["project", "rename-prefix", "renamed", "API"]);
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    assert_eq!(project.add_issue("Next"), "API-2");
+    // the old prefix is not given to another project
+    let third = project.beside.join("third");
+    project.git(&["clone", "-q", ".", third.to_str().unwrap()]);
+    let taken = refused(
+        &project,
+        &["project", "add", third.to_str().unwrap(), "--prefix", "SYM"],
+    );
+    assert!(
+        taken.stderr.contains("old issues of project renamed"),
+        "{taken:#?}"
+    );
+    project.tick_wait();
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    assert!(
+        project
+            .git(&["branch", "--list", "symphony/API-2"])
+            .contains("API-2")
+    );
+    project.assert_sound();
+    // and back: numbers go on
+    project.ok(&["project", "rename-prefix", "renamed", "SYM"]);
+    assert_eq!(project.add_issue("Third"), "SYM-3");
+}
+
+#[test]
+fn a_project_of_a_shared_database_is_led_to_its_new_folder() {
+    let project = with_work("shared");
+    let other = second(&project);
+    let new = project.beside.join("elsewhere");
+    let still = refused(
+        &project,
+        &["project", "move", "other", project.root.to_str().unwrap()],
+    );
+    assert!(still.stderr.contains("move the folder first"), "{still:#?}");
+    std::fs::rename(&other, &new).unwrap();
+    let wrong = refused(
+        &project,
+        &["project", "move", "other", project.root.to_str().unwrap()],
+    );
+    assert!(wrong.stderr.contains("is not the repository"), "{wrong:#?}");
+    let moved = project.json(&["project", "move", "other", new.to_str().unwrap()]);
+    assert_eq!(text(&moved["root"]), new.to_str().unwrap());
+    project.ok(&["-C", new.to_str().unwrap(), "issue", "add", "There"]);
+}
+
+#[test]
+fn open_pull_requests_follow_a_renamed_base_branch() {
+    let project = with_work("base");
+    assert_eq!(project.json(&["pr", "show", "SYM-1"])["base"], "main");
+    // another branch, while the base still exists: nothing follows
+    project.git(&["branch", "develop"]);
+    project.ok(&["config", "set", "base_branch", "develop"]);
+    assert_eq!(project.json(&["pr", "show", "SYM-1"])["base"], "main");
+    project.git(&["branch", "-q", "-D", "develop"]);
+    project.git(&["branch", "-q", "-m", "main", "trunk"]);
+    let set = project.symphony(&["config", "set", "base_branch", "trunk"]);
+    assert_eq!(set.code, 0, "{set:#?}");
+    assert!(set.stderr.contains("1 open pull request"), "{set:#?}");
+    assert_eq!(project.json(&["pr", "show", "SYM-1"])["base"], "trunk");
+    // the verdict is on a commit, which is the same
+    project.tick_one("judge", "succeeded");
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["show", "trunk:hello.txt"]), "hello");
+}

@@ -1,0 +1,172 @@
+//! Whose database it is: the facts are gathered here, `symphony_core::identity` decides.
+
+use std::path::Path;
+
+use symphony_core::id::{InstallationId, ProjectId};
+use symphony_core::identity::{
+    DatabaseState, Facts, Marker, ProjectPlace, Traces, Verdict, identify,
+};
+use symphony_store::{Store, StoreError, new_installation_id};
+use symphony_workspace::{RepositoryOptions, find_traces, read_marker, write_marker};
+
+use super::moved::follow_move;
+use super::open::Opened;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::repository::options;
+
+/// Hands out the database that was opened if it is the repository's; none where nothing was ever done.
+pub(super) fn identified(
+    installation: &Installation,
+    opened: Opened,
+) -> Result<Option<Store>, RunnerError> {
+    let root = &installation.root;
+    let marker = read_marker(root);
+    let mut facts = Facts {
+        database: state_of(&opened, root, marker.as_ref())?,
+        marker,
+        traces: None,
+    };
+    let mut verdict = identify(&facts);
+    if verdict == Verdict::LookForTraces {
+        facts.traces = Some(current_traces(installation)?);
+        verdict = identify(&facts);
+    }
+    let store = match opened {
+        Opened::Whole(store) => Some(*store),
+        Opened::Missing | Opened::Empty => None,
+    };
+    match (verdict, store) {
+        (Verdict::Refused(problem), _) => Err(RunnerError::Identity {
+            database: installation.config.database.clone(),
+            problem,
+        }),
+        (Verdict::Ours, Some(store)) => {
+            keep_place(installation, facts.marker);
+            Ok(Some(store))
+        }
+        (
+            Verdict::Adopt {
+                installation: id,
+                project,
+            },
+            Some(mut store),
+        ) => {
+            adopt(installation, &mut store, (id.as_ref(), &project), root)?;
+            Ok(Some(store))
+        }
+        (Verdict::Moved { project, from }, Some(mut store)) => {
+            follow_move(installation, &mut store, &project, &from)?;
+            Ok(Some(store))
+        }
+        (_, store) => Ok(store),
+    }
+}
+
+/// Looks for what earlier work left in the repository.
+///
+/// # Errors
+/// When git fails.
+pub fn current_traces(installation: &Installation) -> Result<Traces, RunnerError> {
+    // a configuration that is wrong, or went with the database, does not hide what is there
+    let config = installation
+        .loaded()
+        .project(None, &installation.root, None);
+    let options = config.map_or_else(
+        |_wrong| RepositoryOptions::default(),
+        |checked| options(&checked.config),
+    );
+    Ok(find_traces(&installation.root, options)?)
+}
+
+fn state_of(
+    opened: &Opened,
+    root: &Path,
+    marker: Option<&Marker>,
+) -> Result<DatabaseState, RunnerError> {
+    let store = match opened {
+        Opened::Missing => return Ok(DatabaseState::Missing),
+        Opened::Empty => return Ok(DatabaseState::Empty),
+        Opened::Whole(store) => store,
+    };
+    Ok(DatabaseState::Present {
+        installation: store.installation()?,
+        project: place_of(store, root, marker)?,
+    })
+}
+
+fn place_of(
+    store: &Store,
+    root: &Path,
+    marker: Option<&Marker>,
+) -> Result<ProjectPlace, RunnerError> {
+    if let Some(project) = store.project_at(root)? {
+        return Ok(ProjectPlace::Here(project.id));
+    }
+    if store.is_removed_at(root)? {
+        return Ok(ProjectPlace::Removed);
+    }
+    let Some(marker) = marker else {
+        return Ok(ProjectPlace::Unknown);
+    };
+    let known = match store.project(&marker.project) {
+        Ok(known) => known,
+        Err(StoreError::NotFound { .. }) => return Ok(ProjectPlace::Unknown),
+        Err(error) => return Err(error.into()),
+    };
+    let is_same_folder = known.root.canonicalize().is_ok_and(|real| real == root);
+    let is_still_there = !is_same_folder
+        && read_marker(&known.root).is_some_and(|other| {
+            (&other.installation, &other.project) == (&marker.installation, &marker.project)
+        });
+    Ok(if is_still_there {
+        ProjectPlace::Copied {
+            project: known.id,
+            of: known.root,
+        }
+    } else {
+        ProjectPlace::Moved {
+            project: known.id,
+            from: known.root,
+        }
+    })
+}
+
+/// Gives the database its id, and the repository its marker.
+pub(super) fn adopt(
+    installation: &Installation,
+    store: &mut Store,
+    (wanted, project): (Option<&InstallationId>, &ProjectId),
+    root: &Path,
+) -> Result<(), RunnerError> {
+    let id = match store.installation()? {
+        Some(id) => id,
+        None => store.adopt_installation(&wanted.cloned().unwrap_or_else(new_installation_id))?,
+    };
+    note(
+        root,
+        &Marker {
+            installation: id,
+            project: project.clone(),
+            database: installation.config.database.clone(),
+        },
+    );
+    Ok(())
+}
+
+/// Notes in the marker where the database is now.
+fn keep_place(installation: &Installation, marker: Option<Marker>) {
+    if let Some(marker) = marker
+        && marker.database != installation.config.database
+    {
+        let database = installation.config.database.clone();
+        note(&installation.root, &Marker { database, ..marker });
+    }
+}
+
+/// Writes a marker. One that can not be written now is written by the next command.
+fn note(root: &Path, marker: &Marker) {
+    if let Err(error) = write_marker(root, marker) {
+        tracing::warn!(%error, "the repository's marker was not written");
+    }
+}

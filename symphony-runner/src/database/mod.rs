@@ -1,0 +1,15 @@
+//! The database of an installation: whose it is, its backups, and the way back when it is lost.
+
+mod backup;
+mod identity;
+mod locks;
+mod moved;
+mod open;
+mod projects;
+mod restore;
+
+pub(crate) use backup::back_up_if_due;
+pub use backup::{Backup, list_backups};
+pub use identity::current_traces;
+pub use projects::{RemovedProject, WorktreesFate, move_project, remove_project, worktrees_of};
+pub use restore::{RestoreSource, Restored, restore};

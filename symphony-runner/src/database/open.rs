@@ -1,0 +1,175 @@
+//! Opening the database of an installation, for the repository that it belongs to.
+
+use std::path::Path;
+
+use symphony_store::{Store, StoreError};
+use symphony_workspace::file_system::network_file_system_of;
+
+use super::backup::back_up_before;
+use super::identity::identified;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+
+/// What stands in the place of the database.
+#[derive(Debug)]
+pub(super) enum Opened {
+    /// No file.
+    Missing,
+    /// A file without a schema.
+    Empty,
+    /// A database.
+    Whole(Box<Store>),
+}
+
+impl Installation {
+    /// Opens the database that is there; none when there is none and nothing was ever done here.
+    ///
+    /// # Errors
+    /// When it can not be opened, or is not the database that the repository was worked on with.
+    pub fn existing_store(&self) -> Result<Option<Store>, RunnerError> {
+        identified(self, open_any(self)?)
+    }
+
+    /// Opens the database that must be there.
+    ///
+    /// # Errors
+    /// As [`Installation::existing_store`], when there is none, or it lies on a network file system.
+    pub fn require_store(&self) -> Result<Store, RunnerError> {
+        self.refuse_network()?;
+        self.existing_store()?.ok_or_else(|| {
+            RunnerError::refused(format!(
+                "the database {} is not there: run `symphony init` in {}",
+                self.config.database.display(),
+                self.root.display()
+            ))
+        })
+    }
+
+    /// Opens the database; makes it where there is none, for this user alone.
+    ///
+    /// # Errors
+    /// As [`Installation::existing_store`], and when it lies on a network file system.
+    pub fn create_store(&self) -> Result<Store, RunnerError> {
+        let database = &self.config.database;
+        if let Some(folder) = database.parent() {
+            std::fs::create_dir_all(folder)
+                .map_err(|error| RunnerError::io("make the folder", folder, error))?;
+        }
+        self.refuse_network()?;
+        match self.existing_store()? {
+            Some(store) => Ok(store),
+            None => new_store(database),
+        }
+    }
+
+    /// Refuses a database on a network file system: locks do not hold there.
+    ///
+    /// # Errors
+    /// When it lies on one, or the system does not say.
+    pub(crate) fn refuse_network(&self) -> Result<(), RunnerError> {
+        let database = &self.config.database;
+        match database.parent() {
+            Some(folder) => refuse_network(database, network_file_system_of(folder)?),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Makes a new database, for this user alone.
+pub(super) fn new_store(database: &Path) -> Result<Store, RunnerError> {
+    create_private(database)?;
+    Ok(Store::open(database)?)
+}
+
+/// Opens whatever is there, whoever it belongs to.
+pub(super) fn open_any(installation: &Installation) -> Result<Opened, RunnerError> {
+    let database = &installation.config.database;
+    // SQLite takes a file of no bytes for a new database, and removes the log beside it
+    match database.metadata() {
+        Ok(file) if file.len() == 0 => return Ok(Opened::Empty),
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Opened::Missing),
+        Err(error) => return Err(RunnerError::io("look at the database", database, error)),
+    }
+    let opened = Store::open_existing_with(database, |migrating| {
+        back_up_before(installation, migrating);
+    });
+    match opened {
+        Ok(store) => Ok(Opened::Whole(Box::new(store))),
+        Err(StoreError::Empty { .. }) => Ok(Opened::Empty),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Refuses a database on a network file system: SQLite's locks, and those of runs, hold on one machine only.
+fn refuse_network(database: &Path, file_system: Option<&str>) -> Result<(), RunnerError> {
+    match file_system {
+        None => Ok(()),
+        Some(name) => Err(RunnerError::refused(format!(
+            "the database {} lies on a network file system ({name}), where locks do not hold: set `database` in the \
+             configuration to a path on a local disk",
+            database.display()
+        ))),
+    }
+}
+
+/// Makes an empty file that only this user may read, where there is none; SQLite takes it for a new database and gives
+/// its other files the same mode.
+fn create_private(path: &Path) -> Result<(), RunnerError> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let made = std::fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    match made {
+        Ok(_file) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(RunnerError::io("make the database", path, error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_workspace::file_system::network_file_system;
+
+    use super::*;
+
+    #[test]
+    fn a_database_lies_on_a_local_disk() {
+        let path = Path::new("/home/me/p/.symphony/symphony.db");
+        for (magic, refused) in [
+            (0x6969, Some("nfs")),
+            (0xff53_4d42, Some("cifs")),
+            (0x0102_1997, Some("9p")),
+            (0xef53, None),
+            (0x0102_1994, None),
+        ] {
+            let said = refuse_network(path, network_file_system(magic));
+            let expected = refused.map(|name| {
+                format!(
+                    "the database /home/me/p/.symphony/symphony.db lies on a network file system ({name}), where locks do \
+                     not hold: set `database` in the configuration to a path on a local disk"
+                )
+            });
+            assert_eq!(
+                said.err().map(|error| error.to_string()),
+                expected,
+                "{magic:#x}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_new_database_is_private_and_an_old_one_is_left_alone() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("s.db");
+        create_private(&path).unwrap();
+        drop(Store::open(&path).unwrap());
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+        let size = path.metadata().unwrap().len();
+        create_private(&path).unwrap();
+        assert_eq!(path.metadata().unwrap().len(), size);
+    }
+}

@@ -1,0 +1,160 @@
+//! What a person does with a project as a whole: it is somewhere else, or leaves the installation.
+
+use std::path::Path;
+
+use symphony_core::Timestamp;
+use symphony_core::id::ProjectId;
+use symphony_store::{Context, Project, Store};
+use symphony_workspace::{
+    BranchFate, BranchName, RemoveRequest, Repository, WorktreeKey, discover, read_marker,
+    remove_marker,
+};
+
+use super::identity::adopt;
+use super::moved::{refuse_held, repair_worktrees};
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::repository::open_repository;
+
+/// What happens to the worktrees of a project that leaves the installation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WorktreesFate {
+    /// They stay, with what is in them.
+    Keep,
+    /// They are removed; what is uncommitted is saved to rescue refs. Branches stay.
+    Remove,
+}
+
+/// What the removal of a project did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemovedProject {
+    /// Worktrees that were removed.
+    pub worktrees: Vec<String>,
+    /// Rescue refs that were made.
+    pub rescues: Vec<String>,
+    /// Branches of Symphony's that stay.
+    pub branches: Vec<String>,
+}
+
+/// Records that a project is in another folder, to which its repository was moved before.
+///
+/// # Errors
+/// When the folder is another repository, the project is still in its old one, or runs are at work.
+pub fn move_project(
+    installation: &Installation,
+    store: &mut Store,
+    id: &ProjectId,
+    to: &Path,
+) -> Result<Project, RunnerError> {
+    let project = store.project(id)?;
+    let root = discover(to)?.root;
+    if root == project.root {
+        return Ok(project);
+    }
+    let known = |folder: &Path| {
+        let marker = read_marker(folder)?;
+        Some(marker.project == *id && Some(marker.installation) == store.installation().ok()?)
+    };
+    if known(&project.root) == Some(true) {
+        return Err(RunnerError::refused(format!(
+            "project {id} is still at {}: move the folder first, then type this again",
+            project.root.display()
+        )));
+    }
+    let is_free = known(&root).is_none() && !project.root.exists();
+    if known(&root) != Some(true) && !is_free {
+        return Err(RunnerError::refused(format!(
+            "{} is not the repository of project {id}",
+            root.display()
+        )));
+    }
+    refuse_held(&root, &format!("project {id} is to be moved"))?;
+    let from = project.root;
+    let moved = store.move_project(&Context::human(Timestamp::now()), id, &root)?;
+    repair_worktrees(installation, &root, &from);
+    adopt(installation, store, (None, id), &root)?;
+    Ok(moved)
+}
+
+/// Returns the names of a project's worktrees.
+///
+/// # Errors
+/// When its repository can not be read.
+pub fn worktrees_of(
+    installation: &Installation,
+    project: &Project,
+) -> Result<Vec<String>, RunnerError> {
+    if !project.root.exists() {
+        return Ok(Vec::new());
+    }
+    let listed = repository_of(installation, project)?.list_worktrees()?;
+    Ok(listed.into_iter().map(|worktree| worktree.name).collect())
+}
+
+/// Takes a project out of the installation. Branches stay, and everything that is recorded of it.
+///
+/// # Errors
+/// While its runs or plans are under way, or when a worktree can not be removed safely: the project stays then.
+pub fn remove_project(
+    installation: &Installation,
+    store: &mut Store,
+    id: &ProjectId,
+    fate: WorktreesFate,
+) -> Result<RemovedProject, RunnerError> {
+    let project = store.project(id)?;
+    refuse_held(&project.root, &format!("project {id} is to be removed"))?;
+    let mut removed = RemovedProject {
+        worktrees: Vec::new(),
+        rescues: Vec::new(),
+        branches: Vec::new(),
+    };
+    let exists = project.root.exists();
+    if exists {
+        let repository = repository_of(installation, &project)?;
+        if fate == WorktreesFate::Remove {
+            remove_worktrees(&repository, &mut removed)?;
+        }
+        let branches = repository.branches()?.into_iter();
+        removed.branches = branches
+            .filter(|branch| symphony_workspace::is_own_branch(branch))
+            .collect();
+    }
+    store.remove_project(&Context::human(Timestamp::now()), id)?;
+    if exists {
+        remove_marker(&project.root)?;
+    }
+    Ok(removed)
+}
+
+fn remove_worktrees(
+    repository: &Repository,
+    removed: &mut RemovedProject,
+) -> Result<(), RunnerError> {
+    let base = repository.base()?.branch;
+    for listed in repository.list_worktrees()? {
+        let branch = listed
+            .branch
+            .as_deref()
+            .map(BranchName::parse)
+            .transpose()?;
+        let done = repository.remove_worktree(&RemoveRequest {
+            key: &WorktreeKey::from_folder(&listed.name),
+            branch: branch.as_ref(),
+            base: &base,
+            fate: BranchFate::Keep,
+            now: Timestamp::now(),
+        })?;
+        let rescues = done.rescues.into_iter().map(|rescue| rescue.reference);
+        removed.rescues.extend(rescues);
+        removed.worktrees.push(listed.name);
+    }
+    Ok(())
+}
+
+fn repository_of(
+    installation: &Installation,
+    project: &Project,
+) -> Result<Repository, RunnerError> {
+    let config = installation.project_config(project)?;
+    Ok(open_repository(project, &config)?)
+}

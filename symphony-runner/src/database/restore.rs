@@ -1,0 +1,383 @@
+//! The way back when a database is lost: a backup takes its place, or an empty one on purpose.
+//!
+//! The new database is prepared under another name, and every number that was seen in refs, worktrees and folders of runs
+//! is used up in it before it gets the database's name. Branches, worktrees and rescue refs stay as they are.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use symphony_core::Timestamp;
+use symphony_core::config::IssuePrefix;
+use symphony_core::id::ProjectId;
+use symphony_core::identity::Seen;
+use symphony_core::listing::list_few;
+use symphony_store::{BackupFile, Context, NewProject, RestoreRecord, Store, new_installation_id};
+use symphony_workspace::{RepositoryOptions, find_traces, processes_with_open, read_marker};
+
+use super::backup::{back_up_replaced, list_backups, restore_config};
+use super::identity::{adopt, current_traces};
+use super::locks::held_runs;
+use super::open::{Opened, new_store, open_any};
+use crate::error::RunnerError;
+use crate::installation::{Installation, project_id_for};
+use crate::repository::options;
+use crate::tick::Turn;
+
+/// Names that a refusal lists; the rest is counted.
+const NAMES_MAX: usize = 3;
+
+/// What is restored.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RestoreSource {
+    /// The newest backup.
+    Newest,
+    /// A backup, by its path, or by its name among those that are listed.
+    Named(PathBuf),
+    /// None: the repository begins again with an empty database, and this prefix, else the one that its branches have.
+    Empty(Option<IssuePrefix>),
+}
+
+/// What a restore did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Restored {
+    /// The backup; none when the repository began again.
+    pub backup: Option<PathBuf>,
+    /// The database.
+    pub database: PathBuf,
+    /// Where the file that was replaced is now.
+    pub replaced: Option<PathBuf>,
+    /// The project of the repository.
+    pub project: ProjectId,
+    /// Whether the repository's configuration file was put back, too.
+    pub config_restored: bool,
+    /// What was changed in it.
+    pub record: RestoreRecord,
+}
+
+/// Puts a backup, or an empty database, in the place of the database.
+///
+/// # Errors
+/// While a run or a tick is at work, another process has the database open, or when the backup is damaged, of another
+/// program or of another repository. The database is as it was then.
+pub fn restore(
+    installation: &Installation,
+    source: &RestoreSource,
+) -> Result<Restored, RunnerError> {
+    let database = &installation.config.database;
+    if let Some(folder) = database.parent() {
+        fs::create_dir_all(folder)
+            .map_err(|error| RunnerError::io("make the folder", folder, error))?;
+    }
+    installation.refuse_network()?;
+    let Some(_turn) = Turn::take(installation, false)? else {
+        return Err(RunnerError::refused(
+            "a tick is at work with this database: wait until it has ended",
+        ));
+    };
+    refuse_users(database)?;
+    refuse_held(&installation.root)?;
+    let current = current(installation);
+    match source {
+        RestoreSource::Empty(prefix) => begin_again(installation, current, prefix.as_ref()),
+        RestoreSource::Newest | RestoreSource::Named(_) => {
+            let backup = chosen(installation, source)?;
+            put_back(installation, current, &backup)
+        }
+    }
+}
+
+/// The database that is there, where it can be opened; a damaged one is only set aside.
+fn current(installation: &Installation) -> Option<Store> {
+    match open_any(installation) {
+        Ok(Opened::Whole(store)) => Some(*store),
+        _ => None,
+    }
+}
+
+fn chosen(installation: &Installation, source: &RestoreSource) -> Result<PathBuf, RunnerError> {
+    let listed = list_backups(installation)?;
+    match source {
+        RestoreSource::Named(path) if path.is_file() => Ok(path.clone()),
+        RestoreSource::Named(path) => listed
+            .into_iter()
+            .map(|backup| backup.path)
+            .find(|known| known.file_name() == path.file_name())
+            .ok_or_else(|| {
+                RunnerError::refused(format!(
+                    "{} is no file and no backup of this repository: `symphony db restore --list` lists them",
+                    path.display()
+                ))
+            }),
+        _ => listed.into_iter().map(|backup| backup.path).next().ok_or_else(|| {
+            RunnerError::refused(
+                "no backup of this repository's database was found: name one (`symphony db restore FILE`), or begin again \
+                 with an empty database (`symphony db restore --empty`)",
+            )
+        }),
+    }
+}
+
+fn put_back(
+    installation: &Installation,
+    current: Option<Store>,
+    backup: &Path,
+) -> Result<Restored, RunnerError> {
+    let file = BackupFile::open(backup)?;
+    let contents = file.contents()?;
+    file.check()?;
+    let marker = read_marker(&installation.root);
+    let here = contents
+        .projects
+        .iter()
+        .find(|project| project.root == installation.root)
+        .or_else(|| {
+            let named = &marker.as_ref()?.project;
+            contents
+                .projects
+                .iter()
+                .find(|project| project.id == *named)
+        })
+        .ok_or_else(|| {
+            RunnerError::refused(format!(
+                "{} is a backup of other repositories: it does not know {}",
+                backup.display(),
+                installation.root.display()
+            ))
+        })?;
+    for project in &contents.projects {
+        refuse_held(&project.root)?;
+    }
+    let new = prepared(&installation.config.database)?;
+    file.copy_to(&new)?;
+    drop(file);
+    let mut store = Store::open_existing(&new)?;
+    let context = Context::human(Timestamp::now());
+    if here.root != installation.root {
+        store.move_project(&context, &here.id, &installation.root)?;
+    }
+    // first: the configuration says where worktrees are, and whether pull requests are published
+    let config_restored = restore_config(backup, here.id.as_str(), &installation.root);
+    let installation = installation.reloaded()?;
+    let (seen, publishing) = observed(&installation, &store)?;
+    let record = store.record_restore(&context, &seen, &publishing)?;
+    let known = marker.map(|marker| marker.installation);
+    let project = here.id.clone();
+    adopt(
+        &installation,
+        &mut store,
+        (known.as_ref(), &project),
+        &installation.root,
+    )?;
+    let replaced = swap(&installation, current, store, &new)?;
+    Ok(Restored {
+        backup: Some(backup.to_owned()),
+        database: installation.config.database.clone(),
+        replaced,
+        project,
+        config_restored,
+        record,
+    })
+}
+
+/// What was seen in the repositories of a database, and which of its projects publish.
+fn observed(
+    installation: &Installation,
+    store: &Store,
+) -> Result<(Seen, BTreeSet<ProjectId>), RunnerError> {
+    let mut seen = Seen::default();
+    let mut publishing = BTreeSet::new();
+    for project in store.projects()? {
+        let config = installation.project_config(&project).ok();
+        let settings = config
+            .as_ref()
+            .map_or_else(RepositoryOptions::default, options);
+        match find_traces(&project.root, settings) {
+            Ok(traces) => traces.count_in(&mut seen),
+            // its branches are unknown to the database when it comes back, and no run takes them up
+            Err(error) => {
+                tracing::warn!(project = %project.id, %error, "its branches were not looked at");
+            }
+        }
+        if config.is_some_and(|config| config.publish.is_some()) {
+            publishing.insert(project.id);
+        }
+    }
+    Ok((seen, publishing))
+}
+
+fn begin_again(
+    installation: &Installation,
+    current: Option<Store>,
+    prefix: Option<&IssuePrefix>,
+) -> Result<Restored, RunnerError> {
+    let database = &installation.config.database;
+    let mut seen = Seen::default();
+    current_traces(installation)?.count_in(&mut seen);
+    let marker = read_marker(&installation.root);
+    let id = marker.map_or_else(
+        || project_id_for(&installation.root),
+        |marker| marker.project,
+    );
+    let prefix = prefix_for(installation, prefix, &seen)?;
+    // a database that other repositories share is not theirs to lose
+    let shared = current.filter(|_| !database.starts_with(&installation.root));
+    let is_shared = shared.is_some();
+    let new = prepared(database)?;
+    let mut store = match shared {
+        Some(store) => store,
+        None => new_store(&new)?,
+    };
+    let context = Context::human(Timestamp::now());
+    let known = store.project_at(&installation.root)?;
+    let project = match known {
+        Some(project) => project,
+        None => store.add_project(
+            &context,
+            &NewProject {
+                id,
+                name: name_of(&installation.root),
+                root: installation.root.clone(),
+                prefix,
+            },
+        )?,
+    };
+    let record = store.record_restore(&context, &seen, &BTreeSet::new())?;
+    let new_id = new_installation_id();
+    adopt(
+        installation,
+        &mut store,
+        (Some(&new_id), &project.id),
+        &installation.root,
+    )?;
+    let replaced = if is_shared {
+        None
+    } else {
+        let current = match open_any(installation) {
+            Ok(Opened::Whole(current)) => Some(*current),
+            _ => None,
+        };
+        swap(installation, current, store, &new)?
+    };
+    Ok(Restored {
+        backup: None,
+        database: database.clone(),
+        replaced,
+        project: project.id,
+        config_restored: false,
+        record,
+    })
+}
+
+fn name_of(root: &Path) -> String {
+    root.file_name().map_or_else(
+        || "project".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    )
+}
+
+/// The prefix that was typed, else the one that most of the seen identifiers have, else the configured one.
+fn prefix_for(
+    installation: &Installation,
+    typed: Option<&IssuePrefix>,
+    seen: &Seen,
+) -> Result<String, RunnerError> {
+    if let Some(prefix) = typed {
+        return Ok(prefix.as_str().to_owned());
+    }
+    if let Some((prefix, _)) = seen.issues.iter().max_by_key(|(_, highest)| **highest) {
+        return Ok(prefix.clone());
+    }
+    let settings = installation
+        .loaded()
+        .project(None, &installation.root, None)?;
+    Ok(settings.config.prefix.as_str().to_owned())
+}
+
+/// The name under which the new database is prepared; what an interrupted restore left there is removed.
+fn prepared(database: &Path) -> Result<PathBuf, RunnerError> {
+    let new = database.with_extension("restoring.db");
+    for path in with_companions(&new) {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(RunnerError::io("remove", path, error));
+            }
+            _ => {}
+        }
+    }
+    Ok(new)
+}
+
+/// A database's file, its log and its shared memory.
+fn with_companions(database: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|ending| {
+        let mut name = database.as_os_str().to_owned();
+        name.push(ending);
+        PathBuf::from(name)
+    })
+}
+
+/// Sets the old database aside and gives the new one its name. A death in between leaves none, and the next command says
+/// so: the restore is repeated then.
+fn swap(
+    installation: &Installation,
+    current: Option<Store>,
+    new_store: Store,
+    new: &Path,
+) -> Result<Option<PathBuf>, RunnerError> {
+    let database = &installation.config.database;
+    if let Some(store) = &current {
+        back_up_replaced(installation, store)?;
+    }
+    // the last one who closes a database brings its log over: then it is one file
+    drop(current);
+    drop(new_store);
+    let time = Timestamp::now().strftime("%Y%m%dT%H%M%SZ");
+    let aside = database.with_extension(format!("replaced-{time}.db"));
+    let mut replaced = None;
+    for (from, to) in with_companions(database)
+        .into_iter()
+        .zip(with_companions(&aside))
+    {
+        match fs::rename(&from, &to) {
+            Ok(()) => replaced = replaced.or(Some(to)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => return Err(RunnerError::io("set aside", from, error)),
+        }
+    }
+    fs::rename(new, database).map_err(|error| RunnerError::io("write", database, error))?;
+    if let Some(folder) = database.parent() {
+        fs::File::open(folder)
+            .and_then(|folder| folder.sync_all())
+            .map_err(|error| RunnerError::io("write", folder, error))?;
+    }
+    Ok(replaced)
+}
+
+fn refuse_held(root: &Path) -> Result<(), RunnerError> {
+    let held = held_runs(root)?;
+    if held.is_empty() {
+        return Ok(());
+    }
+    Err(RunnerError::refused(format!(
+        "runs are at work in {} ({}): wait until they have ended, or end them",
+        root.display(),
+        list_few(held.iter().map(String::as_str), NAMES_MAX)
+    )))
+}
+
+/// Refuses while another process has the database open: it would go on writing to the file that was set aside.
+fn refuse_users(database: &Path) -> Result<(), RunnerError> {
+    let real = database
+        .canonicalize()
+        .unwrap_or_else(|_gone| database.to_owned());
+    let users = processes_with_open(&real);
+    if users.is_empty() {
+        return Ok(());
+    }
+    let pids: Vec<String> = users.iter().map(ToString::to_string).collect();
+    Err(RunnerError::refused(format!(
+        "other processes have the database open ({}): end them first, such as `symphony run`",
+        list_few(pids.iter().map(String::as_str), NAMES_MAX)
+    )))
+}
