@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
 use symphony_runner::installation::Installation;
-use symphony_store::{Project, Store};
+use symphony_store::Project;
 use symphony_workspace::proposal::Proposal;
 use symphony_workspace::{Repository, RepositoryOptions};
 
