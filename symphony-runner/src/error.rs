@@ -70,7 +70,7 @@ pub enum RunnerError {
         /// The database.
         database: PathBuf,
         /// Whose it is, or that it is gone.
-        problem: symphony_core::identity::IdentityProblem,
+        problem: Box<symphony_core::identity::IdentityProblem>,
     },
     /// A rule forbids it.
     #[error("{reason}")]

@@ -84,7 +84,7 @@ impl Installation {
     #[must_use]
     pub fn with_database(&self, database: &Path) -> Self {
         let mut joined = self.clone();
-        joined.config.database = database.to_owned();
+        database.clone_into(&mut joined.config.database);
         joined
     }
 

@@ -39,7 +39,7 @@ pub(super) fn identified(
     match (verdict, store) {
         (Verdict::Refused(problem), _) => Err(RunnerError::Identity {
             database: installation.config.database.clone(),
-            problem,
+            problem: Box::new(problem),
         }),
         (Verdict::Ours, Some(store)) => {
             keep_place(installation, facts.marker);
