@@ -9,11 +9,12 @@ use symphony_core::trial::{Trial, TrialStep};
 use symphony_store::Project;
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout, SET_UP_GATE};
+use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout};
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 use crate::repository::open_repository;
+use symphony_core::pull_request::SET_UP_GATE;
 
 /// Time between two looks at whether the person has had enough.
 const LOOK: Duration = Duration::from_millis(100);

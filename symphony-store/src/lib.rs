@@ -5,8 +5,8 @@
 //! the run's fencing number and is refused once the run is over.
 
 mod audit;
-mod cascade;
 mod backup;
+mod cascade;
 mod claim;
 mod context;
 mod coverage;
@@ -56,8 +56,8 @@ mod publication;
 mod pull_request;
 mod pull_request_base;
 mod pull_request_query;
-mod review_write;
 mod restore;
+mod review_write;
 mod row;
 mod run;
 mod setting;

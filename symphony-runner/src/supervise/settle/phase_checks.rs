@@ -11,9 +11,10 @@ use symphony_workspace::{CommitId, Repository};
 
 use crate::environment::agent_environment;
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, GateCheckout, SET_UP_GATE};
+use crate::gates::{CheckoutRequest, GateCheckout};
 use crate::process::Supervision;
 use crate::supervise::{CommandCall, Company, Job, run_command};
+use symphony_core::pull_request::SET_UP_GATE;
 
 /// Runs checks on a commit; returns the first red one.
 pub(super) async fn check_commit(
@@ -85,6 +86,7 @@ pub(super) async fn check_in_place(
             directory: root,
             input: None,
             log: job.paths.dir.join(format!("check-{number}.log")),
+            live: None,
             company: Company::Alone,
         };
         let failure = match run_command(supervision, call).await {
