@@ -58,6 +58,7 @@ mod odd_repositories;
 mod pipeline;
 #[cfg(test)]
 mod plan_checks;
+#[cfg(test)]
 mod plan_crash;
 #[cfg(test)]
 mod plan_damage;
@@ -68,6 +69,7 @@ mod plan_failpoints;
 mod plan_files;
 #[cfg(test)]
 mod plan_inbox;
+#[cfg(test)]
 mod plan_orders;
 #[cfg(test)]
 mod plan_run;
@@ -105,6 +107,7 @@ mod real_codex;
 mod real_faults;
 #[cfg(test)]
 mod records;
+#[cfg(test)]
 mod relabel;
 #[cfg(test)]
 mod review;

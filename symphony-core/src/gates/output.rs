@@ -62,7 +62,7 @@ fn without_escapes(line: &str) -> String {
         }
         if rest.next() == Some('[') {
             // the parameters, up to the letter that ends the sequence
-            rest.by_ref().find(|c| c.is_ascii_alphabetic());
+            rest.by_ref().find(char::is_ascii_alphabetic);
         }
     }
     plain

@@ -143,8 +143,8 @@ fn a_print_names_the_red_required_gates_only() {
         required: false,
         ..red.clone()
     };
-    assert_eq!(print(&[optional.clone()]), None);
-    let first = print(&[red.clone()]).unwrap();
+    assert_eq!(print(std::slice::from_ref(&optional)), None);
+    let first = print(std::slice::from_ref(&red)).unwrap();
     assert_eq!(Some(&first), print(&[optional, red.clone()]).as_ref());
     let slower = gate("test", Some(1), "in /x/a.rs: 19s");
     assert_eq!(Some(&first), print(&[slower]).as_ref());

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::failure::ErrorClass;
+use crate::tick::{Hold, HoldScope};
 
 fn issue(text: &str) -> IssueId {
     IssueId::parse(text).unwrap()

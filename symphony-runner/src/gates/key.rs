@@ -57,8 +57,7 @@ pub(super) fn gate_keys(
         let mut digest = common.clone();
         add(&mut digest, gate.name.as_bytes());
         add(&mut digest, &json(&gate.command));
-        let bytes = digest.finalize();
-        bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        format!("{:x}", digest.finalize())
     };
     Ok(gates.iter().map(key).collect())
 }

@@ -10,6 +10,7 @@ mod ends;
 mod finish;
 #[cfg(test)]
 mod gates;
+#[cfg(test)]
 mod health;
 #[cfg(test)]
 mod issues;

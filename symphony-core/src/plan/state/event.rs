@@ -34,10 +34,6 @@ pub enum Confirmation {
 
 impl Confirmation {
     /// Says whether it is known.
-    #[expect(
-        clippy::trivially_copy_pass_by_ref,
-        reason = "the signature is serde's"
-    )]
     pub const fn is_confirmed(&self) -> bool {
         matches!(self, Self::Confirmed)
     }

@@ -87,9 +87,8 @@ impl PhaseRunEnd<'_> {
 pub const fn is_phase_complete(status: RunStatus, outcome: Option<&PhaseOutcome>) -> bool {
     match (status, outcome) {
         (RunStatus::Tampered | RunStatus::Cancelled, _)
-        | (_, Some(PhaseOutcome::Failed { .. })) => false,
+        | (_, Some(PhaseOutcome::Failed { .. }) | None) => false,
         (_, Some(PhaseOutcome::Complete | PhaseOutcome::Unconfirmed)) => true,
-        (_, None) => false,
     }
 }
 

@@ -36,7 +36,7 @@ pub(super) fn check_nodes(node: &Node) -> (Vec<Check>, Vec<CheckFault>) {
             }
             Ok(check) => checks.push(check),
             Err((field, line, message)) => {
-                faults.push((format!("[{index}]{field}"), line, message))
+                faults.push((format!("[{index}]{field}"), line, message));
             }
         }
     }

@@ -1,0 +1,142 @@
+//! Items of the inbox that are about no issue: plans, runs, holds, projects.
+
+use super::{InboxItem, InboxKind};
+use crate::Timestamp;
+use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
+use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
+use crate::plan::state::Choice;
+use crate::tick::{Hold, HoldScope, Reason};
+
+/// Returns the command that raises a cap, whose key the text of a reached cap ends with.
+pub(super) fn raise_cap(text: &str) -> String {
+    let key = text
+        .rsplit_once('(')
+        .map_or("spending", |(_, key)| key.trim_end_matches(')'));
+    format!("symphony config set {key} VALUE")
+}
+
+/// Returns the item of a plan's phase that awaits a decision.
+pub fn plan_item(
+    (plan, phase): (&PlanId, &PlanPhaseId),
+    project: &ProjectId,
+    error: &str,
+    since: Timestamp,
+) -> InboxItem {
+    let first = error.lines().next().unwrap_or_default();
+    let decide = |choice: &Choice| format!("symphony plan decide --plan {plan} {phase} {choice}");
+    let mut answers: Vec<String> = Choice::ALL.iter().map(decide).collect();
+    answers.push(format!("symphony plan status --plan {plan}"));
+    InboxItem {
+        key: format!("plan:{plan}:{phase}:{}", since.as_millisecond()),
+        kind: InboxKind::Plan,
+        project: Some(project.clone()),
+        issue: None,
+        title: String::new(),
+        since,
+        text: format!("phase {phase} of plan {plan} awaits a decision: {first}"),
+        answers,
+    }
+}
+
+/// Whose run left work in no commit.
+#[derive(Debug, Clone, Copy)]
+pub enum LeftBy<'a> {
+    /// An issue's, which has this title.
+    Issue(&'a IssueId, &'a str),
+    /// That of a plan's phase.
+    Phase(&'a PlanId, &'a PlanPhaseId),
+}
+
+/// Returns the item of a run that left work in no commit.
+pub fn left_behind_item(
+    run: &RunId,
+    project: &ProjectId,
+    by: LeftBy<'_>,
+    left: &[LeftBehind],
+    since: Timestamp,
+) -> InboxItem {
+    let mut answers = vec![format!("symphony runs show {run}")];
+    let is_nested = left.iter().any(|left| left.kind == LeftKind::Repository);
+    let (issue, title, text, absorb) = match by {
+        LeftBy::Issue(issue, title) => (
+            Some(issue.clone()),
+            title.to_owned(),
+            left_behind_text(left),
+            format!("symphony issue retry {issue} --absorb"),
+        ),
+        LeftBy::Phase(plan, phase) => (
+            None,
+            String::new(),
+            format!("phase {phase} of plan {plan}: {}", left_behind_text(left)),
+            format!("symphony plan retry --plan {plan} {phase} --absorb"),
+        ),
+    };
+    if is_nested {
+        answers.push(absorb);
+    }
+    InboxItem {
+        key: format!("left_behind:{run}"),
+        kind: InboxKind::LeftBehind,
+        project: Some(project.clone()),
+        issue,
+        title,
+        since,
+        text,
+        answers,
+    }
+}
+
+/// Returns the item of a hold.
+pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
+    let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
+    let (name, project, answers) = match &hold.scope {
+        HoldScope::Provider(name) => (format!("provider {name}"), None, resume.to_vec()),
+        HoldScope::Project(id) => {
+            let answers = vec![raise_cap(&hold.reason)];
+            (format!("project {id}"), Some(id.clone()), answers)
+        }
+        HoldScope::Gates(id) => {
+            let answers = vec![
+                "symphony doctor --gates".to_owned(),
+                "symphony resume".to_owned(),
+                "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
+            ];
+            (format!("gates of {id}"), Some(id.clone()), answers)
+        }
+        HoldScope::Everything => ("everything".to_owned(), None, resume.to_vec()),
+    };
+    let reason = Reason::Held {
+        scope: hold.scope.clone(),
+        until: hold.until,
+        why: hold.reason.clone(),
+    };
+    InboxItem {
+        key: format!("hold:{name}:{}", since.as_millisecond()),
+        kind: InboxKind::Hold,
+        project,
+        issue: None,
+        title: String::new(),
+        since,
+        text: reason.to_string(),
+        answers,
+    }
+}
+
+/// Returns the item of a project that nothing is dispatched for.
+pub fn project_item(
+    project: &ProjectId,
+    problem: &str,
+    answer: &str,
+    since: Timestamp,
+) -> InboxItem {
+    InboxItem {
+        key: format!("project:{project}:{problem}"),
+        kind: InboxKind::Project,
+        project: Some(project.clone()),
+        issue: None,
+        title: String::new(),
+        since,
+        text: problem.to_owned(),
+        answers: vec![answer.to_owned()],
+    }
+}
