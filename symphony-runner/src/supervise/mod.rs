@@ -57,6 +57,7 @@ pub(crate) use prompts::{
     PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
 };
 pub(crate) use set_up::SetUp;
+pub(crate) use settle::return_to_recorded_head;
 
 /// How long a full disk is waited for: what a run came to is known to its supervisor only, and nobody can start another one
 /// meanwhile.

@@ -3,7 +3,6 @@
 use super::broken::refuse_link;
 use super::remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
 use crate::error::WorkspaceError;
-use crate::failpoint::Failpoint;
 use crate::repository::Repository;
 
 impl Repository {
@@ -28,7 +27,6 @@ impl Repository {
         // a folder that git does not know is moved away when the worktree is made
         let worktree = self.registration_at(&path)?.is_some()
             && self.remove_folder(&request, &path, &mut rescues)?;
-        Failpoint::CleanRemoved.reach();
         let branch = self.settle_branch(&request, &mut rescues)?;
         if !worktree && branch == BranchOutcome::Absent {
             return Ok(None);

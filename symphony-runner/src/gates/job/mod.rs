@@ -28,7 +28,7 @@ use super::proof::{Proof, Proven};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::repository::open_repository;
-use crate::supervise::{AgentOutcome, Job};
+use crate::supervise::{AgentOutcome, Job, return_to_recorded_head};
 
 pub use start::check_pr;
 pub(crate) use start::start_gates;
@@ -150,6 +150,7 @@ async fn gates_of_pr(
         return Ok(GatesEnded::cancelled());
     };
     let head = commit_of(&pr)?;
+    finish_exit_handling(job, store, repository, &pr, &head).await?;
     let request = request(job, repository);
     let proof = Proof::of(request, head, job.config.gates.clone())?;
     let fresh = pr.gates_wait.fresh;
@@ -185,6 +186,29 @@ async fn gates_of_pr(
         }),
         hold,
     })
+}
+
+/// Does what the exit handling of the run that opened the pull request could not do because git died: a later try of the
+/// gates tries it again. Commits that a person made meanwhile are left alone.
+async fn finish_exit_handling(
+    job: &Job<'_>,
+    store: &StoreThread,
+    repository: &Repository,
+    pr: &PullRequest,
+    head: &CommitId,
+) -> Result<(), RunnerError> {
+    let Some(author) = pr.run.clone().filter(|_| !pr.gates_wait.fresh) else {
+        return Ok(());
+    };
+    let author = store.call(move |store| store.run(&author)).await??;
+    let class = author.error.map(|error| error.class);
+    if matches!(
+        class,
+        Some(ErrorClass::WorktreeFailed | ErrorClass::DiskFull)
+    ) {
+        return_to_recorded_head(job, repository, &pr.issue, head)?;
+    }
+    Ok(())
 }
 
 /// The probe of a base on which gates failed.

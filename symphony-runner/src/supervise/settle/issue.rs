@@ -82,6 +82,27 @@ async fn claimed_head(
     Ok(own.and_then(|claim| claim.head_commit))
 }
 
+/// Makes sure that an issue's branch is at the head that its pull request recorded: when git died in the exit handling of
+/// the run that opened it, work that came later is still on the branch, and a merge would be refused.
+///
+/// # Errors
+/// When git fails again: whoever asked tries again later.
+pub(crate) fn return_to_recorded_head(
+    job: &Job<'_>,
+    repository: &Repository,
+    issue: &IssueId,
+    head: &CommitId,
+) -> Result<(), RunnerError> {
+    let place = issue_workspace(repository, &job.config, issue)?;
+    let Some(worktree) = find_worktree(repository, &place)? else {
+        return Ok(());
+    };
+    if repository.branch_head(&place.branch)?.as_ref() == Some(head) {
+        return Ok(());
+    }
+    return_to_head(repository, &worktree, head.as_str())
+}
+
 /// What came after the pull request or the claim is not part of it: it goes to a rescue ref, the branch back to the
 /// recorded head.
 fn return_to_head(

@@ -14,6 +14,7 @@ use symphony_mcp::StoreThread;
 use symphony_store::PhaseFinish;
 use symphony_workspace::Repository;
 
+pub(crate) use self::issue::return_to_recorded_head;
 use self::issue::settle_issue;
 use self::plan_phase::settle_phase;
 use self::temporary::settle_temporary;
