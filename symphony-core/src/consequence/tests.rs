@@ -9,10 +9,7 @@ use super::*;
 use crate::agent::AgentType;
 use crate::contract::{ClaimState, PhaseClaim};
 use crate::id::{ClaimId, PrId, RunId};
-use crate::issue::{
-    AttemptCounts, Block, BlockedBy, BreakerTarget, IssueEvent, IssueState, IssueStatus, NextPhase,
-    Resolution, apply,
-};
+use crate::issue::{AttemptCounts, IssueEvent, IssueState, IssueStatus, apply, samples};
 use crate::log::LogEvent;
 use crate::run::RunStatus;
 
@@ -48,60 +45,6 @@ fn facts(state: IssueState) -> IssueFacts {
         claim: None,
         live_run: LiveRun::No,
     }
-}
-
-fn states() -> Vec<IssueState> {
-    let by = BlockedBy::Subtasks;
-    let reason = "r".to_owned();
-    vec![
-        IssueState::Backlog,
-        IssueState::Todo,
-        IssueState::InProgress,
-        IssueState::Review,
-        IssueState::Blocked(Block { by, reason }),
-        IssueState::Done,
-        IssueState::Cancelled,
-    ]
-}
-
-fn events() -> Vec<IssueEvent> {
-    let reason = || "r".to_owned();
-    vec![
-        IssueEvent::Queued,
-        IssueEvent::Reopened,
-        IssueEvent::Dispatched,
-        IssueEvent::PrCreated,
-        IssueEvent::ClaimSubmitted,
-        IssueEvent::PhaseAccepted {
-            next: NextPhase::Follows,
-        },
-        IssueEvent::PhaseAccepted {
-            next: NextPhase::None,
-        },
-        IssueEvent::RunReturned,
-        IssueEvent::HandedBack,
-        IssueEvent::AgentBlocked { reason: reason() },
-        IssueEvent::SubtasksOpened,
-        IssueEvent::SubtasksClosed,
-        IssueEvent::ReviewRejected,
-        IssueEvent::CapReached { reason: reason() },
-        IssueEvent::Tampered { reason: reason() },
-        IssueEvent::Merged,
-        IssueEvent::Finished,
-        IssueEvent::ReviewResumed,
-        IssueEvent::BreakerOpened {
-            to: BreakerTarget::Backlog,
-        },
-        IssueEvent::BreakerOpened {
-            to: BreakerTarget::Todo,
-        },
-        IssueEvent::Shelved,
-        IssueEvent::Cancelled,
-        IssueEvent::Closed {
-            resolution: Resolution::Done,
-            reason: reason(),
-        },
-    ]
 }
 
 fn words(effects: &[Effect]) -> String {
@@ -282,7 +225,7 @@ fn any_facts() -> impl Strategy<Value = IssueFacts> {
     let pulls = vec![None, Some(PrId::new(7))];
     let runs = vec![LiveRun::Yes, LiveRun::No];
     (
-        select(states()),
+        select(samples::states()),
         select(pulls),
         select(claims),
         select(runs),
@@ -315,7 +258,7 @@ proptest! {
     #[test]
     fn every_allowed_move_has_consistent_consequences(
         facts in any_facts(),
-        event in select(events()),
+        event in select(samples::events()),
         mover in select(vec![Mover::Other, Mover::Run]),
     ) {
         let expected = apply(&facts.state, &event);
@@ -347,7 +290,7 @@ proptest! {
             state.status() == IssueStatus::Done && facts.state.status() != IssueStatus::Done
         );
         // what was closed is not closed again, whatever follows
-        for next in events() {
+        for next in samples::events() {
             let Ok(second) = consequences_of_move(&later, &next, mover) else { continue };
             let again = second.iter().filter(|effect| closes(effect));
             for effect in again {

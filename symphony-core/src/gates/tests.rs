@@ -2,8 +2,7 @@
 
 use super::*;
 use crate::Timestamp;
-use crate::id::{IssueId, ProjectId};
-use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueState, Priority};
+use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueState, samples};
 use crate::outcome::FailureLimits;
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
 
@@ -184,24 +183,13 @@ fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
 }
 
 fn issue(state: IssueState, labels: &[&str], counts: (u32, u32)) -> Issue {
+    let counts = AttemptCounts {
+        consecutive_failures: counts.0,
+        total_runs: counts.1,
+    };
     Issue {
-        id: IssueId::parse("SYM-1").unwrap(),
-        project: ProjectId::parse("p").unwrap(),
-        title: "t".into(),
-        description: String::new(),
-        state,
-        priority: Priority::None,
-        size: None,
         labels: labels.iter().map(|&label| label.into()).collect(),
-        parent: None,
-        depends_on: vec![],
-        external_id: None,
-        created_at: Timestamp::UNIX_EPOCH,
-        updated_at: Timestamp::UNIX_EPOCH,
-        counts: AttemptCounts {
-            consecutive_failures: counts.0,
-            total_runs: counts.1,
-        },
+        ..samples::issue(state, counts)
     }
 }
 

@@ -3,6 +3,8 @@
 mod attributes;
 mod dependents;
 mod record;
+#[cfg(test)]
+pub(crate) mod samples;
 mod state;
 mod transfer;
 

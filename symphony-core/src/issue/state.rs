@@ -390,63 +390,7 @@ mod tests {
     use std::fmt::Write as _;
 
     use super::*;
-
-    fn states() -> Vec<IssueState> {
-        vec![
-            IssueState::Backlog,
-            IssueState::Todo,
-            IssueState::InProgress,
-            IssueState::Review,
-            blocked(BlockedBy::Subtasks, "s"),
-            blocked(BlockedBy::Agent, "a"),
-            IssueState::Done,
-            IssueState::Cancelled,
-        ]
-    }
-
-    fn events() -> Vec<IssueEvent> {
-        let reason = || "r".to_owned();
-        vec![
-            IssueEvent::Queued,
-            IssueEvent::Reopened,
-            IssueEvent::Dispatched,
-            IssueEvent::PrCreated,
-            IssueEvent::ClaimSubmitted,
-            IssueEvent::PhaseAccepted {
-                next: NextPhase::Follows,
-            },
-            IssueEvent::PhaseAccepted {
-                next: NextPhase::None,
-            },
-            IssueEvent::RunReturned,
-            IssueEvent::HandedBack,
-            IssueEvent::AgentBlocked { reason: reason() },
-            IssueEvent::SubtasksOpened,
-            IssueEvent::SubtasksClosed,
-            IssueEvent::ReviewRejected,
-            IssueEvent::CapReached { reason: reason() },
-            IssueEvent::Tampered { reason: reason() },
-            IssueEvent::Merged,
-            IssueEvent::Finished,
-            IssueEvent::ReviewResumed,
-            IssueEvent::BreakerOpened {
-                to: BreakerTarget::Backlog,
-            },
-            IssueEvent::BreakerOpened {
-                to: BreakerTarget::Todo,
-            },
-            IssueEvent::Shelved,
-            IssueEvent::Cancelled,
-            IssueEvent::Closed {
-                resolution: Resolution::Done,
-                reason: reason(),
-            },
-            IssueEvent::Closed {
-                resolution: Resolution::Cancelled,
-                reason: reason(),
-            },
-        ]
-    }
+    use crate::issue::samples::{events, states};
 
     fn short(state: &IssueState) -> String {
         state.block().map_or_else(

@@ -5,30 +5,11 @@ use proptest::sample::select;
 
 use super::*;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
-use crate::issue::{Block, BlockedBy, IssueState, NextPhase, Priority, apply};
+use crate::issue::{Block, BlockedBy, IssueState, NextPhase, apply, samples};
 use crate::run::{Fence, ProtectionLevel, RunTarget};
 use crate::spending::CapAmount;
 
 mod phases;
-
-fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
-    Issue {
-        id: IssueId::parse("SYM-1").unwrap(),
-        project: ProjectId::parse("p").unwrap(),
-        title: "t".into(),
-        description: String::new(),
-        state,
-        priority: Priority::None,
-        size: None,
-        labels: vec![],
-        parent: None,
-        depends_on: vec![],
-        external_id: None,
-        created_at: Timestamp::UNIX_EPOCH,
-        updated_at: Timestamp::UNIX_EPOCH,
-        counts,
-    }
-}
 
 fn run(agent: AgentType, moved_issue: bool) -> Run {
     let id = IssueId::parse("SYM-1").unwrap();
@@ -96,7 +77,7 @@ fn route(row: Row) -> String {
         consecutive_failures: row.counts.0,
         total_runs: row.counts.1,
     };
-    let (issue, mut run) = (issue(row.state, counts), run(row.agent, row.moved));
+    let (issue, mut run) = (samples::issue(row.state, counts), run(row.agent, row.moved));
     run.phase = row.phase.map(|name| PhaseName::parse(name).unwrap());
     if run.phase.is_some() && run.target.is_review() {
         run.target = RunTarget::Claim(issue.id.clone(), ClaimId::new(1));
@@ -418,22 +399,6 @@ fn every_end_has_its_route() {
     }
 }
 
-fn states() -> impl Strategy<Value = IssueState> {
-    let blocked = IssueState::Blocked(Block {
-        by: BlockedBy::Agent,
-        reason: "r".into(),
-    });
-    select(vec![
-        IssueState::Backlog,
-        IssueState::Todo,
-        IssueState::InProgress,
-        IssueState::Review,
-        blocked,
-        IssueState::Done,
-        IssueState::Cancelled,
-    ])
-}
-
 fn agents() -> impl Strategy<Value = AgentType> {
     let mut agents = AgentType::SHIPPED.to_vec();
     agents.push(AgentType::Wizard);
@@ -444,7 +409,7 @@ proptest! {
     /// Whatever a human did to the issue meanwhile, the end of its run can be written; and the counts move by the rules.
     #[test]
     fn every_end_can_be_written(
-        state in states(),
+        state in select(samples::states()),
         agent in agents(),
         status in select(RunStatus::ALL.iter().copied().filter(|s| !s.is_live()).collect::<Vec<_>>()),
         class in proptest::option::of(select(ErrorClass::ALL.to_vec())),
@@ -460,7 +425,7 @@ proptest! {
             total_runs: failures + more_runs,
         };
         let intake = agent == AgentType::Intake;
-        let (issue, run) = (issue(state, counts), run(agent, moved));
+        let (issue, run) = (samples::issue(state, counts), run(agent, moved));
         let limits = FailureLimits {
             breaker_target: if to_todo { BreakerTarget::Todo } else { BreakerTarget::Backlog },
             ..LIMITS
