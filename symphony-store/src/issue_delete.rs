@@ -203,7 +203,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue and cut what only names it.
-const REMOVAL: [&str; 22] = [
+const REMOVAL: [&str; 23] = [
     "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE learning SET issue = NULL WHERE issue = ?1",
     "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",
@@ -219,6 +219,7 @@ const REMOVAL: [&str; 22] = [
     "INSERT INTO setting (key, value) SELECT 'fence_floor', max(fence) FROM run WHERE issue = ?1 HAVING max(fence) IS NOT NULL
      ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
     "DELETE FROM phase_claim WHERE issue = ?1",
+    "DELETE FROM gate_failure WHERE issue = ?1",
     "DELETE FROM run WHERE issue = ?1",
     "DELETE FROM pull_request WHERE issue = ?1",
     "DELETE FROM comment WHERE issue = ?1",
@@ -235,4 +236,43 @@ fn remove_rows(tx: &Transaction<'_>, id: &IssueId) -> Result<(), StoreError> {
         tx.execute(sql, params![id.as_str()])?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::open::Store;
+
+    /// What names another issue is refused or detached before, and no run of an issue is a plan's.
+    const ELSEWHERE: [&str; 4] = [
+        "issue.parent",
+        "issue_dependency.depends_on",
+        "plan_outcome.run",
+        "plan_phase.run",
+    ];
+
+    #[test]
+    fn whatever_refers_to_a_deleted_row_is_removed_or_cut() {
+        let store = Store::open_in_memory().unwrap();
+        let sql = r#"SELECT m.name, f."from" FROM sqlite_schema m JOIN pragma_foreign_key_list(m.name) f
+            WHERE m.type = 'table' AND f."table" IN ('issue', 'run', 'pull_request', 'phase_claim')"#;
+        let mut statement = store.conn.prepare(sql).unwrap();
+        let references: Vec<(String, String)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert!(references.len() > 20, "{references:?}");
+        for (table, column) in references {
+            let removed = format!("DELETE FROM {table} WHERE");
+            let cut = format!("UPDATE {table} SET {column} = NULL");
+            assert!(
+                ELSEWHERE.contains(&format!("{table}.{column}").as_str())
+                    || REMOVAL
+                        .iter()
+                        .any(|sql| sql.starts_with(&removed) || sql.starts_with(&cut)),
+                "{table}.{column} keeps its issue from being deleted"
+            );
+        }
+    }
 }

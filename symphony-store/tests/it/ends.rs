@@ -5,9 +5,11 @@ use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{DependentsFate, IssueEvent, IssueStatus, Resolution};
 use symphony_core::pull_request::PrState;
 use symphony_core::run::RunStatus;
-use symphony_store::{AuditRequest, EndedIssue, IssueEnd, Links, NewIssue, Store, StoreError};
+use symphony_store::{EndedIssue, IssueEnd, Links, NewIssue, Store, StoreError};
 
-use crate::support::{add, by, finish, human, new_issue, new_pr, store, system, worker};
+use crate::support::{
+    add, assert_sound, by, finish, human, new_issue, new_pr, store, system, worker,
+};
 
 fn close(store: &mut Store, id: &IssueId, dependents: DependentsFate) -> EndedIssue {
     let reason = "not wanted any more".to_owned();
@@ -45,11 +47,6 @@ fn open_pr(store: &mut Store, issue: &IssueId) -> PrId {
 
 fn status(store: &Store, id: &IssueId) -> IssueStatus {
     store.issue(id).unwrap().state.status()
-}
-
-fn assert_sound(store: &mut Store) {
-    let found = store.audit(&AuditRequest::default()).unwrap();
-    assert!(found.is_empty(), "{found:#?}");
 }
 
 #[test]

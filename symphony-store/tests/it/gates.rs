@@ -4,14 +4,19 @@ use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::id::{IssueId, PrId};
-use symphony_core::issue::{BlockedBy, CommentAuthor, FindingKind, IssueEvent, IssueStatus};
+use symphony_core::issue::{
+    BlockedBy, CommentAuthor, DependentsFate, FindingKind, IssueEvent, IssueStatus,
+};
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
-use symphony_store::{ClaimLimits, ClaimRefusal, GatePass, GatesAtEnd, GatesFound, NewHold, Store};
+use symphony_store::{
+    ClaimLimits, ClaimRefusal, GatePass, GatesAtEnd, GatesFound, IssueEnd, Links, NewHold, Store,
+};
 
 use crate::support::{
-    LIMITS, add, at, by, finish, human, new_pr, project, request, store, system, try_claim, worker,
+    LIMITS, add, assert_sound, at, by, finish, human, new_pr, project, request, store, system,
+    try_claim, worker,
 };
 
 fn ran(commit: &str, passed: bool) -> GatesFound {
@@ -337,4 +342,23 @@ fn what_passed_is_remembered_for_a_week_and_by_its_digest_only() {
     assert_eq!(known(&store, 11 + week), [""; 0]);
     // one from the future was recorded before the clock was set back
     assert_eq!(known(&store, 9), [""; 0]);
+}
+
+#[test]
+fn an_issue_whose_gates_failed_can_be_deleted() {
+    let mut store = store();
+    let (issue, pr) = in_review(&mut store, "r1", "c1");
+    let run = gates_run(&mut store, "g1", &issue, pr).unwrap();
+    end_gates(&mut store, &run, ran("c1", false));
+    let end = IssueEnd {
+        event: IssueEvent::Cancelled,
+        comment: None,
+        dependents: DependentsFate::Keep,
+    };
+    store.end_issue(&human(6), &issue, &end).unwrap();
+    store
+        .delete_issue(&human(7), &issue, Links::Refuse)
+        .unwrap();
+    assert!(store.issue(&issue).is_err());
+    assert_sound(&mut store);
 }

@@ -9,8 +9,8 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::StartRun;
 use symphony_store::{
-    Actor, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd, NewIssue, NewPhaseClaim,
-    NewProject, NewPullRequest, RunFinish, RunKey, Store,
+    Actor, AuditRequest, ClaimLimits, ClaimRefusal, ClaimRequest, Context, GatesAtEnd, NewIssue,
+    NewPhaseClaim, NewProject, NewPullRequest, RunFinish, RunKey, Store,
 };
 
 pub(crate) const LIMITS: FailureLimits = FailureLimits {
@@ -170,4 +170,10 @@ pub(crate) fn new_claim(store: &Store, issue: &IssueId) -> NewPhaseClaim {
         skip_to: None,
         next_phase: Some(PhaseName::parse("architecture").unwrap()),
     }
+}
+
+/// The audit finds nothing.
+pub(crate) fn assert_sound(store: &mut Store) {
+    let found = store.audit(&AuditRequest::default()).unwrap();
+    assert!(found.is_empty(), "{found:#?}");
 }
