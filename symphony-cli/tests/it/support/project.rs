@@ -68,7 +68,7 @@ pub(crate) struct Project {
     home: PathBuf,
     variables: Vec<(String, String)>,
     base_config: OnceLock<Value>,
-    _folder: TempDir,
+    folder: TempDir,
     #[cfg(feature = "real-cli")]
     elsewhere: Vec<TempDir>,
 }
@@ -120,7 +120,7 @@ impl Project {
             home,
             variables: Vec::new(),
             base_config: OnceLock::new(),
-            _folder: folder,
+            folder,
             #[cfg(feature = "real-cli")]
             elsewhere: Vec::new(),
         };
@@ -397,6 +397,11 @@ impl Drop for Project {
     fn drop(&mut self) {
         // a test that failed leaves its agents at work
         kill_all_at_home(&self.home);
+        // and what is there to look at, where that is wanted
+        if std::thread::panicking() && std::env::var_os("SYMPHONY_TEST_KEEP").is_some() {
+            self.folder.disable_cleanup(true);
+            println!("kept: {}", self.beside.display());
+        }
     }
 }
 
