@@ -1,6 +1,6 @@
 //! Documents that a pure crate is run on: a JSON file, or standard input.
 
-use std::io::{Read as _, Write as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
@@ -96,17 +96,17 @@ pub(crate) fn export(app: &App, file: &Path, text: &str, what: &str) -> anyhow::
         return app.out.write_raw(text.as_bytes());
     }
     let path = app.surroundings.current.join(file);
-    write_whole(&path, text).with_context(|| format!("write {}", path.display()))?;
+    write(&path, text).with_context(|| format!("write {}", path.display()))?;
     app.out
         .note(&format!("Exported {what} to {}.", path.display()));
     Ok(())
 }
 
-/// Writes beside and renames: what was there is whole until the new file is.
+/// Writes what was asked for into a file, in a folder that is there.
 ///
 /// # Errors
 /// When the file can not be written.
-fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path
         .parent()
         .filter(|folder| !folder.as_os_str().is_empty());
@@ -115,8 +115,5 @@ fn write_whole(path: &Path, text: &str) -> std::io::Result<()> {
         let what = format!("there is no folder {}", folder.display());
         return Err(std::io::Error::new(std::io::ErrorKind::NotFound, what));
     }
-    let mut file = tempfile::NamedTempFile::new_in(folder)?;
-    file.write_all(text.as_bytes())?;
-    file.persist(path).map_err(|error| error.error)?;
-    Ok(())
+    symphony_workspace::write_whole(path, text)
 }

@@ -1,6 +1,6 @@
 //! The files of a run (spec: lifecycle, "Files of a run").
 
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -180,19 +180,10 @@ fn remove_if_empty(folder: &Path) -> Result<(), RunnerError> {
     }
 }
 
-/// Writes a file that only the user may read, whole or not at all for a reader that comes later.
+/// Writes a file that only the user may read, whole or not at all.
 pub(crate) fn write_private(path: &Path, text: &str) -> Result<(), RunnerError> {
-    use std::io::Write as _;
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(path)?;
-        file.write_all(text.as_bytes())
-    };
-    write().map_err(|error| RunnerError::io("write", path, error))
+    symphony_workspace::write_private(path, text)
+        .map_err(|error| RunnerError::io("write", path, error))
 }
 
 /// Most of a file of a run that is looked through: logs are kept to this size.

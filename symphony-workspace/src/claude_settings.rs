@@ -8,7 +8,7 @@ use jsonc_parser::cst::{CstInputValue, CstRootNode};
 use crate::config_file::{json_options, parse_text};
 use crate::error::WorkspaceError;
 use crate::plan_file::read_text_file;
-use crate::whole_file::{Existing, write_whole};
+use crate::whole_file::write_whole;
 
 /// The file, in the project's folder.
 pub const CLAUDE_SETTINGS: &str = ".claude/settings.json";
@@ -51,8 +51,7 @@ pub fn install_statusline(
         fs::create_dir_all(folder)
             .map_err(|source| WorkspaceError::io("make the folder", folder, source))?;
     }
-    write_whole(&path, &after, Existing::Replace)
-        .map_err(|source| WorkspaceError::io("write", &path, source))?;
+    write_whole(&path, &after).map_err(|source| WorkspaceError::io("write", &path, source))?;
     Ok((path, StatuslineInstall::Written))
 }
 

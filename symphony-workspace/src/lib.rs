@@ -59,6 +59,7 @@ pub use repository::{
     RepositoryOptions, discover,
 };
 pub use secrets::{CopiedLeak, SecretFinder, SecretLeak, SecretName, SecretScan};
+pub use whole_file::{write_private, write_whole};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,
     Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest, WorktreeState,

@@ -151,21 +151,8 @@ fn keep_config(folder: &Path, project: &str, root: &Path) -> Result<(), RunnerEr
         return Ok(());
     }
     let to = folder.join(config_name(project));
-    let part = folder.join(format!(
-        "{}{PARTIAL}{}",
-        config_name(project),
-        std::process::id()
-    ));
-    let copied = fs::read_to_string(&from)
-        .map_err(|error| RunnerError::io("read", &from, error))
-        .and_then(|text| crate::paths::write_private(&part, &text))
-        .and_then(|()| {
-            fs::rename(&part, &to).map_err(|error| RunnerError::io("write", &to, error))
-        });
-    if copied.is_err() {
-        let _left = fs::remove_file(&part);
-    }
-    copied
+    let text = fs::read_to_string(&from).map_err(|error| RunnerError::io("read", &from, error))?;
+    crate::paths::write_private(&to, &text)
 }
 
 /// Writes a backup under another name, checks it, renames it, and removes those that are not kept any more.

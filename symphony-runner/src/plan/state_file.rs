@@ -1,11 +1,12 @@
 //! `.symphony-state.json`: a picture of the plan that changed last, for people and scripts (spec: plan, "State file").
 
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use symphony_core::id::PlanId;
 use symphony_core::plan::state_file::{MANAGED_BY, STATE_FILE, StateFile, StateHeader};
 use symphony_store::{PlanRecord, Project, Store};
+use symphony_workspace::write_whole;
 
 use super::lock::plans_folder;
 use crate::error::RunnerError;
@@ -53,12 +54,7 @@ fn write(root: &Path, record: &PlanRecord) -> Result<(), RunnerError> {
     let text = state
         .render()
         .map_err(|error| failed(std::io::Error::other(error)))?;
-    let mut file = tempfile::NamedTempFile::new_in(root).map_err(failed)?;
-    file.write_all(text.as_bytes())
-        .and_then(|()| file.as_file().sync_all())
-        .map_err(failed)?;
-    file.persist(&path).map_err(|error| failed(error.error))?;
-    Ok(())
+    write_whole(&path, text).map_err(failed)
 }
 
 /// Refuses to begin where a skill keeps a state of its own: its file would be lost.

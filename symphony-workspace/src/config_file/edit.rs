@@ -15,7 +15,7 @@ use symphony_core::config::{ConfigProblem, FileRole, KeyPath, ProblemKind, Segme
 use super::error::ConfigFileError;
 use super::load::{check_text, read_text};
 use super::text::options;
-use crate::whole_file::{Existing, write_whole};
+use crate::whole_file::write_whole;
 
 /// What [`set`] changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,7 +145,7 @@ fn write(path: &Path, before: Option<&str>, after: &str) -> Result<(), ConfigFil
             path: path.to_path_buf(),
         });
     }
-    write_whole(path, after, Existing::Replace).map_err(failed)
+    write_whole(path, after).map_err(failed)
 }
 
 /// Returns the text with the value set, or the problems that it would have beyond today's.

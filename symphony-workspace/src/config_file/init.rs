@@ -8,7 +8,7 @@ use symphony_core::config::InitFile;
 use super::error::ConfigFileError;
 use super::load::read_text;
 use super::lookup::CONFIG_FILE_NAME;
-use crate::whole_file::{Existing, write_whole};
+use crate::whole_file::{write_new, write_whole};
 
 /// Writes the commented file into a project's root, and returns its path.
 ///
@@ -16,7 +16,7 @@ use crate::whole_file::{Existing, write_whole};
 /// [`ConfigFileError::Exists`] when there is one already, which is never touched.
 pub fn write_init(root: &Path, file: &InitFile) -> Result<PathBuf, ConfigFileError> {
     let path = root.join(CONFIG_FILE_NAME);
-    match write_whole(&path, &file.render(), Existing::Refuse) {
+    match write_new(&path, file.render()) {
         Ok(()) => Ok(path),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             Err(ConfigFileError::Exists { path })
@@ -39,7 +39,7 @@ pub fn rewrite_init(
     if read_text(&path)?.as_deref() != Some(before.render().as_str()) {
         return Ok(false);
     }
-    write_whole(&path, &after.render(), Existing::Replace)
+    write_whole(&path, after.render())
         .map(|()| true)
         .map_err(|source| ConfigFileError::Write { path, source })
 }

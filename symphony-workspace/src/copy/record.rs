@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -11,6 +11,7 @@ use super::patterns::matching_files;
 use crate::error::WorkspaceError;
 use crate::git::fields;
 use crate::repository::Repository;
+use crate::whole_file::write_private;
 use crate::worktree::{Worktree, WorktreeKey};
 
 impl Repository {
@@ -43,17 +44,14 @@ impl Repository {
     ) -> Result<(), WorkspaceError> {
         let path = self.record_path(key);
         let folder = self.common_dir().join("symphony/copied");
-        let write = || -> std::io::Result<()> {
-            fs::create_dir_all(&folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-            for copied in copied {
-                file.write_all(copied.as_os_str().as_bytes())?;
-                file.write_all(&[0])?;
-            }
-            file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|source| WorkspaceError::io("write", &path, source))
+        let mut record = Vec::new();
+        for copied in copied {
+            record.extend_from_slice(copied.as_os_str().as_bytes());
+            record.push(0);
+        }
+        fs::create_dir_all(&folder)
+            .and_then(|()| write_private(&path, record))
+            .map_err(|source| WorkspaceError::io("write", &path, source))
     }
 
     /// Forgets a removed worktree's record.

@@ -9,7 +9,7 @@ use symphony_core::identity::Marker;
 
 use crate::error::WorkspaceError;
 use crate::repository::discover;
-use crate::whole_file::{Existing, write_whole};
+use crate::whole_file::write_whole;
 
 /// The marker beside the folders of runs.
 const BESIDE_RUNS: &str = ".symphony/installation.json";
@@ -65,8 +65,7 @@ fn in_git_dir(root: &Path) -> Option<PathBuf> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
-    write_whole(path, text, Existing::Replace)
-        .map_err(|source| WorkspaceError::io("write", path, source))
+    write_whole(path, text).map_err(|source| WorkspaceError::io("write", path, source))
 }
 
 fn read(path: &Path) -> Option<Marker> {

@@ -4,13 +4,14 @@
 //! worktree compare with the same record, so that what the first one left does not become usual for the second.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use symphony_core::left_behind::Baseline;
 
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
+use crate::whole_file::write_private;
 use crate::worktree::{Worktree, WorktreeKey};
 
 impl Repository {
@@ -42,14 +43,10 @@ impl Repository {
         }
         let path = self.baseline_path(worktree.key());
         let folder = self.common_dir().join("symphony/baseline");
-        let write = || -> std::io::Result<()> {
-            fs::create_dir_all(&folder)?;
-            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-            file.write_all(&serde_json::to_vec(&new)?)?;
-            file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|source| WorkspaceError::io("write", &path, source))
+        fs::create_dir_all(&folder)
+            .and_then(|()| Ok(serde_json::to_vec(&new)?))
+            .and_then(|record| write_private(&path, record))
+            .map_err(|source| WorkspaceError::io("write", &path, source))
     }
 
     /// Returns the record of a worktree; none when no agent has worked there yet, or the record is damaged.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -14,6 +14,7 @@ use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, clear_lock, fields, note_shared_locks};
 use crate::repository::{BranchName, Repository};
+use crate::whole_file::write_private;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Move {
@@ -55,14 +56,10 @@ impl Repository {
             to: to.clone(),
             checkout: checkout.to_owned(),
         };
-        let write = || -> std::io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(self.common_dir())?;
-            file.write_all(&serde_json::to_vec(&note)?)?;
-            file.as_file().sync_all()?;
-            file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|source| WorkspaceError::io("write", &path, source))?;
+        serde_json::to_vec(&note)
+            .map_err(std::io::Error::from)
+            .and_then(|record| write_private(&path, record))
+            .map_err(|source| WorkspaceError::io("write", &path, source))?;
         Ok(Note { path })
     }
 

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::read::{PLAN_BYTES_MAX, open_regular, read_text, read_text_file};
 use crate::error::WorkspaceError;
-use crate::whole_file::{Existing, write_whole};
+use crate::whole_file::{write_new, write_whole};
 
 /// How long a change waits for others; each takes milliseconds, so that a longer wait means one that was stopped.
 pub const STATE_LOCK_WAIT_MAX: Duration = Duration::from_secs(30);
@@ -36,7 +36,7 @@ pub fn read_state_file(path: &Path) -> Result<String, WorkspaceError> {
 /// # Errors
 /// When it can not be written.
 pub fn create_state_file(path: &Path, text: &str) -> Result<bool, WorkspaceError> {
-    match write_whole(path, text, Existing::Refuse) {
+    match write_new(path, text) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(false),
         Err(source) => Err(WorkspaceError::io("write", path, source)),
@@ -49,8 +49,7 @@ pub fn create_state_file(path: &Path, text: &str) -> Result<bool, WorkspaceError
 /// # Errors
 /// When it can not be written.
 pub fn write_state_file(path: &Path, text: &str) -> Result<(), WorkspaceError> {
-    write_whole(path, text, Existing::Replace)
-        .map_err(|source| WorkspaceError::io("write", path, source))
+    write_whole(path, text).map_err(|source| WorkspaceError::io("write", path, source))
 }
 
 /// A state file that nobody else changes while this value lives.

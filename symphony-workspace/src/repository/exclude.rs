@@ -1,10 +1,11 @@
 //! Symphony's own files stay out of `git status` without a change to the project.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 
 use super::open::Repository;
 use crate::error::WorkspaceError;
+use crate::whole_file::write_whole;
 
 /// Line above the entries.
 const HEADING: &str = "# Symphony's own files";
@@ -63,16 +64,7 @@ impl Repository {
         };
         fs::create_dir_all(&folder)
             .map_err(|source| WorkspaceError::io("create the folder", &folder, source))?;
-        let write = || -> std::io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&folder)?;
-            file.write_all(new.as_bytes())?;
-            if let Ok(meta) = fs::metadata(&path) {
-                file.as_file().set_permissions(meta.permissions())?;
-            }
-            file.persist(&path).map_err(|error| error.error)?;
-            Ok(())
-        };
-        write().map_err(|source| WorkspaceError::io("write", &path, source))?;
+        write_whole(&path, new).map_err(|source| WorkspaceError::io("write", &path, source))?;
         Ok(true)
     }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
-use crate::whole_file::{Existing, write_whole};
+use crate::whole_file::write_whole;
 
 impl Repository {
     /// Leads worktrees that were moved together with the repository, which was at `from`, to it again.
@@ -68,6 +68,5 @@ fn read_path(file: &Path) -> Option<PathBuf> {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
-    write_whole(path, text, Existing::Replace)
-        .map_err(|source| WorkspaceError::io("write", path, source))
+    write_whole(path, text).map_err(|source| WorkspaceError::io("write", path, source))
 }
