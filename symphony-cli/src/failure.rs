@@ -14,6 +14,7 @@ use owo_colors::OwoColorize as _;
 use symphony_core::config::ConfigProblem;
 use symphony_core::identity::IdentityProblem;
 use symphony_core::issue::IssueStatus;
+use symphony_core::nearest::nearest;
 use symphony_mcp::McpError;
 use symphony_runner::RunnerError;
 use symphony_runner::output::neutralised;
@@ -92,6 +93,18 @@ impl fmt::Display for Stop {
 }
 
 impl Error for Stop {}
+
+/// Returns a hint with the name that was probably meant before what lists them all.
+pub(crate) fn did_you_mean<'a>(
+    found: &str,
+    names: impl IntoIterator<Item = &'a str>,
+    listing: &str,
+) -> String {
+    match nearest(found, names) {
+        Some(name) => format!("did you mean `{name}`? {listing}"),
+        None => listing.to_owned(),
+    }
+}
 
 /// Writes an error to standard error and returns the exit code that belongs to it.
 pub(crate) fn report(error: &anyhow::Error) -> ExitCode {

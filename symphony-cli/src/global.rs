@@ -1,5 +1,6 @@
 //! Flags of every command.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
@@ -56,6 +57,35 @@ pub(crate) struct GlobalArgs {
 }
 
 impl GlobalArgs {
+    /// Reads the flags that say which project is meant out of arguments that are not parsed yet; what follows `--` is text.
+    pub(crate) fn naming_the_place(arguments: &[OsString]) -> Self {
+        let end = arguments.iter().position(|argument| argument == "--");
+        let arguments = arguments
+            .get(..end.unwrap_or(arguments.len()))
+            .unwrap_or_default();
+        let value = |short: Option<&str>, long: &str| {
+            arguments.iter().enumerate().find_map(|(at, argument)| {
+                let text = argument.to_str()?;
+                if text == long || Some(text) == short {
+                    return arguments.get(at + 1).map(PathBuf::from);
+                }
+                let joined = text
+                    .strip_prefix(long)
+                    .and_then(|rest| rest.strip_prefix('='));
+                let attached = short.and_then(|short| text.strip_prefix(short));
+                joined.or(attached).map(PathBuf::from)
+            })
+        };
+        Self {
+            directory: value(Some("-C"), "--directory"),
+            config: value(None, "--config"),
+            json: false,
+            quiet: false,
+            verbose: 0,
+            color: String::new(),
+        }
+    }
+
     /// Returns the choice of colours for all of the process.
     pub(crate) fn colours(&self) -> anstream::ColorChoice {
         match self.color.as_str() {

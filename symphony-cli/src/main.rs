@@ -20,6 +20,7 @@ mod question;
 mod reap;
 mod root;
 mod shipped;
+mod standstill;
 mod trial;
 mod value;
 mod view;

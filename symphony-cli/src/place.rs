@@ -194,6 +194,15 @@ impl Session {
     }
 }
 
+/// Returns the prefix of the issues of the project here. Arguments are parsed before the surroundings are known, so this
+/// reads the few that name them by itself; none when there is no project, which the command then says.
+pub(crate) fn prefix_here() -> Option<String> {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let surroundings = Surroundings::read(&GlobalArgs::naming_the_place(&arguments)).ok()?;
+    let project = surroundings.session().ok()?.project;
+    Some(project.prefix)
+}
+
 /// The error for a repository that Symphony does not know.
 pub(crate) fn not_set_up(installation: &Installation) -> Stop {
     Stop::new(

@@ -118,7 +118,7 @@ impl Command {
             Self::Init(args) => args.run(app)?,
             Self::Doctor(args) => args.run(app)?,
             Self::Tick(args) => return args.run(app).map(ExitCode::from),
-            Self::Run(args) => args.run(app)?,
+            Self::Run(args) => return args.run(app).map(ExitCode::from),
             Self::Status(args) => args.run(app)?,
             Self::Explain(args) => args.run(app)?,
             Self::Inbox(args) => args.run(app)?,
@@ -164,7 +164,7 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         print_statusline();
         return Exit::Done.into();
     }
-    let cli = match Cli::try_parse_from(arguments) {
+    let cli = match Cli::try_parse_from(asking_for_help(arguments)) {
         Ok(cli) => cli,
         Err(error) => {
             // a reader that went away is no error, and there is nobody else to tell
@@ -183,6 +183,24 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(code) => code,
         Err(error) => report(&error),
     }
+}
+
+/// Turns `symphony help COMMAND` into `symphony COMMAND --help`, which is where the help of a command is; global flags may
+/// come before it.
+fn asking_for_help(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(flag) = arguments.get(at).and_then(|argument| argument.to_str()) {
+        at += match flag {
+            "-C" | "--directory" | "--config" | "--color" => 2,
+            _ if flag.starts_with('-') => 1,
+            _ => break,
+        };
+    }
+    if arguments.get(at).is_some_and(|word| word == "help") {
+        arguments.remove(at);
+        arguments.push("--help".into());
+    }
+    arguments
 }
 
 /// Starts the log on standard error: warnings, and more with `-v`; `SYMPHONY_LOG` says it in detail.

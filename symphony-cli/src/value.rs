@@ -10,6 +10,7 @@ use symphony_core::id::{IdError, IssueId, PrId};
 use symphony_core::issue::TEXT_BYTES_MAX;
 
 use crate::failure::{Exit, Stop};
+use crate::place::prefix_here;
 
 /// Parses a name of a closed set; help and completions list the set.
 pub(crate) fn named<T: Clone + Send + Sync + 'static>(
@@ -19,12 +20,26 @@ pub(crate) fn named<T: Clone + Send + Sync + 'static>(
     PossibleValuesParser::new(names).try_map(move |text| parse(&text))
 }
 
-/// Parses an issue's identifier, in either case.
+/// Parses an issue's identifier, in either case; a number alone is an issue of the project here.
 pub(crate) fn issue_id(text: &str) -> Result<IssueId, IdError> {
+    let number = text.strip_prefix('#').unwrap_or(text);
+    if !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && let Some(prefix) = prefix_here()
+    {
+        return issue_of(&prefix, number).map_err(|error| IdError {
+            found: text.to_owned(),
+            ..error
+        });
+    }
     IssueId::parse(text.to_ascii_uppercase()).map_err(|error| IdError {
         found: text.to_owned(),
         ..error
     })
+}
+
+fn issue_of(prefix: &str, number: &str) -> Result<IssueId, IdError> {
+    IssueId::parse(format!("{prefix}-{}", number.trim_start_matches('0')))
 }
 
 /// A pull request, by its number or by its issue.
@@ -126,6 +141,14 @@ mod tests {
             ("x y", None),
         ] {
             assert_eq!(text.parse::<PrReference>().ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_is_an_issue_of_the_project() {
+        for (number, expected) in [("1", Some("SYM-1")), ("007", Some("SYM-7")), ("0", None)] {
+            let found = issue_of("SYM", number).ok();
+            assert_eq!(found.as_ref().map(IssueId::as_str), expected, "{number}");
         }
     }
 

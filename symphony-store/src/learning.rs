@@ -3,7 +3,7 @@
 //! A learning is never changed or removed; it is retired and restored (`learning_use`). What ranking reads of it lies
 //! in a table of its own, made here when it is recorded (`learning_rank`).
 
-use rusqlite::{Connection, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::{
     CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
@@ -225,6 +225,26 @@ impl Store {
             append(tx, context, about, &LogEvent::LearningAdded { learning })?;
             load_learning(tx, new.id.as_str())
         })
+    }
+
+    /// Returns the learning of a project that says exactly this, spaces at its ends apart.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn same_learning(
+        &self,
+        project: &ProjectId,
+        pattern: &str,
+    ) -> Result<Option<LearningRecord>, StoreError> {
+        let id: Option<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM learning WHERE project = ?1 AND trim(pattern) = trim(?2)
+                 ORDER BY retired, created_at LIMIT 1",
+            )?
+            .query_row([project.as_str(), pattern], |row| row.get(0))
+            .optional()?;
+        id.map(|id| load_learning(&self.conn, &id)).transpose()
     }
 
     /// Returns a learning.

@@ -73,6 +73,14 @@ pub(crate) fn of_project(
 }
 
 impl Store {
+    /// Returns what a project's runs spent today (UTC).
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn spent_today(&self, project: &ProjectId, now: Timestamp) -> Result<Spent, StoreError> {
+        Ok(of_project(&self.conn, project, now)?.1)
+    }
+
     /// Returns what is recorded as spent by a run and by all that shares a cap with it.
     ///
     /// # Errors

@@ -1,12 +1,13 @@
 //! `symphony run`: ticks in a loop, at once when a run ends.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::RunId;
+use symphony_core::id::{IssueId, RunId};
 use symphony_core::tick::Reason;
 use symphony_runner::cancel::end_run;
 use symphony_runner::installation::Installation;
@@ -14,11 +15,13 @@ use symphony_runner::tick::{TickOptions, TickOutcome, tick};
 use symphony_store::Store;
 
 use crate::app::App;
+use crate::failure::Exit;
 use crate::interrupt::Interrupts;
 use crate::output::plural;
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
+use crate::standstill::{open_breakers, standstill};
 use crate::view::TickView;
 
 /// Time between two looks at the runs.
@@ -49,11 +52,16 @@ struct TickEvent<'a> {
 }
 
 impl RunArgs {
-    pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
+    pub(crate) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let installation = app.surroundings.installation()?;
-        let store = installation
+        let mut store = installation
             .existing_store()?
             .ok_or_else(|| not_set_up(&installation))?;
+        let breakers = if self.until_idle {
+            open_breakers(&installation, &mut store).context("run")?
+        } else {
+            BTreeSet::new()
+        };
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let mut watch = Loop {
             app,
@@ -63,6 +71,7 @@ impl RunArgs {
             progress: Progress::new(app.out, Stream::Events),
             live: Vec::new(),
             told: Vec::new(),
+            breakers,
         };
         watch
             .go_on(Duration::from_secs(self.interval), self.until_idle)
@@ -81,25 +90,41 @@ struct Loop<'a> {
     live: Vec<RunId>,
     /// The problems of the last tick.
     told: Vec<String>,
+    /// Issues whose circuit breaker was open before the loop began.
+    breakers: BTreeSet<IssueId>,
 }
 
 impl Loop<'_> {
-    fn go_on(&mut self, interval: Duration, until_idle: bool) -> anyhow::Result<()> {
+    fn go_on(&mut self, interval: Duration, until_idle: bool) -> anyhow::Result<Exit> {
         let mut tick = self.tick()?;
         loop {
             if until_idle && self.is_idle(&tick)? {
-                self.progress
-                    .say("Nothing is left to do that agents could do now.");
-                return Ok(());
+                return self.end_idle(&tick);
             }
             if self.watch(interval)? {
-                return self.leave();
+                self.leave()?;
+                return Ok(Exit::Done);
             }
             tick = match self.tick() {
                 // a file that is being edited, a database that is busy: the loop outlives it, as cron would
                 Err(error) if !until_idle => self.failed(&error),
                 tick => tick?,
             };
+        }
+    }
+
+    /// Ends an idle loop: as a failure when something waits that nothing will start.
+    fn end_idle(&mut self, tick: &TickView) -> anyhow::Result<Exit> {
+        let after = open_breakers(&self.installation, &mut self.store)?;
+        let stuck = standstill(tick, &self.breakers, &after);
+        self.progress
+            .say("Nothing is left to do that agents could do now.");
+        match stuck {
+            None => Ok(Exit::Done),
+            Some(reason) => {
+                self.progress.say(&reason);
+                Ok(Exit::Failed)
+            }
         }
     }
 

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
-use symphony_core::tick::{Action, Plan, Snapshot, obstacles, plan_tick};
+use symphony_core::tick::{Action, HoldScope, Plan, Snapshot, obstacles, plan_tick};
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
@@ -48,22 +48,41 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         (None, Err(problem)) => Some(format!("no provider can be used: {problem}")),
         (None, Ok(_)) => None,
     });
+    let issues: BTreeMap<&'static str, u64> = store
+        .issue_counts(project)?
+        .into_iter()
+        .map(|(status, n)| (status.name(), n))
+        .collect();
+    let queue = queue(store, project, &snapshot, &plan, now)?;
+    let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
+    let due = retries.iter().map(|retry| retry.due_at);
+    let ends = snapshot
+        .holds
+        .iter()
+        .filter(|hold| match &hold.scope {
+            HoldScope::Project(id) | HoldScope::Gates(id) => id == project,
+            HoldScope::Provider(_) | HoldScope::Everything => true,
+        })
+        .map(|hold| hold.until);
+    let next_due_at = due
+        .chain(ends)
+        .filter(|at| *at > now && *at != Timestamp::MAX)
+        .min();
     Ok(StatusView {
+        queue_more: waiting_in_todo.saturating_sub(queue.len() as u64),
+        spent_today: store.spent_today(project, now)?.into(),
+        next_due_at,
         project: project.clone(),
         problem,
         paused: snapshot.paused,
         last_tick_at: last_tick(&session.installation)?,
         slots: snapshot.slots.total,
         slots_taken: snapshot.live.len(),
-        issues: store
-            .issue_counts(project)?
-            .into_iter()
-            .map(|(status, n)| (status.name(), n))
-            .collect(),
+        issues,
         inbox: waiting(store, project, &snapshot, &plan, now)?,
         running: running(store, project)?,
         plans,
-        queue: queue(store, project, &snapshot, &plan, now)?,
+        queue,
         retries: retries.into_iter().map(RetryView::from).collect(),
         holds: snapshot.holds.iter().map(HoldView::from).collect(),
         reviews: reviews(store, project, &snapshot)?,

@@ -1,5 +1,7 @@
 //! `symphony tick`.
 
+use std::collections::BTreeSet;
+
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::RunId;
@@ -10,6 +12,7 @@ use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
+use crate::standstill::{open_breakers, standstill};
 use crate::view::{RunView, TickView};
 
 /// What `tick` takes.
@@ -38,6 +41,11 @@ impl TickArgs {
             dry_run: self.dry_run,
             wait_for_lock: self.wait,
         };
+        let breakers = if self.wait {
+            open_breakers(&installation, &mut store).context("tick")?
+        } else {
+            BTreeSet::new()
+        };
         let report = match tick(&installation, &mut store, options).context("tick")? {
             TickOutcome::Done(report) => report,
             TickOutcome::Busy if self.wait => {
@@ -62,6 +70,19 @@ impl TickArgs {
         if !app.out.is_json() {
             for problem in told {
                 app.out.warn(problem);
+            }
+        }
+        if self.wait {
+            let after = open_breakers(&installation, &mut store).context("tick")?;
+            // a tick that started something goes on; what waits meanwhile is the next one's
+            let idle = if view.runs.is_empty() {
+                standstill(&view, &breakers, &after)
+            } else {
+                standstill(&TickView::default(), &breakers, &after)
+            };
+            if let Some(reason) = idle {
+                app.out.note(&reason);
+                return Ok(Exit::Failed);
             }
         }
         Ok(if view.problems.is_empty() {

@@ -1,8 +1,11 @@
 //! Why an issue is not running, or what runs it.
 
 use serde::Serialize;
-use symphony_core::id::IssueId;
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::IssueStatus;
+use symphony_core::run::Run;
 
 use super::run::RunView;
 use super::tick::{ActionView, ReasonView};
@@ -18,8 +21,36 @@ pub(crate) struct ExplainView {
     pub(crate) running: Option<RunView>,
     /// What the next tick does with it.
     pub(crate) next: Option<ActionView>,
+    /// How its newest run failed; none when that did not fail.
+    pub(crate) last_failure: Option<FailureView>,
     /// Every reason why it is not started.
     pub(crate) reasons: Vec<WaitView>,
+}
+
+/// How a run failed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct FailureView {
+    pub(crate) run: RunId,
+    pub(crate) class: ErrorClass,
+    /// The first line of its error.
+    pub(crate) message: String,
+    pub(crate) at: Timestamp,
+}
+
+impl FailureView {
+    /// Views how a run failed; none when it did not.
+    pub(crate) fn of(run: &Run) -> Option<Self> {
+        let error = run
+            .error
+            .as_ref()
+            .filter(|error| error.class != ErrorClass::Cancelled)?;
+        Some(Self {
+            run: run.id.clone(),
+            class: error.class,
+            message: error.message.lines().next().unwrap_or_default().to_owned(),
+            at: run.ended_at?,
+        })
+    }
 }
 
 /// One reason.
@@ -59,6 +90,13 @@ impl View for ExplainView {
         }
         if let Some(next) = &self.next {
             page.line(&format!("The next tick does this: {}.", next.text()));
+        }
+        if let Some(failure) = &self.last_failure {
+            let when = ago(failure.at, page.now());
+            page.line(&format!(
+                "Its last run failed {when} ({}): {}",
+                failure.class, failure.message
+            ));
         }
         if self.reasons.is_empty() {
             return;

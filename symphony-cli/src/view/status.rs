@@ -9,6 +9,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
+use symphony_core::spending::Spent;
 use symphony_core::tick::{Hold, HoldScope, Reason};
 
 use super::issue::IssueView;
@@ -37,11 +38,33 @@ pub(crate) struct StatusView {
     /// Plans that have not ended, oldest first.
     pub(crate) plans: Vec<OpenPlanView>,
     pub(crate) queue: Vec<QueueView>,
+    /// Issues in `todo` that the queue does not show.
+    pub(crate) queue_more: u64,
+    /// What the project's runs spent today (UTC).
+    pub(crate) spent_today: SpentView,
+    /// When something is due by itself: an appointment, or the end of a hold.
+    pub(crate) next_due_at: Option<Timestamp>,
     pub(crate) retries: Vec<RetryView>,
     pub(crate) holds: Vec<HoldView>,
     /// Pull requests that wait for a person.
     pub(crate) reviews: Vec<PrView>,
     pub(crate) blocked: Vec<BlockedView>,
+}
+
+/// What was spent.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(crate) struct SpentView {
+    pub(crate) tokens: u64,
+    pub(crate) cost_usd: f64,
+}
+
+impl From<Spent> for SpentView {
+    fn from(spent: Spent) -> Self {
+        Self {
+            tokens: spent.tokens.get(),
+            cost_usd: spent.usd.usd(),
+        }
+    }
 }
 
 /// A run at work.
@@ -219,6 +242,18 @@ impl StatusView {
             .last_tick_at
             .map_or_else(|| "never".to_owned(), |at| ago(at, page.now()));
         page.field("last tick", &last);
+        if let Some(due) = self.next_due_at {
+            page.field("next due", &in_future(due, page.now()));
+        }
+        if self.spent_today.tokens > 0 {
+            let SpentView { tokens, cost_usd } = self.spent_today;
+            let cost = if cost_usd > 0.0 {
+                format!(", ${cost_usd:.2}")
+            } else {
+                String::new()
+            };
+            page.field("spent today", &format!("{tokens} tokens{cost} (UTC)"));
+        }
         if !self.inbox.is_empty() {
             let waits: Vec<String> = self
                 .inbox
@@ -323,5 +358,11 @@ impl StatusView {
             ]);
         }
         page.table(&table);
+        if self.queue_more > 0 {
+            page.line(&format!(
+                "and {} more: `symphony issue list --status todo` lists all.",
+                self.queue_more
+            ));
+        }
     }
 }

@@ -52,20 +52,19 @@ fn a_broken_file_is_checked_shown_and_mended() {
 }
 
 #[test]
-fn values_that_are_at_odds_after_a_change_are_warned_about() {
+fn a_value_that_a_check_would_refuse_is_not_set() {
     let project = Project::repository("tool");
     project.ok(&["init", "--prefix", "SYM"]);
-    let set = |key, value| {
-        let answer = project.symphony(&["config", "set", key, value]);
-        assert_eq!(answer.code, 0, "{answer:#?}");
-        answer.stderr
-    };
-    let warning = set("budget.shares.description", "20");
-    assert!(
-        warning.starts_with("warning: ") && warning.contains("found a sum of 95"),
-        "{warning}"
-    );
-    assert_eq!(set("budget.shares.comments", "20"), "");
+    let file = project.root.join("symphony.config.json");
+    let before = std::fs::read_to_string(&file).unwrap();
+    let refused = project.symphony(&["config", "set", "budget.shares.description", "20"]);
+    assert_eq!(refused.code, 1, "{refused:#?}");
+    assert!(refused.stderr.contains("found a sum of 95"), "{refused:#?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    project.ok(&["config", "check"]);
+    let both = r#"{ "description": 20, "comments": 20 }"#;
+    project.ok(&["config", "set", "budget.shares", both]);
+    project.ok(&["config", "check"]);
 }
 
 #[test]

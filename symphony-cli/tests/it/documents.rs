@@ -136,7 +136,7 @@ fn a_preview_for_what_is_not_there_says_so() {
     for (arguments, problem) in [
         (
             ["--profile", "jugde"],
-            "build the prompts for SYM-1: there is no profile `jugde`\nhint: `symphony profile list` names them\n",
+            "build the prompts for SYM-1: there is no profile `jugde`\nhint: did you mean `judge`? `symphony profile list` names them\n",
         ),
         (
             ["--diff-run", "SYM-1"],

@@ -5,6 +5,8 @@ mod bad_input;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod conveniences;
+#[cfg(test)]
 mod cut_off_commits;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]

@@ -399,7 +399,9 @@ fn without_a_provider_nothing_is_started_and_nothing_is_used_up() {
         &json!({ "provider": "claude-cli", "providers": { "claude-cli": { "binary": nowhere } } }),
     );
     project.add_issue("Wait");
-    let tick = project.json(&["tick", "--wait"]);
+    let answer = project.symphony(&["tick", "--wait", "--json"]);
+    assert_eq!(answer.code, 1, "something waits that nothing will start");
+    let tick = answer.json();
     assert_eq!(
         (&tick["actions"], &tick["runs"]),
         (&json!([]), &json!([])),

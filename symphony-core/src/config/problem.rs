@@ -6,6 +6,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::path::KeyPath;
+use crate::nearest::nearest;
 
 /// A place in a text file; both numbers count from one, columns in characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -134,9 +135,12 @@ impl ConfigProblem {
                 format!("unknown key; did you mean `{nearest}`?")
             }
             ProblemKind::UnknownKey { nearest: None } => "unknown key".to_owned(),
-            ProblemKind::WrongValue { found, expected } => {
-                format!("expected {expected}, found {found}")
-            }
+            ProblemKind::WrongValue { found, expected } => match meant(found, expected) {
+                Some(name) => {
+                    format!("expected {expected}, found {found}; did you mean `{name}`?")
+                }
+                None => format!("expected {expected}, found {found}"),
+            },
             ProblemKind::Missing { expected } => format!("missing; expected {expected}"),
             ProblemKind::Duplicate { also: None } => "given twice".to_owned(),
             ProblemKind::Duplicate { also: Some(also) } => {
@@ -151,6 +155,13 @@ impl ConfigProblem {
             }
         }
     }
+}
+
+/// Returns the name of a closed set that a wrong text was probably meant to be.
+fn meant<'a>(found: &str, expected: &'a str) -> Option<&'a str> {
+    let found = found.strip_prefix("the text \"")?.strip_suffix('"')?;
+    let names = expected.strip_prefix("one of `")?.strip_suffix('`')?;
+    nearest(found, names.split("`, `"))
 }
 
 impl fmt::Display for ConfigProblem {

@@ -1,7 +1,7 @@
 //! Changes one value of a file in place: comments, order and layout of the rest stay.
 
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use jsonc_parser::ast;
 use jsonc_parser::cst::{
@@ -26,7 +26,41 @@ pub struct Change {
     pub value: Value,
 }
 
-/// Sets a key of a file, `config set KEY VALUE`; a file that is not there is made.
+/// A change that is checked by itself and not written yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// What it changes.
+    pub change: Change,
+    /// The file as it was named.
+    pub(super) path: PathBuf,
+    pub(super) role: FileRole,
+    /// The text that the file would have.
+    pub(super) after: String,
+    /// The file to write: a link is followed.
+    target: PathBuf,
+    before: Option<String>,
+}
+
+impl Edit {
+    /// Writes the file.
+    ///
+    /// # Errors
+    /// When the file cannot be written, or was changed since the edit was prepared.
+    pub fn commit(self) -> Result<Change, ConfigFileError> {
+        write(&self.target, self.before.as_deref(), &self.after)?;
+        Ok(self.change)
+    }
+}
+
+/// Sets a key of a file; a file that is not there is made. See [`prepare`] for what is typed.
+///
+/// # Errors
+/// As [`prepare`] and [`Edit::commit`].
+pub fn set(path: &Path, role: FileRole, key: &str, value: &str) -> Result<Change, ConfigFileError> {
+    prepare(path, role, key, value)?.commit()
+}
+
+/// Prepares the setting of a key of a file, `config set KEY VALUE`.
 ///
 /// The key is a path such as `projects.api.max_retries` or `gates[0].required`, in either spelling;
 /// the place after the last of a list appends. The value is JSON; where it is none, or a
@@ -34,8 +68,13 @@ pub struct Change {
 ///
 /// # Errors
 /// [`ConfigFileError::Invalid`] when the file would have a problem that it has not now: the file is
-/// then left as it is. A file that has problems already can so be mended one by one.
-pub fn set(path: &Path, role: FileRole, key: &str, value: &str) -> Result<Change, ConfigFileError> {
+/// then left as it is. The problems that a file has already can be fixed one by one.
+pub fn prepare(
+    path: &Path,
+    role: FileRole,
+    key: &str,
+    value: &str,
+) -> Result<Edit, ConfigFileError> {
     let key = KeyPath::parse(key)?;
     // A link is followed, so that a file kept elsewhere (dotfiles) is edited and not replaced.
     let target = match std::fs::canonicalize(path) {
@@ -55,8 +94,14 @@ pub fn set(path: &Path, role: FileRole, key: &str, value: &str) -> Result<Change
     for Candidate { value, input } in candidates {
         match edited(path, role, text, &key, input) {
             Ok(after) => {
-                write(&target, before.as_deref(), &after)?;
-                return Ok(Change { path: key, value });
+                return Ok(Edit {
+                    change: Change { path: key, value },
+                    path: path.to_path_buf(),
+                    role,
+                    after,
+                    target,
+                    before,
+                });
             }
             Err(problems) => refused = refused.or(Some(problems)),
         }

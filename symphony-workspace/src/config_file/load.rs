@@ -12,6 +12,7 @@ use symphony_core::config::{
 };
 use symphony_core::id::ProjectId;
 
+use super::edit::Edit;
 use super::error::ConfigFileError;
 use super::lookup::{ConfigPaths, find_upward};
 use super::text::parse_text;
@@ -192,6 +193,36 @@ pub fn load(paths: &ConfigPaths, root: &Path) -> Result<LoadedConfig, ConfigFile
         root: root.to_path_buf(),
         home: paths.home.clone(),
     })
+}
+
+/// Loads the files as they would be after an edit: the edited file stands for the one it replaces, or for the one that
+/// held from further up.
+///
+/// # Errors
+/// As [`load`]; the edited file itself need not exist yet.
+pub fn load_edited(
+    paths: &ConfigPaths,
+    root: &Path,
+    edit: &Edit,
+) -> Result<LoadedConfig, ConfigFileError> {
+    let file = check_text(&edit.path, edit.role, &edit.after);
+    match edit.role {
+        FileRole::Global => {
+            let mut loaded = load(paths, root)?;
+            loaded.global = Some(file);
+            Ok(loaded)
+        }
+        FileRole::Project => {
+            let others = ConfigPaths {
+                explicit: None,
+                ..paths.clone()
+            };
+            let mut loaded = load(&others, root)?;
+            loaded.main = Some(file);
+            loaded.explicit = paths.explicit.is_some();
+            Ok(loaded)
+        }
+    }
 }
 
 fn read_nearest(root: &Path) -> Result<(Option<ConfigFile>, Vec<PathBuf>), ConfigFileError> {

@@ -1,10 +1,12 @@
 //! `symphony config check`.
 
+use std::path::Path;
+
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::config::ConfigProblem;
-use symphony_workspace::config_file::load;
+use symphony_workspace::config_file::{ConfigFileError, LoadedConfig, load};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
@@ -54,7 +56,10 @@ impl View for List<ProblemView> {
 impl CheckArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let Self {} = self;
-        let problems = problems(app).context("load the configuration")?;
+        let root = app.surroundings.root().context("load the configuration")?;
+        let problems = load(&app.surroundings.config_paths(), &root)
+            .and_then(|loaded| problems_of(&loaded, &root))
+            .context("load the configuration")?;
         app.out
             .answer(&problems.iter().map(ProblemView::from).collect::<List<_>>())?;
         if problems.is_empty() {
@@ -73,11 +78,12 @@ impl CheckArgs {
 /// Returns what is wrong with the files, and where values that are right by themselves are at odds.
 ///
 /// # Errors
-/// When there is no project here, or a file can not be read.
-pub(super) fn problems(app: &App) -> anyhow::Result<Vec<ConfigProblem>> {
-    let root = app.surroundings.root()?;
-    let loaded = load(&app.surroundings.config_paths(), &root)?;
-    let (_, of_project) = loaded.inspect_project(None, &root, None)?;
+/// When a file cannot be read.
+pub(super) fn problems_of(
+    loaded: &LoadedConfig,
+    root: &Path,
+) -> Result<Vec<ConfigProblem>, ConfigFileError> {
+    let (_, of_project) = loaded.inspect_project(None, root, None)?;
     let mut problems = loaded.problems();
     for problem in of_project {
         if !problems.contains(&problem) {

@@ -6,11 +6,14 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use serde_json::Value;
+use symphony_core::config::ConfigProblem;
 use symphony_runner::repository::open_repository;
 use symphony_workspace::BranchName;
-use symphony_workspace::config_file::{CONFIG_FILE_NAME, ConfigFileError, set};
+use symphony_workspace::config_file::{
+    CONFIG_FILE_NAME, ConfigFileError, Edit, load, load_edited, prepare,
+};
 
-use super::check::problems;
+use super::check::problems_of;
 use super::show::role;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
@@ -54,9 +57,24 @@ impl SetArgs {
                 None => app.surroundings.root()?.join(CONFIG_FILE_NAME),
             }
         };
-        let change = set(&file, role(self.global), &self.key, &self.value)
+        let what = || format!("set `{}`", self.key);
+        let edit = prepare(&file, role(self.global), &self.key, &self.value)
             .map_err(refusal)
-            .with_context(|| format!("set `{}`", self.key))?;
+            .with_context(what)?;
+        // a value that is right by itself can be at odds with others
+        let (before, after) = problems_around(app, &edit).with_context(what)?;
+        let new: Vec<String> = after
+            .iter()
+            .filter(|problem| !is_known(&before, problem))
+            .map(|problem| in_no_file(problem).to_string())
+            .collect();
+        if !new.is_empty() {
+            let message = format!("set `{}`: {}", self.key, new.join("; "));
+            return Err(Stop::new(Exit::Failed, message)
+                .hint("set both together as one JSON object, or change both in the file")
+                .into());
+        }
+        let change = edit.commit().with_context(what)?;
         let change_of_base = is_base_branch(&change.path.to_string());
         let view = ChangeView {
             key: change.path.to_string(),
@@ -68,8 +86,7 @@ impl SetArgs {
         if change_of_base {
             follow_base(app).context("lead the open pull requests to the new base branch")?;
         }
-        // a value that is right by itself can be at odds with others, until those are set too
-        for problem in problems(app).unwrap_or_default() {
+        for problem in &after {
             app.out.warn(&problem.to_string());
         }
         Ok(())
@@ -110,6 +127,43 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Returns what is wrong with the configuration now, and what would be after an edit.
+fn problems_around(
+    app: &App,
+    edit: &Edit,
+) -> anyhow::Result<(Vec<ConfigProblem>, Vec<ConfigProblem>)> {
+    // the file of all projects can be edited outside of any repository
+    let root = match app.surroundings.root() {
+        Ok(root) => root,
+        Err(_) => app.surroundings.current.clone(),
+    };
+    let paths = app.surroundings.config_paths();
+    // a file that `--config` names need not exist before its first key is set
+    let before = match load(&paths, &root) {
+        Ok(loaded) => problems_of(&loaded, &root)?,
+        Err(ConfigFileError::NotFound { .. }) => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let after = load_edited(&paths, &root, edit)?;
+    Ok((before, problems_of(&after, &root)?))
+}
+
+/// Says whether a problem was there before, wherever it is now: lines move as the file is edited.
+fn is_known(before: &[ConfigProblem], problem: &ConfigProblem) -> bool {
+    before
+        .iter()
+        .any(|known| known.path == problem.path && known.kind == problem.kind)
+}
+
+/// Takes file and line off a problem of a text that was not written.
+fn in_no_file(problem: &ConfigProblem) -> ConfigProblem {
+    ConfigProblem {
+        file: None,
+        position: None,
+        ..problem.clone()
+    }
 }
 
 /// Names what is wrong with a value: the file has it not yet, so that checking the file would find nothing.

@@ -2,13 +2,33 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use serde::Serialize;
+use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
 use symphony_store::IssueFilter;
 
 use crate::app::App;
-use crate::output::List;
-use crate::value::named;
+use crate::output::{List, Page, View, plural};
+use crate::value::{issue_id, named};
 use crate::view::IssueView;
+
+/// Issues that a list shows when no limit is typed: more scroll away.
+const LIST_MAX: u32 = 100;
+
+/// One page of issues.
+#[derive(Debug, Serialize)]
+struct IssuePageView {
+    #[serde(flatten)]
+    list: List<IssueView>,
+    /// The last issue of this page, when there is another page.
+    next: Option<IssueId>,
+}
+
+impl View for IssuePageView {
+    fn write(&self, page: &mut Page) {
+        self.list.write(page);
+    }
+}
 
 /// What `issue list` takes.
 #[derive(Debug, Args)]
@@ -23,9 +43,12 @@ pub(crate) struct ListArgs {
     /// Only issues with this text in title or description
     #[arg(short, long, value_name = "TEXT")]
     text: Option<String>,
-    /// At most so many
+    /// At most this many; 100 without it, and all of them with `--json`
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
+    /// Only issues after this one: the next page
+    #[arg(long, value_name = "ISSUE", value_parser = issue_id)]
+    after: Option<IssueId>,
     /// The issues of all projects of the installation
     #[arg(long = "all-projects")]
     all_projects: bool,
@@ -39,23 +62,27 @@ impl ListArgs {
             status: self.status,
             label: self.label.clone(),
             text: self.text.clone(),
-            limit: self.limit,
+            limit: self.limit.or((!app.out.is_json()).then_some(LIST_MAX)),
+            after: self.after.clone(),
             ..IssueFilter::default()
         };
         let page = session
             .store
             .list_issues(&filter)
             .context("list the issues")?;
-        let more = page.next.is_some();
-        app.out.answer(
-            &page
-                .items
-                .into_iter()
-                .map(IssueView::from)
-                .collect::<List<_>>(),
-        )?;
-        if more && !app.out.is_json() {
-            app.out.note("There are more: raise --limit.");
+        let shown = page.items.len();
+        let next = page.next;
+        let list = page.items.into_iter().map(IssueView::from).collect();
+        let view = IssuePageView {
+            list,
+            next: next.clone(),
+        };
+        app.out.answer(&view)?;
+        if let Some(next) = next.filter(|_| !app.out.is_json()) {
+            let shown = plural(shown, "issue");
+            app.out.note(&format!(
+                "Only {shown} shown: `--after {next}` shows the next page, `--limit NUMBER` more at once."
+            ));
         }
         Ok(())
     }

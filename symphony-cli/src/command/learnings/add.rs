@@ -4,10 +4,11 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, LearningId};
 use symphony_core::learning::LearningType;
-use symphony_store::NewLearning;
+use symphony_store::{LearningRecord, NewLearning};
 
 use super::person::refuse_agents;
 use crate::app::App;
+use crate::failure::{Exit, Stop};
 use crate::value::{issue_id, named, text_or_stdin};
 use crate::view::LearningView;
 
@@ -35,6 +36,13 @@ impl AddArgs {
         refuse_agents(app, "add a learning")?;
         let pattern = text_or_stdin(&self.text)?;
         let mut session = app.session()?;
+        let same = session
+            .store
+            .same_learning(&session.project.id, pattern.trim())
+            .context("add the learning")?;
+        if let Some(same) = same {
+            return Err(refusal(&same).into());
+        }
         let id =
             LearningId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a learning id");
         let new = NewLearning {
@@ -53,4 +61,17 @@ impl AddArgs {
         let sentence = format!("Added learning {}.", learning.learning.id);
         app.out.done(&LearningView::from(learning), &sentence)
     }
+}
+
+/// A second learning with the same text would only take space in prompts.
+fn refusal(same: &LearningRecord) -> Stop {
+    let id = &same.learning.id;
+    if same.retired {
+        let message = format!("add the learning: {id} says the same and is retired");
+        let hint = format!("`symphony learnings restore {id}` gives it to agents again");
+        return Stop::new(Exit::Refused, message).hint(hint);
+    }
+    let message = format!("add the learning: {id} says the same");
+    let hint = "`symphony learnings search TEXT` finds what is known";
+    Stop::new(Exit::Refused, message).hint(hint)
 }

@@ -7,7 +7,7 @@ use symphony_core::contract::{PhaseContract, Pipeline};
 use symphony_core::id::PhaseName;
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Exit, Stop, did_you_mean};
 use crate::output::{List, Page, Table, View};
 
 /// What `phase list` takes.
@@ -123,7 +123,11 @@ impl PhaseShowArgs {
                 Exit::NotFound,
                 format!("show a phase: there is no phase `{}`", self.phase),
             )
-            .hint("`symphony phase list` names them")
+            .hint(did_you_mean(
+                self.phase.as_str(),
+                pipeline.iter().map(|contract| contract.phase.as_str()),
+                "`symphony phase list` names them",
+            ))
         })?;
         app.out.answer(&PhaseView::from(contract.clone()))
     }

@@ -8,6 +8,7 @@ use symphony_core::id::ProjectId;
 use symphony_core::profile::{ModelChoice, ProfileOverride};
 use symphony_store::{OverrideEdit, OverrideLayers};
 
+use super::show::known_profile;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View};
@@ -119,6 +120,11 @@ impl ProfileSetArgs {
             },
         };
         let mut session = app.session()?;
+        known_profile(
+            &session,
+            &self.agent,
+            &format!("change the profile {}", self.agent),
+        )?;
         let here = session.project.id.clone();
         let project = (!self.global).then_some(self.project.as_ref().unwrap_or(&here));
         let now = session

@@ -8,7 +8,7 @@ use symphony_core::profile::{AgentProfile, ProfileSet};
 
 use super::set::OverrideView;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Exit, Stop, did_you_mean};
 use crate::output::{List, Page, Table, View};
 use crate::place::Session;
 
@@ -151,8 +151,13 @@ pub(crate) fn known_profile(
     let profiles = profiles(session)?;
     profiles.get(agent).cloned().ok_or_else(|| {
         let problem = format!("{what}: there is no profile `{agent}`");
+        let names = profiles.iter().map(|profile| profile.agent.name());
         Stop::new(Exit::NotFound, problem)
-            .hint("`symphony profile list` names them")
+            .hint(did_you_mean(
+                agent.name(),
+                names,
+                "`symphony profile list` names them",
+            ))
             .into()
     })
 }

@@ -226,9 +226,12 @@ impl Project {
         text(&issue["identifier"])
     }
 
-    /// Ticks, and waits for the runs that were started; returns them as they ended.
+    /// Ticks, and waits for the runs that were started; returns them as they ended. A tick whose issues can only wait ends
+    /// with exit code 1.
     pub(crate) fn tick_wait(&self) -> Vec<Value> {
-        let tick = self.json(&["tick", "--wait"]);
+        let answer = self.symphony(&["tick", "--wait", "--json"]);
+        assert!(matches!(answer.code, 0 | 1), "{answer:#?}");
+        let tick = answer.json();
         tick["runs"]
             .as_array()
             .expect("a tick tells its runs")
