@@ -24,7 +24,9 @@ mod text;
 pub use edit::{Change, Edit, prepare, set, unset};
 pub use error::ConfigFileError;
 pub use init::{rewrite_init, write_init};
-pub use load::{ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, load_edited, read_file};
+pub use load::{
+    ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, load_edited, read_file,
+};
 pub use lookup::{CONFIG_FILE_NAME, ConfigPaths, Found, find_upward, global_path};
 pub(crate) use text::options as json_options;
 pub use text::{ParsedText, parse_text};
