@@ -5,12 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
+use symphony_core::asker::Asker;
 use symphony_core::config::ProjectConfig;
 use symphony_runner::environment::RUN_MARKER;
 use symphony_runner::installation::Installation;
+use symphony_runner::process::{adopt_environment, asker};
 use symphony_store::{Project, Store};
 use symphony_workspace::config_file::ConfigPaths;
-use symphony_workspace::discover;
+use symphony_workspace::{RepositoryOptions, discover};
 
 use crate::failure::{Exit, Stop};
 use crate::global::GlobalArgs;
@@ -46,7 +48,8 @@ impl Surroundings {
                 folder
             }
         };
-        let environment = std::env::vars_os().collect();
+        let handed = adopt_environment().context("take over the environment of a supervisor")?;
+        let environment = handed.unwrap_or_else(|| std::env::vars_os().collect());
         Ok(Self {
             current,
             environment,
@@ -146,7 +149,7 @@ impl Surroundings {
     /// When the environment carries the mark of a run.
     pub(crate) fn refuse_agents(&self) -> anyhow::Result<()> {
         match self.variable(RUN_MARKER) {
-            None => Ok(()),
+            None => self.refuse_hidden_agents(),
             Some(run) => {
                 let run = run.to_string_lossy();
                 let message =
@@ -154,6 +157,32 @@ impl Surroundings {
                 let hint = format!(
                     "a judge has the tools `approve_pr` and `reject_pr`; a person types `env -u {RUN_MARKER} symphony …`"
                 );
+                Err(Stop::new(Exit::Refused, message).hint(hint).into())
+            }
+        }
+    }
+
+    /// Refuses a command that an agent started with a cleared environment, as far as the processes above it tell.
+    fn refuse_hidden_agents(&self) -> anyhow::Result<()> {
+        let Ok(root) = self.root() else {
+            return Ok(());
+        };
+        let workspaces = root.join(RepositoryOptions::default().workspaces_dir);
+        match asker(&root, &workspaces).context("look up who started this command")? {
+            Asker::Person => Ok(()),
+            // the log keeps it; a job of cron looks like this, too
+            Asker::Unverified(why) => {
+                tracing::info!(
+                    why,
+                    "nobody can tell whether a person typed this: unverified"
+                );
+                Ok(())
+            }
+            Asker::Agent(why) => {
+                let message = format!(
+                    "this command is an agent's ({why}): verdicts and merges are a person's"
+                );
+                let hint = "type it in a terminal of your own, outside of `.symphony-workspaces`";
                 Err(Stop::new(Exit::Refused, message).hint(hint).into())
             }
         }

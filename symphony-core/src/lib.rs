@@ -4,6 +4,7 @@
 //! values (`now` included) and returns values, so that the same input always gives the same output.
 
 pub mod agent;
+pub mod asker;
 pub mod backup;
 pub mod closed_set;
 pub mod config;

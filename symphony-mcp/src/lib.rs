@@ -13,6 +13,7 @@ mod params;
 mod phase_source;
 mod pipe;
 mod pull_request_source;
+mod redaction;
 mod service;
 mod socket;
 mod store_thread;

@@ -12,12 +12,14 @@ use rmcp::transport::stdio_pipes;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use symphony_core::tools::Tool;
 use symphony_store::Store;
+use symphony_workspace::Redactor;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::answer::{Answer, ToolError};
 use crate::catalog::{render, tool_names};
 use crate::error::McpError;
 use crate::identity::Identity;
+use crate::redaction::without_secrets;
 use crate::store_thread::StoreThread;
 use crate::tools;
 
@@ -27,6 +29,7 @@ pub struct Service {
     identity: Arc<Identity>,
     store: StoreThread,
     listed: Arc<Vec<McpTool>>,
+    redactor: Option<Arc<Redactor>>,
 }
 
 impl Service {
@@ -37,7 +40,15 @@ impl Service {
             identity: Arc::new(identity),
             store,
             listed,
+            redactor: None,
         }
+    }
+
+    /// Takes secret values out of everything that is said to it; learnings and comments that hold one are refused.
+    #[must_use]
+    pub fn with_redactor(mut self, redactor: Option<Arc<Redactor>>) -> Self {
+        self.redactor = redactor;
+        self
     }
 
     async fn call(&self, request: CallToolRequestParams) -> CallToolResult {
@@ -45,10 +56,14 @@ impl Service {
             Ok(tool) if self.identity.callable().contains(tool) => tool,
             _ => return self.refuse(&request.name).into_result(),
         };
-        let (identity, arguments) = (
-            Arc::clone(&self.identity),
-            request.arguments.unwrap_or_default(),
-        );
+        let identity = Arc::clone(&self.identity);
+        let mut arguments = request.arguments.unwrap_or_default();
+        if let Some(redactor) = &self.redactor {
+            arguments = match without_secrets(redactor, tool, arguments) {
+                Ok(arguments) => arguments,
+                Err(refused) => return refused.into_result(),
+            };
+        }
         self.answer(tool, move |store| {
             tools::call(store, &identity, tool, arguments)
         })

@@ -79,6 +79,7 @@ pub(crate) fn notify(
         arguments,
         directory: installation.root.clone(),
         log: installation.state_dir().join("notify.log"),
+        environment: Some(installation.environment.clone()),
         lock,
     };
     Ok(Some(launch.spawn()?))

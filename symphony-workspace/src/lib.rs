@@ -58,7 +58,9 @@ pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,
     RepositoryOptions, discover,
 };
-pub use secrets::{CopiedLeak, SecretFinder, SecretLeak, SecretName, SecretScan};
+pub use secrets::{
+    CopiedLeak, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan, is_secret_name,
+};
 pub use whole_file::{write_private, write_whole};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,

@@ -118,6 +118,8 @@ mod run_loop;
 #[cfg(test)]
 mod run_records;
 #[cfg(test)]
+mod secrets;
+#[cfg(test)]
 mod situations;
 #[cfg(test)]
 mod skill;

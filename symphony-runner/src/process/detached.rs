@@ -1,5 +1,6 @@
 //! Starting a supervisor that outlives the one who starts it.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::os::unix::fs::OpenOptionsExt;
@@ -7,9 +8,10 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus};
 
 use super::error::ProcessError;
+use super::handover::{HANDED_OVER, environment_file};
 use super::identity::ProcessIdentity;
 use super::lock::RunLock;
-use crate::environment::RUN_MARKER;
+use crate::environment::{RUN_MARKER, is_public};
 
 /// How to start a supervisor.
 #[derive(Debug)]
@@ -22,6 +24,9 @@ pub struct DetachedLaunch {
     pub directory: PathBuf,
     /// The file its standard output and error are appended to (made with mode 0600).
     pub log: PathBuf,
+    /// What it gets as its environment, handed over so that nobody can read it in the table of processes (see
+    /// [`super::adopt_environment`]); it inherits this process's own when left out.
+    pub environment: Option<BTreeMap<OsString, OsString>>,
     /// The lock of its run, which it gets as standard input (see [`RunLock::adopt_stdin`]).
     pub lock: RunLock,
 }
@@ -36,8 +41,8 @@ pub struct DetachedSupervisor {
 impl DetachedLaunch {
     /// Starts the supervisor.
     ///
-    /// It inherits the environment but the marker of a run, should Symphony itself run inside of
-    /// one: the supervisor is no process of that run. It makes its own session itself (see
+    /// Its environment lacks the marker of a run, should Symphony itself run inside of one: the
+    /// supervisor is no process of that run. It makes its own session itself (see
     /// [`super::become_session_leader`]), since a session cannot be given to a child.
     ///
     /// # Errors
@@ -64,8 +69,23 @@ impl DetachedLaunch {
             .current_dir(&self.directory)
             .env_remove(RUN_MARKER)
             .stdin(self.lock.into_stdio())
-            .stdout(output)
             .stderr(errors);
+        match &self.environment {
+            None => command.stdout(output),
+            Some(environment) => {
+                let public = environment.iter().filter(|(name, _)| is_public(name));
+                let handed =
+                    environment_file(environment).map_err(|source| ProcessError::System {
+                        action: "hand the environment over",
+                        source,
+                    })?;
+                command
+                    .env_clear()
+                    .envs(public)
+                    .env(HANDED_OVER, "1")
+                    .stdout(handed)
+            }
+        };
         let spawned = command.spawn();
         // The command holds this process's copies of the lock: it must not outlive the hand-over.
         drop(command);

@@ -102,4 +102,6 @@ pub struct ProcessRecord {
     pub session: i32,
     /// When it started, in clock ticks since boot.
     pub start_time: u64,
+    /// Number of its controlling terminal, 0 for none.
+    pub terminal: i32,
 }

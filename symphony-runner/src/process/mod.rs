@@ -19,9 +19,11 @@
 //! providers, streams or the store.
 
 mod agent;
+mod asker;
 mod detached;
 mod error;
 mod git_grace;
+mod handover;
 mod identity;
 #[cfg(target_os = "linux")]
 mod linux;
@@ -35,15 +37,19 @@ mod trampoline;
 mod unsupported;
 
 pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
+pub use asker::asker;
 pub use detached::{DetachedLaunch, DetachedSupervisor};
 pub use error::ProcessError;
 pub use git_grace::GIT_GRACE;
+pub use handover::adopt_environment;
 pub use identity::{ProcessIdentity, ProcessRecord};
 pub use lock::{RunLock, lock_state};
 pub use marked::{is_still_there, marked_processes};
 pub use program::resolve_program;
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
-pub use sweep::{ENDED_LISTED_MAX, Ended, EndedProcess, SWEEP_TIME_MAX, sweep_marked};
+pub use sweep::{
+    ENDED_LISTED_MAX, Ended, EndedProcess, RunPlace, SWEEP_TIME_MAX, sweep_marked, sweep_run,
+};
 pub use trampoline::{Trampoline, become_session_leader, exec_in_session};
 
 #[cfg(target_os = "linux")]

@@ -1,11 +1,13 @@
 //! Ending what a supervisor left that was killed: its processes are found by the run's marker in
 //! their environment (spec: lifecycle, "Time limits and killing").
 //!
-//! The one gap: a process that cleared its environment and whose ancestors are all gone carries no
-//! mark. Only a sandbox closes it.
+//! A process that cleared its environment and whose ancestors are all gone carries no mark. It is found by where it works:
+//! an orphan without a terminal, younger than the run, with its working directory or an open file inside the run's worktree.
+//! One that left the worktree as well is a sandbox's to find.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
@@ -29,6 +31,16 @@ const ROUND_MILLISECONDS_MAX: u32 = 20;
 /// How long newly born processes are watched for before a sweep believes that there is none left:
 /// many times what a process needs to start another one.
 const CHASE_TIME: Duration = Duration::from_millis(30);
+
+/// Programs that adopt orphans, besides the first process: a session's manager, a container's init.
+const ADOPTERS: &[&str] = &[
+    "catatonit",
+    "docker-init",
+    "dumb-init",
+    "init",
+    "systemd",
+    "tini",
+];
 
 /// How many survivors an error names.
 const SURVIVORS_NAMED_MAX: usize = 8;
@@ -77,6 +89,39 @@ impl fmt::Display for EndedProcess {
     }
 }
 
+/// Where a run worked, for processes of it that carry no mark.
+#[derive(Debug, Clone)]
+pub struct RunPlace {
+    /// The run's worktree.
+    pub worktree: PathBuf,
+    /// How long ago the run was claimed, at least: nothing older is its process.
+    pub age_max: Duration,
+}
+
+/// Says whether whoever started a process is gone.
+fn is_orphan(record: &ProcessRecord) -> bool {
+    let is_adopter = |parent: ProcessRecord| ADOPTERS.contains(&parent.name.as_str());
+    let parent = system::read_record(record.parent).ok().flatten();
+    record.parent <= 1 || parent.is_none_or(is_adopter)
+}
+
+impl RunPlace {
+    /// Says whether a process is one that the run left there. A person's shell, editor or file watcher in the worktree has a
+    /// terminal, or a parent that lives.
+    fn is_strays(&self, record: &ProcessRecord) -> bool {
+        is_orphan(record)
+            && record.terminal == 0
+            && system::age(record).is_none_or(|age| age <= self.age_max)
+            && self.is_inside(record.pid)
+    }
+
+    fn is_inside(&self, pid: i32) -> bool {
+        let is_inside = |path: PathBuf| path.starts_with(&self.worktree);
+        system::working_directory(pid).is_some_and(is_inside)
+            || system::open_files(pid).into_iter().any(is_inside)
+    }
+}
+
 /// Ends every process of a run whose supervisor is dead; the caller holds the run's lock.
 ///
 /// It finds this user's processes that have the marker, and their descendants, and kills them (git
@@ -87,6 +132,18 @@ impl fmt::Display for EndedProcess {
 /// # Errors
 /// `Survivors` when some could not be ended in time, `Table` or `System` when the system refuses.
 pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
+    sweep(run, None)
+}
+
+/// Does the same, and ends orphans that cleared their environment but still work in the run's worktree.
+///
+/// # Errors
+/// As [`sweep_marked`].
+pub fn sweep_run(run: &RunId, place: &RunPlace) -> Result<Ended, ProcessError> {
+    sweep(run, Some(place))
+}
+
+fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
     let marker = format!("{RUN_MARKER}={run}");
     let deadline = Instant::now() + SWEEP_TIME_MAX;
     let mut ended = Ended::default();
@@ -94,7 +151,7 @@ pub fn sweep_marked(run: &RunId) -> Result<Ended, ProcessError> {
     loop {
         // Read before the table: what is born while the table is read has a later number.
         let last_pid = system::last_pid()?;
-        let targets = marked(&marker)?;
+        let targets = marked(&marker, place)?;
         if targets.is_empty() && !chase(&marker, last_pid, &mut ended, &mut grace)? {
             return Ok(ended);
         }
@@ -215,13 +272,16 @@ pub(super) fn descendants_within(records: &[ProcessRecord], roots: &[i32]) -> Ve
     found
 }
 
-fn marked(marker: &str) -> Result<Vec<ProcessRecord>, ProcessError> {
+fn marked(marker: &str, place: Option<&RunPlace>) -> Result<Vec<ProcessRecord>, ProcessError> {
     let own = system::own_pid();
     let records = system::read_records()?;
     let roots: Vec<i32> = records
         .iter()
         .filter(|record| record.is_alive && system::belongs_to_user(record.pid))
-        .filter(|record| system::has_environment_entry(record.pid, marker))
+        .filter(|record| {
+            system::has_environment_entry(record.pid, marker)
+                || place.is_some_and(|place| place.is_strays(record))
+        })
         .map(|record| record.pid)
         .collect();
     let mut spared: BTreeSet<i32> = descendants_within(&records, &[own])
@@ -254,6 +314,7 @@ mod tests {
             group: pid,
             session: pid,
             start_time: 1,
+            terminal: 0,
         }
     }
 

@@ -77,8 +77,9 @@ pub(crate) async fn run_agent(
     prepared: &Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
     let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?;
-    let serving =
-        tokio::spawn(socket.serve(Service::new(prepared.identity.clone(), store.clone())));
+    let service = Service::new(prepared.identity.clone(), store.clone())
+        .with_redactor(prepared.redactor.clone());
+    let serving = tokio::spawn(socket.serve(service));
     Failpoint::AgentListening.reach();
     let outcome = listen(job, store, supervision, prepared).await;
     // the agent is gone: whatever still holds the socket is a stray, and must not write any more
@@ -105,7 +106,7 @@ async fn listen(
 ) -> Result<AgentOutcome, RunnerError> {
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     Failpoint::AgentSpawned.reach();
-    let mut ear = Ear::open(job, &prepared.command, &mut agent)?;
+    let mut ear = Ear::open(job, prepared, &mut agent)?;
     let mut watch = Watch::new(limits(job));
     take_in_spending(job, store, &mut watch).await;
     let watched = watch_agent(

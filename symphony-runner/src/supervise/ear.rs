@@ -1,18 +1,21 @@
 //! Listens to an agent: raw lines to one log, formatted ones to another, the end of both in memory.
 
+use std::borrow::Cow;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use serde::de::IgnoredAny;
 use symphony_core::Timestamp;
+use symphony_workspace::Redactor;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::JoinHandle;
 
 use super::Job;
+use super::prepare::Prepared;
 use super::watch::{Stop, Watch};
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::Agent;
-use crate::provider::AgentCommand;
 use crate::stream::{LineKind, StreamState, write_log_line, write_news};
 
 /// Output kept in the run (spec: lifecycle, "Streams").
@@ -35,18 +38,23 @@ pub(super) struct Ear {
 impl Ear {
     pub(super) fn open(
         job: &Job<'_>,
-        command: &AgentCommand,
+        prepared: &Prepared,
         agent: &mut Agent,
     ) -> Result<Self, RunnerError> {
         let stderr_log = open_log(job.paths.stderr(), LogLimits::STDERR, OmissionStyle::Text)?;
         let stderr = Arc::new(Mutex::new(Tail::new(TAIL_BYTES)));
-        let stderr_reader = agent
-            .take_stderr()
-            .map(|pipe| tokio::spawn(keep_stderr(pipe, stderr_log, Arc::clone(&stderr))));
+        let stderr_reader = agent.take_stderr().map(|pipe| {
+            let redactor = prepared.redactor.clone();
+            tokio::spawn(keep_stderr(
+                pipe,
+                (stderr_log, Arc::clone(&stderr)),
+                redactor,
+            ))
+        });
         Ok(Self {
             lines: agent.take_stdout().map(BoundedLines::new),
             notes: Notes {
-                state: StreamState::new(command.format),
+                state: StreamState::new(prepared.command.format),
                 raw: open_log(job.paths.stream(), LogLimits::STREAM, OmissionStyle::Json)?,
                 log: open_log(job.paths.log(), LogLimits::FORMATTED, OmissionStyle::Text)?,
                 tail: Tail::new(TAIL_BYTES),
@@ -55,6 +63,7 @@ impl Ear {
                 last: String::new(),
                 news: String::new(),
                 has_news: false,
+                redactor: prepared.redactor.clone(),
             },
             stderr,
             stderr_reader,
@@ -146,14 +155,20 @@ struct Notes {
     /// What the agent is doing, in a few words.
     news: String,
     has_news: bool,
+    redactor: Option<Arc<Redactor>>,
 }
 
 impl Notes {
     /// Takes in a line; says when it means the end of the agent.
     fn take(&mut self, bytes: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
+        let clean = redacted_line(self.redactor.as_deref(), bytes);
         // a full disk must not end the agent: the tail is kept in memory
-        let _unwritten = self.raw.write(bytes).and_then(|()| self.raw.write(b"\n"));
-        let (kind, events) = self.state.take_line(bytes);
+        let _unwritten = self.raw.write(&clean).and_then(|()| self.raw.write(b"\n"));
+        let (kind, events) = self.state.take_line(if is_as_good(&clean, bytes) {
+            &clean
+        } else {
+            bytes
+        });
         let mut stop = None;
         if kind == LineKind::Broken {
             tracing::debug!("a line of the agent's output could not be read");
@@ -162,6 +177,8 @@ impl Notes {
             self.line.clear();
             if write_log_line(&mut self.line, event) {
                 std::mem::swap(&mut self.line, &mut self.last);
+                // escapes of the stream are resolved only now
+                redact_string(self.redactor.as_deref(), &mut self.last);
                 self.tail.push(self.last.as_bytes());
                 self.tail.push(b"\n");
                 let time = self.clock.text(Timestamp::now());
@@ -173,6 +190,7 @@ impl Notes {
             self.line.clear();
             if write_news(&mut self.line, event) {
                 std::mem::swap(&mut self.line, &mut self.news);
+                redact_string(self.redactor.as_deref(), &mut self.news);
                 self.has_news = true;
             }
             stop = stop.or_else(|| watch.observe(event, now));
@@ -212,12 +230,36 @@ fn open_log(
         .map_err(|error| RunnerError::io("open the log", path, error))
 }
 
-async fn keep_stderr(pipe: ChildStderr, mut log: CappedLog, tail: Arc<Mutex<Tail>>) {
+/// Takes secret values out of a line. Lines are whole here, however many reads of the pipe they took.
+fn redacted_line<'l>(redactor: Option<&Redactor>, line: &'l [u8]) -> Cow<'l, [u8]> {
+    redactor.map_or(Cow::Borrowed(line), |redactor| redactor.redact(line))
+}
+
+fn redact_string(redactor: Option<&Redactor>, text: &mut String) {
+    let clean = redactor.map(|redactor| redactor.redact_text(text));
+    if let Some(Cow::Owned(clean)) = clean {
+        *text = clean;
+    }
+}
+
+/// Says whether a clean line still means what the line meant. A value that is a bare number of the JSON leaves none behind:
+/// such a line is understood as it came, and only what is written down of it is cleaned.
+fn is_as_good(clean: &Cow<'_, [u8]>, line: &[u8]) -> bool {
+    let is_json = |bytes| serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
+    matches!(clean, Cow::Borrowed(_)) || is_json(clean) || !is_json(line)
+}
+
+async fn keep_stderr(
+    pipe: ChildStderr,
+    (mut log, tail): (CappedLog, Arc<Mutex<Tail>>),
+    redactor: Option<Arc<Redactor>>,
+) {
     let mut lines = BoundedLines::new(pipe);
     while let Ok(Some(line)) = lines.next_line().await {
-        let _unwritten = log.write(line.bytes).and_then(|()| log.write(b"\n"));
+        let clean = redacted_line(redactor.as_deref(), line.bytes);
+        let _unwritten = log.write(&clean).and_then(|()| log.write(b"\n"));
         if let Ok(mut tail) = tail.lock() {
-            tail.push(line.bytes);
+            tail.push(&clean);
             tail.push(b"\n");
         }
         if !lines.has_buffered_line() {

@@ -101,7 +101,7 @@ fn finish_crashed(
         )));
     };
     let lock = hands.lock(project, id)?;
-    let ended = hands.end_strays(id)?;
+    let ended = hands.end_strays(project, &run)?;
     Failpoint::TickSwept.reach();
     hands.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
     Failpoint::TickFinishing.reach();

@@ -1,8 +1,11 @@
 //! What a tick does to the machine: locks, supervisors, strays, worktrees; the time and the ids come from here too.
 
+use std::time::Duration;
+
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
+use symphony_core::run::Run;
 use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_store::{Project, Store};
 
@@ -12,8 +15,29 @@ use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
 use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
-use crate::process::{DetachedSupervisor, RunLock, lock_state, sweep_marked};
+use crate::process::{
+    DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run,
+};
 use crate::supervise::{SuperviseMode, launch_supervisor};
+
+/// Time by which a process of a run may seem older than the run: clocks are read one after the other.
+const AGE_SLACK: Duration = Duration::from_secs(2);
+
+/// Returns the worktree of a run, where its strays may still work; none for a run in the project's own folder.
+fn place_of(project: &Project, run: &Run, now: Timestamp) -> Option<RunPlace> {
+    let worktree = project.root.join(run.worktree.as_ref()?);
+    // only a linked worktree has a file there: the project's own folder is the user's
+    if !worktree.join(".git").is_file() {
+        return None;
+    }
+    let age = now
+        .as_millisecond()
+        .saturating_sub(run.started_at.as_millisecond());
+    Some(RunPlace {
+        worktree: worktree.canonicalize().ok()?,
+        age_max: Duration::from_millis(u64::try_from(age).ok()?) + AGE_SLACK,
+    })
+}
 
 /// The hands of a tick. Everything else that it does is reading and writing the database.
 pub trait Hands {
@@ -45,7 +69,7 @@ pub trait Hands {
     ///
     /// # Errors
     /// When some could not be ended.
-    fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError>;
+    fn end_strays(&mut self, project: &Project, run: &Run) -> Result<usize, RunnerError>;
 
     /// Starts a supervisor and hands it the lock.
     ///
@@ -139,8 +163,12 @@ impl Hands for LocalHands<'_> {
         }
     }
 
-    fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError> {
-        Ok(sweep_marked(run)?.count())
+    fn end_strays(&mut self, project: &Project, run: &Run) -> Result<usize, RunnerError> {
+        let ended = match place_of(project, run, self.now()) {
+            Some(place) => sweep_run(&run.id, &place)?,
+            None => sweep_marked(&run.id)?,
+        };
+        Ok(ended.count())
     }
 
     fn start_supervisor(

@@ -26,6 +26,7 @@ fn detached(folder: &Path, lock: RunLock) -> DetachedLaunch {
         arguments: vec!["hold-lock".into(), path.into()],
         directory: folder.to_owned(),
         log: folder.join("supervisor.log"),
+        environment: None,
         lock,
     }
 }

@@ -5,10 +5,13 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use symphony_core::tick::LockState;
 use symphony_runner::environment::RUN_MARKER;
-use symphony_runner::process::{ProcessIdentity, descendants, lock_state, sweep_marked};
+use symphony_runner::process::{
+    ProcessIdentity, RunPlace, descendants, lock_state, sweep_marked, sweep_run,
+};
 
 use crate::process_probe::{Ended, NODES, READY, probe, unique_run, wait_until};
 
@@ -92,6 +95,45 @@ fn what_a_killed_supervisor_left_is_found_by_its_mark() {
         assert!(stranger.0.try_wait().unwrap().is_none());
     }
     assert_eq!(sweep_marked(&run).unwrap().count(), 0);
+}
+
+/// Starts an orphan without a mark: a double fork with a cleared environment, in a session of its own.
+fn unmarked_orphan(folder: &std::path::Path) -> i32 {
+    let note = folder.join("pid");
+    let script = format!(
+        "cd '{}'; setsid env -i /bin/sleep 600 >/dev/null 2>&1 </dev/null & echo $! > '{}'",
+        folder.display(),
+        note.display()
+    );
+    let started = Command::new("sh").args(["-c", &script]).status().unwrap();
+    assert!(started.success());
+    let pid = std::fs::read_to_string(note).unwrap();
+    pid.trim().parse().unwrap()
+}
+
+#[test]
+fn an_unmarked_orphan_is_found_by_where_it_works() {
+    let run = unique_run("unmarked");
+    let (worktree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (stray, stranger) = (
+        unmarked_orphan(worktree.path()),
+        unmarked_orphan(elsewhere.path()),
+    );
+    let is_alive = |pid| {
+        ProcessIdentity::of(pid)
+            .unwrap()
+            .is_some_and(|one| one.is_alive().unwrap())
+    };
+    let place = RunPlace {
+        worktree: worktree.path().canonicalize().unwrap(),
+        age_max: Duration::from_mins(5),
+    };
+    let ended = sweep_run(&run, &place).unwrap();
+    assert_eq!(ended.count(), 1, "{ended:?}");
+    wait_until("the stray ends", || !is_alive(stray));
+    assert!(is_alive(stranger));
+    let stranger = ProcessIdentity::of(stranger).unwrap().unwrap();
+    assert!(stranger.terminate().unwrap());
 }
 
 #[test]

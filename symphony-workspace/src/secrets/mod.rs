@@ -6,8 +6,10 @@
 mod copied;
 mod finder;
 mod needles;
+mod redact;
 mod scan;
 mod values;
 
 pub use finder::{SecretFinder, SecretName};
+pub use redact::{Redactor, is_secret_name};
 pub use scan::{CopiedLeak, SecretLeak, SecretScan};

@@ -1,4 +1,4 @@
-//! The forms in which a value can be found: as it is, in base64, URL-encoded.
+//! The forms in which a value can be found: as it is, in base64, in hexadecimal digits, URL-encoded, escaped for JSON.
 
 use std::collections::BTreeSet;
 
@@ -20,6 +20,13 @@ pub(super) fn forms(value: &str) -> BTreeSet<Vec<u8>> {
             forms.insert(piece.into_bytes());
         }
     }
+    let digits = hex(value.as_bytes());
+    forms.insert(digits.to_ascii_uppercase().into_bytes());
+    forms.insert(digits.into_bytes());
+    // As a text of JSON has it: quotes and line ends escaped.
+    let quoted = serde_json::Value::from(value).to_string();
+    let inner = quoted.get(1..quoted.len() - 1).unwrap_or_default();
+    forms.insert(inner.as_bytes().to_vec());
     // What different encoders leave as it is: RFC 3986, `encodeURIComponent`, `encodeURI`.
     for kept in ["-_.~", "-_.~!'()*", "-_.~!'()*;/?:@&=+$,#"] {
         for digits in [Digits::Upper, Digits::Lower] {
@@ -99,6 +106,8 @@ mod tests {
             "p%40ss%2fw%3frd%20123",
             "p%40ss%2Fw%3Frd+123",
             "p@ss/w?rd%20123",
+            "x704073732f773f72642031323378",
+            "704073732F773F726420313233",
         ] {
             assert!(has(value, text), "{text}");
         }

@@ -14,6 +14,7 @@ pub(super) use control::{
     own_pid, own_session, parent_pid, reap, wait_for_an_end,
 };
 pub(super) use table::{
-    belongs_to_user, boot_id, children, environment_value, has_environment_entry, ignored_signals,
-    last_pid, read_record, read_records,
+    age, belongs_to_user, boot_id, children, command_line, environment_value,
+    has_environment_entry, ignored_signals, last_pid, open_files, read_record, read_records,
+    working_directory,
 };

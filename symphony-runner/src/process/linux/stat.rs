@@ -26,6 +26,7 @@ pub(super) fn parse_stat(line: &[u8]) -> Option<ProcessRecord> {
         group: fields.get(2)?.parse().ok()?,
         session: fields.get(3)?.parse().ok()?,
         start_time: fields.get(19)?.parse().ok()?,
+        terminal: fields.get(4)?.parse().ok()?,
     })
 }
 
@@ -54,6 +55,7 @@ mod tests {
                 group: 42,
                 session: 7,
                 start_time: 987_654,
+                terminal: 0,
             };
             assert_eq!(parse_stat(&line(name, 'S', 1)), Some(expected), "{name}");
         }

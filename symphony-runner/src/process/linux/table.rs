@@ -1,10 +1,13 @@
 //! The table of processes, as `/proc` shows it.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use super::stat::parse_stat;
 use crate::process::error::ProcessError;
@@ -13,6 +16,11 @@ use crate::process::identity::ProcessRecord;
 /// Longest environment that is looked through, in bytes: the kernel limits arguments and
 /// environment of a program to 6 MiB together.
 const ENVIRONMENT_BYTES_MAX: u64 = 6 * 1024 * 1024;
+
+/// Clock ticks a second in `/proc`: what the kernel shows to programs on every machine that Rust's standard library runs on.
+const TICKS_A_SECOND: u64 = 100;
+/// Open files of one process that are looked at.
+const OPEN_FILES_MAX: usize = 4_096;
 
 /// Returns what tells this boot of the machine from others.
 pub(in crate::process) fn boot_id() -> Result<&'static str, ProcessError> {
@@ -118,6 +126,40 @@ pub(in crate::process) fn environment_value(pid: i32, name: &str) -> Option<Stri
         .split(|&byte| byte == 0)
         .find_map(|entry| entry.strip_prefix(name.as_bytes())?.strip_prefix(b"="))
         .map(|value| String::from_utf8_lossy(value).into_owned())
+}
+
+/// Returns the arguments that a process was started with; nothing when they may not be read.
+pub(in crate::process) fn command_line(pid: i32) -> Vec<OsString> {
+    let bytes = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    bytes
+        .split(|byte| *byte == 0)
+        .map(|argument| OsString::from_vec(argument.to_vec()))
+        .collect()
+}
+
+/// Returns how long ago a process started; nothing when the clock cannot be read.
+pub(in crate::process) fn age(record: &ProcessRecord) -> Option<Duration> {
+    let uptime = fs::read_to_string("/proc/uptime").ok()?;
+    let uptime: f64 = uptime.split_ascii_whitespace().next()?.parse().ok()?;
+    let uptime = Duration::try_from_secs_f64(uptime).ok()?;
+    let started = Duration::from_millis(record.start_time.saturating_mul(1000 / TICKS_A_SECOND));
+    Some(uptime.saturating_sub(started))
+}
+
+/// Returns the working directory of a process; nothing when it may not be seen.
+pub(in crate::process) fn working_directory(pid: i32) -> Option<PathBuf> {
+    fs::read_link(format!("/proc/{pid}/cwd")).ok()
+}
+
+/// Lists what a process has open, as paths; nothing when that may not be seen.
+pub(in crate::process) fn open_files(pid: i32) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return Vec::new();
+    };
+    let links = entries.flatten().take(OPEN_FILES_MAX);
+    links
+        .filter_map(|entry| fs::read_link(entry.path()).ok())
+        .collect()
 }
 
 /// Reads the environment that a process was started with; nothing when it may not be read.

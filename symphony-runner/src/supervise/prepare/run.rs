@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::sync::Arc;
 
 use serde_json::json;
 use symphony_core::config::ProviderName;
@@ -9,7 +10,7 @@ use symphony_core::profile::ResolvedModel;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
 use symphony_store::RunStart;
-use symphony_workspace::Failpoint;
+use symphony_workspace::{Failpoint, Redactor, is_secret_name};
 
 use super::briefing::Briefing;
 use super::identity::identity;
@@ -35,6 +36,8 @@ pub(crate) struct Prepared {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     pub(crate) identity: Identity,
     pub(crate) site: Site,
+    /// Takes secret values out of what is written down; none when there are none.
+    pub(crate) redactor: Option<Arc<Redactor>>,
 }
 
 /// Prepares a run.
@@ -79,12 +82,31 @@ pub(crate) async fn prepare(
             .iter()
             .map(|(name, value)| (name.into(), value.into())),
     );
+    let redactor = redactor(&site, &environment)?;
     Ok(Prepared {
         command,
         environment,
         identity: identity(job, &library, &site, review),
         site,
+        redactor,
     })
+}
+
+/// Makes the redactor of the run: the values of the project's copied files, and the keys in the agent's environment.
+fn redactor(
+    site: &Site,
+    environment: &BTreeMap<OsString, OsString>,
+) -> Result<Option<Arc<Redactor>>, RunnerError> {
+    let base = match site.repository.base() {
+        Ok(base) => base.commit,
+        // a plan may work where no base is checked out
+        Err(_) => site.repository.head(&site.worktree)?,
+    };
+    let keys = environment.iter().filter_map(|(name, value)| {
+        let (name, value) = (name.to_str()?, value.to_str()?);
+        is_secret_name(name).then(|| (name.to_owned(), value.to_owned()))
+    });
+    Ok(site.repository.redactor(&base, keys)?.map(Arc::new))
 }
 
 fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {

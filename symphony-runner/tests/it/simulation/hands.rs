@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
+use symphony_core::run::Run;
 use symphony_core::tick::{LeftoverOwner, LockState};
 use symphony_runner::RunnerError;
 use symphony_runner::supervise::SuperviseMode;
@@ -104,9 +105,9 @@ impl Hands for SimulatedHands<'_> {
         self.machine.locks.remove(&lock);
     }
 
-    fn end_strays(&mut self, run: &RunId) -> Result<usize, RunnerError> {
+    fn end_strays(&mut self, _project: &Project, run: &Run) -> Result<usize, RunnerError> {
         self.moment();
-        let ended = usize::from(self.machine.strays.remove(run));
+        let ended = usize::from(self.machine.strays.remove(&run.id));
         self.moment();
         Ok(ended)
     }

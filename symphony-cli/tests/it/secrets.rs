@@ -1,0 +1,142 @@
+//! Secret values stay out of what is recorded, and out of what an agent can read of its supervisor.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, bash, call, commit, create_pr, scenarios, text, turn, worker};
+
+const KEY: &str = "sk-live-0123456789abcdef";
+const TOKEN: &str = "ghp-person-0123456789";
+const PROVIDER_KEY: &str = "sk-ant-api-0123456789";
+
+/// Reads everything that is recorded of a project: the database, the files of runs.
+fn everything(folder: &std::path::Path, found: &mut Vec<(String, Vec<u8>)>) {
+    for entry in std::fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            everything(&path, found);
+        } else if let Ok(bytes) = std::fs::read(&path) {
+            found.push((path.display().to_string(), bytes));
+        }
+    }
+}
+
+fn holds(bytes: &[u8], needle: &str) -> bool {
+    bytes
+        .windows(needle.len())
+        .any(|window| window == needle.as_bytes())
+}
+
+#[test]
+fn values_of_copied_files_and_keys_are_redacted_where_they_are_written() {
+    let say = |tool: &str, input: Value| turn(call(&format!("mcp__symphony__{tool}"), input));
+    let scenarios = scenarios([worker([
+        bash(
+            "cat .env; base64 < .env; echo $ANTHROPIC_API_KEY; cat .env >&2; printf 'sk-live-'; sleep 0.1; echo 0123456789abcdef",
+        ),
+        say(
+            "add_comment",
+            json!({ "content": format!("the key is {KEY}") }),
+        ),
+        say(
+            "add_learning",
+            json!({ "pattern": format!("use {PROVIDER_KEY}") }),
+        ),
+        say(
+            "add_finding",
+            json!({ "kind": "bug", "text": format!("{KEY} is rejected") }),
+        ),
+        json!({ "content": [{ "type": "text", "text": format!("Done with {KEY}.") }] }),
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let mut project = Project::new("project", &scenarios, &json!({}));
+    project.set_variable("ANTHROPIC_API_KEY", PROVIDER_KEY);
+    std::fs::write(project.root.join(".env"), format!("API_KEY={KEY}\n")).unwrap();
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    let id = text(&run["id"]);
+    let errors = project.tool_errors(&id);
+    assert_eq!(errors.len(), 2, "{errors:#?}");
+    assert!(
+        errors
+            .iter()
+            .all(|error| error.contains("holds a secret value")),
+        "{errors:#?}"
+    );
+    let finding = &project.issue("SYM-1")["findings"][0]["text"];
+    assert_eq!(finding, "[redacted: API_KEY] is rejected");
+    assert!(
+        project
+            .run_file(&id, "log.txt")
+            .contains("Done with [redacted: API_KEY].")
+    );
+    let mut files = Vec::new();
+    everything(&project.root.join(".symphony"), &mut files);
+    for secret in [KEY, PROVIDER_KEY] {
+        for (path, bytes) in &files {
+            assert!(!holds(bytes, secret), "{secret} is in {path}");
+        }
+    }
+    project.assert_sound();
+}
+
+#[test]
+fn an_agent_finds_no_key_in_the_environment_of_its_supervisor() {
+    // from the shell up to the supervisor, and what each was started with
+    let climb = "p=$$; while [ $p -gt 1 ]; do tr '\\0' ' ' < /proc/$p/cmdline; echo; \
+                 case \"$(tr '\\0' ' ' < /proc/$p/cmdline)\" in *' supervise'' --run '*) tr '\\0' '\\n' < /proc/$p/environ > seen.txt; ls -l /proc/$p/fd >> seen.txt; break;; esac; \
+                 p=$(awk '/^PPid:/ {print $2}' /proc/$p/status); done; \
+                 echo \"own: $ANTHROPIC_API_KEY\" >> seen.txt";
+    let scenarios = scenarios([worker([bash(climb)])]);
+    let mut project = Project::new("project", &scenarios, &json!({}));
+    project.set_variable("ANTHROPIC_API_KEY", PROVIDER_KEY);
+    project.set_variable("GITHUB_TOKEN", TOKEN);
+    project.set_variable("DATABASE_URL", "postgres://u:secret-password@db");
+    project.add_issue("Look up");
+    project.tick_wait();
+    let seen = std::fs::read_to_string(project.worktree("SYM-1").join("seen.txt")).unwrap();
+    // it is the supervisor's: without the marker of the run
+    assert!(
+        seen.contains("SYMPHONY_ENVIRONMENT_HANDED_OVER=1"),
+        "{seen}"
+    );
+    for secret in [TOKEN, "secret-password"] {
+        assert!(!seen.contains(secret), "{seen}");
+    }
+    assert!(!seen.contains("memfd"), "{seen}");
+    // the provider's key reaches the agent all the same, and the supervisor does not show it
+    assert_eq!(seen.matches(PROVIDER_KEY).count(), 1, "{seen}");
+    assert!(seen.ends_with(&format!("own: {PROVIDER_KEY}\n")), "{seen}");
+}
+
+#[test]
+fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
+    let symphony = env!("CARGO_BIN_EXE_symphony");
+    let clear = "env -i PATH=\"$PATH\" HOME=\"$HOME\"";
+    let scenarios = scenarios([worker([
+        bash(&format!(
+            "{clear} {symphony} -C ../.. pr approve SYM-1 > asked.txt 2>&1; echo \"code $?\" >> asked.txt"
+        )),
+        // in a session of its own, orphaned, in the project's folder
+        bash(&format!(
+            "here=$PWD; root=$(cd ../.. && pwd); {clear} HERE=\"$here\" ROOT=\"$root\" setsid sh -c 'cd \"$ROOT\"; ({symphony} pr approve SYM-1 >> \"$HERE/hidden.txt\" 2>&1; echo \"code $?\" >> \"$HERE/hidden.txt\") & ' ; until grep -q code hidden.txt 2>/dev/null; do sleep 0.05; done"
+        )),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    project.add_issue("Approve yourself");
+    project.tick_wait();
+    for file in ["asked.txt", "hidden.txt"] {
+        let asked = std::fs::read_to_string(project.worktree("SYM-1").join(file)).unwrap();
+        assert!(
+            asked.contains("this command is an agent's"),
+            "{file}: {asked}"
+        );
+        assert!(
+            asked.contains("code 4") || asked.contains("code 1"),
+            "{file}: {asked}"
+        );
+    }
+    // whoever runs the tests may type it: it fails for another reason
+    let answer = project.symphony(&["pr", "approve", "SYM-1"]);
+    assert!(!answer.stderr.contains("is an agent's"), "{answer:#?}");
+}

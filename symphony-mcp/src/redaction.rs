@@ -1,0 +1,99 @@
+//! Secret values in what an agent says: refused where many agents read it, replaced by their names elsewhere.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+use symphony_core::tools::Tool;
+use symphony_workspace::Redactor;
+
+use crate::answer::ToolError;
+
+/// Takes the secrets out of a call's arguments.
+///
+/// # Errors
+/// For a learning or a comment that holds one: it goes into the prompts of others, who would miss what it was about.
+pub(crate) fn without_secrets(
+    redactor: &Redactor,
+    tool: Tool,
+    mut arguments: JsonObject,
+) -> Result<JsonObject, ToolError> {
+    let mut is_hit = false;
+    for value in arguments.values_mut() {
+        redact(redactor, value, &mut is_hit);
+    }
+    if is_hit && matches!(tool, Tool::AddLearning | Tool::AddComment) {
+        return Err(ToolError::new(format!(
+            "`{}` is refused: its text holds a secret value of this project's configuration files or of your provider's keys. \
+             Nothing was recorded. Say it without the value: name the setting instead",
+            tool.name()
+        )));
+    }
+    Ok(arguments)
+}
+
+fn redact(redactor: &Redactor, value: &mut Value, is_hit: &mut bool) {
+    match value {
+        Value::String(text) => {
+            if let std::borrow::Cow::Owned(clean) = redactor.redact_text(text) {
+                *is_hit = true;
+                *text = clean;
+            }
+        }
+        Value::Array(items) => {
+            for item in items {
+                redact(redactor, item, is_hit);
+            }
+        }
+        Value::Object(fields) => {
+            for field in fields.values_mut() {
+                redact(redactor, field, is_hit);
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn call(tool: Tool, arguments: Value) -> Result<Value, String> {
+        let values = [("API_KEY".to_owned(), "sk-live-0123456789".to_owned())];
+        let redactor = Redactor::of(values).unwrap().unwrap();
+        let Value::Object(arguments) = arguments else {
+            unreachable!("a call has an object")
+        };
+        without_secrets(&redactor, tool, arguments)
+            .map(Value::Object)
+            .map_err(|error| error.0)
+    }
+
+    #[test]
+    fn comments_and_learnings_are_refused_without_the_value() {
+        for (tool, field) in [
+            (Tool::AddComment, "content"),
+            (Tool::AddLearning, "pattern"),
+        ] {
+            let refused = call(tool, json!({ field: "use sk-live-0123456789" })).unwrap_err();
+            assert!(refused.contains("holds a secret value"), "{refused}");
+            assert!(!refused.contains("sk-live"), "{refused}");
+            let honest = json!({ field: "use API_KEY" });
+            assert_eq!(call(tool, honest.clone()), Ok(honest));
+        }
+    }
+
+    #[test]
+    fn other_texts_lose_the_value_at_any_depth() {
+        let arguments = json!({
+            "kind": "bug",
+            "text": "fails with sk-live-0123456789",
+            "files": ["a.rs", "c2stbGl2ZS0wMTIzNDU2Nzg5"],
+            "more": { "deep": [{ "x": "sk-live-0123456789" }], "n": 7 }
+        });
+        let clean = call(Tool::AddFinding, arguments).unwrap();
+        assert_eq!(clean["text"], "fails with [redacted: API_KEY]");
+        assert_eq!(clean["more"]["deep"][0]["x"], "[redacted: API_KEY]");
+        assert!(!clean.to_string().contains("c2stbGl2ZS0wMTIz"), "{clean}");
+    }
+}
