@@ -164,11 +164,11 @@ impl Notes {
         let clean = redacted_line(self.redactor.as_deref(), bytes);
         // a full disk must not end the agent: the tail is kept in memory
         let _unwritten = self.raw.write(&clean).and_then(|()| self.raw.write(b"\n"));
-        let (kind, events) = self.state.take_line(if is_as_good(&clean, bytes) {
-            &clean
-        } else {
-            bytes
-        });
+        let understood = match &clean {
+            Cow::Owned(clean) if is_as_good(clean, bytes) => clean,
+            Cow::Owned(_) | Cow::Borrowed(_) => bytes,
+        };
+        let (kind, events) = self.state.take_line(understood);
         let mut stop = None;
         if kind == LineKind::Broken {
             tracing::debug!("a line of the agent's output could not be read");
@@ -244,9 +244,9 @@ fn redact_string(redactor: Option<&Redactor>, text: &mut String) {
 
 /// Says whether a clean line still means what the line meant. A value that is a bare number of the JSON leaves none behind:
 /// such a line is understood as it came, and only what is written down of it is cleaned.
-fn is_as_good(clean: &Cow<'_, [u8]>, line: &[u8]) -> bool {
+fn is_as_good(clean: &[u8], line: &[u8]) -> bool {
     let is_json = |bytes| serde_json::from_slice::<IgnoredAny>(bytes).is_ok();
-    matches!(clean, Cow::Borrowed(_)) || is_json(clean) || !is_json(line)
+    is_json(clean) || !is_json(line)
 }
 
 async fn keep_stderr(
