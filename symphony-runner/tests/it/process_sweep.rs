@@ -105,10 +105,11 @@ fn unmarked_orphan(folder: &std::path::Path) -> i32 {
         folder.display(),
         note.display()
     );
-    let started = Command::new("sh").args(["-c", &script]).status().unwrap();
+    let started = Command::new("sh").args(["-c", &script]).status();
+    let started = started.expect("a shell starts");
     assert!(started.success());
-    let pid = std::fs::read_to_string(note).unwrap();
-    pid.trim().parse().unwrap()
+    let pid = std::fs::read_to_string(note).expect("the shell wrote the number");
+    pid.trim().parse().expect("it is a number")
 }
 
 #[test]
