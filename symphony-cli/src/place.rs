@@ -182,7 +182,7 @@ impl Surroundings {
                 let message = format!(
                     "this command is an agent's ({why}): verdicts and merges are a person's"
                 );
-                let hint = "type it in a terminal of your own, outside of `.symphony-workspaces`";
+                let hint = "type it in a terminal of your own that was started outside of `.symphony-workspaces`";
                 Err(Stop::new(Exit::Refused, message).hint(hint).into())
             }
         }

@@ -60,6 +60,7 @@ pub use repository::{
 };
 pub use secrets::{
     CopiedLeak, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan, is_secret_name,
+    secret_of_variable,
 };
 pub use whole_file::{write_private, write_whole};
 pub use worktree::{

@@ -42,6 +42,17 @@ const ADOPTERS: &[&str] = &[
     "tini",
 ];
 
+/// Variables of a person's session or service, which no agent inherits: an editor that was opened on the worktree from a
+/// desktop is an orphan without a terminal as well, and must not be killed.
+const PERSONAL: &[&str] = &[
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DISPLAY",
+    "INVOCATION_ID",
+    "SSH_CONNECTION",
+    "WAYLAND_DISPLAY",
+    "XDG_SESSION_ID",
+];
+
 /// How many survivors an error names.
 const SURVIVORS_NAMED_MAX: usize = 8;
 
@@ -107,12 +118,15 @@ fn is_orphan(record: &ProcessRecord) -> bool {
 
 impl RunPlace {
     /// Says whether a process is one that the run left there. A person's shell, editor or file watcher in the worktree has a
-    /// terminal, or a parent that lives.
+    /// terminal, a parent that lives, or the variables of a login, a desktop or a service.
     fn is_strays(&self, record: &ProcessRecord) -> bool {
         is_orphan(record)
             && record.terminal == 0
             && system::age(record).is_none_or(|age| age <= self.age_max)
             && self.is_inside(record.pid)
+            && !PERSONAL
+                .iter()
+                .any(|name| system::environment_value(record.pid, name).is_some())
     }
 
     fn is_inside(&self, pid: i32) -> bool {

@@ -4,7 +4,6 @@ use symphony_core::id::RunId;
 use symphony_store::Project;
 
 use super::SuperviseMode;
-use crate::environment::supervisor_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
@@ -31,7 +30,7 @@ pub(crate) fn launch_supervisor(
         arguments,
         directory: project.root.clone(),
         log: RunPaths::new(&project.root, run).supervisor_log(),
-        environment: Some(supervisor_environment(&installation.environment)),
+        environment: Some(installation.environment.clone()),
         lock,
     };
     Ok(launch.spawn()?)

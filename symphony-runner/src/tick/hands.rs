@@ -23,18 +23,19 @@ use crate::supervise::{SuperviseMode, launch_supervisor};
 /// Time by which a process of a run may seem older than the run: clocks are read one after the other.
 const AGE_SLACK: Duration = Duration::from_secs(2);
 
-/// Returns the worktree of a run, where its strays may still work; none for a run in the project's own folder.
+/// Returns the checkout of a run, where its strays may still work; none for a run in the project's own folder, which is the
+/// user's.
 fn place_of(project: &Project, run: &Run, now: Timestamp) -> Option<RunPlace> {
     let worktree = project.root.join(run.worktree.as_ref()?);
-    // only a linked worktree has a file there: the project's own folder is the user's
-    if !worktree.join(".git").is_file() {
+    let worktree = worktree.canonicalize().ok()?;
+    if project.root.canonicalize().ok()?.starts_with(&worktree) {
         return None;
     }
     let age = now
         .as_millisecond()
         .saturating_sub(run.started_at.as_millisecond());
     Some(RunPlace {
-        worktree: worktree.canonicalize().ok()?,
+        worktree,
         age_max: Duration::from_millis(u64::try_from(age).ok()?) + AGE_SLACK,
     })
 }

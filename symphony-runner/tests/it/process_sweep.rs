@@ -98,10 +98,10 @@ fn what_a_killed_supervisor_left_is_found_by_its_mark() {
 }
 
 /// Starts an orphan without a mark: a double fork with a cleared environment, in a session of its own.
-fn unmarked_orphan(folder: &std::path::Path) -> i32 {
+fn unmarked_orphan(folder: &std::path::Path, variables: &str) -> i32 {
     let note = folder.join("pid");
     let script = format!(
-        "cd '{}'; setsid env -i /bin/sleep 600 >/dev/null 2>&1 </dev/null & echo $! > '{}'",
+        "cd '{}'; setsid env -i {variables} /bin/sleep 600 >/dev/null 2>&1 </dev/null & echo $! > '{}'",
         folder.display(),
         note.display()
     );
@@ -109,17 +109,24 @@ fn unmarked_orphan(folder: &std::path::Path) -> i32 {
     let started = started.expect("a shell starts");
     assert!(started.success());
     let pid = std::fs::read_to_string(note).expect("the shell wrote the number");
-    pid.trim().parse().expect("it is a number")
+    let pid = pid.trim().parse().expect("it is a number");
+    let name = format!("/proc/{pid}/comm");
+    wait_until("its environment is cleared", || {
+        std::fs::read_to_string(&name).is_ok_and(|name| name.trim() == "sleep")
+    });
+    pid
 }
 
 #[test]
 fn an_unmarked_orphan_is_found_by_where_it_works() {
     let run = unique_run("unmarked");
     let (worktree, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let (stray, stranger) = (
-        unmarked_orphan(worktree.path()),
-        unmarked_orphan(elsewhere.path()),
-    );
+    let stray = unmarked_orphan(worktree.path(), "");
+    let strangers = [
+        unmarked_orphan(elsewhere.path(), ""),
+        // an editor that a person opened on the worktree from a desktop
+        unmarked_orphan(worktree.path(), "DISPLAY=:0"),
+    ];
     let is_alive = |pid| {
         ProcessIdentity::of(pid)
             .unwrap()
@@ -132,9 +139,11 @@ fn an_unmarked_orphan_is_found_by_where_it_works() {
     let ended = sweep_run(&run, &place).unwrap();
     assert_eq!(ended.count(), 1, "{ended:?}");
     wait_until("the stray ends", || !is_alive(stray));
-    assert!(is_alive(stranger));
-    let stranger = ProcessIdentity::of(stranger).unwrap().unwrap();
-    assert!(stranger.terminate().unwrap());
+    for stranger in strangers {
+        assert!(is_alive(stranger));
+        let stranger = ProcessIdentity::of(stranger).unwrap().unwrap();
+        assert!(stranger.terminate().unwrap());
+    }
 }
 
 #[test]

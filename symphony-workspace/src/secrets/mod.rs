@@ -11,5 +11,5 @@ mod scan;
 mod values;
 
 pub use finder::{SecretFinder, SecretName};
-pub use redact::{Redactor, is_secret_name};
+pub use redact::{Redactor, is_secret_name, secret_of_variable};
 pub use scan::{CopiedLeak, SecretLeak, SecretScan};

@@ -17,17 +17,22 @@ const VALUE_CHARS_MIN: usize = 8;
 /// Characters of a name that stand for its value.
 const NAME_CHARS_MAX: usize = 60;
 
-/// What a variable's name has in it when its value is a secret.
-const SECRET_NAMES: &[&str] = &[
+/// Endings of a word of a variable's name that promise a secret.
+const SECRET_WORDS: &[&str] = &[
     "AUTH",
+    "AUTHORIZATION",
     "CREDENTIAL",
+    "CREDENTIALS",
     "KEY",
     "PASSPHRASE",
     "PASSWD",
     "PASSWORD",
     "SECRET",
+    "SECRETS",
     "TOKEN",
 ];
+/// Endings of a name that leads to a secret, and holds none itself.
+const LEADING_ENDS: &[&str] = &["_PATH", "_FILE", "_DIR", "_SOCK", "_TTL_MS"];
 
 /// Replaces secret values, plain or encoded, by their names. The values are in no message of it.
 pub struct Redactor {
@@ -42,13 +47,25 @@ impl fmt::Debug for Redactor {
     }
 }
 
-/// Says whether a variable's name promises a secret.
+/// Says whether a variable's name promises a secret: one of its words ends as the name of one does.
 pub fn is_secret_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    // such a name leads to a secret, and is none
-    let leads = ["_PATH", "_FILE", "_DIR", "_SOCK", "_HELPER_TTL_MS"];
-    SECRET_NAMES.iter().any(|part| upper.contains(part))
-        && !leads.iter().any(|end| upper.ends_with(end))
+    let is_secret_word = |word: &str| SECRET_WORDS.iter().any(|end| word.ends_with(end));
+    upper
+        .split(|c: char| !c.is_ascii_alphanumeric())
+        .any(is_secret_word)
+        && !LEADING_ENDS.iter().any(|end| upper.ends_with(end))
+}
+
+/// Returns the secret of a variable: the whole value where the name promises one, else the password in a URL.
+pub fn secret_of_variable<'v>(name: &str, value: &'v str) -> Option<&'v str> {
+    if is_secret_name(name) {
+        return Some(value);
+    }
+    let (_, rest) = value.split_once("://")?;
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let (user, _host) = authority.rsplit_once('@')?;
+    user.split_once(':').map(|(_, password)| password)
 }
 
 impl Redactor {
@@ -222,6 +239,7 @@ mod tests {
             "ANTHROPIC_API_KEY",
             "CLAUDE_CODE_OAUTH_TOKEN",
             "db_password",
+            "PGPASSWORD",
             "AWS_SECRET_ACCESS_KEY",
         ] {
             assert!(is_secret_name(name), "{name}");
@@ -232,8 +250,24 @@ mod tests {
             "SSH_AUTH_SOCK",
             "KEY_FILE",
             "TOKEN_PATH",
+            "GIT_AUTHOR_NAME",
+            "KEYBOARD_LAYOUT",
+            "MAX_THINKING_TOKENS",
         ] {
             assert!(!is_secret_name(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_secret_of_an_address_is_its_password() {
+        for (name, value, secret) in [
+            ("API_KEY", "https://a", Some("https://a")),
+            ("DATABASE_URL", "postgres://me:p4ss:word@db:5/x?y=1", Some("p4ss:word")),
+            ("HTTPS_PROXY", "http://proxy:3128/a@b", None),
+            ("HTTPS_PROXY", "http://me@proxy:3128", None),
+            ("HOME", "/home/me:you@x", None),
+        ] {
+            assert_eq!(secret_of_variable(name, value), secret, "{name}={value}");
         }
     }
 }

@@ -10,7 +10,7 @@ use symphony_core::profile::ResolvedModel;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
 use symphony_store::RunStart;
-use symphony_workspace::{Failpoint, Redactor, is_secret_name};
+use symphony_workspace::{Failpoint, Redactor, secret_of_variable};
 
 use super::briefing::Briefing;
 use super::identity::identity;
@@ -104,7 +104,7 @@ fn redactor(
     };
     let keys = environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
-        is_secret_name(name).then(|| (name.to_owned(), value.to_owned()))
+        secret_of_variable(name, value).map(|secret| (name.to_owned(), secret.to_owned()))
     });
     Ok(site.repository.redactor(&base, keys)?.map(Arc::new))
 }
