@@ -15,9 +15,7 @@ use crate::gates::clear_left_checkout;
 use crate::installation::Installation;
 use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
-use crate::process::{
-    DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run,
-};
+use crate::process::{DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run};
 use crate::supervise::{SuperviseMode, launch_supervisor};
 
 /// Time by which a process of a run may seem older than the run: clocks are read one after the other.

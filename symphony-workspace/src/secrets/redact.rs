@@ -262,7 +262,11 @@ mod tests {
     fn the_secret_of_an_address_is_its_password() {
         for (name, value, secret) in [
             ("API_KEY", "https://a", Some("https://a")),
-            ("DATABASE_URL", "postgres://me:p4ss:word@db:5/x?y=1", Some("p4ss:word")),
+            (
+                "DATABASE_URL",
+                "postgres://me:p4ss:word@db:5/x?y=1",
+                Some("p4ss:word"),
+            ),
             ("HTTPS_PROXY", "http://proxy:3128/a@b", None),
             ("HTTPS_PROXY", "http://me@proxy:3128", None),
             ("HOME", "/home/me:you@x", None),
