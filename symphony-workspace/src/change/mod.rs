@@ -9,6 +9,7 @@ mod reset;
 mod scope;
 mod stage;
 mod status;
+mod touched;
 
 pub use auto_commit::{AutoCommit, work_in_progress};
 pub use diff::{ChangeKind, DiffSnapshot, FileChange};
@@ -24,4 +25,5 @@ pub(crate) use inner::{
 };
 pub(crate) use operation::{forget as operation_forget, in_sequence};
 pub(crate) use reset::overwrite;
-pub(crate) use status::{repo_path_text, touched_paths, tracked_changes};
+pub(crate) use status::{repo_path_text, tracked_changes};
+pub(crate) use touched::{Touched, touched};

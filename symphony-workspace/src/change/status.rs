@@ -5,7 +5,6 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use crate::commit_id::CommitId;
 use crate::copy::is_temporary;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
@@ -86,29 +85,6 @@ pub(crate) fn tracked_changes(git: &Git) -> Result<Vec<String>, WorkspaceError> 
         .tracked
         .iter()
         .map(|path| repo_path_text(path))
-        .collect())
-}
-
-/// Returns the paths that differ between two commits.
-pub(crate) fn touched_paths(
-    git: &Git,
-    from: &CommitId,
-    to: &CommitId,
-) -> Result<BTreeSet<String>, WorkspaceError> {
-    let list = git
-        .command("diff-tree")
-        .args([
-            "-r",
-            "-z",
-            "--name-only",
-            "--no-renames",
-            "--ignore-submodules=none",
-        ])
-        .args([from.as_str(), to.as_str()])
-        .slow()
-        .run()?;
-    Ok(fields(&list)
-        .map(|path| repo_path_text(Path::new(OsStr::from_bytes(path))))
         .collect())
 }
 

@@ -1,11 +1,12 @@
 //! The base moves: by compare-and-swap, together with the checkout that shows it.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use super::into_worktree::{index_shows, move_checkout};
 use super::plan::{MergePlan, plan};
 use super::style::MergeStyle;
-use crate::change::{touched_paths, tracked_changes};
+use crate::change::{Touched, touched, tracked_changes};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
@@ -57,21 +58,24 @@ fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
     }
 }
 
-/// Returns the changed files of a checkout that a move of it would have to write.
+/// Returns the changed and untracked files of a checkout that a move of it would have to write.
 fn changes_in_the_way(
     checkout: &Git,
     from: &CommitId,
     to: &CommitId,
 ) -> Result<Vec<String>, WorkspaceError> {
-    let changes = tracked_changes(checkout)?;
-    if changes.is_empty() {
-        return Ok(changes);
-    }
-    let touched = touched_paths(checkout, from, to)?;
-    Ok(changes
-        .into_iter()
-        .filter(|path| touched.contains(path))
-        .collect())
+    let changes: BTreeSet<String> = tracked_changes(checkout)?.into_iter().collect();
+    let is_in_the_way = |path: &String, blobs: &Touched| {
+        let stands_there = || {
+            let meta = checkout.work_tree().join(path).symlink_metadata();
+            // what is in a folder that makes way is for git to look at
+            meta.is_ok_and(|meta| !meta.is_dir())
+        };
+        changes.contains(path) || (blobs.old.is_none() && stands_there())
+    };
+    let mut touched = touched(checkout, from, to)?;
+    touched.retain(|path, blobs| is_in_the_way(path, blobs));
+    Ok(touched.into_keys().collect())
 }
 
 impl Repository {
@@ -204,7 +208,7 @@ impl Repository {
         };
         let unconfirmed = Unconfirmed::of(Some(from), Some(to), found.as_ref());
         let shows_base = match &found {
-            Some(found) => index_shows(&checkout, found, &touched_paths(&checkout, from, to)?)?,
+            Some(found) => index_shows(&checkout, found, &touched(&checkout, from, to)?)?,
             None => false,
         };
         match checkout_after(unconfirmed, shows_base) {

@@ -3,11 +3,11 @@
 //! The merge is made in the object database; the folder is only touched when it is clean of
 //! conflicts, so there is never a half-done merge to abort.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::plan::{MergePlan, plan};
 use super::style::MergeStyle;
-use crate::change::touched_paths;
+use crate::change::{Touched, touched};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
@@ -83,7 +83,7 @@ pub(super) fn move_checkout(
         }) if blocked(&stderr) => Ok(Some(blocking_files(&stderr))),
         // the index is written last, after the files: it says whether git died before or after its effect
         Err(error) => {
-            let touched = touched_paths(git, from, to)?;
+            let touched = touched(git, from, to)?;
             match index_shows(git, to, &touched) {
                 Ok(true) if !touched.is_empty() => Ok(None),
                 _ => Err(error),
@@ -96,7 +96,7 @@ pub(super) fn move_checkout(
 pub(super) fn index_shows(
     git: &Git,
     commit: &CommitId,
-    paths: &BTreeSet<String>,
+    paths: &BTreeMap<String, Touched>,
 ) -> Result<bool, WorkspaceError> {
     let list = git
         .command("diff-index")
@@ -104,7 +104,7 @@ pub(super) fn index_shows(
         .arg(commit.as_str())
         .slow()
         .run()?;
-    Ok(!fields(&list).any(|path| paths.contains(&*String::from_utf8_lossy(path))))
+    Ok(!fields(&list).any(|path| paths.contains_key(&*String::from_utf8_lossy(path))))
 }
 
 fn blocked(stderr: &str) -> bool {

@@ -1,18 +1,19 @@
 //! A note of the move under way, so that a crash in its middle is mended by the next merge.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 
-use crate::change::{touched_paths, tracked_changes};
+use crate::change::{Touched, touched, tracked_changes};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, clear_lock, fields, note_shared_locks};
+use crate::git::{Git, clear_lock, note_shared_locks};
 use crate::repository::{BranchName, Repository};
 use crate::whole_file::write_private;
 
@@ -103,26 +104,25 @@ fn changed(path: &Path) -> Option<Timestamp> {
     Timestamp::from_millisecond(i64::try_from(since_epoch.as_millis()).ok()?).ok()
 }
 
-/// Returns the checkout to where it was, if every changed file is as the merge would have written it.
+/// Returns the checkout to where it was, if every changed file is as the merge would have written it, or was about to.
 fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
     // what the merge does not touch is the owner's, and stays as it is
-    let touched = touched_paths(git, &interrupted.from, &interrupted.to)?;
-    let mut changes = tracked_changes(git)?;
-    changes.retain(|path| touched.contains(path));
-    if changes.is_empty() {
-        return Ok(());
+    let touched = touched(git, &interrupted.from, &interrupted.to)?;
+    let mut changed = BTreeMap::new();
+    for path in tracked_changes(git)? {
+        if let Some((path, blobs)) = touched.get_key_value(&path) {
+            changed.insert(path.as_str(), blobs);
+        }
     }
-    let old = blobs(git, &interrupted.from)?;
-    let new = blobs(git, &interrupted.to)?;
     let mut foreign = Vec::new();
-    for path in changes {
-        let found = hash_of(git, &path)?;
-        let ours = old.get(&path) != new.get(&path)
-            && (found.is_none()
-                || found.as_ref() == new.get(&path)
-                || found.as_ref() == old.get(&path));
-        if !ours {
-            foreign.push(path);
+    for (path, blobs) in &changed {
+        let found = hash_of(git, path)?;
+        let is_ours = found.is_none()
+            || found == blobs.new
+            || found == blobs.old
+            || is_torn(git, path, blobs)?;
+        if !is_ours {
+            foreign.push((*path).to_owned());
         }
     }
     if !foreign.is_empty() {
@@ -131,8 +131,11 @@ fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
             files: foreign,
         });
     }
-    restore(git, &interrupted.from, &touched, &old)?;
-    remove_new_files(git, &old, &new)
+    if !changed.is_empty() {
+        restore(git, &interrupted.from, &touched)?;
+    }
+    // git writes the files before the index, so that there may be new ones although nothing seems changed
+    remove_new_files(git, &touched)
 }
 
 /// Makes index and folder equal a commit in these paths. A path that the commit does not have leaves the index; its file
@@ -140,21 +143,20 @@ fn take_back(git: &Git, interrupted: &Move) -> Result<(), WorkspaceError> {
 fn restore(
     git: &Git,
     commit: &CommitId,
-    touched: &BTreeSet<String>,
-    old: &BTreeMap<String, String>,
+    touched: &BTreeMap<String, Touched>,
 ) -> Result<(), WorkspaceError> {
-    let (known, new): (Vec<&String>, Vec<&String>) =
-        touched.iter().partition(|path| old.contains_key(*path));
-    let list = |paths: &[&String]| -> Vec<u8> {
-        paths
+    let paths = |is_known: bool| -> Vec<u8> {
+        touched
             .iter()
-            .flat_map(|path| path.bytes().chain([0]))
+            .filter(|(_, blobs)| blobs.old.is_some() == is_known)
+            .flat_map(|(path, _)| path.bytes().chain([0]))
             .collect()
     };
+    let (known, new) = (paths(true), paths(false));
     if !new.is_empty() {
         git.command("update-index")
             .args(["--force-remove", "-z", "--stdin"])
-            .stdin(list(&new))
+            .stdin(new)
             .run()?;
     }
     if !known.is_empty() {
@@ -165,21 +167,19 @@ fn restore(
                 "--pathspec-file-nul",
             ])
             .arg(commit.as_str())
-            .stdin(list(&known))
+            .stdin(known)
             .slow()
             .run()?;
     }
     Ok(())
 }
 
-/// Files that the interrupted merge wrote and its index never learned of.
-fn remove_new_files(
-    git: &Git,
-    old: &BTreeMap<String, String>,
-    new: &BTreeMap<String, String>,
-) -> Result<(), WorkspaceError> {
-    for (path, blob) in new.iter().filter(|(path, _)| !old.contains_key(*path)) {
-        if hash_of(git, path)?.as_ref() == Some(blob) {
+/// Removes the files that the interrupted merge wrote, whole or in part, and its index never learned of: nothing stood there
+/// when the merge was noted.
+fn remove_new_files(git: &Git, touched: &BTreeMap<String, Touched>) -> Result<(), WorkspaceError> {
+    for (path, blobs) in touched.iter().filter(|(_, blobs)| blobs.old.is_none()) {
+        let found = hash_of(git, path)?;
+        if found.is_some() && (found == blobs.new || is_torn(git, path, blobs)?) {
             let file = git.work_tree().join(path);
             fs::remove_file(&file).map_err(|source| WorkspaceError::io("remove", file, source))?;
         }
@@ -187,27 +187,40 @@ fn remove_new_files(
     Ok(())
 }
 
-/// Returns the blob of each file of a commit.
-fn blobs(git: &Git, commit: &CommitId) -> Result<BTreeMap<String, String>, WorkspaceError> {
-    let list = git
-        .command("ls-tree")
-        .args(["-r", "-z", "--full-tree", commit.as_str()])
-        .run()?;
-    Ok(fields(&list)
-        .filter_map(|entry| {
-            let entry = str::from_utf8(entry).ok()?;
-            let (meta, path) = entry.split_once('\t')?;
-            Some((path.to_owned(), meta.rsplit(' ').next()?.to_owned()))
-        })
-        .collect())
-}
-
-/// Returns the blob that a file would be; none when there is no regular file.
+/// Returns the blob that a file, or a symbolic link, would be; none when neither is there.
 fn hash_of(git: &Git, path: &str) -> Result<Option<String>, WorkspaceError> {
     let file = git.work_tree().join(path);
-    if !fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()) {
+    let Ok(meta) = fs::symlink_metadata(&file) else {
         return Ok(None);
+    };
+    let hash = git.command("hash-object");
+    let hash = if meta.is_symlink() {
+        let target = fs::read_link(&file);
+        let target = target.map_err(|source| WorkspaceError::io("read the link", file, source))?;
+        hash.arg("--stdin")
+            .stdin(target.into_os_string().into_vec())
+    } else if meta.is_file() {
+        hash.args(["--", path])
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(hash.line()?))
+}
+
+/// Says whether a file is the beginning of what the merge was writing when it was cut off.
+fn is_torn(git: &Git, path: &str, blobs: &Touched) -> Result<bool, WorkspaceError> {
+    let Some(new) = &blobs.new else {
+        return Ok(false);
+    };
+    let file = git.work_tree().join(path);
+    if !fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file()) {
+        return Ok(false);
     }
-    let hash = git.command("hash-object").args(["--", path]).line()?;
-    Ok(Some(hash))
+    let found = fs::read(&file).map_err(|source| WorkspaceError::io("read", file, source))?;
+    let written = git
+        .command("cat-file")
+        .args(["--filters", "--path", path, new])
+        .slow()
+        .run()?;
+    Ok(found.len() < written.len() && written.starts_with(&found))
 }

@@ -1,6 +1,7 @@
 //! Merging into the base: by compare-and-swap, with the checkout that shows it.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use symphony_core::git_lock::{KeepReason, SHARED_LOCK_AGE_MIN};
 use symphony_workspace::{
@@ -241,6 +242,67 @@ fn a_merge_cut_off_before_the_ref_moved_is_repeated() {
     merge(&repository, &head, &next, MergeStyle::FastForward).unwrap();
     assert_eq!(read(project.root.join("src/a.txt")), "next\n");
     assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+/// Takes the index back to a commit: git writes the files first, so that this is where a kill in its middle leaves things.
+fn index_as_before(project: &Project, commit: &CommitId) {
+    git(&project.root, &["read-tree", commit.as_str()]);
+}
+
+#[test]
+fn a_merge_cut_off_before_its_index_is_repeated() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    symlink("src/a.txt", worktree.path().join("link")).unwrap();
+    git(worktree.path(), &["add", "link"]);
+    let head = commit_file(worktree.path(), "new.txt", "new\n");
+    interrupt(&project, &base, &head);
+    index_as_before(&project, &base);
+    assert_eq!(
+        git(&project.root, &["status", "--porcelain"]),
+        "?? link\n?? new.txt"
+    );
+    merge(&repository, &base, &head, MergeStyle::Readable).unwrap();
+    assert_eq!(project.head("main"), head);
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_file_that_was_half_written_is_written_anew() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    commit_file(worktree.path(), "empty.txt", "not empty\n");
+    commit_file(worktree.path(), "src/a.txt", "the whole line\n");
+    let head = commit_file(worktree.path(), "new.txt", "all of it\n");
+    interrupt(&project, &base, &head);
+    index_as_before(&project, &base);
+    write(project.root.join("empty.txt"), "");
+    write(project.root.join("src/a.txt"), "the wh");
+    write(project.root.join("new.txt"), "all o");
+    merge(&repository, &base, &head, MergeStyle::Readable).unwrap();
+    assert_eq!(project.head("main"), head);
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_persons_untracked_file_is_named_before_anything_is_noted() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let head = commit_file(worktree.path(), "new.txt", "all of it\n");
+    write(project.root.join("new.txt"), "all o");
+    let error = merge(&repository, &base, &head, MergeStyle::Readable).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["new.txt"]),
+        "{error}"
+    );
+    assert_eq!(read(project.root.join("new.txt")), "all o");
+    assert!(!project.root.join(".git/symphony-merge.json").exists());
 }
 
 #[test]
