@@ -17,6 +17,15 @@ pub const RUN_MARKER: &str = "SYMPHONY_RUN_ID";
 /// Largest answer the Claude CLI asks its model for, in tokens, unless project or provider say otherwise.
 const OUTPUT_TOKENS_MAX: (&str, &str) = ("CLAUDE_CODE_MAX_OUTPUT_TOKENS", "64000");
 
+/// Git configuration that is given in variables: no `gc --auto`, no `maintenance run --auto`.
+const NO_HOUSEKEEPING: [(&str, &str); 5] = [
+    ("GIT_CONFIG_COUNT", "2"),
+    ("GIT_CONFIG_KEY_0", "gc.auto"),
+    ("GIT_CONFIG_VALUE_0", "0"),
+    ("GIT_CONFIG_KEY_1", "maintenance.auto"),
+    ("GIT_CONFIG_VALUE_1", "false"),
+];
+
 /// What is searched when the inherited `PATH` is missing or holds nothing usable.
 const PATH_FALLBACK: &str = "/usr/bin:/bin";
 
@@ -191,6 +200,17 @@ pub fn agent_environment(
     environment.insert("PATH".into(), path);
     environment.retain(|name, value| can_be_set(name, value));
     environment
+}
+
+/// Keeps an agent's git from tidying the user's repository: that goes on in the background after the agent's end, where it
+/// is ended in its middle and leaves its lock. A project that sets git configuration this way itself is left alone.
+pub fn leave_housekeeping_to_the_user(environment: &mut BTreeMap<OsString, OsString>) {
+    if environment.contains_key(OsStr::new("GIT_CONFIG_COUNT")) {
+        return;
+    }
+    for (name, value) in NO_HOUSEKEEPING {
+        environment.insert(name.into(), value.into());
+    }
 }
 
 /// Returns the `PATH` that an agent of a project gets, before its provider's own settings: where programs are looked for.

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::support::{
     Project, WORKER, approving_judge, bash, commit, create_pr, git_commit, scenario, scenarios,
-    text, until,
+    text, until, worker,
 };
 
 /// Time limits of the first run, in milliseconds: a slow machine needs a longer one to get as far as its commits.
@@ -89,4 +89,19 @@ fn held_commit(then: &str) -> String {
     format!(
         "{hook} && {{ {commit} & pid=$!; until [ -e begun ]; do sleep 0.02; done; {then} sleep 3600; }}"
     )
+}
+
+/// Housekeeping goes on in the background: it would be ended in its middle with the agent, and leave its lock for good.
+#[test]
+fn an_agents_git_leaves_housekeeping_to_the_user() {
+    let ask = bash("{ git config gc.auto; git config maintenance.auto; } > set.txt");
+    let play = scenarios([worker([
+        ask,
+        bash(&git_commit("set.txt", "what is set")),
+        create_pr("Say what is set"),
+    ])]);
+    let project = Project::new("a project", &play, &json!({}));
+    project.add_issue("Say what is set");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(project.git(&["show", "symphony/SYM-1:set.txt"]), "0\nfalse");
 }

@@ -18,7 +18,7 @@ use super::invocation::invocation;
 use super::model::model;
 use super::site::Site;
 use super::subject::Subject;
-use crate::environment::agent_environment;
+use crate::environment::{agent_environment, leave_housekeeping_to_the_user};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
@@ -111,12 +111,14 @@ fn redactor(
 
 fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {
     let settings = job.config.providers.settings(provider.name());
-    agent_environment(
+    let mut environment = agent_environment(
         &job.installation.environment,
         &job.config.env,
         &settings.env,
         &job.run.id,
-    )
+    );
+    leave_housekeeping_to_the_user(&mut environment);
+    environment
 }
 
 /// The Claude CLI refuses to run unattended as root: said before it is started, with what to do.
