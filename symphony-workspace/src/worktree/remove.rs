@@ -15,6 +15,7 @@ use crate::change::RescueRef;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
+use crate::git::clear_lock;
 use crate::repository::{BranchName, Repository, delete_ref};
 
 /// What shall become of the branch.
@@ -185,6 +186,9 @@ impl Repository {
             return Ok(BranchOutcome::Absent);
         };
         let Some(head) = self.branch_head(branch)? else {
+            // git removes the ref before its lock: nobody would take that lock again
+            let lock = format!("{}.lock", branch.reference());
+            clear_lock(self.git.place(), &self.common_dir().join(lock))?;
             return Ok(BranchOutcome::Absent);
         };
         let base = self.branch_head(request.base)?;

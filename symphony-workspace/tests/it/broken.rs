@@ -439,5 +439,13 @@ fn a_removal_that_was_cut_off_is_ended() {
     };
     assert!(repository.remove_worktree(&request).unwrap().worktree);
     assert!(!worktree.path().exists());
+    // a git that dies after it deleted the branch leaves the branch's lock
+    let lock = project
+        .root
+        .join(".git")
+        .join(format!("{}.lock", worktree.branch().unwrap().reference()));
+    fs::create_dir_all(lock.parent().unwrap()).unwrap();
+    fs::write(&lock, "").unwrap();
     assert!(!repository.remove_worktree(&request).unwrap().worktree);
+    assert!(!lock.exists());
 }
