@@ -25,7 +25,7 @@ pub(crate) struct DocumentSource {
 /// Reads a document; an error names the place inside that is wrong, and `form` says what was expected.
 ///
 /// # Errors
-/// When it can not be read, or is not what is expected.
+/// When it cannot be read, or is not what is expected.
 pub(crate) fn read_document<T: DeserializeOwned>(
     app: &App,
     source: &DocumentSource,
@@ -81,7 +81,7 @@ fn read_bytes(app: &App, source: &DocumentSource) -> anyhow::Result<Vec<u8>> {
 /// Reads a document that is a text.
 ///
 /// # Errors
-/// When it can not be read, or is not UTF-8.
+/// When it cannot be read, or is not UTF-8.
 pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<String> {
     let bytes = read_bytes(app, source)?;
     String::from_utf8(bytes).with_context(|| format!("read the document {}", name(source)))
@@ -90,7 +90,7 @@ pub(crate) fn read_text(app: &App, source: &DocumentSource) -> anyhow::Result<St
 /// Writes what was exported to a file, and says so; `-` is standard output, which gets nothing else.
 ///
 /// # Errors
-/// When it can not be written.
+/// When it cannot be written.
 pub(crate) fn export(app: &App, file: &Path, text: &str, what: &str) -> anyhow::Result<()> {
     if file.as_os_str() == "-" {
         return app.out.write_raw(text.as_bytes());
@@ -105,7 +105,7 @@ pub(crate) fn export(app: &App, file: &Path, text: &str, what: &str) -> anyhow::
 /// Writes what was asked for into a file, in a folder that is there.
 ///
 /// # Errors
-/// When the file can not be written.
+/// When the file cannot be written.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     let folder = path
         .parent()

@@ -30,7 +30,7 @@ impl Interrupts {
     /// Begins to listen: from now on Ctrl-C does not end the process.
     ///
     /// # Errors
-    /// When signals can not be listened to.
+    /// When signals cannot be listened to.
     pub(crate) fn listen() -> std::io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let runtime = tokio::runtime::Builder::new_current_thread()

@@ -112,7 +112,7 @@ impl Surroundings {
     /// Opens the database and finds the project of the repository.
     ///
     /// # Errors
-    /// When the repository is not set up yet, or the database can not be opened.
+    /// When the repository is not set up yet, or the database cannot be opened.
     pub(crate) fn session(&self) -> anyhow::Result<Session> {
         let installation = self.installation()?;
         // a command that only looks does not make a database
@@ -129,10 +129,10 @@ impl Surroundings {
         })
     }
 
-    /// Returns the project as it is recorded; none when the repository is not set up or its database can not be told.
+    /// Returns the project as it is recorded; none when the repository is not set up or its database cannot be told.
     ///
     /// # Errors
-    /// When there is a database and it can not be opened.
+    /// When there is a database and it cannot be opened.
     pub(crate) fn recorded_project(&self) -> anyhow::Result<Option<Project>> {
         let Ok(installation) = self.installation() else {
             return Ok(None);

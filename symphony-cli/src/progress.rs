@@ -81,7 +81,7 @@ impl Progress {
     /// Looks at runs and shows what is new of them.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub(crate) fn look(&mut self, store: &Store, runs: &[RunId]) -> Result<(), StoreError> {
         for id in runs {
             if self.shown.get(id).is_some_and(|shown| shown.is_over) {

@@ -94,7 +94,7 @@ impl FromStr for RunReference {
 /// Returns a text that was typed; `-` reads it from standard input.
 ///
 /// # Errors
-/// When standard input can not be read, is not UTF-8, or is longer than any text field.
+/// When standard input cannot be read, is not UTF-8, or is longer than any text field.
 pub(crate) fn text_or_stdin(typed: &str) -> anyhow::Result<String> {
     text_within(typed, TEXT_BYTES_MAX)
 }
@@ -102,7 +102,7 @@ pub(crate) fn text_or_stdin(typed: &str) -> anyhow::Result<String> {
 /// Returns a text that was typed; `-` reads it from standard input, at most so many bytes.
 ///
 /// # Errors
-/// When standard input can not be read, is not UTF-8, or is longer.
+/// When standard input cannot be read, is not UTF-8, or is longer.
 pub(crate) fn text_within(typed: &str, bytes_max: usize) -> anyhow::Result<String> {
     if typed != "-" {
         return Ok(typed.to_owned());

@@ -4,6 +4,7 @@
 //! so that it is told once.
 
 use crate::Timestamp;
+use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
@@ -204,8 +205,9 @@ impl WaitsFor {
             Self::Acceptance => "its review waits for you".to_owned(),
             Self::Blocked(block) => format!("it is blocked ({}): {}", block.by, block.reason),
             Self::Spent(counts) => format!(
-                "its circuit breaker is open: {} failures in a row, {} runs without progress",
-                counts.consecutive_failures, counts.total_runs
+                "its circuit breaker is open: {} in a row, {} without progress",
+                counted(counts.consecutive_failures.into(), "failure"),
+                counted(counts.total_runs.into(), "run")
             ),
             Self::CancelledDependencies(issues) => {
                 let names: Vec<&str> = issues.iter().map(IssueId::as_str).collect();

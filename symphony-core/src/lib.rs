@@ -40,5 +40,6 @@ pub mod timestamp;
 pub mod tools;
 pub mod trial;
 pub mod unit;
+pub mod wording;
 
 pub use timestamp::Timestamp;

@@ -1,6 +1,7 @@
 //! What becomes of an issue when a run on it ends (spec: orchestrator, "A run ends", "Failure", "Waiting is not failing").
 
 use crate::Timestamp;
+use crate::wording::counted;
 
 use crate::agent::AgentType;
 use crate::failure::ErrorClass;
@@ -296,9 +297,9 @@ fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
         .collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
     let mut comment = format!(
-        "Circuit breaker: {} failures in a row, {} runs since the last progress (limit {}). Last: {}",
-        routing.counts.consecutive_failures,
-        routing.counts.total_runs,
+        "Circuit breaker: {} in a row, {} since the last progress (limit {}). Last: {}",
+        counted(routing.counts.consecutive_failures.into(), "failure"),
+        counted(routing.counts.total_runs.into(), "run"),
         end.limits.max_retries,
         reason_of(routing, end),
     );

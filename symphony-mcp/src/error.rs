@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum McpError {
     /// The run's socket can not be made.
-    #[error("can not make the run's socket {}: {source}", path.display())]
+    #[error("cannot make the run's socket {}: {source}", path.display())]
     Socket {
         /// Where it was to be.
         path: PathBuf,
@@ -16,7 +16,7 @@ pub enum McpError {
         source: std::io::Error,
     },
     /// The run's socket can not be reached: the run is over, or its supervisor died.
-    #[error("can not reach the run's socket {}: {source} (the run is over, or its supervisor died)", path.display())]
+    #[error("cannot reach the run's socket {}: {source} (the run is over, or its supervisor died)", path.display())]
     Connect {
         /// Where it was looked for.
         path: PathBuf,

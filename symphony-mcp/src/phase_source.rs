@@ -43,7 +43,7 @@ pub(crate) fn read_delivered(
                 },
                 Err(error) => {
                     return Err(ToolError::new(format!(
-                        "the artifact can not be read: failed to {error}"
+                        "the artifact cannot be read: failed to {error}"
                     )));
                 }
             })

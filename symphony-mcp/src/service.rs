@@ -11,6 +11,7 @@ use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::transport::stdio_pipes;
 use rmcp::{ErrorData, ServerHandler, ServiceExt};
 use symphony_core::tools::Tool;
+use symphony_core::wording::with_article;
 use symphony_store::Store;
 use symphony_workspace::Redactor;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -94,8 +95,8 @@ impl Service {
 
     fn refuse(&self, name: &str) -> ToolError {
         ToolError::new(format!(
-            "a {} has no tool `{name}`; it has: {}",
-            self.identity.role,
+            "{} has no tool `{name}`; it has: {}",
+            with_article(self.identity.role.name()),
             tool_names(self.identity.callable()).join(", ")
         ))
     }

@@ -83,7 +83,7 @@ pub struct BaseProblem {
     /// What is wrong.
     pub problem: String,
     /// What to do.
-    pub mend: String,
+    pub fix: String,
     /// The command to begin with.
     pub answer: &'static str,
 }
@@ -99,14 +99,14 @@ impl From<BaseProblem> for NoBase {
 
 impl std::fmt::Display for BaseProblem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} ({})", self.problem, self.mend)
+        write!(f, "{} ({})", self.problem, self.fix)
     }
 }
 
 impl From<&WorkspaceError> for BaseProblem {
     fn from(error: &WorkspaceError) -> Self {
         let name_it = "symphony config set base_branch NAME";
-        let (problem, mend, answer) = match error {
+        let (problem, fix, answer) = match error {
             WorkspaceError::BranchMissing { branch, .. } => (
                 format!("its base branch `{branch}` does not exist"),
                 format!("`git branch {branch} COMMIT` makes it, `{name_it}` names another one"),
@@ -114,10 +114,10 @@ impl From<&WorkspaceError> for BaseProblem {
             ),
             WorkspaceError::NoDefaultBranch { branches, .. } => (
                 format!(
-                    "which of its branches is the base can not be told: {}",
+                    "which of its branches is the base cannot be told: {}",
                     branches.join(", ")
                 ),
-                format!("`{name_it}` says it"),
+                format!("`{name_it}` names it"),
                 name_it,
             ),
             WorkspaceError::FilterMissing {
@@ -133,14 +133,14 @@ impl From<&WorkspaceError> for BaseProblem {
                 "symphony doctor",
             ),
             other => (
-                format!("its repository can not be used: {other}"),
+                format!("its repository cannot be used: {other}"),
                 "`symphony doctor` there says more".to_owned(),
                 "symphony doctor",
             ),
         };
         Self {
             problem,
-            mend,
+            fix,
             answer,
         }
     }

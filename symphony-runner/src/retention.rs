@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::retry::after;
 use symphony_core::tick::LockState;
+use symphony_core::wording::counted;
 use symphony_store::{Project, Store, StoreError};
 
 use crate::error::RunnerError;
@@ -105,8 +106,10 @@ pub fn daily_clean_up(
         let (removed, failed) = remove_logs(&old);
         if removed > 0 {
             lines.push(format!(
-                "{}: removed the logs of {removed} runs that ended more than {days} days ago",
-                project.id
+                "{}: removed the logs of {} that ended more than {} ago",
+                project.id,
+                counted(removed as u64, "run"),
+                counted(days.into(), "day")
             ));
         }
         problems.extend(failed);

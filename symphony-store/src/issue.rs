@@ -96,7 +96,7 @@ impl Store {
             IssueStatus::Todo => IssueState::Todo,
             other => {
                 return Err(StoreError::refused(format!(
-                    "a new issue can not be `{other}`: use `backlog` or `todo`"
+                    "a new issue cannot be `{other}`: use `backlog` or `todo`"
                 )));
             }
         };
@@ -170,7 +170,7 @@ fn open_parent(tx: &Transaction<'_>, new: &NewIssue) -> Result<Option<IssueId>, 
     let parent = load_issue(tx, id)?;
     if parent.project != new.project {
         return Err(StoreError::refused(format!(
-            "{id} belongs to another project: it can not be the parent"
+            "{id} belongs to another project: it cannot be the parent"
         )));
     }
     for dependency in &new.depends_on {

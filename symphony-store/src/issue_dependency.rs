@@ -30,7 +30,7 @@ pub(crate) fn set_dependencies(
         load_issue(tx, dependency)?;
         if dependency == id || reaches(tx, dependency, id)? {
             return Err(StoreError::refused(format!(
-                "{id} can not depend on {dependency}: {dependency} depends on {id}, directly or through others"
+                "{id} cannot depend on {dependency}: {dependency} depends on {id}, directly or through others"
             )));
         }
         tx.execute(
@@ -73,12 +73,12 @@ pub(crate) fn check_dependency(
     }
     if found.state.status() == IssueStatus::Cancelled {
         return Err(StoreError::refused(format!(
-            "a sub-task can not depend on {dependency}: it is cancelled and will never be done"
+            "a sub-task cannot depend on {dependency}: it is cancelled and will never be done"
         )));
     }
     if waits_for(tx, dependency, &parent.id)? {
         return Err(StoreError::refused(format!(
-            "a sub-task of {} can not depend on {dependency}: it would wait for itself",
+            "a sub-task of {} cannot depend on {dependency}: it would wait for itself",
             parent.id
         )));
     }

@@ -123,7 +123,7 @@ impl Store {
                 .to_latest(&mut conn)
                 .map_err(|error| StoreError::Open {
                     path: path.to_owned(),
-                    reason: format!("its schema can not be brought up to date: {error}"),
+                    reason: format!("its schema cannot be brought up to date: {error}"),
                 })?;
         }
         Ok(Self { conn })

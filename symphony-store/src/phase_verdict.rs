@@ -8,6 +8,7 @@ use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus, check_required_
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{Verdict, VerdictKind};
 use symphony_core::run::{ProtectionLevel, RunTarget};
+use symphony_core::wording::with_article;
 
 use crate::cascade::{is_live, move_in, step_in};
 use crate::context::{Actor, Context};
@@ -125,8 +126,9 @@ fn check_judge(
     let on_this = matches!(&run.target, RunTarget::Claim(_, id) if *id == claim.id);
     if run.agent != AgentType::Judge || !on_this || claim.run.as_ref() == Some(&run.id) {
         return Err(StoreError::refused(format!(
-            "only a judge's run on claim {} may judge it; this is a {} run",
-            claim.id, run.agent
+            "only a judge's run on claim {} may judge it; this is a run of {}",
+            claim.id,
+            with_article(run.agent.name())
         )));
     }
     Ok(run.protection)

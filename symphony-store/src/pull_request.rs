@@ -11,6 +11,7 @@ use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerdictKind, VerifiedGates,
 };
 use symphony_core::run::{ProtectionLevel, RunTarget};
+use symphony_core::wording::with_article;
 
 use crate::cascade::{end_review, move_in};
 use crate::context::{Actor, Context};
@@ -248,7 +249,7 @@ impl Store {
             }
             if !pr.state.is_open() {
                 return Err(StoreError::refused(format!(
-                    "pull request {id} is {}: it can not be merged",
+                    "pull request {id} is {}: it cannot be merged",
                     pr.state
                 )));
             }
@@ -331,8 +332,9 @@ fn check_judge(
     let on_this = matches!(&run.target, RunTarget::PullRequest(_, id) if *id == pr.id);
     if run.agent != AgentType::Judge || !on_this || pr.run.as_ref() == Some(&run.id) {
         return Err(StoreError::refused(format!(
-            "only a judge's run on pull request {} may judge it; this is a {} run",
-            pr.id, run.agent
+            "only a judge's run on pull request {} may judge it; this is a run of {}",
+            pr.id,
+            with_article(run.agent.name())
         )));
     }
     Ok(run.protection)

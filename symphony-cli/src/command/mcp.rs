@@ -223,14 +223,14 @@ fn open_review(store: &Store, issue: &IssueId) -> anyhow::Result<Option<ReviewTa
     }))
 }
 
-/// Returns the project's profiles and contracts; with ones that can not be read no tools are narrowed, and no phase can
+/// Returns the project's profiles and contracts; with ones that cannot be read no tools are narrowed, and no phase can
 /// be claimed.
 fn library(installation: &Installation, project: &Project) -> Option<PromptLibrary> {
     let library = installation
         .project_config(project)
         .and_then(|config| installation.library(&config));
     library
-        .inspect_err(|error| tracing::warn!(%error, "the project's prompts can not be read"))
+        .inspect_err(|error| tracing::warn!(%error, "the project's prompts cannot be read"))
         .ok()
 }
 

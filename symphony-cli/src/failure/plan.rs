@@ -7,7 +7,8 @@ use symphony_core::plan::PlanError;
 use symphony_core::plan::state::{PhaseStatus, PlanStatus, PlanTransitionError};
 use symphony_core::plan::state_file::StateFileError;
 
-use super::{Exit, Verdict};
+use super::Exit;
+use super::judgement::Verdict;
 
 /// Judges one error of a chain; none when it is not about a plan.
 pub(super) fn judge_cause(cause: &(dyn Error + 'static)) -> Option<Verdict> {
@@ -67,7 +68,7 @@ fn of_state_file(error: &StateFileError) -> Verdict {
         StateFileError::Transition(error) => of_transition(error),
         StateFileError::Malformed { .. } | StateFileError::Graph(_) => Verdict::new(
             Exit::Failed,
-            "mend the file, or make a new one with `symphony plan init-state FILE`",
+            "fix the file, or make a new one with `symphony plan init-state FILE`",
         ),
         StateFileError::Artifacts(_) => Verdict::new(
             Exit::Failed,

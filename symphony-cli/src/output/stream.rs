@@ -12,12 +12,12 @@ use super::page::Page;
 use super::text::one_line;
 use super::view::{Document, View};
 
-/// What fails when standard output can not be written.
+/// What fails when standard output cannot be written.
 const WRITE: &str = "write the answer";
 /// Narrowest width that tables are fitted to: below it they are unreadable either way.
 const WIDTH_MIN: u16 = 40;
 
-/// Says whether the terminal can take back what it shows: one without a name, or a dumb one, can not.
+/// Says whether the terminal can take back what it shows: one without a name, or a dumb one, cannot.
 fn is_movable() -> bool {
     std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
 }
@@ -53,7 +53,7 @@ impl Output {
     /// Answers with a view: a JSON document, or text.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     pub(crate) fn answer<T: View>(self, view: &T) -> anyhow::Result<()> {
         if self.json {
             return self.json(view);
@@ -66,7 +66,7 @@ impl Output {
     /// Answers with what a command did: a JSON document, or a sentence that `--quiet` leaves out.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     pub(crate) fn done<T: Serialize>(self, view: &T, sentence: &str) -> anyhow::Result<()> {
         if self.json {
             return self.json(view);
@@ -81,7 +81,7 @@ impl Output {
     /// Answers with a JSON document, asked for or not: for commands that programs read.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     pub(crate) fn json<T: Serialize>(self, view: &T) -> anyhow::Result<()> {
         self.document(&Document::of(view))
     }
@@ -89,7 +89,7 @@ impl Output {
     /// Writes one object of a stream as one line.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     pub(crate) fn event<T: Serialize>(self, event: &T) -> anyhow::Result<()> {
         self.write(&format!("{}\n", self.event_line(event)?))
     }
@@ -97,7 +97,7 @@ impl Output {
     /// Returns one object of a stream as a line, without its end.
     ///
     /// # Errors
-    /// When the object can not be written as JSON.
+    /// When the object cannot be written as JSON.
     #[expect(clippy::unused_self, reason = "the form of objects is the output's")]
     pub(crate) fn event_line<T: Serialize>(self, event: &T) -> anyhow::Result<String> {
         Ok(serde_json::to_string(&Document::of(event))?)
@@ -106,7 +106,7 @@ impl Output {
     /// Writes a document whose whole form another page of the specification fixes, without a version of ours.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     pub(crate) fn document<T: Serialize>(self, document: &T) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(document)?;
         self.write(&format!("{text}\n"))
@@ -115,7 +115,7 @@ impl Output {
     /// Writes a text that is made for programs (completions, a schema, raw logs) as it is.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     #[expect(clippy::unused_self, reason = "all writing goes through the output")]
     pub(crate) fn write(self, text: &str) -> anyhow::Result<()> {
         let mut stdout = anstream::stdout().lock();
@@ -126,7 +126,7 @@ impl Output {
     /// Writes a text whose form is fixed, byte for byte; on a terminal its control characters are made visible.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     pub(crate) fn write_exact(self, text: &str) -> anyhow::Result<()> {
         if io::stdout().is_terminal() {
             self.write(&neutralised(text))
@@ -138,7 +138,7 @@ impl Output {
     /// Writes bytes as they are, past the filter of colours.
     ///
     /// # Errors
-    /// When standard output can not be written.
+    /// When standard output cannot be written.
     #[expect(clippy::unused_self, reason = "all writing goes through the output")]
     pub(crate) fn write_raw(self, bytes: &[u8]) -> anyhow::Result<()> {
         let mut stdout = io::stdout().lock();

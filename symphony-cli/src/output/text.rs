@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use symphony_core::wording::counted;
 use symphony_runner::output::neutralised;
 
 /// Returns a text as one harmless line: white space collapsed, control characters made visible.
@@ -20,12 +21,7 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 
 /// Returns a count with its noun: `1 run`, `2 runs`, `2 processes`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
-    let ending = match (count, noun.ends_with('s')) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{count} {noun}{ending}")
+    counted(count as u64, noun)
 }
 
 #[cfg(test)]

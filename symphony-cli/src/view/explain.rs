@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::IssueStatus;
@@ -83,10 +84,11 @@ impl View for ExplainView {
         page.field("status", self.status.name());
         if let Some(run) = &self.running {
             let since = ago(run.started_at, page.now());
-            page.line(&format!(
-                "A {} is at work on it: run {}, started {since}.",
-                run.profile, run.id
-            ));
+            let who = match &run.profile {
+                AgentType::Gates => "Its gates are running".to_owned(),
+                agent => format!("The {agent} is at work on it"),
+            };
+            page.line(&format!("{who}: run {}, started {since}.", run.id));
         }
         if let Some(next) = &self.next {
             page.line(&format!("The next tick does this: {}.", next.text()));

@@ -142,7 +142,7 @@ impl PlanView {
     /// Makes the view of a plan.
     ///
     /// # Errors
-    /// When its lock can not be asked, or the recorded plan is none any more.
+    /// When its lock cannot be asked, or the recorded plan is none any more.
     pub(crate) fn of(project: &Project, record: &PlanRecord) -> Result<Self, RunnerError> {
         let at_work = is_plan_driven(project, &record.id)?;
         let dag = record.dag()?;

@@ -8,6 +8,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
+use symphony_core::wording::counted;
 
 use crate::output::{List, Page, Table, View, ago, compact_duration};
 
@@ -152,12 +153,12 @@ impl RunView {
             String::new()
         };
         format!(
-            "{}: {} {} after {} ({} tokens{cost}){}",
+            "{}: {} {} after {} ({}{cost}){}",
             self.subject(),
             self.profile,
             self.status,
             self.elapsed(self.started_at),
-            self.usage.tokens(),
+            counted(self.usage.tokens(), "token"),
             error.unwrap_or_default()
         )
     }

@@ -5,6 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{Action, Decision, Plan, ProjectDecision, Reason, StartRun};
+use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
 
 use super::run::RunView;
@@ -188,7 +189,10 @@ impl ActionView {
             (Some(profile), _) => {
                 let attempt = self.attempt.unwrap_or(1);
                 let provider = self.provider.as_deref().unwrap_or_default();
-                format!("{subject}: start a {profile} with {provider} (attempt {attempt})")
+                format!(
+                    "{subject}: start {} with {provider} (attempt {attempt})",
+                    with_article(profile.name())
+                )
             }
             (None, Some(run)) if self.action == "tidy_run" => {
                 format!("{subject}: put what is left of run {run} in order")

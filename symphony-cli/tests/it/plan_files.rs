@@ -164,7 +164,7 @@ fn a_parsed_plan_has_its_defaults_and_levels() {
     );
     assert_eq!(
         parsed["warnings"],
-        json!([{"line": 16, "message": "metadata.total_phases: says 5, but there are 4 phases"}])
+        json!([{"line": 16, "message": "metadata.total_phases: says 5, but the plan has 4 phases"}])
     );
 }
 

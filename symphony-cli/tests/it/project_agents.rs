@@ -336,7 +336,7 @@ fn intake_triages_an_issue_of_the_backlog_once() {
     );
     let refused = project.tool_errors(&text(&first["runs"][0]["id"]));
     assert!(
-        refused[0].contains("can not move an issue to `todo`"),
+        refused[0].contains("cannot move an issue to `todo`"),
         "{refused:?}"
     );
     assert_nothing_left(&project);

@@ -133,7 +133,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &spent,
-                "- its circuit breaker is open: 1 failures in a row, 1 runs without progress: `symphony issue show SYM-9` or `symphony issue retry SYM-9`",
+                "- its circuit breaker is open: 1 failure in a row, 1 run without progress: `symphony issue show SYM-9` or `symphony issue retry SYM-9`",
             ),
             (
                 &parent,
@@ -232,7 +232,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
                 &parent,
                 "- it is blocked (subtasks): waits for its sub-tasks; it goes on when they have ended",
             ),
-            (&running, &format!("A worker is at work on it: run {run}")),
+            (&running, &format!("The worker is at work on it: run {run}")),
             (
                 &unverified,
                 "- its gates have not run on the commit to be judged",

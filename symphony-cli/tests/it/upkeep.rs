@@ -211,7 +211,7 @@ fn logs_of_runs_that_ended_long_ago_are_removed_and_others_stay() {
     // a tick does it once a day
     let tick = project.ok(&["tick"]);
     assert!(
-        tick.contains("removed the logs of 1 runs that ended more than 30 days ago"),
+        tick.contains("removed the logs of 1 run that ended more than 30 days ago"),
         "{tick}"
     );
     assert!(!old_folder.exists() && young_folder.exists());

@@ -6,6 +6,7 @@ use crate::issue::{AttemptCounts, Issue, IssueEvent, IssueStatus};
 use crate::outcome::{FailureLimits, breaker_opens};
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
 use crate::retry::{RetryKind, RetryPlan, after, backoff_ms};
+use crate::wording::counted;
 
 /// Beginning of the label of an issue that repairs a gate which is red on the base: it is worked on
 /// while the project is on hold for that gate.
@@ -185,10 +186,10 @@ fn names(gates: &VerifiedGates) -> String {
 
 fn breaker_comment(end: &GatesEnd<'_>, counts: AttemptCounts) -> String {
     format!(
-        "Circuit breaker: {} failures in a row, {} runs since the last progress (limit {}). Last: the {} failed on \
+        "Circuit breaker: {} in a row, {} since the last progress (limit {}). Last: the {} failed on \
          commit {}.",
-        counts.consecutive_failures,
-        counts.total_runs,
+        counted(counts.consecutive_failures.into(), "failure"),
+        counted(counts.total_runs.into(), "run"),
         end.limits.max_retries,
         names(end.gates),
         end.gates.commit,

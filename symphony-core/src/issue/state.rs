@@ -186,7 +186,7 @@ pub struct TransitionError {
 impl fmt::Display for TransitionError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.to {
-            Some(to) => write!(f, "an issue in `{}` can not move to `{to}`", self.from)?,
+            Some(to) => write!(f, "an issue in `{}` cannot move to `{to}`", self.from)?,
             None => write!(
                 f,
                 "`{}` does not apply to an issue in `{}`",
@@ -194,7 +194,7 @@ impl fmt::Display for TransitionError {
             )?,
         }
         if self.allowed.is_empty() {
-            return write!(f, "; it can not be moved from here");
+            return write!(f, "; it cannot be moved from here");
         }
         write!(f, "; from `{}` a human can move it to", self.from)?;
         for (i, status) in self.allowed.iter().enumerate() {
@@ -438,6 +438,6 @@ mod tests {
     #[test]
     fn a_refused_move_names_both_states_and_what_is_allowed() {
         let error = human_move(&IssueState::Todo, IssueStatus::Done, Review::None).unwrap_err();
-        insta::assert_snapshot!(error, @"an issue in `todo` can not move to `done`; from `todo` a human can move it to `backlog`, `cancelled`");
+        insta::assert_snapshot!(error, @"an issue in `todo` cannot move to `done`; from `todo` a human can move it to `backlog`, `cancelled`");
     }
 }

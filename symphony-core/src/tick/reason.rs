@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::Timestamp;
+use crate::wording::counted;
 use serde::Serialize;
 
 use super::snapshot::HoldScope;
@@ -189,7 +190,8 @@ impl fmt::Display for Reason {
             ),
             Self::AttemptsSpent { runs, limit } => write!(
                 f,
-                "used {runs} runs of {limit} without progress (`symphony issue retry` clears the count)"
+                "used {runs} of {} without progress (`symphony issue retry` clears the count)",
+                counted((*limit).into(), "run")
             ),
             Self::NoPhase => f.write_str("has no `phase:` label, and migration_mode is off"),
             Self::UnknownPhase { phase } => {

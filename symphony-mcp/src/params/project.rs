@@ -72,10 +72,10 @@ pub(crate) struct ConfigureProject {
     /// Thresholds of risk, where the defaults do not suit.
     #[serde(default)]
     pub(crate) risk: Option<RiskSettings>,
-    /// What every worker must know and can not infer.
+    /// What every worker must know and cannot infer.
     #[serde(default)]
     pub(crate) worker_instructions: Option<String>,
-    /// What every judge must know and can not infer.
+    /// What every judge must know and cannot infer.
     #[serde(default)]
     pub(crate) judge_instructions: Option<String>,
 }

@@ -6,6 +6,7 @@ use symphony_core::issue::{
     CommentAuthor, Issue, IssueStatus, PHASE_LABEL_PREFIX, Priority, Size, check_text,
 };
 use symphony_core::pull_request::PullRequest;
+use symphony_core::wording::counted;
 use symphony_store::{Actor, IssueFilter, NewIssue, Store};
 
 use super::phase::claim_row;
@@ -159,8 +160,8 @@ pub(super) fn list(
     })?;
     let message = match (page.items.len(), &page.next) {
         (0, _) => "no issue fits".to_owned(),
-        (n, None) => format!("{n} issues"),
-        (n, Some(_)) => format!("{n} issues; more with cursor"),
+        (n, None) => counted(n as u64, "issue"),
+        (n, Some(_)) => format!("{}; more with cursor", counted(n as u64, "issue")),
     };
     Ok(Answer::new(message)
         .with("items", page.items.iter().map(row).collect())

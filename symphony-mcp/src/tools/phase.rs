@@ -130,7 +130,7 @@ fn contract<'a>(
     let pipeline = identity
         .phases
         .get()
-        .ok_or_else(|| ToolError::new("the project's phase contracts can not be read here"))?;
+        .ok_or_else(|| ToolError::new("the project's phase contracts cannot be read here"))?;
     let contract = pipeline.get(phase).ok_or_else(|| {
         ToolError::new(format!(
             "the phase `{phase}` has no contract in this project"

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use symphony_core::pull_request::{PullRequest, ReportedGate, VerdictKind};
+use symphony_core::wording::counted;
 use symphony_store::{Actor, Store};
 
 use super::own_issue;
@@ -51,10 +52,10 @@ pub(super) fn create_pr(
     let pr = store.create_pr_with_approach(&identity.context(), &new, approach)?;
     let (insertions, deletions) = pr.totals();
     let message = format!(
-        "opened pull request {} for {issue}: {} files, +{insertions} -{deletions}, head {}. The issue is in review; \
+        "opened pull request {} for {issue}: {}, +{insertions} -{deletions}, head {}. The issue is in review; \
          Symphony runs the gates when this run ends. You are done: end your turn.",
         pr.id,
-        pr.files.len(),
+        counted(pr.files.len() as u64, "file"),
         pr.head_commit
     );
     Ok(Answer::new(message).with(

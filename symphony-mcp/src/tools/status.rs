@@ -5,6 +5,7 @@ use symphony_core::issue::{
     IssueEvent, IssueStatus, PHASE_LABEL_PREFIX, Review, check_text, human_move,
 };
 use symphony_core::tools::StatusPermission;
+use symphony_core::wording::with_article;
 use symphony_store::{Actor, IssueEdit, IssueMove, Store};
 
 use super::issue::{priority, row, size, status};
@@ -142,10 +143,12 @@ fn event(
     to: IssueStatus,
     reason: Option<&str>,
 ) -> Result<IssueEvent, ToolError> {
-    let permission = identity
-        .role
-        .status_permission()
-        .ok_or_else(|| ToolError::new(format!("a {} may not move issues", identity.role)))?;
+    let permission = identity.role.status_permission().ok_or_else(|| {
+        ToolError::new(format!(
+            "{} may not move issues",
+            with_article(identity.role.name())
+        ))
+    })?;
     if identity.actor == Actor::Human {
         return human_event(store, id, to, reason);
     }
@@ -155,13 +158,13 @@ fn event(
             reason: required_reason(reason)?,
         }),
         (StatusPermission::Full, other) => Err(ToolError::new(format!(
-            "you can not move an issue to `{other}`: use `todo` to give it back, `blocked` to ask for a human, \
+            "you cannot move an issue to `{other}`: use `todo` to give it back, `blocked` to ask for a human, \
              `create_pr` when the work is done"
         ))),
         (StatusPermission::BlockedOnly | StatusPermission::Triage, other) => {
             Err(ToolError::new(format!(
-                "a {} can not move an issue to `{other}`: only `blocked`, with a reason",
-                identity.role
+                "{} cannot move an issue to `{other}`: only `blocked`, with a reason",
+                with_article(identity.role.name())
             )))
         }
     }

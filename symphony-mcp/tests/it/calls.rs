@@ -235,7 +235,7 @@ async fn moves_that_a_role_may_not_make_say_which_it_may() {
         )
         .await;
         let expected = format!(
-            "you can not move an issue to `{status}`: use `todo` to give it back, `blocked` to ask for a human, \
+            "you cannot move an issue to `{status}`: use `todo` to give it back, `blocked` to ask for a human, \
              `create_pr` when the work is done"
         );
         assert_eq!(text, expected);
@@ -246,7 +246,7 @@ async fn moves_that_a_role_may_not_make_say_which_it_may() {
         )
         .await;
         let expected =
-            format!("a planner can not move an issue to `{status}`: only `blocked`, with a reason");
+            format!("a planner cannot move an issue to `{status}`: only `blocked`, with a reason");
         assert_eq!(text, expected);
     }
     let text = refused(
@@ -263,7 +263,7 @@ async fn moves_that_a_role_may_not_make_say_which_it_may() {
     let text = refused(&client, "update_issue_status", json!({ "status": "done" })).await;
     assert_eq!(
         text,
-        "an issue in `in_progress` can not move to `done`; from `in_progress` a human can move it to \
+        "an issue in `in_progress` cannot move to `done`; from `in_progress` a human can move it to \
          `backlog`, `todo`, `cancelled`"
     );
     assert_eq!(desk.events(), before);

@@ -136,7 +136,7 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
         ),
         (
             json!({ "size": "small", "status": "todo" }),
-            "a intake can not move an issue to `todo`: only `blocked`, with a reason",
+            "an intake cannot move an issue to `todo`: only `blocked`, with a reason",
         ),
         (
             json!({ "status": "blocked" }),

@@ -6,6 +6,7 @@ use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Role, Tool, ToolSet};
+use symphony_core::wording::with_article;
 use symphony_mcp::{IMPLEMENTED, Verdicts, tool_names};
 
 use crate::support::{Client, Desk, done, identity, person, pr_of, refused};
@@ -48,7 +49,10 @@ async fn what_is_not_listed_is_refused_and_writes_nothing() {
             let has = tool_names(own).join(", ");
             assert_eq!(
                 text,
-                format!("a {role} has no tool `{name}`; it has: {has}")
+                format!(
+                    "{} has no tool `{name}`; it has: {has}",
+                    with_article(role.name())
+                )
             );
         }
     }
@@ -153,7 +157,7 @@ async fn a_verdict_comes_from_the_judge_of_that_pull_request_only() {
     let text = refused(&client, "approve_pr", json!({})).await;
     assert_eq!(
         text,
-        "only a judge's run on pull request 1 may judge it; this is a worker run"
+        "only a judge's run on pull request 1 may judge it; this is a run of a worker"
     );
     // a judge that was shown another commit
     let mut stale = identity(&judge, Role::JudgePr);

@@ -115,7 +115,7 @@ async fn what_does_not_fit_is_refused_and_makes_nothing() {
         ),
         (
             with("DEM-1"),
-            "a sub-task of DEM-1 can not depend on DEM-1: it would wait for itself",
+            "a sub-task of DEM-1 cannot depend on DEM-1: it would wait for itself",
         ),
     ] {
         assert_eq!(refused(&client, "create_subtask", arguments).await, text);

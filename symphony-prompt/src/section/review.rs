@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use symphony_core::id::IssueId;
 use symphony_core::unit::Tokens;
+use symphony_core::wording::counted;
 
 use crate::budget::ARTIFACT_CHARS_MAX;
 use crate::fence::Fenced;
@@ -121,12 +122,11 @@ fn push_more(lines: &mut Vec<String>, count: usize, max: usize) {
 }
 
 fn push_risk(risk: &Risk, pieces: &mut Vec<Piece<'_>>) {
-    let noun = if risk.files == 1 { "file" } else { "files" };
     pieces.push(Piece::text(format!(
-        "{}: {} {noun}, {} lines",
+        "{}: {}, {}",
         risk.level.name(),
-        risk.files,
-        risk.lines
+        counted(risk.files, "file"),
+        counted(risk.lines, "line")
     )));
     if risk.sensitive_paths.is_empty() {
         return;

@@ -183,7 +183,7 @@ async fn take_in_spending(job: &Job<'_>, store: &StoreThread, watch: &mut Watch)
     match spent_so_far(job, store).await {
         Ok(Some(spent)) => watch.recorded(spent),
         Ok(None) => {}
-        Err(error) => tracing::warn!(%error, "can not read what was spent"),
+        Err(error) => tracing::warn!(%error, "cannot read what was spent"),
     }
 }
 
@@ -243,7 +243,7 @@ async fn on_pulse(
         Ok(false) => Ok(None),
         // a busy database is no reason to end an agent
         Err(error) => {
-            tracing::warn!(%error, "can not ask whether the run was cancelled");
+            tracing::warn!(%error, "cannot ask whether the run was cancelled");
             Ok(None)
         }
     }
@@ -263,7 +263,7 @@ async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
         .call(move |store| store.record_progress(&context, &run, &progress))
         .await;
     if let Ok(Err(error)) = recorded {
-        tracing::warn!(%error, "can not record the run's progress");
+        tracing::warn!(%error, "cannot record the run's progress");
     }
 }
 

@@ -4,6 +4,7 @@ use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{Action, LeftoverOwner, StartRun};
+use symphony_core::wording::counted;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
 
@@ -106,7 +107,8 @@ fn finish_crashed(
     hands.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
     Failpoint::TickFinishing.reach();
     Ok(format!(
-        "run {id} crashed: ended {ended} processes it left, exit handling started"
+        "run {id} crashed: ended {} that it left, started its exit handling",
+        counted(ended as u64, "process")
     ))
 }
 
@@ -151,8 +153,9 @@ fn open_breaker(
         return Err(RunnerError::refused("its project is gone"));
     };
     let comment = format!(
-        "Circuit breaker: {} runs since the last progress (limit {}). `symphony issue retry {issue}` starts again.",
-        found.counts.total_runs, view.max_retries
+        "Circuit breaker: {} since the last progress (limit {}). `symphony issue retry {issue}` starts again.",
+        counted(found.counts.total_runs.into(), "run"),
+        view.max_retries
     );
     let event = IssueEvent::BreakerOpened {
         to: view.breaker_target,

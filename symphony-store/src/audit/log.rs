@@ -10,6 +10,7 @@ use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::issue::{AttemptCounts, IssueEvent};
 use symphony_core::log::{LogEvent, Replay, RunEnd};
 use symphony_core::run::RunStatus;
+use symphony_core::wording::counted;
 
 use crate::error::StoreError;
 use crate::event::{EventRecord, fold_issue, load_events};
@@ -172,8 +173,9 @@ fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'sta
 
 fn in_words(counts: AttemptCounts) -> String {
     format!(
-        "{} failures in a row and {} runs",
-        counts.consecutive_failures, counts.total_runs
+        "{} in a row and {}",
+        counted(counts.consecutive_failures.into(), "failure"),
+        counted(counts.total_runs.into(), "run")
     )
 }
 

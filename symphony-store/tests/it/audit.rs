@@ -175,7 +175,7 @@ const PLANTED: &[(Invariant, &str, &[&str])] = &[
     (
         Invariant::I4,
         "UPDATE issue SET consecutive_failures = 0, total_runs = 0 WHERE id = 'DEM-3'",
-        &["I4 DEM-3: its row counts 0 failures in a row and 0 runs, its log 1 failures in a row and 1 runs"],
+        &["I4 DEM-3: its row counts 0 failures in a row and 0 runs, its log 1 failure in a row and 1 run"],
     ),
     (
         Invariant::I5,
@@ -486,7 +486,7 @@ fn the_cheap_audit_sees_what_happened_since() {
     assert_eq!(
         found,
         [
-            "I4 DEM-3: its row counts 1 failures in a row and 9 runs, its log 1 failures in a row and 1 runs"
+            "I4 DEM-3: its row counts 1 failure in a row and 9 runs, its log 1 failure in a row and 1 run"
         ]
     );
     assert!(after > last);

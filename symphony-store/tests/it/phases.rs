@@ -364,7 +364,7 @@ fn a_pull_request_of_a_phase_that_was_left_is_no_more() {
     let judged = store.record_verdict(&human(8), pr, VerdictKind::Approved, "c1", "");
     assert!(judged.unwrap_err().to_string().contains("is closed"));
     let merged = store.record_merge(&human(8), pr, "m").unwrap_err();
-    assert!(merged.to_string().contains("can not be merged"), "{merged}");
+    assert!(merged.to_string().contains("cannot be merged"), "{merged}");
 }
 
 #[test]

@@ -261,7 +261,7 @@ fn a_dependency_that_would_never_be_done_is_refused() {
     let foreign = store.add_issue(&human(9), &foreign).unwrap();
     let missing = IssueId::parse("DEM-99").unwrap();
     let itself = |id: &IssueId| {
-        format!("a sub-task of DEM-1 can not depend on {id}: it would wait for itself")
+        format!("a sub-task of DEM-1 cannot depend on {id}: it would wait for itself")
     };
     let before = store.events_of_issue(&parent).unwrap().len();
     for (dependency, message) in [
@@ -272,7 +272,7 @@ fn a_dependency_that_would_never_be_done_is_refused() {
         (
             &gone.id,
             format!(
-                "a sub-task can not depend on {}: it is cancelled and will never be done",
+                "a sub-task cannot depend on {}: it is cancelled and will never be done",
                 gone.id
             ),
         ),
@@ -435,11 +435,11 @@ fn a_persons_sub_task_that_could_never_start_is_refused() {
     for (new, expected) in [
         (
             waiting,
-            "a sub-task of DEM-1 can not depend on DEM-1: it would wait for itself",
+            "a sub-task of DEM-1 cannot depend on DEM-1: it would wait for itself",
         ),
         (
             abroad,
-            "DEM-1 belongs to another project: it can not be the parent",
+            "DEM-1 belongs to another project: it cannot be the parent",
         ),
     ] {
         let error = store.add_issue(&human(3), &new).unwrap_err();

@@ -37,7 +37,7 @@ pub enum ContextFileProblem {
         reason: String,
     },
     /// The system refused.
-    #[error("can not be read: {reason}")]
+    #[error("cannot be read: {reason}")]
     Unreadable {
         /// The system's word.
         reason: String,

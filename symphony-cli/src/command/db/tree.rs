@@ -147,7 +147,7 @@ impl BackupArgs {
         };
         let what = || format!("back the database up to {}", path.display());
         store.backup_to(&path).with_context(what)?;
-        // a copy that can not be read is worse than none: it is trusted
+        // a copy that cannot be read is worse than none: it is trusted
         let mut copy = Store::open_existing(&path).with_context(what)?;
         let problems = copy.check_file().with_context(what)?;
         if let Some(problem) = problems.first() {

@@ -21,19 +21,19 @@ const NAMES_MAX: usize = 3;
 /// Says when the database was last backed up.
 pub(super) fn check_backups(installation: &Installation, store: &Store) -> CheckView {
     const CHECK: &str = "backup";
-    const MEND: &str = "`symphony tick` makes one each hour in which something happens";
+    const FIX: &str = "`symphony tick` makes one each hour in which something happens";
     let backups = match list_backups(installation) {
         Ok(backups) => backups,
         Err(error) => {
-            let mend = "set HOME or XDG_STATE_HOME to a folder that you may write, or make copies with `symphony db backup FILE`";
-            return CheckView::warning(CHECK, error.to_string(), mend);
+            let fix = "set HOME or XDG_STATE_HOME to a folder that you may write, or make copies with `symphony db backup FILE`";
+            return CheckView::warning(CHECK, error.to_string(), fix);
         }
     };
     let position = store.log_position().unwrap_or(0);
     let Some(newest) = backups.first() else {
         return match last_tick(installation) {
             Ok(None) => CheckView::ok(CHECK, "the first tick makes one"),
-            _ => CheckView::warning(CHECK, "there is no backup of the database", MEND),
+            _ => CheckView::warning(CHECK, "there is no backup of the database", FIX),
         };
     };
     let now = Timestamp::now();
@@ -45,7 +45,7 @@ pub(super) fn check_backups(installation: &Installation, store: &Store) -> Check
     );
     let is_old = newest.name.position != position && after(newest.name.at, BACKUP_AGE_MAX_MS) < now;
     if is_old {
-        CheckView::warning(CHECK, detail, MEND)
+        CheckView::warning(CHECK, detail, FIX)
     } else {
         CheckView::ok(CHECK, detail)
     }

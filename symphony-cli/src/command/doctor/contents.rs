@@ -20,8 +20,8 @@ pub(super) fn check_contents(
     let Elsewhere { submodules, lfs } = match repository.elsewhere(base) {
         Ok(elsewhere) => elsewhere,
         Err(error) => {
-            let mend = "`git fsck` shows what is missing in the repository";
-            return vec![CheckView::failed("files", &error, mend)];
+            let fix = "`git fsck` shows what is missing in the repository";
+            return vec![CheckView::failed("files", &error, fix)];
         }
     };
     let setup = config.worktree.setup.as_ref();
@@ -95,8 +95,8 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
                 patterns,
                 root,
             };
-            let BaseProblem { problem, mend, .. } = BaseProblem::from(&missing);
-            CheckView::failed(CHECK, &problem, mend)
+            let BaseProblem { problem, fix, .. } = BaseProblem::from(&missing);
+            CheckView::failed(CHECK, &problem, fix)
         }
     })
 }

@@ -188,13 +188,13 @@ fn check_credentials(installation: &Installation, config: &ProjectConfig) -> Che
 fn check_last_tick(last: Option<Timestamp>) -> CheckView {
     const CHECK: &str = "last tick";
     let now = Timestamp::now();
-    let mend = "install the line below, then look again after a minute";
+    let fix = "install the line below, then look again after a minute";
     match last {
-        None => CheckView::warning(CHECK, "there was none", mend),
+        None => CheckView::warning(CHECK, "there was none", fix),
         Some(at) => {
             let detail = ago(at, now);
             if now.as_second().saturating_sub(at.as_second()) > TICK_AGE_SECONDS_MAX {
-                CheckView::warning(CHECK, detail, mend)
+                CheckView::warning(CHECK, detail, fix)
             } else {
                 CheckView::ok(CHECK, detail)
             }

@@ -4,7 +4,7 @@ use symphony_core::listing::list_few;
 use symphony_store::Store;
 
 use super::check::CheckView;
-use crate::failure::database_mend;
+use crate::failure::database_fix;
 
 /// Kinds that are named; the rest is counted.
 const KINDS_NAMED_MAX: usize = 3;
@@ -15,7 +15,7 @@ pub(super) fn check_events(store: &Store) -> Option<CheckView> {
     let unknown = match store.unknown_events() {
         Ok(unknown) if unknown.is_empty() => return None,
         Ok(unknown) => unknown,
-        Err(error) => return Some(CheckView::failed(CHECK, &error, database_mend(&error))),
+        Err(error) => return Some(CheckView::failed(CHECK, &error, database_fix(&error))),
     };
     let count: u64 = unknown.iter().map(|kind| kind.count).sum();
     let names = list_few(

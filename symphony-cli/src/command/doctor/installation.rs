@@ -20,7 +20,7 @@ use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::check_project;
 use crate::app::App;
-use crate::failure::{database_mend, identity_mend};
+use crate::failure::{database_fix, identity_fix};
 use crate::output::List;
 
 /// Free space below which worktrees and logs soon fill the disk.
@@ -145,7 +145,7 @@ fn check_disk(installation: &Installation) -> CheckView {
 
 fn check_git() -> CheckView {
     const CHECK: &str = "git";
-    let mend = format!(
+    let fix = format!(
         "install git {}.{} or newer; `git --version` shows what PATH has",
         GIT_VERSION_MIN.0, GIT_VERSION_MIN.1
     );
@@ -154,12 +154,12 @@ fn check_git() -> CheckView {
         Ok(((major, minor), git)) => {
             let detail = format!("{} {major}.{minor}", git.path().display());
             if (major, minor) < GIT_VERSION_MIN {
-                CheckView::failed(CHECK, &format!("{detail} is too old"), mend)
+                CheckView::failed(CHECK, &format!("{detail} is too old"), fix)
             } else {
                 CheckView::ok(CHECK, detail)
             }
         }
-        Err(error) => CheckView::failed(CHECK, &error, mend),
+        Err(error) => CheckView::failed(CHECK, &error, fix),
     }
 }
 
@@ -184,7 +184,7 @@ fn check_file(store: &mut Store, path: &str) -> CheckView {
                 )
             }
         },
-        Err(error) => CheckView::failed(CHECK, &error, database_mend(&error)),
+        Err(error) => CheckView::failed(CHECK, &error, database_fix(&error)),
     }
 }
 
@@ -206,12 +206,12 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             return None;
         }
         Err(error) => {
-            let mend = match &error {
-                RunnerError::Store(error) => database_mend(error).to_owned(),
-                RunnerError::Identity { problem, .. } => identity_mend(problem),
+            let fix = match &error {
+                RunnerError::Store(error) => database_fix(error).to_owned(),
+                RunnerError::Identity { problem, .. } => identity_fix(problem),
                 _ => "`ls -l` of that file shows whose it is".to_owned(),
             };
-            checks.push(CheckView::failed(CHECK, &error, mend));
+            checks.push(CheckView::failed(CHECK, &error, fix));
             return None;
         }
     };
@@ -233,7 +233,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
             None
         }
         Err(error) => {
-            checks.push(CheckView::failed("project", &error, database_mend(&error)));
+            checks.push(CheckView::failed("project", &error, database_fix(&error)));
             None
         }
     }

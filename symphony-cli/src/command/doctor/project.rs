@@ -42,7 +42,7 @@ pub(super) fn check_project(
     checks.push(match installation.library(&config) {
         Ok(library) => {
             let phases = library.pipeline.iter().count();
-            CheckView::ok("prompts", format!("{phases} phases"))
+            CheckView::ok("prompts", plural(phases, "phase"))
         }
         Err(error) => CheckView::failed(
             "prompts",
@@ -66,8 +66,8 @@ pub(super) fn check_project(
             checks.extend(check_contents(&config, &repository, &base.commit));
         }
         Err(error) => {
-            let BaseProblem { problem, mend, .. } = BaseProblem::from(&error);
-            checks.push(CheckView::failed("base branch", &problem, mend));
+            let BaseProblem { problem, fix, .. } = BaseProblem::from(&error);
+            checks.push(CheckView::failed("base branch", &problem, fix));
         }
     }
     checks.extend(check_worktrees(&repository));
@@ -93,7 +93,7 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
     let count = listed.len();
     for worktree in listed {
         let path = worktree.path.display();
-        let (detail, mend) = match worktree.state {
+        let (detail, fix) = match worktree.state {
             WorktreeState::NotRegistered => (
                 format!("{path} is in the way: git knows no worktree there"),
                 format!("`mv {path} {path}.old`, after a look at what it holds"),
@@ -108,7 +108,7 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
             ),
             _ => continue,
         };
-        checks.push(CheckView::warning(CHECK, detail, mend));
+        checks.push(CheckView::warning(CHECK, detail, fix));
     }
     let own = repository.workspaces_dir();
     let own = own.canonicalize().unwrap_or(own);
@@ -123,8 +123,8 @@ fn check_worktrees(repository: &Repository) -> Vec<CheckView> {
         {
             let path = registration.path.display();
             let detail = format!("{path} has {branch} checked out: no agent can work on it");
-            let mend = format!("`git -C {path} switch --detach`");
-            checks.push(CheckView::failed(CHECK, &detail, mend));
+            let fix = format!("`git -C {path} switch --detach`");
+            checks.push(CheckView::failed(CHECK, &detail, fix));
         }
     }
     if checks.is_empty() {

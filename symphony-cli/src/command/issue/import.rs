@@ -105,6 +105,6 @@ impl ImportArgs {
             plural(problems.len(), "problem"),
             listed.join("\n")
         );
-        Stop::new(Exit::Failed, message).hint("mend the file and type the command again")
+        Stop::new(Exit::Failed, message).hint("fix the file and type the command again")
     }
 }

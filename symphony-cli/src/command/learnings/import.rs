@@ -124,7 +124,7 @@ impl ImportArgs {
             self.name(),
             plural(bad, "line")
         );
-        let hint = "mend these lines and type the command again";
+        let hint = "fix these lines and type the command again";
         Err(Stop::new(Exit::Failed, message).hint(hint).into())
     }
 }

@@ -30,7 +30,7 @@ impl PhaseCommand {
     /// Runs it.
     ///
     /// # Errors
-    /// When the prompts can not be read, there is no such phase, a checked file has problems, or a verdict is refused.
+    /// When the prompts cannot be read, there is no such phase, a checked file has problems, or a verdict is refused.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         match self {
             Self::List(args) => args.run(app),

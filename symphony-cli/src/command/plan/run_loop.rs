@@ -49,7 +49,7 @@ impl<'a> PlanLoop<'a> {
     /// Prepares the loop.
     ///
     /// # Errors
-    /// When Ctrl-C can not be listened to.
+    /// When Ctrl-C cannot be listened to.
     pub(super) fn new(
         app: &'a App,
         drive: PlanDrive<'a>,

@@ -49,7 +49,7 @@ pub(super) fn named_or_found(app: &App, file: Option<&Path>) -> anyhow::Result<P
 /// Reads the text of a plan file.
 ///
 /// # Errors
-/// When it can not be read.
+/// When it cannot be read.
 pub(super) fn read_plan(app: &App, file: &Path) -> anyhow::Result<String> {
     Ok(read_plan_file(&app.surroundings.current.join(file))?)
 }

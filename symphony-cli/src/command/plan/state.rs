@@ -30,7 +30,7 @@ pub(super) fn read_state(app: &App, file: &Path) -> anyhow::Result<StateFile> {
 /// refused.
 ///
 /// # Errors
-/// When it is not there, is no state file, the operation is refused, or it can not be written.
+/// When it is not there, is no state file, the operation is refused, or it cannot be written.
 pub(super) fn change_state<T>(
     app: &App,
     file: &Path,

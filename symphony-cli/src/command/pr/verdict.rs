@@ -194,7 +194,7 @@ fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
         return Ok(());
     }
     let reason = format!(
-        "pull request {} is {}: it can not be {word}",
+        "pull request {} is {}: it cannot be {word}",
         pr.id, pr.state
     );
     Err(StoreError::Refused { reason })

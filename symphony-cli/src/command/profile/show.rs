@@ -142,7 +142,7 @@ impl ProfileShowArgs {
 /// Returns the profile of a type; `what` is what fails without one.
 ///
 /// # Errors
-/// When there is none, or the prompt files can not be read.
+/// When there is none, or the prompt files cannot be read.
 pub(crate) fn known_profile(
     session: &Session,
     agent: &AgentType,

@@ -20,7 +20,7 @@ impl ProfileCommand {
     /// Runs it.
     ///
     /// # Errors
-    /// When the prompts of the project can not be read, or there is no such profile.
+    /// When the prompts of the project cannot be read, or there is no such profile.
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         match self {
             Self::List(args) => args.run(app),

@@ -10,6 +10,7 @@ use crate::Timestamp;
 use crate::id::{IssueId, PlanId, ProjectId, RunId};
 use crate::publication::PublicationState;
 use crate::pull_request::PrState;
+use crate::wording::counted;
 
 /// Longest text that a sentence quotes, in characters: a title fits, an error's first line mostly.
 const QUOTE_CHARS_MAX: usize = 200;
@@ -323,12 +324,6 @@ fn quoted(text: &str) -> String {
         cut.push('…');
     }
     cut
-}
-
-/// Returns `1 phase`, `2 phases`.
-fn counted(count: u64, noun: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{ending}")
 }
 
 /// Returns `1 hold was`, `2 holds were`.

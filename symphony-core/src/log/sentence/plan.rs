@@ -1,8 +1,9 @@
 //! Sentences about plans and their phases.
 
-use super::{counted, quoted};
+use super::quoted;
 use crate::id::PlanPhaseId;
 use crate::plan::state::{Confirmation, PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
+use crate::wording::counted;
 
 /// Says what happened to a plan or one of its phases.
 pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {

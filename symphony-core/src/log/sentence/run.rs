@@ -1,10 +1,11 @@
 //! Sentences about runs, holds and profiles.
 
-use super::{RunEnd, Subject, counted};
+use super::{RunEnd, Subject};
 use crate::agent::AgentType;
 use crate::failure::ErrorClass;
 use crate::run::RunStatus;
 use crate::tick::HoldScope;
+use crate::wording::counted;
 
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;

@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use serde::{Serialize, Serializer};
 
 use crate::closed_set::closed_set;
+use crate::wording::counted;
 
 closed_set!(
     /// Which rule a problem breaks; problems are reported in this order.
@@ -125,7 +126,8 @@ impl fmt::Display for PlanWarning {
             }
             Self::TotalPhases { stated, found, .. } => write!(
                 f,
-                "metadata.total_phases: says {stated}, but there are {found} phases"
+                "metadata.total_phases: says {stated}, but the plan has {}",
+                counted(*found as u64, "phase")
             ),
             Self::Advisory { path, expected, .. } => {
                 write!(f, "{path}: expected {expected}; it is left out")

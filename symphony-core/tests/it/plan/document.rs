@@ -300,7 +300,7 @@ fn what_is_odd_is_a_warning() {
                 "{{\"phases\": [{}],\n\"metadata\": {{\n\"total_phases\": 3}}}}",
                 phase_json("")
             ),
-            (6, "metadata.total_phases: says 3, but there are 1 phases"),
+            (6, "metadata.total_phases: says 3, but the plan has 1 phase"),
         ),
         (
             format!(

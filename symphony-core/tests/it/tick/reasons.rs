@@ -100,7 +100,7 @@ fn every_reason_of_an_issue_has_its_row() {
         (|_, c| c.retry = Some(retry(RetryKind::Backoff, NOW)), &[]),
         (
             |_, c| c.counts = counts(0, 15),
-            &["used 15 runs of 15 without progress (`symphony issue retry` clears the count)"],
+            &["used 15 of 15 runs without progress (`symphony issue retry` clears the count)"],
         ),
         (|_, c| c.counts = counts(14, 14), &[]),
         (
@@ -190,7 +190,7 @@ fn every_reason_of_a_review_has_its_row() {
         (|_, r| r.last_judged_at = Some(at(NOW + 86_400)), &[]),
         (
             |_, r| r.counts = counts(15, 15),
-            &["used 15 runs of 15 without progress (`symphony issue retry` clears the count)"],
+            &["used 15 of 15 runs without progress (`symphony issue retry` clears the count)"],
         ),
     ];
     for (row, (change, expected)) in table.iter().enumerate() {

@@ -64,7 +64,7 @@ fn the_breaker_opens_once_and_only_when_nothing_else_stands_in_the_way() {
         }
         plan(&snapshot)
     };
-    let told = "used 15 runs of 15 without progress (`symphony issue retry` clears the count)";
+    let told = "used 15 of 15 runs without progress (`symphony issue retry` clears the count)";
     let opened = [
         "open breaker SYM-1".to_owned(),
         format!("wait SYM-1: {told}"),

@@ -89,7 +89,7 @@ fn notes(merge: &MergeOfBase, base: &BranchName) -> Vec<String> {
     match merge {
         MergeOfBase::Conflict(files) => vec![format!(
             "Your branch conflicts with what other phases have merged into `{base}` since, in: {}. Merge it yourself first \
-             (`git merge {base}`), resolve the conflicts and commit the merge; without that your work can not be merged.",
+             (`git merge {base}`), resolve the conflicts and commit the merge; without that your work cannot be merged.",
             files.join(", ")
         )],
         MergeOfBase::BlockedByChanges(files) => vec![format!(

@@ -7,6 +7,7 @@ use symphony_core::issue::Issue;
 use symphony_core::plan::Phase;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::RunTarget;
+use symphony_core::wording::with_article;
 use symphony_mcp::StoreThread;
 use symphony_store::PlanRecord;
 use symphony_workspace::BaseMerge;
@@ -134,8 +135,8 @@ async fn phase_subject(
 fn own_issue(job: &Job<'_>) -> Result<Issue, RunnerError> {
     job.issue.clone().ok_or_else(|| {
         RunnerError::refused(format!(
-            "a {} run without an issue can not be prepared",
-            job.run.agent
+            "a run of {} cannot be prepared without an issue",
+            with_article(job.run.agent.name())
         ))
     })
 }

@@ -1,0 +1,52 @@
+//! Words that agree with what they are about: counts and articles.
+
+/// Returns a count with its noun: `1 run`, `2 runs`, `2 processes`, `2 searches`.
+pub fn counted(count: u64, noun: &str) -> String {
+    let ending = match count {
+        1 => "",
+        _ if ["s", "x", "ch", "sh"].iter().any(|end| noun.ends_with(end)) => "es",
+        _ => "s",
+    };
+    format!("{count} {noun}{ending}")
+}
+
+/// Returns a noun with its indefinite article: `a worker`, `an architect`. It goes by the first letter, which is right for the
+/// names of agents, phases and statuses.
+pub fn with_article(noun: &str) -> String {
+    let article = if noun.starts_with(['a', 'e', 'i', 'o', 'u']) {
+        "an"
+    } else {
+        "a"
+    };
+    format!("{article} {noun}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_agree_with_their_nouns() {
+        for (count, noun, expected) in [
+            (0, "line", "0 lines"),
+            (1, "line", "1 line"),
+            (2, "process", "2 processes"),
+            (1, "process", "1 process"),
+            (3, "search", "3 searches"),
+        ] {
+            assert_eq!(counted(count, noun), expected);
+        }
+    }
+
+    #[test]
+    fn an_article_agrees_with_its_noun() {
+        for (noun, expected) in [
+            ("worker", "a worker"),
+            ("architect", "an architect"),
+            ("intake", "an intake"),
+            ("judge", "a judge"),
+        ] {
+            assert_eq!(with_article(noun), expected);
+        }
+    }
+}
