@@ -59,8 +59,8 @@ pub use repository::{
     RepositoryOptions, discover,
 };
 pub use secrets::{
-    CopiedLeak, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan, is_secret_name,
-    secret_of_variable,
+    CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,
+    is_secret_name, secret_of_variable,
 };
 pub use whole_file::{write_private, write_whole};
 pub use worktree::{

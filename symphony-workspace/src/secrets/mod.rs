@@ -5,11 +5,15 @@
 
 mod copied;
 mod finder;
+mod lines;
 mod needles;
+mod patterns;
 mod redact;
 mod scan;
 mod values;
+mod wrapped;
 
 pub use finder::{SecretFinder, SecretName};
+pub use lines::LineRedactor;
 pub use redact::{Redactor, is_secret_name, secret_of_variable};
 pub use scan::{CopiedLeak, SecretLeak, SecretScan};

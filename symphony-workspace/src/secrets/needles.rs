@@ -23,10 +23,9 @@ pub(super) fn forms(value: &str) -> BTreeSet<Vec<u8>> {
     let digits = hex(value.as_bytes());
     forms.insert(digits.to_ascii_uppercase().into_bytes());
     forms.insert(digits.into_bytes());
-    // As a text of JSON has it: quotes and line ends escaped.
-    let quoted = serde_json::Value::from(value).to_string();
-    let inner = quoted.get(1..quoted.len() - 1).unwrap_or_default();
-    forms.insert(inner.as_bytes().to_vec());
+    for text in quoted(value) {
+        forms.insert(text.into_bytes());
+    }
     // What different encoders leave as it is: RFC 3986, `encodeURIComponent`, `encodeURI`.
     for kept in ["-_.~", "-_.~!'()*", "-_.~!'()*;/?:@&=+$,#"] {
         for digits in [Digits::Upper, Digits::Lower] {
@@ -36,6 +35,32 @@ pub(super) fn forms(value: &str) -> BTreeSet<Vec<u8>> {
         }
     }
     forms
+}
+
+/// Returns a value as texts of JSON have it: quotes and line ends escaped, once or, in a text within a text, twice; with letters
+/// beyond ASCII as they are, or escaped, too; with slashes as they are, or escaped.
+fn quoted(value: &str) -> BTreeSet<String> {
+    let inner = |text: &str| {
+        let quoted = serde_json::Value::from(text).to_string();
+        let inner = quoted
+            .strip_prefix('"')
+            .and_then(|text| text.strip_suffix('"'));
+        inner.unwrap_or_default().to_owned()
+    };
+    let once = inner(value);
+    let mut units = [0; 2];
+    let ascii = once
+        .chars()
+        .map(|c| match c {
+            ' '..='~' => c.to_string(),
+            _ => c
+                .encode_utf16(&mut units)
+                .iter()
+                .map(|unit| format!("\\u{unit:04x}"))
+                .collect(),
+        })
+        .collect::<String>();
+    BTreeSet::from([inner(&once), once.replace('/', "\\/"), once, ascii])
 }
 
 /// Returns the characters of base64 that depend on the value alone, when `offset` other bytes stand
@@ -110,6 +135,15 @@ mod tests {
             "704073732F773F726420313233",
         ] {
             assert!(has(value, text), "{text}");
+        }
+        let quoted = r#"päss/"word""#;
+        for text in [
+            r#"päss/\"word\""#,
+            r#"p\u00e4ss/\"word\""#,
+            r#"päss\/\"word\""#,
+            r#"päss/\\\"word\\\""#,
+        ] {
+            assert!(has(quoted, text), "{text}");
         }
         for text in ["p@ss/w?rd", "cEBzcy93P3Jk", "P@SS/W?RD 123"] {
             assert!(!has(value, text), "{text}");

@@ -1,22 +1,19 @@
 //! Taking secret values out of what is written down: logs, texts of agents, the end of an output.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt;
+use std::sync::OnceLock;
 
-use aho_corasick::{AhoCorasick, MatchKind};
-
-use super::needles::forms;
+use super::patterns::Patterns;
 use super::scan::{Needles, for_each, objects, tree_objects};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::git::Git;
 use crate::repository::Repository;
 
 /// Shortest value that is taken out, in characters: shorter ones occur everywhere.
 const VALUE_CHARS_MIN: usize = 8;
-/// Characters of a name that stand for its value.
-const NAME_CHARS_MAX: usize = 60;
-
 /// Endings of a word of a variable's name that promise a secret.
 const SECRET_WORDS: &[&str] = &[
     "AUTH",
@@ -36,14 +33,33 @@ const LEADING_ENDS: &[&str] = &["_PATH", "_FILE", "_DIR", "_SOCK", "_TTL_MS"];
 
 /// Replaces secret values, plain or encoded, by their names. The values are in no message of it.
 pub struct Redactor {
-    automaton: AhoCorasick,
-    /// What stands for each pattern.
-    replacements: Vec<String>,
+    /// The values of copied files, some of which the base may have in its own files, and those that are secret for sure.
+    values: Vec<Value>,
+    /// The patterns of all values.
+    all: Patterns,
+    /// Where the values of copied files are looked up, the first time that one is met: honest output holds none, and a large
+    /// repository takes seconds.
+    base: Option<Base>,
+    /// The patterns of the values that are secret.
+    secret: OnceLock<Option<Patterns>>,
+}
+
+struct Value {
+    name: String,
+    value: String,
+    /// Its number among the copied files' values.
+    copied: Option<usize>,
+}
+
+struct Base {
+    git: Git,
+    commit: CommitId,
+    needles: Needles,
 }
 
 impl fmt::Debug for Redactor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Redactor({} patterns)", self.replacements.len())
+        write!(f, "Redactor({} patterns)", self.all.len())
     }
 }
 
@@ -76,55 +92,39 @@ impl Redactor {
     pub fn of(
         values: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Option<Self>, WorkspaceError> {
-        // a form that two values share is shown under the first name
-        let mut patterns: BTreeMap<Vec<u8>, String> = BTreeMap::new();
-        for (name, value) in values {
-            if value.chars().count() < VALUE_CHARS_MIN {
-                continue;
-            }
-            let replacement = format!("[redacted: {}]", plain_name(&name));
-            for form in forms(&value) {
-                patterns.entry(form).or_insert_with(|| replacement.clone());
-            }
-        }
-        if patterns.is_empty() {
+        let values = values.into_iter().map(|(name, value)| Value {
+            name,
+            value,
+            copied: None,
+        });
+        Self::make(values.collect(), None)
+    }
+
+    fn make(mut values: Vec<Value>, base: Option<Base>) -> Result<Option<Self>, WorkspaceError> {
+        values.retain(|value| value.value.chars().count() >= VALUE_CHARS_MIN);
+        let Some(all) = patterns(&values, &BTreeSet::new())? else {
             return Ok(None);
-        }
-        let (patterns, replacements): (Vec<Vec<u8>>, Vec<String>) = patterns.into_iter().unzip();
-        let automaton = AhoCorasick::builder()
-            .match_kind(MatchKind::LeftmostLongest)
-            .build(&patterns)
-            .map_err(|error| WorkspaceError::Pattern {
-                pattern: "the values of the copied files".to_owned(),
-                reason: error.to_string(),
-            })?;
+        };
         Ok(Some(Self {
-            automaton,
-            replacements,
+            values,
+            all,
+            base,
+            secret: OnceLock::new(),
         }))
     }
 
     /// Says whether a text holds a value.
     pub fn is_in(&self, text: &[u8]) -> bool {
-        self.automaton.is_match(text)
+        self.all.is_in(text) && self.secret().is_some_and(|secret| secret.is_in(text))
     }
 
     /// Replaces every value; borrows the text when it holds none.
     pub fn redact<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        let mut found = self.automaton.find_iter(text).peekable();
-        if found.peek().is_none() {
-            return Cow::Borrowed(text);
+        if self.is_in(text) {
+            Cow::Owned(self.redact_from(text, 0))
+        } else {
+            Cow::Borrowed(text)
         }
-        let mut clean = Vec::with_capacity(text.len());
-        let mut from = 0;
-        for hit in found {
-            clean.extend_from_slice(text.get(from..hit.start()).unwrap_or_default());
-            let replacement = self.replacements.get(hit.pattern().as_usize());
-            clean.extend_from_slice(replacement.map_or(b"", |text| text.as_bytes()));
-            from = hit.end();
-        }
-        clean.extend_from_slice(text.get(from..).unwrap_or_default());
-        Cow::Owned(clean)
     }
 
     /// Replaces every value in a text.
@@ -134,12 +134,78 @@ impl Redactor {
             Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
         }
     }
+
+    /// Returns a text from a place on, without its values; those that begin before the place count, too.
+    pub(super) fn redact_from(&self, text: &[u8], from: usize) -> Vec<u8> {
+        let rest = |at: usize| text.get(at..).unwrap_or_default();
+        if !self.is_in(text) {
+            return rest(from).to_vec();
+        }
+        let mut clean = Vec::with_capacity(text.len());
+        let mut at = from;
+        let hits = self.secret().map(|secret| secret.find(text));
+        for (range, shown) in hits.unwrap_or_default() {
+            if range.end <= at {
+                continue;
+            }
+            clean.extend_from_slice(text.get(at..range.start).unwrap_or_default());
+            clean.extend_from_slice(shown.as_bytes());
+            at = range.end;
+        }
+        clean.extend_from_slice(rest(at));
+        clean
+    }
+
+    /// Says whether a text ends with the beginning of a value.
+    pub(super) fn may_go_on(&self, text: &[u8]) -> bool {
+        self.all.may_go_on(text)
+    }
+
+    /// Returns the patterns of the values that are secret; none when the base has all of them.
+    fn secret(&self) -> Option<&Patterns> {
+        let look = || {
+            let public = self.base.as_ref().map(Base::public_values);
+            let public = public.unwrap_or_default();
+            patterns(&self.values, &public).unwrap_or_else(|error| {
+                // as many patterns at most as were built before
+                tracing::warn!(%error, "cannot look for secret values");
+                None
+            })
+        };
+        self.secret.get_or_init(look).as_ref()
+    }
 }
 
-/// Keeps of a name what needs no escape in JSON, in a terminal or in a log.
-fn plain_name(name: &str) -> String {
-    let is_plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
-    name.chars().filter(is_plain).take(NAME_CHARS_MAX).collect()
+fn patterns(
+    values: &[Value],
+    public: &BTreeSet<usize>,
+) -> Result<Option<Patterns>, WorkspaceError> {
+    let secret = values
+        .iter()
+        .filter(|value| value.copied.is_none_or(|number| !public.contains(&number)));
+    Patterns::of(secret.map(|value| (value.name.as_str(), value.value.as_str())))
+}
+
+impl Base {
+    /// Returns the numbers of the values that the base has in its own files.
+    fn public_values(&self) -> BTreeSet<usize> {
+        let mut public = BTreeSet::new();
+        let looked = tree_objects(&self.git, &self.commit)
+            .and_then(|named| objects(&self.git, &named))
+            .and_then(|old| {
+                for_each(&self.git, &old, |_, contents| {
+                    public.extend(self.needles.found_in(contents));
+                })
+            });
+        match looked {
+            Ok(()) => public,
+            // a base that cannot be looked through acquits nothing: better a word too many taken out than a secret shown
+            Err(error) => {
+                tracing::warn!(%error, "cannot tell which values of the configuration files are public");
+                BTreeSet::new()
+            }
+        }
+    }
 }
 
 impl Repository {
@@ -153,27 +219,27 @@ impl Repository {
         base: &CommitId,
         others: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Option<Redactor>, WorkspaceError> {
-        let mut values: Vec<(String, String)> = Vec::new();
+        let mut values: Vec<Value> = Vec::new();
+        let mut looked_up = None;
         if let Some(needles) = Needles::of(self.secrets(None)?)? {
-            let mut public = BTreeSet::new();
-            let looked = tree_objects(&self.git, base)
-                .and_then(|named| objects(&self.git, &named))
-                .and_then(|old| {
-                    for_each(&self.git, &old, |_, contents| {
-                        public.extend(needles.found_in(contents));
-                    })
-                });
-            // a base that cannot be looked through acquits nothing: better a word too many taken out than a secret shown
-            if let Err(error) = looked {
-                tracing::warn!(%error, "cannot tell which values of the configuration files are public");
-                public.clear();
-            }
-            let secret = needles.secrets.into_iter().enumerate();
-            let secret = secret.filter(|(number, _)| !public.contains(number));
-            values.extend(secret.map(|(_, (_, secret))| (secret.name, secret.value)));
+            let copied = needles.secrets.iter().enumerate();
+            values.extend(copied.map(|(number, (_, secret))| Value {
+                name: secret.name.clone(),
+                value: secret.value.clone(),
+                copied: Some(number),
+            }));
+            looked_up = Some(Base {
+                git: self.git.clone(),
+                commit: base.clone(),
+                needles,
+            });
         }
-        values.extend(others);
-        Redactor::of(values)
+        values.extend(others.into_iter().map(|(name, value)| Value {
+            name,
+            value,
+            copied: None,
+        }));
+        Redactor::make(values, looked_up)
     }
 }
 
@@ -220,6 +286,19 @@ mod tests {
                 r#"{"text":"[redacted: NOTE]"}"#,
             ),
             ("another-secret", "[redacted: ODDname]"),
+            // wrapped by the program that printed it, in a text and in one that JSON quotes
+            (
+                "x c2stbGl2ZS0w\nMTIzNDU2Nzg5\ny",
+                "x [redacted: API_KEY]\ny",
+            ),
+            (
+                r#"{"t":"736b2d6c6976\n652d30313233343536\r\n373839"}"#,
+                r#"{"t":"[redacted: API_KEY]"}"#,
+            ),
+            (
+                "sk-live-\n0123456789\nsk-live-0123456789",
+                "[redacted: API_KEY]\n[redacted: API_KEY]",
+            ),
         ] {
             assert_eq!(redactor.redact_text(text), clean, "{text}");
             assert_eq!(redactor.is_in(text.as_bytes()), text != clean, "{text}");

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::needles::forms;
 use super::values::{Secret, secrets_in};
+use super::wrapped::Unwrapped;
 use crate::artifact::read_beneath;
 use crate::commit_id::CommitId;
 use crate::copy::matching_files;
@@ -137,7 +138,7 @@ impl Repository {
         let added = objects(&self.git, &added_objects(&self.git, from.as_ref(), head)?)?;
         let mut hits: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
         for_each(&self.git, &added, |object, contents| {
-            for secret in needles.found_in(contents) {
+            for secret in needles.found_or_wrapped_in(contents) {
                 hits.entry(secret).or_default().insert(object.name.clone());
             }
         })?;
@@ -234,6 +235,15 @@ impl Needles {
             .find_overlapping_iter(contents)
             .filter_map(|found| self.owners.get(found.pattern().as_usize()).copied())
             .collect()
+    }
+
+    /// Finds also what line breaks cut in two.
+    fn found_or_wrapped_in(&self, contents: &[u8]) -> BTreeSet<usize> {
+        let mut found = self.found_in(contents);
+        if let Some(unwrapped) = Unwrapped::of(contents) {
+            found.extend(self.found_in(&unwrapped.bytes));
+        }
+        found
     }
 }
 
