@@ -13,6 +13,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::write_private;
 use crate::process::Supervision;
+use crate::redaction::redactor_of_environment;
 use crate::supervise::{CommandCall, CommandOutcome, Company, run_command};
 
 /// A command with what it is told.
@@ -43,11 +44,13 @@ impl Hook<'_> {
         let text =
             serde_json::to_string(input).expect("what a command is told has string keys only");
         write_private(&path, &format!("{text}\n"))?;
+        let environment = self.environment();
         let call = CommandCall {
             executable: &self.installation.executable,
             line: self.line,
             limit: self.limit,
-            environment: self.environment(),
+            redactor: redactor_of_environment(&environment)?,
+            environment,
             directory: self.directory,
             input: Some(path.clone()),
             log: self.files.join(format!("{}.log", self.name)),

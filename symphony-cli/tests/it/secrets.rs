@@ -81,6 +81,81 @@ fn values_of_copied_files_and_keys_are_redacted_where_they_are_written() {
 }
 
 #[test]
+fn what_set_up_and_gates_print_is_redacted_wherever_it_goes() {
+    let scenarios = scenarios([worker([
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    project.configure_more(&json!({
+        "judge_enabled": false,
+        "worktree": { "setup": "cat .env; echo set up" },
+        "gates": [{
+            "name": "tests",
+            // plain, wrapped by `base64`, and cut by a line end of its own
+            "command": "cat .env; base64 -w 11 .env; printf 'it is sk-live-0123'; echo; echo 456789abcdef; grep -q hello hello.txt && exit 3"
+        }]
+    }));
+    std::fs::write(project.root.join(".env"), format!("API_KEY={KEY}\n")).unwrap();
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let pr = project.json(&["pr", "show", "SYM-1"]);
+    let output = pr.to_string();
+    assert!(output.contains("it is [redacted: API_KEY]"), "{pr:#}");
+    let mut files = Vec::new();
+    everything(&project.root.join(".symphony"), &mut files);
+    let live = files.iter().filter(|(path, _)| path.ends_with("/log.txt"));
+    assert!(
+        live.clone()
+            .any(|(_, text)| holds(text, "[tests] API_KEY=[redacted: API_KEY]")),
+        "{:#?}",
+        live.map(|(path, text)| (path, String::from_utf8_lossy(text)))
+            .collect::<Vec<_>>()
+    );
+    let encoded = "c2stbGl2ZS0wMTIzNDU2Nzg5YWJjZGVm";
+    for (path, bytes) in &files {
+        assert!(!holds(bytes, KEY), "{path}");
+        let text: String = String::from_utf8_lossy(bytes).split_whitespace().collect();
+        assert!(!text.contains(KEY), "{path}");
+        // from its second group of bytes on: the first shares characters with what is before it
+        assert!(!text.contains(&encoded[8..]), "{path}");
+    }
+}
+
+#[test]
+fn a_value_that_a_program_wraps_in_base64_is_redacted_and_refused() {
+    let wrap = "printf %s \"$ANTHROPIC_API_KEY\" | base64 -w 10";
+    let scenarios = scenarios([worker([
+        bash(wrap),
+        bash(&format!("({wrap}) >&2; exit 1")),
+        turn(call(
+            "mcp__symphony__add_comment",
+            json!({ "content": "c2stYW50LW\nFwaS0wMTIz\nNDU2Nzg5" }),
+        )),
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let mut project = Project::new("project", &scenarios, &json!({}));
+    project.set_variable("ANTHROPIC_API_KEY", PROVIDER_KEY);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    let id = text(&run["id"]);
+    assert!(
+        project
+            .tool_errors(&id)
+            .iter()
+            .any(|error| error.contains("holds a secret value")),
+    );
+    let log = project.run_file(&id, "log.txt");
+    assert!(log.contains("[redacted: ANTHROPIC_API_KEY]"), "{log}");
+    let mut files = Vec::new();
+    everything(&project.root.join(".symphony"), &mut files);
+    for (path, bytes) in &files {
+        assert!(!holds(bytes, "FwaS0wMTIz"), "{path}");
+    }
+}
+
+#[test]
 fn an_agent_finds_no_key_in_the_environment_of_its_supervisor() {
     // from the shell up to the supervisor, and what each was started with
     let climb = "p=$$; while [ $p -gt 1 ]; do tr '\\0' ' ' < /proc/$p/cmdline; echo; \

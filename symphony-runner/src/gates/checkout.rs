@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
 use symphony_core::id::RunId;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_store::Project;
-use symphony_workspace::{CommitId, Pristine, Repository, WorktreeKey};
+use symphony_workspace::{CommitId, Pristine, Redactor, Repository, WorktreeKey};
 
 use super::result::{GateCommand, gate_result};
 use super::run::run_gates;
@@ -16,6 +17,7 @@ use crate::environment::agent_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::{Supervision, sweep_marked};
+use crate::redaction::redactor_for;
 use crate::repository::open_repository;
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
 
@@ -42,6 +44,8 @@ pub struct CheckoutRequest<'a> {
 pub struct GateCheckout<'a> {
     request: CheckoutRequest<'a>,
     pristine: Pristine,
+    /// Takes secret values out of the output of its commands.
+    redactor: Option<Arc<Redactor>>,
 }
 
 impl<'a> GateCheckout<'a> {
@@ -56,7 +60,12 @@ impl<'a> GateCheckout<'a> {
             let (path, reason) = (problem.path.display(), &problem.reason);
             tracing::warn!(%path, reason, "a configuration file was not copied into the checkout");
         }
-        Ok(Self { request, pristine })
+        let redactor = redactor_for(repository, commit, &request.environment())?;
+        Ok(Self {
+            request,
+            pristine,
+            redactor,
+        })
     }
 
     /// Returns its folder.
@@ -141,6 +150,7 @@ impl<'a> GateCheckout<'a> {
             environment: self.request.environment(),
             directory: self.path(),
             input: None,
+            redactor: self.redactor.clone(),
             log,
             live: Some(LiveLog {
                 path: self.request.logs.join("log.txt"),

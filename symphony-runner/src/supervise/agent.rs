@@ -284,11 +284,11 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         let own = stop.map(Stop::message).unwrap_or_default();
         RunError {
             class,
-            message: if own.is_empty() {
+            message: ear.without_secrets(if own.is_empty() {
                 conclusion.message.clone()
             } else {
                 own
-            },
+            }),
         }
     });
     let status = match &error {

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use symphony_core::config::{CommandLine, Millis};
+use symphony_workspace::{LineRedactor, Redactor};
 
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail, neutralised};
@@ -64,6 +66,8 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) directory: &'a Path,
     /// The file it reads as standard input; nothing without.
     pub(crate) input: Option<PathBuf>,
+    /// Takes secret values out of its output before anything of it is written down.
+    pub(crate) redactor: Option<Arc<Redactor>>,
     /// Where its output goes.
     pub(crate) log: PathBuf,
     /// The log of its run that its output goes to as well, line by line, for who follows it.
@@ -103,6 +107,7 @@ pub(crate) async fn run_command(
         environment,
         directory,
         input,
+        redactor,
         log,
         live,
         company,
@@ -133,8 +138,11 @@ pub(crate) async fn run_command(
     let mut child = supervision.spawn(launch)?;
     let log = CappedLog::open(&log, LogLimits::FORMATTED, OmissionStyle::Text)
         .map_err(|error| RunnerError::io("open the log", &log, error))?;
-    let mut tail = Tail::new(TAIL_BYTES);
-    let mut log = Logs::open(log, live);
+    let mut output = Output {
+        lines: LineRedactor::new(redactor),
+        logs: Logs::open(log, live),
+        tail: Tail::new(TAIL_BYTES),
+    };
     let mut lines = child.take_stdout().map(BoundedLines::new);
     // nothing comes on it: the shell sends it to standard output
     drop(child.take_stderr());
@@ -144,7 +152,7 @@ pub(crate) async fn run_command(
     let mut exited = false;
     while !exited && !timed_out {
         tokio::select! {
-            line = next(&mut lines), if lines.is_some() => keep(line, &mut lines, &mut log, &mut tail),
+            line = next(&mut lines), if lines.is_some() => keep(line, &mut lines, &mut output),
             exit = child.wait() => { exit?; exited = true; }
             () = &mut deadline => timed_out = true,
         }
@@ -160,18 +168,48 @@ pub(crate) async fn run_command(
         loop {
             tokio::select! {
                 report = &mut ending => break report?,
-                line = next(&mut lines), if lines.is_some() => keep(line, &mut lines, &mut log, &mut tail),
+                line = next(&mut lines), if lines.is_some() => keep(line, &mut lines, &mut output),
             }
         }
     };
-    drain(&mut lines, &mut log, &mut tail).await;
-    let _unwritten = log.flush();
+    drain(&mut lines, &mut output).await;
     Ok(CommandOutcome {
         exit: ended.exit,
         timed_out: timed_out && ended.end != AgentEnd::ByItself,
         duration: started.elapsed(),
-        output: tail.text(),
+        output: output.end(),
     })
+}
+
+/// What is kept of a command's output.
+struct Output {
+    lines: LineRedactor,
+    logs: Logs,
+    tail: Tail,
+}
+
+impl Output {
+    fn take(&mut self, line: &[u8]) {
+        if let Some(clean) = self.lines.take(line) {
+            self.write(clean);
+        }
+    }
+
+    fn write(&mut self, mut clean: Vec<u8>) {
+        clean.push(b'\n');
+        self.tail.push(&clean);
+        // a full disk must not end the command: the tail is kept in memory
+        let _unwritten = self.logs.write(&clean);
+    }
+
+    /// Returns the end of the output.
+    fn end(mut self) -> String {
+        if let Some(rest) = self.lines.finish() {
+            self.write(rest);
+        }
+        let _unwritten = self.logs.flush();
+        self.tail.text()
+    }
 }
 
 /// The log of a command, and that of its run.
@@ -196,8 +234,12 @@ impl Logs {
     fn write(&mut self, line: &[u8]) -> std::io::Result<()> {
         use std::io::Write as _;
         if let Some((file, begin, left)) = &mut self.live {
-            let line = neutralised(&String::from_utf8_lossy(line)).into_owned();
-            let whole = format!("{begin}{}\n", line.trim_end());
+            let text = String::from_utf8_lossy(line);
+            let lines = text.lines().map(|line| {
+                let line = neutralised(line);
+                format!("{begin}{}\n", line.trim_end())
+            });
+            let whole: String = lines.collect();
             if *left >= whole.len() {
                 *left -= whole.len();
                 // one write, so that lines of commands side by side do not mix
@@ -220,24 +262,19 @@ async fn next(lines: &mut Lines) -> Option<Vec<u8>> {
     Some(line.bytes.to_vec())
 }
 
-fn keep(line: Option<Vec<u8>>, lines: &mut Lines, log: &mut Logs, tail: &mut Tail) {
+fn keep(line: Option<Vec<u8>>, lines: &mut Lines, output: &mut Output) {
     match line {
         None => *lines = None,
-        Some(mut line) => {
-            line.push(b'\n');
-            tail.push(&line);
-            // a full disk must not end the command: the tail is kept in memory
-            let _unwritten = log.write(&line);
-        }
+        Some(line) => output.take(&line),
     }
 }
 
 /// Reads what is left in the pipe; its writers are gone.
-async fn drain(lines: &mut Lines, log: &mut Logs, tail: &mut Tail) {
+async fn drain(lines: &mut Lines, output: &mut Output) {
     while lines.is_some() {
         let line = tokio::time::timeout(Duration::from_secs(1), next(lines))
             .await
             .unwrap_or(None);
-        keep(line, lines, log, tail);
+        keep(line, lines, output);
     }
 }

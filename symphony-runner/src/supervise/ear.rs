@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::IgnoredAny;
 use symphony_core::Timestamp;
-use symphony_workspace::Redactor;
+use symphony_workspace::{LineRedactor, Redactor};
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::task::JoinHandle;
 
@@ -16,7 +16,7 @@ use super::watch::{Stop, Watch};
 use crate::error::RunnerError;
 use crate::output::{BoundedLines, CappedLog, LogLimits, OmissionStyle, Tail};
 use crate::process::Agent;
-use crate::stream::{LineKind, StreamState, write_log_line, write_news};
+use crate::stream::{LineKind, StreamFormat, StreamState, write_log_line, write_news};
 
 /// Output kept in the run (spec: lifecycle, "Streams").
 const TAIL_BYTES: usize = 50 * 1024;
@@ -63,6 +63,8 @@ impl Ear {
                 last: String::new(),
                 news: String::new(),
                 has_news: false,
+                plain: (prepared.command.format == StreamFormat::Text)
+                    .then(|| LineRedactor::new(prepared.redactor.clone())),
                 redactor: prepared.redactor.clone(),
             },
             stderr,
@@ -84,6 +86,12 @@ impl Ear {
         &self.notes.state
     }
 
+    /// Takes secret values out of a text that was made from the stream.
+    pub(super) fn without_secrets(&self, mut text: String) -> String {
+        redact_string(self.notes.redactor.as_deref(), &mut text);
+        text
+    }
+
     /// The end of what was logged.
     pub(super) fn tail(&self) -> &Tail {
         &self.notes.tail
@@ -95,7 +103,7 @@ impl Ear {
         let Ok(Some(mut line)) = lines.next_line().await else {
             // the end, or a pipe that broke: either way nothing more comes
             self.lines = None;
-            return None;
+            return self.notes.end(watch, self.started.elapsed());
         };
         let now = self.started.elapsed();
         watch.heard(now);
@@ -155,19 +163,51 @@ struct Notes {
     /// What the agent is doing, in a few words.
     news: String,
     has_news: bool,
+    /// Redacts a plain text, whose lines may be cut anywhere; none for a stream of JSON, each line of which is whole.
+    plain: Option<LineRedactor>,
     redactor: Option<Arc<Redactor>>,
 }
 
 impl Notes {
     /// Takes in a line; says when it means the end of the agent.
     fn take(&mut self, bytes: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
-        let clean = redacted_line(self.redactor.as_deref(), bytes);
-        // a full disk must not end the agent: the tail is kept in memory
-        let _unwritten = self.raw.write(&clean).and_then(|()| self.raw.write(b"\n"));
+        if let Some(plain) = &mut self.plain {
+            let clean = plain.take(bytes)?;
+            return self.note_all(&clean, watch, now);
+        }
+        let redactor = self.redactor.clone();
+        let clean = redacted_line(redactor.as_deref(), bytes);
         let understood = match &clean {
             Cow::Owned(clean) if is_as_good(clean, bytes) => clean,
             Cow::Owned(_) | Cow::Borrowed(_) => bytes,
         };
+        self.note(&clean, understood, watch, now)
+    }
+
+    /// Takes in what was held back until the end of the output.
+    fn end(&mut self, watch: &mut Watch, now: Duration) -> Option<Stop> {
+        let rest = self.plain.as_mut()?.finish()?;
+        self.note_all(&rest, watch, now)
+    }
+
+    fn note_all(&mut self, lines: &[u8], watch: &mut Watch, now: Duration) -> Option<Stop> {
+        let mut stop = None;
+        for line in lines.split(|byte| *byte == b'\n') {
+            stop = stop.or(self.note(line, line, watch, now));
+        }
+        stop
+    }
+
+    /// Writes down a line without its secrets, and takes in what is understood of it.
+    fn note(
+        &mut self,
+        clean: &[u8],
+        understood: &[u8],
+        watch: &mut Watch,
+        now: Duration,
+    ) -> Option<Stop> {
+        // a full disk must not end the agent: the tail is kept in memory
+        let _unwritten = self.raw.write(clean).and_then(|()| self.raw.write(b"\n"));
         let (kind, events) = self.state.take_line(understood);
         let mut stop = None;
         if kind == LineKind::Broken {
@@ -255,16 +295,24 @@ async fn keep_stderr(
     redactor: Option<Arc<Redactor>>,
 ) {
     let mut lines = BoundedLines::new(pipe);
-    while let Ok(Some(line)) = lines.next_line().await {
-        let clean = redacted_line(redactor.as_deref(), line.bytes);
-        let _unwritten = log.write(&clean).and_then(|()| log.write(b"\n"));
+    let mut clean_lines = LineRedactor::new(redactor);
+    let write = |log: &mut CappedLog, mut clean: Vec<u8>| {
+        clean.push(b'\n');
+        let _unwritten = log.write(&clean);
         if let Ok(mut tail) = tail.lock() {
             tail.push(&clean);
-            tail.push(b"\n");
+        }
+    };
+    while let Ok(Some(line)) = lines.next_line().await {
+        if let Some(clean) = clean_lines.take(line.bytes) {
+            write(&mut log, clean);
         }
         if !lines.has_buffered_line() {
             let _unwritten = log.flush();
         }
+    }
+    if let Some(rest) = clean_lines.finish() {
+        write(&mut log, rest);
     }
     let _unwritten = log.flush();
 }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use symphony_core::config::WorktreeSettings;
-use symphony_workspace::{Failpoint, Worktree};
+use symphony_workspace::{Failpoint, Redactor, Worktree};
 
 use super::command::{CommandCall, CommandOutcome, Company, run_command};
 use crate::error::RunnerError;
@@ -24,6 +25,8 @@ pub(crate) struct SetUp<'a> {
     pub(crate) settings: &'a WorktreeSettings,
     /// Its whole environment.
     pub(crate) environment: BTreeMap<OsString, OsString>,
+    /// Takes secret values out of its output.
+    pub(crate) redactor: Option<Arc<Redactor>>,
     /// The worktree.
     pub(crate) worktree: &'a Worktree,
     /// Where its output goes.
@@ -53,6 +56,7 @@ impl SetUp<'_> {
             environment: self.environment,
             directory: self.worktree.path(),
             input: None,
+            redactor: self.redactor,
             log: self.log,
             live: None,
             company: Company::Alone,

@@ -27,7 +27,7 @@ pub(super) async fn issue_site(
     let place = issue_workspace(&repository, &job.config, &issue.id)?;
     let made = make_worktree(job, store, &repository, &place, (&issue.id, merge)).await?;
     Failpoint::PrepareCopied.reach();
-    set_up(job, supervision, &made.worktree).await?;
+    set_up(job, supervision, &repository, &made.worktree).await?;
     Ok(Site {
         repository,
         worktree: made.worktree,

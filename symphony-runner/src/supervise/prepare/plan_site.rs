@@ -74,7 +74,7 @@ pub(super) async fn plan_site(
         tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
     }
     if made.created {
-        set_up(job, supervision, &made.worktree).await?;
+        set_up(job, supervision, &repository, &made.worktree).await?;
     }
     Ok(Site {
         repository,

@@ -10,7 +10,7 @@ use symphony_core::profile::ResolvedModel;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
 use symphony_store::RunStart;
-use symphony_workspace::{Failpoint, Redactor, secret_of_variable};
+use symphony_workspace::{Failpoint, Redactor};
 
 use super::briefing::Briefing;
 use super::identity::identity;
@@ -26,6 +26,7 @@ use crate::provider::{
     AgentCommand, AgentInvocation, ProviderCall, ProviderError, agent_command, mcp_config,
     prompt_for_stdin, root_hint,
 };
+use crate::redaction::redactor_for;
 use crate::supervise::Job;
 use crate::supervise::spending::budget;
 
@@ -82,7 +83,8 @@ pub(crate) async fn prepare(
             .iter()
             .map(|(name, value)| (name.into(), value.into())),
     );
-    let redactor = redactor(&site, &environment)?;
+    let head = site.repository.head(&site.worktree)?;
+    let redactor = redactor_for(&site.repository, &head, &environment)?;
     Ok(Prepared {
         command,
         environment,
@@ -90,23 +92,6 @@ pub(crate) async fn prepare(
         site,
         redactor,
     })
-}
-
-/// Makes the redactor of the run: the values of the project's copied files, and the keys in the agent's environment.
-fn redactor(
-    site: &Site,
-    environment: &BTreeMap<OsString, OsString>,
-) -> Result<Option<Arc<Redactor>>, RunnerError> {
-    let base = match site.repository.base() {
-        Ok(base) => base.commit,
-        // a plan may work where no base is checked out
-        Err(_) => site.repository.head(&site.worktree)?,
-    };
-    let keys = environment.iter().filter_map(|(name, value)| {
-        let (name, value) = (name.to_str()?, value.to_str()?);
-        secret_of_variable(name, value).map(|secret| (name.to_owned(), secret.to_owned()))
-    });
-    Ok(site.repository.redactor(&base, keys)?.map(Arc::new))
 }
 
 fn environment(job: &Job<'_>, provider: &ProviderCall) -> BTreeMap<OsString, OsString> {

@@ -1,10 +1,11 @@
 //! The set-up command in the worktree of a run.
 
-use symphony_workspace::Worktree;
+use symphony_workspace::{Repository, Worktree};
 
 use crate::error::RunnerError;
 use crate::output::last_chars;
 use crate::process::Supervision;
+use crate::redaction::redactor_for;
 use crate::supervise::{Job, SetUp};
 
 /// Lines of a failed set-up's output that its error quotes.
@@ -16,13 +17,18 @@ const SETUP_CHARS_MAX: usize = 4_000;
 pub(super) async fn set_up(
     job: &Job<'_>,
     supervision: &Supervision,
+    repository: &Repository,
     worktree: &Worktree,
 ) -> Result<(), RunnerError> {
     let settings = &job.config.worktree;
+    let environment = job.command_environment();
+    let head = repository.head(worktree)?;
+    let redactor = redactor_for(repository, &head, &environment)?;
     let set_up = SetUp {
         executable: &job.installation.executable,
         settings,
-        environment: job.command_environment(),
+        environment,
+        redactor,
         worktree,
         log: job.paths.setup_log(),
     };

@@ -1,6 +1,5 @@
 //! The checks of a plan's phase: on a pristine checkout of a commit, or in the project's folder where phases work there.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use symphony_core::config::{CommandLine, Millis};
@@ -9,10 +8,10 @@ use symphony_core::plan::{CHECK_TIMEOUT_MS_DEFAULT, Check, CheckKind};
 use symphony_core::pull_request::VerifiedGate;
 use symphony_workspace::{CommitId, Repository};
 
-use crate::environment::agent_environment;
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, GateCheckout};
 use crate::process::Supervision;
+use crate::redaction::redactor_of_environment;
 use crate::supervise::{CommandCall, Company, Job, run_command};
 use symphony_core::pull_request::SET_UP_GATE;
 
@@ -73,16 +72,13 @@ pub(super) async fn check_in_place(
         return Ok(red);
     }
     for (number, (name, command, limit)) in commands(checks).enumerate() {
+        let environment = job.command_environment();
         let call = CommandCall {
             executable: &job.installation.executable,
             line: command,
             limit,
-            environment: agent_environment(
-                &job.installation.environment,
-                &job.config.env,
-                &BTreeMap::new(),
-                &job.run.id,
-            ),
+            redactor: redactor_of_environment(&environment)?,
+            environment,
             directory: root,
             input: None,
             log: job.paths.dir.join(format!("check-{number}.log")),
