@@ -1,22 +1,32 @@
 //! Publishing a pull request elsewhere, by the configured command: the intent is recorded first, then what came of it, so
 //! that it happens at most once unless a human asks again.
+//!
+//! The command needs the user's tokens, which no supervisor has. A tick therefore starts a helper with its own environment as
+//! soon as it finds a pull request whose gates are green (docs/design, "Helpers hold the user's tokens").
+
+use std::collections::BTreeSet;
 
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::config::{Millis, ProjectConfig};
 use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::publication::printed_url;
-use symphony_core::pull_request::PullRequest;
+use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_mcp::StoreThread;
-use symphony_store::{Context, Project, PublishOutcome, PublishWish};
+use symphony_store::{Context, Project, PublishOutcome, PublishWish, Store};
 
 use crate::error::RunnerError;
 use crate::hook::Hook;
 use crate::installation::Installation;
+use crate::notify::DELIVER_COMMAND;
 use crate::output::last_chars;
 use crate::paths::STATE_DIR;
-use crate::process::Supervision;
+use crate::process::{
+    DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
+};
 
+/// The option of the hidden command that makes it publish.
+const PUBLISH_OPTION: &str = "--publish";
 /// Time that the command has: a push over a slow line.
 const LIMIT_MS: u64 = 10 * 60 * 1000;
 /// Characters of its output that are kept.
@@ -78,6 +88,114 @@ pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcom
             "no command publishes pull requests here: set `publish` in the configuration (see examples/publish)",
         )
     })
+}
+
+/// Starts the helper that publishes what is due, unless one is at work, which takes the new ones too.
+///
+/// # Errors
+/// When the database cannot be read, or the helper cannot be started.
+pub fn start_publisher(
+    installation: &Installation,
+    store: &Store,
+) -> Result<Option<DetachedSupervisor>, RunnerError> {
+    if due(installation, store)?.is_empty() {
+        return Ok(None);
+    }
+    let lock = match RunLock::acquire(lock_path(installation)) {
+        Ok(lock) => lock,
+        Err(ProcessError::LockHeld { .. }) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    let mut arguments = installation.arguments();
+    arguments.extend([DELIVER_COMMAND, PUBLISH_OPTION].map(Into::into));
+    let launch = DetachedLaunch {
+        executable: installation.executable.clone(),
+        arguments,
+        directory: installation.root.clone(),
+        log: installation.state_dir().join("publish.log"),
+        environment: Some(installation.environment.clone()),
+        lock,
+    };
+    Ok(Some(launch.spawn()?))
+}
+
+/// Lists the open pull requests with green gates whose head was not published yet, where a command is configured.
+fn due(installation: &Installation, store: &Store) -> Result<Vec<PullRequest>, RunnerError> {
+    let mut due = Vec::new();
+    for project in store.projects()? {
+        // Whoever looks at the project's configuration next reports what is wrong with it.
+        let config = installation.project_config(&project).ok();
+        if config.is_none_or(|config| config.publish.is_none()) {
+            continue;
+        }
+        let open = store.unpublished_prs(&project.id)?;
+        due.extend(
+            open.into_iter()
+                .filter(|pr| pr.gates_of_head().is_some_and(VerifiedGates::green)),
+        );
+    }
+    Ok(due)
+}
+
+fn lock_path(installation: &Installation) -> std::path::PathBuf {
+    installation.state_dir().join("publish.lock")
+}
+
+/// Publishes what is due: the body of the hidden helper. Takes the lock from standard input.
+///
+/// # Errors
+/// When the lock was not handed over, or the database cannot be read or written.
+pub fn publish_due(installation: &Installation) -> Result<(), RunnerError> {
+    become_session_leader()?;
+    let store = installation.require_store()?;
+    let _lock = RunLock::adopt_stdin(lock_path(installation))?;
+    let supervision = Supervision::begin()?;
+    let store = StoreThread::new(store);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| RunnerError::io("start the runtime for", &installation.root, error))?;
+    let result = runtime.block_on(publish_all(installation, &store, &supervision));
+    runtime.shutdown_background();
+    result
+}
+
+async fn publish_all(
+    installation: &Installation,
+    store: &StoreThread,
+    supervision: &Supervision,
+) -> Result<(), RunnerError> {
+    // One that another process is publishing stays due: this helper tries each head once.
+    let mut tried: BTreeSet<(PrId, String)> = BTreeSet::new();
+    loop {
+        let here = installation.clone();
+        let due = store.call(move |store| due(&here, store)).await??;
+        let next = due
+            .into_iter()
+            .find(|pr| tried.insert((pr.id, pr.head_commit.clone())));
+        let Some(pr) = next else {
+            return Ok(());
+        };
+        let id = pr.project.clone();
+        let project = store.call(move |store| store.project(&id)).await??;
+        let config = installation.project_config(&project)?;
+        let publisher = Publisher {
+            installation,
+            project: &project,
+            config: &config,
+        };
+        let done = publisher
+            .publish(store, supervision, &pr, PublishWish::Opened)
+            .await;
+        match done {
+            Ok(outcome) => {
+                if let Some(outcome) = outcome.filter(|outcome| !outcome.published) {
+                    tracing::warn!(pr = %pr.id, output = outcome.output, "the pull request was not published");
+                }
+            }
+            Err(error) => tracing::warn!(pr = %pr.id, %error, "the pull request was not published"),
+        }
+    }
 }
 
 impl Publisher<'_> {

@@ -1,9 +1,10 @@
 //! Pull requests published elsewhere: the intent is recorded first, then what came of it.
 
 use rusqlite::{OptionalExtension, Row, params};
-use symphony_core::id::PrId;
+use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::publication::{Publication, PublicationState};
+use symphony_core::pull_request::{PrState, PullRequest};
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -63,6 +64,25 @@ impl Store {
             .query_row([pr.get()], |row| Ok(from_row(row)))
             .optional()?
             .transpose()
+    }
+
+    /// Lists the open pull requests of a project whose gates have run and whose head nobody tried to publish yet, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn unpublished_prs(&self, project: &ProjectId) -> Result<Vec<PullRequest>, StoreError> {
+        let ids: Vec<i64> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM pull_request AS pr WHERE project = ?1 AND state IN (?2, ?3) AND verified_gates IS NOT NULL \
+                 AND NOT EXISTS (SELECT 1 FROM publication WHERE pull_request = pr.id AND commit_id = pr.head_commit) \
+                 ORDER BY id",
+            )?
+            .query_map([project.as_str(), PrState::Open.name(), PrState::Approved.name()], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        ids.into_iter()
+            .map(|id| load_pr(&self.conn, PrId::new(id)))
+            .collect()
     }
 
     /// Returns the address under which a pull request was last published.

@@ -3,17 +3,24 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_runner::notify::deliver;
+use symphony_runner::publish::publish_due;
 
 use crate::app::App;
 
 /// What `deliver` takes.
 #[derive(Debug, Args)]
-pub(crate) struct DeliverArgs {}
+pub(crate) struct DeliverArgs {
+    /// Publish pull requests instead
+    #[arg(long)]
+    publish: bool,
+}
 
 impl DeliverArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let Self {} = self;
         let installation = app.surroundings.installation()?;
+        if self.publish {
+            return publish_due(&installation).context("publish pull requests");
+        }
         deliver(&installation).context("deliver notifications")
     }
 }

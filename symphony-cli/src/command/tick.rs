@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::RunId;
 use symphony_runner::installation::Installation;
+use symphony_runner::publish::start_publisher;
 use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for};
 
 use crate::app::App;
@@ -105,9 +106,19 @@ impl TickArgs {
         let mut view = TickView::done(report);
         if self.wait && !started.is_empty() {
             view.runs = wait(app, installation, &started).context("wait for the runs")?;
+            publish(installation).context("publish pull requests")?;
         }
         Ok(view)
     }
+}
+
+/// Publishes what the runs made ready, without waiting for the next tick.
+fn publish(installation: &Installation) -> anyhow::Result<()> {
+    let store = installation.require_store()?;
+    if let Some(mut publisher) = start_publisher(installation, &store)? {
+        publisher.wait()?;
+    }
+    Ok(())
 }
 
 /// Waits until runs are over and returns them as they ended.

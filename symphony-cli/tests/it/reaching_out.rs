@@ -190,6 +190,72 @@ fn a_pull_request_is_published_once_and_again_when_a_human_asks() {
     assert_eq!(merged.code, 4, "{merged:?}");
 }
 
+/// The commands that reach out have the user's tokens. The supervisor whose run made the pull request ready has not, so a tick
+/// starts the helper that publishes.
+#[test]
+fn a_tick_publishes_what_is_ready_with_the_environment_of_the_user() {
+    let when = json!({ "match_system": WORKER });
+    let work = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let mut project = Project::new(
+        "place",
+        &scenarios([scenario("works", &when, work)]),
+        &json!({}),
+    );
+    project.set_variable("GITHUB_TOKEN", "ghp-0123456789abcdef");
+    project.set_variable("SSH_AUTH_SOCK", "/run/agent.sock");
+    let seen = project.beside.join("seen");
+    let publish = writes_down(
+        &project,
+        &format!(
+            "echo \"$GITHUB_TOKEN $SSH_AUTH_SOCK ${{SYMPHONY_RUN_ID-none}}\" > '{}'; echo pushed with $GITHUB_TOKEN",
+            seen.display()
+        ),
+    );
+    // what a gate sees is what its supervisor can give away
+    let gate = format!("env > '{}/gate'", project.beside.display());
+    project.configure_more(&json!({
+        "judge_enabled": false,
+        "publish": publish,
+        "gates": [{ "name": "tests", "command": gate }]
+    }));
+    project.add_issue("Say hello");
+    project.ok(&["tick"]);
+    until("the gates", || {
+        let runs = project.json(&["runs", "list"]);
+        let runs = runs["items"].as_array().unwrap();
+        let is_over = runs.iter().all(|run| run["status"] == "succeeded");
+        (runs.len() == 2 && is_over).then_some(())
+    });
+    assert_eq!(told(&project).len(), 0);
+    // two at once publish once
+    let ticks: Vec<_> = (0..2).map(|_| project.symphony(&["tick"])).collect();
+    assert!(ticks.iter().all(|tick| tick.code == 0), "{ticks:?}");
+    let pr = until("the publication", || {
+        let pr = project.json(&["pr", "show", "SYM-1"]);
+        (pr["publication"]["state"] == "published").then_some(pr)
+    });
+    assert_eq!(told(&project).len(), 1);
+    assert_eq!(
+        std::fs::read_to_string(seen).unwrap(),
+        "ghp-0123456789abcdef /run/agent.sock none\n"
+    );
+    assert_eq!(
+        pr["publication"]["output"],
+        "pushed with [redacted: GITHUB_TOKEN]\n"
+    );
+    let gate = std::fs::read_to_string(project.beside.join("gate")).unwrap();
+    assert!(
+        !gate.contains("ghp-") && !gate.contains("SSH_AUTH_SOCK"),
+        "{gate}"
+    );
+    project.ok(&["tick"]);
+    let lock = project.root.join(".symphony/publish.lock");
+    until("the helper's end", || {
+        lock_is(LockState::Free, &lock).then_some(())
+    });
+    assert_eq!(told(&project).len(), 1);
+}
+
 #[test]
 fn without_a_command_nothing_is_published() {
     let project = Project::new("place", &scenarios([]), &json!({}));

@@ -6,11 +6,11 @@ use std::time::Instant;
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
-use symphony_core::pull_request::{PullRequest, VerifiedGates};
+use symphony_core::pull_request::PullRequest;
 use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_mcp::StoreThread;
-use symphony_store::{FinishedRun, GatesAtEnd, NewHold, PublishWish, RunFinish, StoreError};
+use symphony_store::{FinishedRun, GatesAtEnd, NewHold, RunFinish, StoreError};
 use symphony_workspace::Failpoint;
 
 use super::agent::AgentOutcome;
@@ -22,7 +22,6 @@ use crate::gates::{GatesEnded, start_gates};
 use crate::leftovers::left_files;
 use crate::plan::write_state_file;
 use crate::process::Supervision;
-use crate::publish::Publisher;
 
 /// First wait before a full disk is tried again, in milliseconds.
 const DISK_HOLD_MS: u64 = 60_000;
@@ -72,7 +71,6 @@ pub(crate) async fn finish(
     let ended = record_end(store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
-    publish_verified(job, store, supervision).await?;
     show_plan(job, store, &ended.run).await?;
     if let Err(error) = start_due_gates(job, store, &ended.run).await {
         tracing::warn!(%error, "the next tick starts the gates");
@@ -85,7 +83,6 @@ pub(crate) async fn finish(
 pub(crate) async fn finish_gates(
     job: &Job<'_>,
     store: &StoreThread,
-    supervision: &Supervision,
     ended: GatesEnded,
 ) -> Result<(), RunnerError> {
     let GatesEnded {
@@ -111,7 +108,6 @@ pub(crate) async fn finish_gates(
     let ended = record_end(store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the gates have ended");
-    publish_verified(job, store, supervision).await?;
     tidy(job);
     Ok(())
 }
@@ -208,33 +204,6 @@ async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), 
         .await?;
     if let Err(error) = written {
         tracing::warn!(%error, "the plan's next round writes its state file");
-    }
-    Ok(())
-}
-
-/// Publishes the pull request that the run opened, or whose gates it ran, once these are known and green.
-async fn publish_verified(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-) -> Result<(), RunnerError> {
-    let is_author = matches!(job.run.target, RunTarget::Issue(_) | RunTarget::Gates(..));
-    let open = open_pr(job, store)
-        .await?
-        .filter(|pr| is_author && pr.gates_of_head().is_some_and(VerifiedGates::green));
-    let Some(pr) = open else {
-        return Ok(());
-    };
-    let publisher = Publisher {
-        installation: job.installation,
-        project: &job.project,
-        config: &job.config,
-    };
-    let done = publisher
-        .publish(store, supervision, &pr, PublishWish::Opened)
-        .await?;
-    if let Some(outcome) = done.filter(|outcome| !outcome.published) {
-        tracing::warn!(pr = %pr.id, output = outcome.output, "the pull request was not published");
     }
     Ok(())
 }

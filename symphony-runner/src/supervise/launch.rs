@@ -4,6 +4,7 @@ use symphony_core::id::RunId;
 use symphony_store::Project;
 
 use super::SuperviseMode;
+use crate::environment::supervisor_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
@@ -30,7 +31,7 @@ pub(crate) fn launch_supervisor(
         arguments,
         directory: project.root.clone(),
         log: RunPaths::new(&project.root, run).supervisor_log(),
-        environment: Some(installation.environment.clone()),
+        environment: Some(supervisor_environment(&installation.environment)),
         lock,
     };
     Ok(launch.spawn()?)

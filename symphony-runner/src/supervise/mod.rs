@@ -133,7 +133,7 @@ async fn carry_out(
                 GatesEnded::crashed(AgentOutcome::crashed(&job.run))
             }
         };
-        return finish::finish_gates(job, store, supervision, ended).await;
+        return finish::finish_gates(job, store, ended).await;
     }
     let outcome = match mode {
         SuperviseMode::Finish => AgentOutcome::crashed(&job.run),

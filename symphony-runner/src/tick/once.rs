@@ -16,6 +16,7 @@ use crate::installation::Installation;
 use crate::notify::notify;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
+use crate::publish::start_publisher;
 use crate::retention::daily_clean_up;
 
 /// How a tick is made.
@@ -93,6 +94,10 @@ pub fn tick(
             Ok(deliverer) => report.supervisors.extend(deliverer),
             // nobody is told now; the work goes on
             Err(error) => report.problems.push(format!("notify: {error}")),
+        }
+        match start_publisher(installation, store) {
+            Ok(publisher) => report.supervisors.extend(publisher),
+            Err(error) => report.problems.push(format!("publish: {error}")),
         }
         // last, as other clean-ups: nothing waits for it
         let days = installation.config.log_retention_days;
