@@ -100,13 +100,13 @@ mod tests {
         for form in [VALUE, encoded] {
             for at in 1..form.len() {
                 let (first, second) = form.split_at(at);
-                let (first, second) = (format!("a {first}"), format!("{second} b"));
-                let written = redacted(&["before", &first, &second, "after"]);
+                let lines = [format!("a {first}"), format!("{second} b")];
+                let written = redacted(&["before", &lines[0], &lines[1], "after"]);
                 let text = written.join("\n");
                 assert!(text.starts_with("before\na "), "{text}");
                 assert!(text.ends_with("[redacted: KEY] b\nafter"), "{text}");
                 // what a beginning is too short to tell was given out, and no more
-                let shown = text.matches(&first[2..]).count();
+                let shown = text.matches(first).count();
                 assert!(at < BEGINNING_BYTES || shown == 0, "{text}");
             }
         }

@@ -1,6 +1,7 @@
 //! The forms in which a value can be found: as it is, in base64, in hexadecimal digits, URL-encoded, escaped for JSON.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use crate::hex::hex;
 
@@ -48,18 +49,16 @@ fn quoted(value: &str) -> BTreeSet<String> {
         inner.unwrap_or_default().to_owned()
     };
     let once = inner(value);
-    let mut units = [0; 2];
-    let ascii = once
-        .chars()
-        .map(|c| match c {
-            ' '..='~' => c.to_string(),
-            _ => c
-                .encode_utf16(&mut units)
-                .iter()
-                .map(|unit| format!("\\u{unit:04x}"))
-                .collect(),
-        })
-        .collect::<String>();
+    let mut ascii = String::new();
+    for c in once.chars() {
+        if matches!(c, ' '..='~') {
+            ascii.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            let _infallible = write!(ascii, "\\u{unit:04x}");
+        }
+    }
     BTreeSet::from([inner(&once), once.replace('/', "\\/"), once, ascii])
 }
 

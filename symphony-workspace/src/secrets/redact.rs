@@ -46,7 +46,7 @@ pub struct Redactor {
 
 struct Value {
     name: String,
-    value: String,
+    secret: String,
     /// Its number among the copied files' values.
     copied: Option<usize>,
 }
@@ -92,16 +92,16 @@ impl Redactor {
     pub fn of(
         values: impl IntoIterator<Item = (String, String)>,
     ) -> Result<Option<Self>, WorkspaceError> {
-        let values = values.into_iter().map(|(name, value)| Value {
+        let values = values.into_iter().map(|(name, secret)| Value {
             name,
-            value,
+            secret,
             copied: None,
         });
         Self::make(values.collect(), None)
     }
 
     fn make(mut values: Vec<Value>, base: Option<Base>) -> Result<Option<Self>, WorkspaceError> {
-        values.retain(|value| value.value.chars().count() >= VALUE_CHARS_MIN);
+        values.retain(|value| value.secret.chars().count() >= VALUE_CHARS_MIN);
         let Some(all) = patterns(&values, &BTreeSet::new())? else {
             return Ok(None);
         };
@@ -183,7 +183,7 @@ fn patterns(
     let secret = values
         .iter()
         .filter(|value| value.copied.is_none_or(|number| !public.contains(&number)));
-    Patterns::of(secret.map(|value| (value.name.as_str(), value.value.as_str())))
+    Patterns::of(secret.map(|value| (value.name.as_str(), value.secret.as_str())))
 }
 
 impl Base {
@@ -225,7 +225,7 @@ impl Repository {
             let copied = needles.secrets.iter().enumerate();
             values.extend(copied.map(|(number, (_, secret))| Value {
                 name: secret.name.clone(),
-                value: secret.value.clone(),
+                secret: secret.value.clone(),
                 copied: Some(number),
             }));
             looked_up = Some(Base {
@@ -234,9 +234,9 @@ impl Repository {
                 needles,
             });
         }
-        values.extend(others.into_iter().map(|(name, value)| Value {
+        values.extend(others.into_iter().map(|(name, secret)| Value {
             name,
-            value,
+            secret,
             copied: None,
         }));
         Redactor::make(values, looked_up)
