@@ -17,7 +17,9 @@ mod stopped_plan;
 
 use items::raise_cap;
 
-pub use items::{LeftBy, hold_item, left_behind_item, plan_item, project_item};
+pub use items::{
+    LeftBy, hold_item, left_behind_item, plan_item, project_item, stuck_run_item, stuck_tick_item,
+};
 pub use stopped_plan::StoppedPlan;
 
 closed_set!(
@@ -51,6 +53,8 @@ closed_set!(
         Project = "project",
         /// A run that left work in no commit.
         LeftBehind = "left_behind",
+        /// A supervisor or a tick that makes no progress.
+        Stuck = "stuck",
     }
 );
 

@@ -40,6 +40,7 @@ pub mod timestamp;
 pub mod tools;
 pub mod trial;
 pub mod unit;
+pub mod watchdog;
 pub mod wording;
 
 pub use timestamp::Timestamp;

@@ -6,17 +6,23 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
-use symphony_store::{Context, RunFilter, Store};
+use symphony_store::{Context, Project, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
 use crate::error::RunnerError;
+use crate::installation::Installation;
 use crate::paths::RunPaths;
-use crate::process::lock_state;
+use crate::process::{end_supervisors, lock_state};
+use crate::watchdog::finish_dead;
 
 /// How long the end of a run is waited for: a supervisor asks once a pulse, gives its agent ten seconds, and commits.
 const END_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Time between two looks.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// How long a supervisor has to answer before a person's `--force` kills it: its pulse, the grace of its agent, and a few
+/// seconds.
+const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
 
 /// Ends the live run of an issue, if there is one, and waits for its exit handling.
 ///
@@ -38,27 +44,73 @@ pub fn end_run_of(store: &mut Store, issue: &IssueId) -> Result<Option<Run>, Run
 /// # Errors
 /// When the run is over already, or does not end within a minute.
 pub fn end_run(store: &mut Store, id: &RunId) -> Result<Run, RunnerError> {
+    let (run, _) = request(store, id)?;
+    let Some(run) = wait_for_end(store, &run, END_WAIT_MAX)? else {
+        return Err(RunnerError::StillAlive {
+            run: id.clone(),
+            seconds: END_WAIT_MAX.as_secs(),
+        });
+    };
+    if run.status.is_live() {
+        return Err(RunnerError::refused(format!(
+            "the supervisor of run {id} died: `symphony runs cancel --force {id}` or the next tick does its exit handling"
+        )));
+    }
+    Ok(run)
+}
+
+/// Ends a live run even if its supervisor does not answer: then the supervisor is killed, its processes end, and another one
+/// does the exit handling, which is waited for.
+///
+/// # Errors
+/// When the run is over already, a process survives, or the exit handling takes longer than a minute.
+pub fn force_end_run(
+    installation: &Installation,
+    store: &mut Store,
+    id: &RunId,
+) -> Result<Run, RunnerError> {
+    let (run, project) = request(store, id)?;
+    let answered = wait_for_end(store, &run, ANSWER_WAIT_MAX)?;
+    if let Some(ended) = answered.as_ref().filter(|run| !run.status.is_live()) {
+        return Ok(ended.clone());
+    }
+    let paths = RunPaths::new(&project.root, id);
+    if answered.is_none() {
+        end_supervisors(id, &paths.lock())?;
+        Failpoint::WatchdogKilled.reach();
+    }
+    // a tick may have been quicker: then its supervisor is waited for
+    let _supervisor = finish_dead(installation, &project, &run)?;
+    match wait_for_end(store, &run, END_WAIT_MAX)? {
+        Some(run) if !run.status.is_live() => Ok(run),
+        Some(_) => Err(RunnerError::refused(format!(
+            "the exit handling of run {id} did not get to its end: the next tick tries again"
+        ))),
+        None => Err(RunnerError::StillAlive {
+            run: id.clone(),
+            seconds: END_WAIT_MAX.as_secs(),
+        }),
+    }
+}
+
+/// Records that a person wants the end of a run.
+fn request(store: &mut Store, id: &RunId) -> Result<(Run, Project), RunnerError> {
     let run = store.request_cancel(&Context::human(Timestamp::now()), id)?;
     Failpoint::CancelRequested.reach();
     let project = store.project(&run.project)?;
-    let lock = RunPaths::new(&project.root, id).lock();
+    Ok((run, project))
+}
+
+/// Waits until nobody has the lock of a run, and returns it as it is then; none when that takes too long.
+fn wait_for_end(store: &Store, run: &Run, max: Duration) -> Result<Option<Run>, RunnerError> {
+    let project = store.project(&run.project)?;
+    let lock = RunPaths::new(&project.root, &run.id).lock();
     let begun = Instant::now();
-    loop {
-        if lock_state(&lock)? != LockState::Held {
-            let run = store.run(id)?;
-            if run.status.is_live() {
-                return Err(RunnerError::refused(format!(
-                    "the supervisor of run {id} died: `symphony tick` does its exit handling, then try again"
-                )));
-            }
-            return Ok(run);
-        }
-        if begun.elapsed() > END_WAIT_MAX {
-            return Err(RunnerError::StillAlive {
-                run: id.clone(),
-                seconds: END_WAIT_MAX.as_secs(),
-            });
+    while lock_state(&lock)? == LockState::Held {
+        if begun.elapsed() > max {
+            return Ok(None);
         }
         std::thread::sleep(LOOK);
     }
+    Ok(Some(store.run(&run.id)?))
 }

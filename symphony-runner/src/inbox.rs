@@ -6,11 +6,12 @@ use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::{
     InboxItem, LeftBy, WaitingIssue, WaitsFor, hold_item, in_order, left_behind_item, plan_item,
-    project_item,
+    project_item, stuck_run_item, stuck_tick_item,
 };
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{Decision, HoldScope, NoBase, Plan, Snapshot};
+use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
@@ -37,6 +38,7 @@ pub fn inbox(
     for decision in &plan.decisions {
         items.extend(of_decision(store, decision)?);
     }
+    items.extend(stuck(snapshot, now));
     let projects = store.projects()?;
     items.extend(held(store, snapshot, now)?);
     items.extend(of_projects(snapshot, &projects));
@@ -50,6 +52,21 @@ pub fn inbox(
         )
     }));
     Ok(in_order(items))
+}
+
+/// What makes no progress and is still there: one look is enough to show it, two are needed to end it.
+fn stuck(snapshot: &Snapshot, now: Timestamp) -> Vec<InboxItem> {
+    let tick = snapshot.stuck_tick.as_ref();
+    let mut items: Vec<InboxItem> = tick
+        .map(|stuck| stuck_tick_item(stuck, now))
+        .into_iter()
+        .collect();
+    for live in &snapshot.live {
+        if let Some(Watch::Stuck(stuck)) = snapshot.watched.get(&live.run) {
+            items.push(stuck_run_item(live, stuck, now));
+        }
+    }
+    items
 }
 
 /// Runs that left work in no commit.

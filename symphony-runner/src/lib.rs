@@ -34,6 +34,7 @@ pub mod stream;
 pub mod supervise;
 pub mod tick;
 pub mod trial;
+pub mod watchdog;
 pub mod worker_prompt;
 
 pub use error::RunnerError;

@@ -62,6 +62,7 @@ impl MergeGates<'_> {
             repository: self.repository,
             id: job.id(),
             logs,
+            steps: None,
         };
         let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;

@@ -61,6 +61,11 @@ impl RunPaths {
         self.dir.join("fence")
     }
 
+    /// What a look at its supervisor found suspicious.
+    pub fn suspicion(&self) -> PathBuf {
+        self.dir.join("suspicion.json")
+    }
+
     /// The MCP socket.
     pub fn socket(&self) -> PathBuf {
         self.dir.join("mcp.sock")

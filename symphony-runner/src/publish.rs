@@ -28,7 +28,7 @@ use crate::process::{
 /// The option of the hidden command that makes it publish.
 const PUBLISH_OPTION: &str = "--publish";
 /// Time that the command has: a push over a slow line.
-const LIMIT_MS: u64 = 10 * 60 * 1000;
+const PUBLISH_LIMIT: Millis = Millis::new(10 * 60 * 1000);
 /// Characters of its output that are kept.
 const OUTPUT_CHARS_MAX: usize = 4_000;
 
@@ -268,7 +268,7 @@ impl Publisher<'_> {
             url: url.as_deref(),
         };
         let name = format!("pull-request-{}", pr.id);
-        let limit = Millis::new(LIMIT_MS);
+        let limit = PUBLISH_LIMIT;
         let hook = Hook {
             installation: self.installation,
             config: self.config,

@@ -60,6 +60,7 @@ impl TrialRequest<'_> {
             repository: &repository,
             id: job.id(),
             logs,
+            steps: None,
         };
         let checkout = GateCheckout::make(request, &base.commit)?;
         let runtime = tokio::runtime::Builder::new_current_thread()

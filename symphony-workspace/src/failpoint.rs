@@ -105,6 +105,12 @@ failpoints! {
     PlanMerged = "plan.merged",
     /// It is recorded; the plan's base is still there.
     PlanConcluded = "plan.concluded",
+    /// It is noted why a supervisor that is stuck will be ended; it lives.
+    WatchdogNoted = "watchdog.noted",
+    /// A supervisor that was stuck is killed; nobody has its lock.
+    WatchdogKilled = "watchdog.killed",
+    /// A tick that was stuck is killed; nobody has its turn.
+    WatchdogTickKilled = "watchdog.tick_killed",
     /// A human's request to end a run is recorded.
     CancelRequested = "cancel.requested",
     /// The merge result is made in the object database.

@@ -133,7 +133,9 @@ fn claim_to_judge(claim: &PhaseClaim) -> WaitView {
 
 fn concerns(action: &Action, id: &IssueId) -> bool {
     match action {
-        Action::FinishCrashed { issue, .. } => issue.as_ref() == Some(id),
+        Action::FinishCrashed { issue, .. }
+        | Action::Suspect { issue, .. }
+        | Action::EndStuck { issue, .. } => issue.as_ref() == Some(id),
         Action::AdvancePhase { issue }
         | Action::Unblock { issue }
         | Action::OpenBreaker { issue }

@@ -135,7 +135,7 @@ impl Loop<'_> {
             self.progress.say(&format!("Not done: {problem}"));
         }
         self.told = vec![problem];
-        TickView::busy()
+        TickView::busy(None)
     }
 
     /// Makes a tick and tells what it did.
@@ -150,7 +150,7 @@ impl Loop<'_> {
                 report.lines.iter().for_each(|line| self.progress.say(line));
                 TickView::done(report)
             }
-            TickOutcome::Busy => TickView::busy(),
+            TickOutcome::Busy(late) => TickView::busy(late.as_ref()),
         };
         if self.app.out.is_json() {
             let at = Timestamp::now();

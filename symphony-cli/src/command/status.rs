@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::place::Session;
 use crate::view::{
     BlockedView, HoldView, IssueView, OpenPlanView, PrView, QueueView, ReasonView, RetryView,
-    RunView, RunningView, StatusView,
+    RunView, RunningView, StatusView, StuckTickView,
 };
 
 /// What `status` takes.
@@ -76,6 +76,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         problem,
         paused: snapshot.paused,
         last_tick_at: last_tick(&session.installation)?,
+        stuck_tick: snapshot.stuck_tick.as_ref().map(StuckTickView::from),
         slots: snapshot.slots.total,
         slots_taken: snapshot.live.len(),
         issues,

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::RunId;
+use symphony_core::watchdog::Stuck;
 use symphony_runner::installation::Installation;
 use symphony_runner::publish::start_publisher;
 use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for};
@@ -14,7 +15,7 @@ use crate::failure::{Exit, Stop};
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::standstill::{open_breakers, standstill};
-use crate::view::{RunView, TickView};
+use crate::view::{RunView, StuckTickView, TickView};
 
 /// What `tick` takes.
 #[derive(Debug, Args)]
@@ -49,16 +50,13 @@ impl TickArgs {
         };
         let report = match tick(&installation, &mut store, options).context("tick")? {
             TickOutcome::Done(report) => report,
-            TickOutcome::Busy if self.wait => {
+            TickOutcome::Busy(None) if self.wait => {
                 let message = "tick: another tick has been at work for a minute";
                 return Err(Stop::new(Exit::Busy, message)
                     .hint("`symphony status` shows what is at work")
                     .into());
             }
-            TickOutcome::Busy => {
-                app.out.answer(&TickView::busy())?;
-                return Ok(Exit::Done);
-            }
+            TickOutcome::Busy(late) => return busy(app, late.as_ref()),
         };
         let new_problems = report.new_problems.clone();
         let view = self.view(app, &installation, report)?;
@@ -119,6 +117,21 @@ fn publish(installation: &Installation) -> anyhow::Result<()> {
         publisher.wait()?;
     }
     Ok(())
+}
+
+/// Says that another tick is at work; one that is past a time limit is a failure that cron is to mail.
+fn busy(app: &App, late: Option<&Stuck>) -> anyhow::Result<Exit> {
+    let view = TickView::busy(late);
+    if !app.out.is_quiet() || app.out.is_json() || late.is_none() {
+        app.out.answer(&view)?;
+    }
+    let Some(late) = late else {
+        return Ok(Exit::Done);
+    };
+    if !app.out.is_json() {
+        app.out.warn(&StuckTickView::from(late).text());
+    }
+    Ok(Exit::Busy)
 }
 
 /// Waits until runs are over and returns them as they ended.

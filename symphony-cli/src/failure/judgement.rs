@@ -83,7 +83,9 @@ fn of_runner(error: &RunnerError) -> Verdict {
         ),
         RunnerError::StillAlive { run, .. } => Verdict::new(
             Exit::Failed,
-            format!("`symphony runs logs {run}` shows what it does; type the command again"),
+            format!(
+                "`symphony runs cancel --force {run}` ends it without its supervisor; then type the command again"
+            ),
         ),
         _ => Verdict::plain(Exit::Failed),
     }

@@ -35,4 +35,4 @@ pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;
 pub(crate) use status::{BlockedView, HoldView, QueueView, RetryView, RunningView, StatusView};
-pub(crate) use tick::{ActionView, ReasonView, TickView};
+pub(crate) use tick::{ActionView, ReasonView, StuckTickView, TickView};

@@ -16,7 +16,7 @@ use super::issue::IssueView;
 use super::plan::OpenPlanView;
 use super::pull_request::PrView;
 use super::run::RunView;
-use super::tick::ReasonView;
+use super::tick::{ReasonView, StuckTickView};
 use crate::output::{List, Page, Table, View, ago, in_future};
 
 /// Where a project stands.
@@ -27,6 +27,8 @@ pub(crate) struct StatusView {
     pub(crate) problem: Option<String>,
     pub(crate) paused: bool,
     pub(crate) last_tick_at: Option<Timestamp>,
+    /// A tick that has its turn and makes no progress.
+    pub(crate) stuck_tick: Option<StuckTickView>,
     /// Agents at once in the installation, and how many there are, of all projects.
     pub(crate) slots: u32,
     pub(crate) slots_taken: usize,
@@ -242,6 +244,9 @@ impl StatusView {
             .last_tick_at
             .map_or_else(|| "never".to_owned(), |at| ago(at, page.now()));
         page.field("last tick", &last);
+        if let Some(stuck) = &self.stuck_tick {
+            page.field("stuck", &stuck.text());
+        }
         if let Some(due) = self.next_due_at {
             page.field("next due", &in_future(due, page.now()));
         }

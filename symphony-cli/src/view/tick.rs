@@ -5,6 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{Action, Decision, Plan, ProjectDecision, Reason, StartRun};
+use symphony_core::watchdog::{Step, Stuck};
 use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
 
@@ -16,6 +17,8 @@ use crate::output::{Page, View};
 pub(crate) struct TickView {
     /// Another tick was at work: nothing was done.
     pub(crate) busy: bool,
+    /// That other tick, where it is past a time limit.
+    pub(crate) stuck: Option<StuckTickView>,
     pub(crate) dry_run: bool,
     pub(crate) actions: Vec<ActionView>,
     pub(crate) decisions: Vec<DecisionView>,
@@ -25,6 +28,37 @@ pub(crate) struct TickView {
     pub(crate) runs: Vec<RunView>,
     #[serde(skip)]
     lines: Vec<String>,
+}
+
+/// A tick that makes no progress.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct StuckTickView {
+    pub(crate) pid: Option<i32>,
+    pub(crate) step: Option<Step>,
+    /// How long it has been in that step.
+    pub(crate) seconds: u64,
+}
+
+impl From<&Stuck> for StuckTickView {
+    fn from(stuck: &Stuck) -> Self {
+        Self {
+            pid: stuck.pid,
+            step: stuck.step,
+            seconds: stuck.for_ms / 1000,
+        }
+    }
+}
+
+impl StuckTickView {
+    /// Says what is wrong, and what happens next.
+    pub(crate) fn text(&self) -> String {
+        let Self { pid, step, seconds } = self;
+        let pid = pid.unwrap_or_default();
+        let step = step.map_or("anything", Step::words);
+        format!(
+            "the tick of process {pid} has not got past {step} for {seconds} s; a later tick ends it (watchdog.tick_timeout_ms)"
+        )
+    }
 }
 
 /// One action; what does not belong to it is null.
@@ -135,6 +169,16 @@ impl From<&Action> for ActionView {
                 issue: issue.clone(),
                 ..none("finish_crashed")
             },
+            Action::Suspect { run, issue, .. } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none("suspect")
+            },
+            Action::EndStuck { run, issue, .. } => Self {
+                run: Some(run.clone()),
+                issue: issue.clone(),
+                ..none("end_stuck")
+            },
             Action::AdvancePhase { issue } => Self {
                 issue: Some(issue.clone()),
                 ..none("advance_phase")
@@ -197,6 +241,14 @@ impl ActionView {
             (None, Some(run)) if self.action == "tidy_run" => {
                 format!("{subject}: put what is left of run {run} in order")
             }
+            (None, Some(run)) if self.action == "suspect" => {
+                format!(
+                    "{subject}: keep an eye on run {run}, whose supervisor is past a time limit"
+                )
+            }
+            (None, Some(run)) if self.action == "end_stuck" => {
+                format!("{subject}: end the supervisor of run {run}, which makes no progress")
+            }
             (None, Some(run)) => {
                 format!("{subject}: do the exit handling of the crashed run {run}")
             }
@@ -214,9 +266,12 @@ impl ActionView {
 
 impl TickView {
     /// Views a tick that found another one at work.
-    pub(crate) fn busy() -> Self {
+    pub(crate) fn busy(late: Option<&Stuck>) -> Self {
+        let stuck = late.map(StuckTickView::from);
         Self {
             busy: true,
+            problems: stuck.iter().map(StuckTickView::text).collect(),
+            stuck,
             ..Self::default()
         }
     }

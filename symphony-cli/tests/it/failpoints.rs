@@ -90,7 +90,13 @@ fn every_point_has_a_row() {
         .iter()
         .chain(crate::plan_failpoints::ROWS)
         .flat_map(|row| row.iter().map(|(point, _)| *point))
-        .chain([Failpoint::CancelRequested])
+        .chain([
+            Failpoint::CancelRequested,
+            // in `watchdog::deaths`, where there is something stuck
+            Failpoint::WatchdogNoted,
+            Failpoint::WatchdogKilled,
+            Failpoint::WatchdogTickKilled,
+        ])
         .collect();
     let all: BTreeSet<Failpoint> = Failpoint::ALL.iter().copied().collect();
     assert_eq!(

@@ -137,3 +137,5 @@ mod transcript;
 mod upkeep;
 #[cfg(test)]
 mod vault;
+#[cfg(test)]
+mod watchdog;

@@ -70,6 +70,16 @@ pub const SETUP_TIMEOUT_MS: u64 = 600_000;
 pub const RUN_HOOKS: bool = false;
 /// Folder of worktrees, relative to the project's root.
 pub const WORKSPACES_DIR: &str = ".symphony-workspaces";
+/// Time that a step of a supervisor without a limit of its own may take.
+pub const WATCHDOG_STEP_TIMEOUT_MS: u64 = 30 * 60 * 1_000;
+/// Time that a step of a tick may take.
+pub const WATCHDOG_TICK_TIMEOUT_MS: u64 = 10 * 60 * 1_000;
+/// Time between two looks that must both find a step past its limit.
+pub const WATCHDOG_GRACE_MS: u64 = 60_000;
+/// Longest limit that a supervisor's own record is believed.
+pub const WATCHDOG_DEADLINE_MAX_MS: u64 = 24 * 60 * 60 * 1_000;
+/// Shortest time that can be configured for the watchdog: below it, a busy machine would look stuck.
+pub const WATCHDOG_MS_MIN: u64 = 1_000;
 /// Letters of a prefix that is derived from a folder's name.
 pub const PREFIX_LETTERS_MAX: usize = 4;
 

@@ -37,7 +37,7 @@ pub use schema::json_schema;
 pub use settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
     Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
-    WorktreeSettings,
+    WatchdogSettings, WorktreeSettings,
 };
 pub use table::{INSTALLATION_KEYS, KEYS};
 pub use value::{

@@ -15,7 +15,7 @@ use super::problem::{ConfigProblem, ProblemKind};
 use super::settings::{
     Budget, Config, ExternalResearch, PlanSettings, ProfileLimits, ProjectConfig, ProviderSettings,
     Providers, RiskThreshold, RiskThresholds, Shares, Spending, SpendingCap, Vault,
-    WorktreeSettings,
+    WatchdogSettings, WorktreeSettings,
 };
 use super::value::{
     BreakerTarget, CommandOutput, IssuePrefix, Millis, ProviderChoice, ProviderName, SandboxMode,
@@ -37,6 +37,7 @@ impl Effective {
             max_concurrent_agents: reader.get_or("max_concurrent_agents", 0),
             max_concurrent_gates: reader.get_or("max_concurrent_gates", 0),
             log_retention_days: reader.get_or("log_retention_days", 30),
+            watchdog: reader.watchdog(),
             profiles: reader.profiles(),
             defaults: reader.project(),
         };
@@ -313,6 +314,15 @@ impl Reader<'_> {
         entries
             .find(|(at, entry)| at.below(&above).is_some() && entry.source != Source::Default)
             .map(|(at, _)| at.clone())
+    }
+
+    fn watchdog(&mut self) -> WatchdogSettings {
+        WatchdogSettings {
+            step_timeout_ms: self.millis("watchdog.step_timeout_ms"),
+            tick_timeout_ms: self.millis("watchdog.tick_timeout_ms"),
+            grace_ms: self.millis("watchdog.grace_ms"),
+            deadline_max_ms: self.millis("watchdog.deadline_max_ms"),
+        }
     }
 
     fn spending(&mut self) -> Spending {

@@ -13,6 +13,7 @@ use crate::agent::AgentType;
 use crate::id::PhaseName;
 use crate::plan::failure::FailureClass;
 use crate::unit::{Tokens, UsdMicros};
+use crate::watchdog::WatchLimits;
 
 /// What holds for the whole installation, that is for one database.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,6 +26,8 @@ pub struct Config {
     pub max_concurrent_gates: u32,
     /// Days that logs are kept.
     pub log_retention_days: u32,
+    /// When a supervisor or a tick counts as stuck.
+    pub watchdog: WatchdogSettings,
     /// Limits by agent type.
     pub profiles: BTreeMap<AgentType, ProfileLimits>,
     /// Everything else, as it holds where no project says otherwise.
@@ -57,6 +60,45 @@ impl Config {
         self.profiles
             .get(agent)
             .and_then(|limits| limits.max_concurrency)
+    }
+}
+
+/// When a supervisor or a tick counts as stuck.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WatchdogSettings {
+    /// Limit of a supervisor's step that has none of its own.
+    pub step_timeout_ms: Millis,
+    /// Limit of a tick's step.
+    pub tick_timeout_ms: Millis,
+    /// Least time between two looks that must both find a step past its limit.
+    pub grace_ms: Millis,
+    /// Longest limit that a supervisor's own record is believed.
+    pub deadline_max_ms: Millis,
+}
+
+impl WatchdogSettings {
+    /// Returns the limits for the supervisors of a project. No time limit of its configuration is cut short by
+    /// `deadline_max_ms`.
+    pub fn limits_of_supervisor(&self, project: Option<&ProjectConfig>) -> WatchLimits {
+        let configured = project.into_iter().flat_map(|config| {
+            let gates = config.gates.iter().map(|gate| gate.timeout_ms);
+            gates.chain([config.turn_timeout_ms, config.worktree.setup_timeout_ms])
+        });
+        let longest = configured.map(Millis::get).max().unwrap_or(0);
+        WatchLimits {
+            grace_ms: self.grace_ms.get(),
+            believed_max_ms: self.deadline_max_ms.get().max(longest),
+            unrecorded_ms: self.step_timeout_ms.get(),
+        }
+    }
+
+    /// Returns the limits for ticks.
+    pub fn limits_of_tick(&self) -> WatchLimits {
+        WatchLimits {
+            grace_ms: self.grace_ms.get(),
+            believed_max_ms: self.tick_timeout_ms.get(),
+            unrecorded_ms: self.tick_timeout_ms.get(),
+        }
     }
 }
 

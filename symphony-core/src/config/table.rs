@@ -20,6 +20,10 @@ const LIMIT: Leaf = Leaf::Integer {
     min: 1,
     max: d::DURATION_MS_MAX,
 };
+const WATCH: Leaf = Leaf::Integer {
+    min: d::WATCHDOG_MS_MIN,
+    max: d::DURATION_MS_MAX,
+};
 const PROMPT_TOKENS: Leaf = Leaf::Integer {
     min: 1,
     max: d::PROMPT_TOKENS_MAX,
@@ -68,6 +72,7 @@ pub const INSTALLATION_KEYS: &[&str] = &[
     "max_concurrent_agents",
     "max_concurrent_gates",
     "log_retention_days",
+    "watchdog",
     "profiles",
 ];
 
@@ -84,6 +89,8 @@ pub const KEYS: &[Key] = &[
         "Pull requests whose gates run at once, over all projects; 0 = half the number of CPUs, at least one."),
     leaf("log_retention_days", Leaf::Integer { min: 0, max: d::LOG_RETENTION_DAYS_MAX }, Integer(d::LOG_RETENTION_DAYS), TopLevel,
         "Days that logs of runs are kept."),
+    section("watchdog", WATCHDOG, TopLevel,
+        "When a supervisor or a tick that makes no progress is ended. Time during which the machine is suspended does not count."),
     Key { name: "profiles", kind: Kind::Map(NameRule::AgentType, Each::Section(PROFILE)), default: Unset(r#"{"judge": {"max_concurrency": 2}}"#), scope: TopLevel,
         doc: "Limits of an agent type, by its name." },
     leaf("max_retries", COUNT, Integer(d::MAX_RETRIES), Project,
@@ -157,6 +164,18 @@ pub const KEYS: &[Key] = &[
         "Folder of the worktrees, relative to the project's root."),
     Key { name: "projects", kind: Kind::Projects, default: Unset(r#"{"api": {"max_concurrency": 2}}"#), scope: TopLevel,
         doc: "Settings of a project by its id, where they do not stand in the file in its root." },
+];
+
+#[rustfmt::skip]
+const WATCHDOG: &[Key] = &[
+    leaf("step_timeout_ms", WATCH, Integer(d::WATCHDOG_STEP_TIMEOUT_MS), TopLevel,
+        "Limit of a step of a supervisor that has no time limit of its own: preparation, checkout, exit handling."),
+    leaf("tick_timeout_ms", WATCH, Integer(d::WATCHDOG_TICK_TIMEOUT_MS), TopLevel,
+        "Limit of a step of a tick: observing, carrying out its plan, moving plans on, upkeep."),
+    leaf("grace_ms", WATCH, Integer(d::WATCHDOG_GRACE_MS), TopLevel,
+        "Least time between two ticks that must both find a step past its limit before its process is ended."),
+    leaf("deadline_max_ms", WATCH, Integer(d::WATCHDOG_DEADLINE_MAX_MS), TopLevel,
+        "Longest limit that a supervisor's own record is believed; a longer time limit of the project's configuration counts in full."),
 ];
 
 #[rustfmt::skip]

@@ -5,7 +5,8 @@ use crate::Timestamp;
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::plan::state::Choice;
-use crate::tick::{Hold, HoldScope, Reason};
+use crate::tick::{Hold, HoldScope, LiveRun, Reason};
+use crate::watchdog::Stuck;
 
 /// Returns the command that raises a cap, whose key the text of a reached cap ends with.
 pub(super) fn raise_cap(text: &str) -> String {
@@ -139,4 +140,47 @@ pub fn project_item(
         text: problem.to_owned(),
         answers: vec![answer.to_owned()],
     }
+}
+
+/// Returns the item of a tick that has its turn and makes no progress: nothing is dispatched until it ends.
+pub fn stuck_tick_item(stuck: &Stuck, now: Timestamp) -> InboxItem {
+    let pid = stuck.pid.unwrap_or_default();
+    InboxItem {
+        key: format!("stuck:tick:{pid}:{}", stuck.start_time.unwrap_or_default()),
+        kind: InboxKind::Stuck,
+        project: None,
+        issue: None,
+        title: String::new(),
+        since: ago(now, stuck.for_ms),
+        text: format!(
+            "the tick of process {pid} {}: nothing is started until a later tick ends it",
+            stuck.words()
+        ),
+        answers: vec!["symphony tick".to_owned(), "symphony doctor".to_owned()],
+    }
+}
+
+/// Returns the item of a run whose supervisor makes no progress, and has not been ended yet.
+pub fn stuck_run_item(live: &LiveRun, stuck: &Stuck, now: Timestamp) -> InboxItem {
+    let run = &live.run;
+    InboxItem {
+        key: format!("stuck:{run}"),
+        kind: InboxKind::Stuck,
+        project: Some(live.project.clone()),
+        issue: live.issue.clone(),
+        title: String::new(),
+        since: ago(now, stuck.for_ms),
+        text: format!("the supervisor of run {run} {}", stuck.words()),
+        answers: vec![
+            "symphony tick".to_owned(),
+            format!("symphony runs cancel --force {run}"),
+        ],
+    }
+}
+
+/// The moment that lies some milliseconds back.
+fn ago(now: Timestamp, milliseconds: u64) -> Timestamp {
+    let back = i64::try_from(milliseconds).unwrap_or(i64::MAX);
+    let at = now.as_millisecond().saturating_sub(back);
+    Timestamp::from_millisecond(at).unwrap_or(now)
 }

@@ -5,12 +5,31 @@ use crate::Timestamp;
 use super::plan::{Action, Decision, Plan};
 use super::predicate::no_base;
 use super::reason::Reason;
-use super::snapshot::{Leftover, LeftoverOwner, LockState, Snapshot, SubtasksOutcome};
+use super::snapshot::{Leftover, LeftoverOwner, LiveRun, LockState, Snapshot, SubtasksOutcome};
 use crate::id::IssueId;
 use crate::retry::after;
+use crate::watchdog::Watch;
 
 /// How long what has no lock file is left alone: its maker may be about to make one. Making one takes milliseconds.
 pub const LEFTOVER_GRACE_MS: u64 = 60_000;
+
+/// Returns what follows from the looks at supervisors: suspicions are kept, supervisors that are stuck are ended. A run whose
+/// lock is free has no supervisor to look at.
+pub fn watch_supervisors(snapshot: &Snapshot) -> impl Iterator<Item = Action> {
+    let held = |run: &&LiveRun| run.lock == LockState::Held;
+    snapshot.live.iter().filter(held).filter_map(|live| {
+        let (run, issue) = (live.run.clone(), live.issue.clone());
+        match snapshot.watched.get(&run)?.clone() {
+            Watch::InTime => None,
+            Watch::Suspect(suspicion) => Some(Action::Suspect {
+                run,
+                issue,
+                suspicion,
+            }),
+            Watch::Stuck(stuck) => Some(Action::EndStuck { run, issue, stuck }),
+        }
+    })
+}
 
 /// Takes issues to their next phase, but never while a run is live on them: its exit handling does it then.
 pub(super) fn advance_phases(snapshot: &Snapshot, plan: &mut Plan) {

@@ -12,7 +12,7 @@ mod snapshot;
 
 pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
-pub use housekeeping::{LEFTOVER_GRACE_MS, is_over};
+pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
 pub use plan::{Action, Decision, Plan, ProjectDecision, StartRun, plan_tick};
 pub use predicate::{obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{

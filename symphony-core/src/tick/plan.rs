@@ -6,7 +6,7 @@ use crate::Timestamp;
 use serde::Serialize;
 
 use super::gates;
-use super::housekeeping::{advance_phases, clean_up, tidy, unblock};
+use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
 use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
 use super::reason::Reason;
@@ -16,6 +16,7 @@ use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
 use crate::run::RunTarget;
+use crate::watchdog::{Stuck, Suspicion};
 
 /// One thing to do.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -27,6 +28,24 @@ pub enum Action {
         run: RunId,
         /// Its issue.
         issue: Option<IssueId>,
+    },
+    /// Keep the suspicion that a supervisor makes no progress; the next tick looks again.
+    Suspect {
+        /// The run.
+        run: RunId,
+        /// Its issue.
+        issue: Option<IssueId>,
+        /// What was seen.
+        suspicion: Suspicion,
+    },
+    /// Kill a supervisor that two ticks have found stuck, and do the exit handling of its run.
+    EndStuck {
+        /// The run.
+        run: RunId,
+        /// Its issue.
+        issue: Option<IssueId>,
+        /// What was seen.
+        stuck: Stuck,
     },
     /// Take an issue to its next phase: the one before is accepted.
     AdvancePhase {
@@ -155,6 +174,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
             issue: run.issue.clone(),
         });
     }
+    plan.actions.extend(watch_supervisors(snapshot));
     advance_phases(snapshot, &mut plan);
     unblock(snapshot, &mut plan);
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);

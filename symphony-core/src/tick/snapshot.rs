@@ -12,6 +12,7 @@ use crate::failure::ErrorClass;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
+use crate::watchdog::{Stuck, Watch};
 
 /// Everything that the plan of one tick depends on, apart from the time.
 #[derive(Debug, Clone, Default)]
@@ -40,6 +41,10 @@ pub struct Snapshot {
     pub clean_ups: Vec<CleanUp>,
     /// Runs that are not live, and whose files were never put in order.
     pub leftovers: Vec<Leftover>,
+    /// What was found of supervisors that are alive and past the limit of their step.
+    pub watched: BTreeMap<RunId, Watch>,
+    /// Another tick that has its turn and makes no progress.
+    pub stuck_tick: Option<Stuck>,
 }
 
 impl Snapshot {

@@ -22,7 +22,7 @@ use super::open::{Opened, new_store, open_any};
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
 use crate::repository::options;
-use crate::tick::Turn;
+use crate::tick::{Taken, Turn, TurnWish};
 
 /// Names that a refusal lists; the rest is counted.
 const NAMES_MAX: usize = 3;
@@ -70,7 +70,7 @@ pub fn restore(
             .map_err(|error| RunnerError::io("make the folder", folder, error))?;
     }
     installation.refuse_network()?;
-    let Some(_turn) = Turn::take(installation, false)? else {
+    let Taken::Turn(_turn) = Turn::take(installation, TurnWish::Now)? else {
         return Err(RunnerError::refused(
             "a tick is at work with this database: wait until it has ended",
         ));

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
 use symphony_core::id::RunId;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
+use symphony_core::watchdog::Step;
 use symphony_store::Project;
 use symphony_workspace::{CommitId, Pristine, Redactor, Repository, WorktreeKey};
 
@@ -20,6 +21,7 @@ use crate::process::{Supervision, sweep_marked};
 use crate::redaction::redactor_for;
 use crate::repository::open_repository;
 use crate::supervise::{CommandCall, Company, LiveLog, run_command};
+use crate::watchdog::StepLog;
 
 /// What the folder of a pristine checkout begins with; no issue's does.
 const MARK: &str = "_gates-";
@@ -37,6 +39,8 @@ pub struct CheckoutRequest<'a> {
     pub id: &'a RunId,
     /// The folder that the logs of its commands go to; it exists.
     pub logs: PathBuf,
+    /// Where the supervisor of a run records its steps; none in the foreground, where a person sees what happens.
+    pub steps: Option<&'a StepLog>,
 }
 
 /// A pristine checkout of a commit, in which commands run.
@@ -97,6 +101,7 @@ impl<'a> GateCheckout<'a> {
             line,
             limit: settings.setup_timeout_ms,
         };
+        self.enter_commands(Step::SetUp, settings.setup_timeout_ms);
         let log = self.request.logs.join("setup.log");
         let result = self.run_in_company(supervision, &command, log, Company::Alone);
         result.await.map(Some)
@@ -131,6 +136,7 @@ impl<'a> GateCheckout<'a> {
             line,
             limit,
         };
+        self.enter_commands(Step::Gates, limit);
         let log = self.log(name);
         let result = self.run_in_company(supervision, &command, log, Company::Alone);
         result.await
@@ -159,6 +165,13 @@ impl<'a> GateCheckout<'a> {
             company,
         };
         gate_result(command, run_command(supervision, call).await)
+    }
+
+    /// Records that commands run which end within a limit.
+    pub(super) fn enter_commands(&self, step: Step, limit: Millis) {
+        if let Some(steps) = self.request.steps {
+            steps.enter_commands(step, limit);
+        }
     }
 
     /// Returns the log of a command by its name.

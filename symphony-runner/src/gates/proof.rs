@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use symphony_core::config::Gate;
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
+use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint};
 
@@ -101,14 +102,22 @@ impl<'a> Proof<'a> {
         supervision: &Supervision,
         due: &[Gate],
     ) -> Result<Ran, RunnerError> {
+        self.enter(Step::Checkout);
         let checkout = GateCheckout::make(self.request.clone(), &self.commit)?;
         Failpoint::GatesCheckedOut.reach();
         let ran = match checkout.set_up(supervision).await? {
             Some(result) if !result.passed => Ran::SetUpFailed(result),
             _ => Ran::Gates(checkout.run_gates(supervision, due).await?),
         };
+        self.enter(Step::Checkout);
         checkout.remove()?;
         Ok(ran)
+    }
+
+    fn enter(&self, step: Step) {
+        if let Some(steps) = self.request.steps {
+            steps.enter(step);
+        }
     }
 
     fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {

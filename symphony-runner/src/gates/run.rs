@@ -2,6 +2,7 @@
 
 use symphony_core::config::Gate;
 use symphony_core::pull_request::VerifiedGate;
+use symphony_core::watchdog::Step;
 use symphony_workspace::Failpoint;
 
 use super::checkout::GateCheckout;
@@ -18,6 +19,8 @@ pub(super) async fn run_gates(
 ) -> Result<Vec<VerifiedGate>, RunnerError> {
     let mut results = Vec::with_capacity(gates.len());
     for batch in batches(gates) {
+        let limit = batch.iter().map(|gate| gate.timeout_ms).max();
+        checkout.enter_commands(Step::Gates, limit.unwrap_or_default());
         if let [gate] = batch {
             results.push(run_gate(checkout, supervision, gate, Company::Alone).await?);
         } else {

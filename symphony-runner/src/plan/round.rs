@@ -14,6 +14,7 @@ use symphony_core::retry::after;
 use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::{
     Action, HoldScope, LockState, Snapshot, StartRun, free_worker_slots, pass_holds,
+    watch_supervisors,
 };
 use symphony_store::{Context, PlanRecord, RunFilter, Store};
 use symphony_workspace::Failpoint;
@@ -283,6 +284,14 @@ impl PlanRound {
                 PlanAction::AskDecision { .. } => {}
             }
         }
+        // without ticks nobody else looks at the supervisors of the plan's runs
+        let looks = watch_supervisors(&world.snapshot).filter(|action| match action {
+            Action::Suspect { run, .. } | Action::EndStuck { run, .. } => {
+                self.live.contains_key(run)
+            }
+            _ => false,
+        });
+        actions.extend(looks);
         let done = act(store, hands, world, &actions)?;
         self.started = done.started;
         if self.started.len() < starts && self.starts_left == StartsLeft::None {

@@ -16,6 +16,9 @@ use crate::process::lock_state;
 /// seen in no other way.
 const ROUND_MAX: Duration = Duration::from_secs(2);
 
+/// While a phase runs, a round is made at least so often: no change tells that a supervisor makes no progress.
+const SUPERVISORS_LOOK: Duration = Duration::from_secs(30);
+
 /// What a round left, to be compared with what is there.
 #[derive(Debug)]
 pub struct PlanWatch {
@@ -54,6 +57,7 @@ impl PlanWatch {
             || self.starts_left == StartsLeft::AtOnce
             || ((self.waits_for_others || self.starts_left == StartsLeft::Soon)
                 && self.since.elapsed() >= ROUND_MAX)
+            || (!self.locks.is_empty() && self.since.elapsed() >= SUPERVISORS_LOOK)
         {
             return Ok(true);
         }

@@ -16,6 +16,9 @@ use symphony_core::tick::LockState;
 use super::error::ProcessError;
 use super::system;
 
+/// A pipe in the place of the lock file would keep whoever opens it waiting for its other end, for ever.
+const WITHOUT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+
 /// How often a held lock is tried: a process that is just being started may have a copy for the instant before its exec.
 const LOCK_TRIES_MAX: u32 = 20;
 
@@ -53,6 +56,7 @@ impl RunLock {
                 .create(true)
                 .truncate(false)
                 .mode(0o600)
+                .custom_flags(WITHOUT_WAITING)
                 .open(&path)
                 .map_err(failed)?;
             match file.try_lock() {
@@ -98,6 +102,17 @@ impl RunLock {
         }
     }
 
+    /// Returns the locked file, for the record of the holder's steps. The lock is held for as long as this is open, too.
+    ///
+    /// # Errors
+    /// `Lock` when the system gives no more descriptors.
+    pub fn open_file(&self) -> Result<File, ProcessError> {
+        self.file.try_clone().map_err(|source| ProcessError::Lock {
+            path: self.path.clone(),
+            source,
+        })
+    }
+
     /// Returns where the lock file is.
     pub fn path(&self) -> &Path {
         &self.path
@@ -119,7 +134,11 @@ pub fn lock_state(path: &Path) -> Result<LockState, ProcessError> {
         path: path.to_owned(),
         source,
     };
-    let file = match File::open(path) {
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags(WITHOUT_WAITING)
+        .open(path);
+    let file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LockState::Missing),
         Err(source) => return Err(failed(source)),

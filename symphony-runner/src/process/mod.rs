@@ -30,6 +30,7 @@ mod linux;
 mod lock;
 mod marked;
 mod program;
+mod stuck;
 mod supervision;
 mod sweep;
 mod trampoline;
@@ -46,6 +47,10 @@ pub use identity::{ProcessIdentity, ProcessRecord};
 pub use lock::{RunLock, lock_state};
 pub use marked::{is_still_there, marked_processes};
 pub use program::resolve_program;
+pub use stuck::{
+    EndedHolder, awake_ms, boot_id, end_lock_holder, end_supervisors, is_lock_holder,
+    supervisors_of,
+};
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
 pub use sweep::{
     ENDED_LISTED_MAX, Ended, EndedProcess, RunPlace, SWEEP_TIME_MAX, sweep_marked, sweep_run,

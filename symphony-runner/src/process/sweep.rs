@@ -250,6 +250,42 @@ fn end(
     Ok(Some(handle))
 }
 
+/// Ends processes that were seen in the table, and what they start meanwhile; git gets its time.
+///
+/// # Errors
+/// As [`sweep_marked`].
+pub(super) fn end_seen(seen: &[ProcessRecord]) -> Result<Ended, ProcessError> {
+    let deadline = Instant::now() + SWEEP_TIME_MAX;
+    let mut ended = Ended::default();
+    let mut grace = GitGrace::begin();
+    let mut known: BTreeSet<(i32, u64)> = seen.iter().map(|p| (p.pid, p.start_time)).collect();
+    loop {
+        let records = system::read_records()?;
+        let is_known = |record: &&ProcessRecord| known.contains(&(record.pid, record.start_time));
+        let roots: Vec<i32> = records.iter().filter(is_known).map(|r| r.pid).collect();
+        let below = descendants_within(&records, &roots);
+        let left: Vec<ProcessRecord> = records
+            .iter()
+            .filter(is_known)
+            .chain(&below)
+            .filter(|record| record.is_alive)
+            .cloned()
+            .collect();
+        if left.is_empty() {
+            return Ok(ended);
+        }
+        if Instant::now() >= deadline {
+            return Err(survivors(&left));
+        }
+        let mut killed = Vec::new();
+        for target in &left {
+            known.insert((target.pid, target.start_time));
+            killed.extend(end(target, &mut ended, &mut grace)?);
+        }
+        system::wait_for_an_end(&killed, ROUND_MILLISECONDS_MAX)?;
+    }
+}
+
 /// Makes the error that names who is left.
 pub(super) fn survivors(left: &[ProcessRecord]) -> ProcessError {
     let names: Vec<String> = left

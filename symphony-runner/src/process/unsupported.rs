@@ -56,6 +56,25 @@ pub(super) fn die_with_parent() -> Result<(), ProcessError> {
     refused()
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LockUse {
+    Held,
+    NotHeld,
+    Unknown,
+}
+
+pub(super) fn lock_use(_pid: i32, _file: &std::fs::Metadata) -> LockUse {
+    LockUse::Unknown
+}
+
+pub(super) fn command_line(_pid: i32) -> Vec<std::ffi::OsString> {
+    Vec::new()
+}
+
+pub(super) fn awake_ms() -> u64 {
+    0
+}
+
 pub(super) fn parent_pid() -> i32 {
     0
 }

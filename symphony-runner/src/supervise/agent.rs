@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus, Usage};
+use symphony_core::watchdog::Step;
 use symphony_mcp::{RunSocket, Service, StoreThread};
 use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
@@ -104,6 +105,8 @@ async fn listen(
     supervision: &Supervision,
     prepared: &Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
+    job.steps
+        .enter_for(Step::Agent, job.config.turn_timeout_ms.duration());
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     Failpoint::AgentSpawned.reach();
     let mut ear = Ear::open(job, prepared, &mut agent)?;
@@ -117,6 +120,7 @@ async fn listen(
         (&mut agent, &mut ear, &mut watch),
     )
     .await;
+    job.steps.enter_ending(Step::EndAgent);
     // whatever happened, nothing of the agent stays alive
     let end = {
         let ending = supervision.end_tree(&mut agent, GRACE);

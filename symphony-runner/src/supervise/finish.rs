@@ -9,6 +9,7 @@ use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::HoldScope;
+use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::{FinishedRun, GatesAtEnd, NewHold, RunFinish, StoreError};
 use symphony_workspace::Failpoint;
@@ -33,6 +34,7 @@ pub(crate) async fn finish(
     supervision: &Supervision,
     mut outcome: AgentOutcome,
 ) -> Result<(), RunnerError> {
+    job.steps.enter(Step::Settle);
     let settled = match settle_work(job, store, supervision, &mut outcome).await {
         Ok(settled) => settled,
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
@@ -68,7 +70,7 @@ pub(crate) async fn finish(
         cap,
         limits: limits(job),
     };
-    let ended = record_end(store, finish).await?;
+    let ended = record_end(job, store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the run has ended");
     show_plan(job, store, &ended.run).await?;
@@ -105,7 +107,7 @@ pub(crate) async fn finish_gates(
         cap: None,
         limits: limits(job),
     };
-    let ended = record_end(store, finish).await?;
+    let ended = record_end(job, store, finish).await?;
     Failpoint::FinishRecorded.reach();
     tracing::info!(run = %ended.run.id, status = %ended.run.status, "the gates have ended");
     tidy(job);
@@ -176,7 +178,12 @@ async fn open_pr(job: &Job<'_>, store: &StoreThread) -> Result<Option<PullReques
 }
 
 /// Records the end of a run, as soon as the disk takes it.
-async fn record_end(store: &StoreThread, finish: RunFinish) -> Result<FinishedRun, RunnerError> {
+async fn record_end(
+    job: &Job<'_>,
+    store: &StoreThread,
+    finish: RunFinish,
+) -> Result<FinishedRun, RunnerError> {
+    job.steps.enter(Step::Record);
     let begun = Instant::now();
     loop {
         let (context, finish) = (Job::as_system(), finish.clone());
@@ -185,6 +192,9 @@ async fn record_end(store: &StoreThread, finish: RunFinish) -> Result<FinishedRu
             .await?;
         match ended {
             Err(error @ StoreError::DiskFull(_)) if begun.elapsed() < DISK_WAIT_MAX => {
+                if begun.elapsed() < DISK_LOOK {
+                    job.steps.enter_for(Step::FullDisk, DISK_WAIT_MAX);
+                }
                 tracing::warn!(%error, "the end of the run is recorded when there is space");
                 tokio::time::sleep(DISK_LOOK).await;
             }

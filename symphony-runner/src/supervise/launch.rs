@@ -1,14 +1,16 @@
 //! Starting a supervisor as a process of its own.
 
 use symphony_core::id::RunId;
+use symphony_core::watchdog::Step;
 use symphony_store::Project;
 
-use super::SuperviseMode;
+use super::{DISK_WAIT_MAX, SuperviseMode};
 use crate::environment::supervisor_environment;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
 use crate::process::{DetachedLaunch, DetachedSupervisor, RunLock};
+use crate::watchdog::StepLog;
 
 /// Starts the supervisor of a run and hands it the run's lock.
 ///
@@ -21,6 +23,11 @@ pub(crate) fn launch_supervisor(
     lock: RunLock,
     mode: SuperviseMode,
 ) -> Result<DetachedSupervisor, RunnerError> {
+    // until it records a step of its own; it may first have to wait for a full disk
+    let steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
+    let limit = installation.config.watchdog.step_timeout_ms.duration();
+    steps.enter_for(Step::Start, limit.saturating_add(DISK_WAIT_MAX));
+    drop(steps);
     let mut arguments = installation.arguments();
     arguments.extend(["supervise", "--run", run.as_str()].map(Into::into));
     if mode == SuperviseMode::Finish {

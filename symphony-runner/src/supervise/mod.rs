@@ -30,6 +30,7 @@ use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
 use symphony_core::profile::{AgentProfile, ProfileOverride};
 use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
+use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
 use symphony_workspace::Failpoint;
@@ -42,6 +43,7 @@ use crate::installation::Installation;
 use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::process::{RunLock, Supervision, become_session_leader};
+use crate::watchdog::{StepLog, what_ended};
 
 pub(crate) use agent::AgentOutcome;
 pub use agent::TRAMPOLINE_COMMAND;
@@ -85,9 +87,11 @@ pub fn supervise(
 ) -> Result<(), RunnerError> {
     become_session_leader()?;
     let mut store = store_when_there_is_space(installation)?;
-    let job = Job::load(installation, &mut store, run)?;
+    let mut job = Job::load(installation, &mut store, run)?;
     // held until the very end: it says that the run is alive
-    let _lock = RunLock::adopt_stdin(job.paths.lock())?;
+    let lock = RunLock::adopt_stdin(job.paths.lock())?;
+    job.steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
+    job.steps.enter(Step::Start);
     Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?;
     let store = StoreThread::new(store);
@@ -130,14 +134,14 @@ async fn carry_out(
             SuperviseMode::Run => run_gates_job(job, store, supervision).await,
             SuperviseMode::Finish => {
                 clear_dead_gates(job)?;
-                GatesEnded::crashed(AgentOutcome::crashed(&job.run))
+                GatesEnded::crashed(dead(job, store).await?)
             }
         };
         return finish::finish_gates(job, store, ended).await;
     }
     let outcome = match mode {
-        SuperviseMode::Finish => AgentOutcome::crashed(&job.run),
-        SuperviseMode::Run => match prepare::prepare(job, store, supervision).await {
+        SuperviseMode::Finish => dead(job, store).await?,
+        SuperviseMode::Run => match prepare_run(job, store, supervision).await {
             Ok(prepared) => match agent::run_agent(job, store, supervision, &prepared).await {
                 // its processes are ended, and nobody has failed
                 Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
@@ -147,6 +151,28 @@ async fn carry_out(
         },
     };
     finish::finish(job, store, supervision, outcome).await
+}
+
+async fn prepare_run(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+) -> Result<prepare::Prepared, RunnerError> {
+    job.steps.enter(Step::Prepare);
+    prepare::prepare(job, store, supervision).await
+}
+
+/// The outcome of a run whose supervisor is dead: what a person asked for, or why it died.
+async fn dead(job: &Job<'_>, store: &StoreThread) -> Result<AgentOutcome, RunnerError> {
+    let run = job.run.id.clone();
+    let is_cancelled = store
+        .call(move |store| store.cancel_requested(&run))
+        .await??;
+    Ok(if is_cancelled {
+        AgentOutcome::cancelled_without_answer()
+    } else {
+        AgentOutcome::crashed(&job.run, what_ended(&job.paths))
+    })
 }
 
 /// A run with everything that belongs to it.
@@ -160,6 +186,8 @@ pub(crate) struct Job<'a> {
     /// What the database adds to the agent's profile.
     pub(crate) overrides: ProfileOverride,
     pub(crate) paths: RunPaths,
+    /// Where the step is recorded that the supervisor is in.
+    pub(crate) steps: StepLog,
 }
 
 impl<'a> Job<'a> {
@@ -188,6 +216,7 @@ impl<'a> Job<'a> {
             issue,
             overrides,
             paths,
+            steps: StepLog::default(),
         })
     }
 
@@ -229,12 +258,26 @@ impl<'a> Job<'a> {
 }
 
 impl AgentOutcome {
-    /// The outcome of a run whose supervisor died.
-    fn crashed(run: &Run) -> Self {
-        let message = format!(
-            "the supervisor of run {} died; its processes were ended",
-            run.id
-        );
+    /// The outcome of a run that a person ended, and whose supervisor is dead.
+    fn cancelled_without_answer() -> Self {
+        let message = "ended by a human; the supervisor had not answered".to_owned();
+        Self::failed(
+            RunStatus::Cancelled,
+            RunError {
+                class: ErrorClass::Cancelled,
+                message,
+            },
+        )
+    }
+
+    /// The outcome of a run whose supervisor died, or was ended because it made no progress.
+    fn crashed(run: &Run, why: Option<String>) -> Self {
+        let message = why.unwrap_or_else(|| {
+            format!(
+                "the supervisor of run {} died; its processes were ended",
+                run.id
+            )
+        });
         Self::failed(
             RunStatus::Crashed,
             RunError {

@@ -4,6 +4,7 @@ use symphony_core::id::{IssueId, ProjectId, RunId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::run::{ProtectionLevel, Run, RunTarget};
 use symphony_core::tick::{Action, LeftoverOwner, StartRun};
+use symphony_core::watchdog::{Stuck, Suspicion};
 use symphony_core::wording::counted;
 use symphony_store::{ClaimLimits, ClaimRequest, Context, Store};
 use symphony_workspace::Failpoint;
@@ -47,9 +48,20 @@ pub fn act(
     let mut starts = Vec::new();
     let mut last = Vec::new();
     for action in actions {
+        hands.begin_action();
         match action {
             Action::FinishCrashed { run, .. } => {
                 let done = finish_crashed(store, hands, world, run);
+                report.note(format_args!("run {run}"), done);
+            }
+            Action::Suspect { run, suspicion, .. } => {
+                match keep_suspicion(store, hands, world, run, suspicion) {
+                    Ok(line) => report.lines.extend(line),
+                    Err(error) => report.problems.push(format!("run {run}: {error}")),
+                }
+            }
+            Action::EndStuck { run, stuck, .. } => {
+                let done = end_stuck(store, hands, world, run, stuck);
                 report.note(format_args!("run {run}"), done);
             }
             Action::AdvancePhase { issue } => {
@@ -77,6 +89,7 @@ pub fn act(
         let Some((project, Some(config))) = world.projects.get(project) else {
             continue;
         };
+        hands.begin_action();
         match hands.remove_worktree(store, project, config, issue) {
             Ok(line) => report.lines.push(line),
             Err(error) => report
@@ -87,13 +100,28 @@ pub fn act(
     Ok(report)
 }
 
-/// Ends what a dead supervisor left, and starts another one for the exit handling. The lock is held throughout.
+/// Does what follows when a supervisor has died.
 fn finish_crashed(
     store: &Store,
     hands: &mut impl Hands,
     world: &World,
     id: &RunId,
 ) -> Result<String, RunnerError> {
+    let ended = finish_dead(store, hands, world, id)?;
+    Ok(format!(
+        "run {id} crashed: ended {} that it left, started its exit handling",
+        counted(ended as u64, "process")
+    ))
+}
+
+/// Ends what a dead supervisor left, and starts another one for the exit handling; returns how many processes were left.
+/// The lock is held throughout.
+fn finish_dead(
+    store: &Store,
+    hands: &mut impl Hands,
+    world: &World,
+    id: &RunId,
+) -> Result<usize, RunnerError> {
     let run = store.run(id)?;
     let Some((project, Some(_))) = world.projects.get(&run.project) else {
         return Err(RunnerError::refused(format!(
@@ -106,8 +134,49 @@ fn finish_crashed(
     Failpoint::TickSwept.reach();
     hands.start_supervisor(project, id, lock, SuperviseMode::Finish)?;
     Failpoint::TickFinishing.reach();
+    Ok(ended)
+}
+
+/// Keeps a suspicion; returns what is worth saying about it. A process that has recorded nothing may just be starting.
+fn keep_suspicion(
+    store: &Store,
+    hands: &mut impl Hands,
+    world: &World,
+    id: &RunId,
+    suspicion: &Suspicion,
+) -> Result<Option<String>, RunnerError> {
+    let run = store.run(id)?;
+    let Some((project, _)) = world.projects.get(&run.project) else {
+        return Ok(None);
+    };
+    let is_new = hands.suspect(project, id, suspicion)?;
+    let record = suspicion.record.as_ref().filter(|_| is_new);
+    Ok(record.map(|record| {
+        format!(
+            "run {id}: its supervisor is past the time limit of {} ({} s); a later tick ends it if it stays there",
+            record.step.words(),
+            record.limit_ms / 1000
+        )
+    }))
+}
+
+/// Ends a supervisor that is stuck, and does what follows when one has died.
+fn end_stuck(
+    store: &Store,
+    hands: &mut impl Hands,
+    world: &World,
+    id: &RunId,
+    stuck: &Stuck,
+) -> Result<String, RunnerError> {
+    let run = store.run(id)?;
+    let Some((project, _)) = world.projects.get(&run.project) else {
+        return Err(RunnerError::refused("its project is gone"));
+    };
+    hands.end_stuck(project, id, stuck)?;
+    let ended = finish_dead(store, hands, world, id)?;
     Ok(format!(
-        "run {id} crashed: ended {} that it left, started its exit handling",
+        "run {id}: its supervisor {} and was ended with {} that it left, started its exit handling",
+        stuck.words(),
         counted(ended as u64, "process")
     ))
 }

@@ -7,8 +7,10 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
 use symphony_core::tick::{LeftoverOwner, LockState};
+use symphony_core::watchdog::{Step, Stuck, Suspicion, Watch};
 use symphony_store::{Project, Store};
 
+use super::turn::Turn;
 use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::gates::clear_left_checkout;
@@ -17,6 +19,7 @@ use crate::leftovers::{UnfinishedRun, unfinished_runs};
 use crate::paths::RunPaths;
 use crate::process::{DetachedSupervisor, RunLock, RunPlace, lock_state, sweep_marked, sweep_run};
 use crate::supervise::{SuperviseMode, launch_supervisor};
+use crate::watchdog::{end_stuck, look_at_run, suspect};
 
 /// Time by which a process of a run may seem older than the run: clocks are read one after the other.
 const AGE_SLACK: Duration = Duration::from_secs(2);
@@ -38,6 +41,19 @@ fn place_of(project: &Project, run: &Run, now: Timestamp) -> Option<RunPlace> {
     })
 }
 
+/// Ends every process that the dead supervisor of a run left; returns how many.
+pub(crate) fn end_strays_of(
+    project: &Project,
+    run: &Run,
+    now: Timestamp,
+) -> Result<usize, RunnerError> {
+    let ended = match place_of(project, run, now) {
+        Some(place) => sweep_run(&run.id, &place)?,
+        None => sweep_marked(&run.id)?,
+    };
+    Ok(ended.count())
+}
+
 /// The hands of a tick. Everything else that it does is reading and writing the database.
 pub trait Hands {
     /// What says that a run is alive for as long as somebody has it.
@@ -45,6 +61,9 @@ pub trait Hands {
 
     /// Returns the time.
     fn now(&mut self) -> Timestamp;
+
+    /// Takes in that another action begins: each is a step of its own.
+    fn begin_action(&mut self) {}
 
     /// Makes the id of a new run.
     fn run_id(&mut self) -> RunId;
@@ -63,6 +82,39 @@ pub trait Hands {
 
     /// Gives up the lock of a run that was not claimed, and removes what was made for it.
     fn give_up(&mut self, project: &Project, run: &RunId, lock: Self::Lock);
+
+    /// Looks at the supervisor that has the lock of a run.
+    ///
+    /// # Errors
+    /// When it cannot be looked at.
+    fn watch(
+        &mut self,
+        project: &Project,
+        config: Option<&ProjectConfig>,
+        run: &RunId,
+    ) -> Result<Watch, RunnerError>;
+
+    /// Keeps a suspicion for the next tick; false when it was kept before.
+    ///
+    /// # Errors
+    /// When it cannot be kept.
+    fn suspect(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        suspicion: &Suspicion,
+    ) -> Result<bool, RunnerError>;
+
+    /// Kills the supervisor of a run that is stuck; its lock is free then.
+    ///
+    /// # Errors
+    /// When it does not end.
+    fn end_stuck(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        stuck: &Stuck,
+    ) -> Result<(), RunnerError>;
 
     /// Ends every process that a dead supervisor left; returns how many. The caller has the lock.
     ///
@@ -117,6 +169,7 @@ pub trait Hands {
 pub struct LocalHands<'a> {
     installation: &'a Installation,
     supervisors: Vec<DetachedSupervisor>,
+    turn: Option<&'a Turn>,
 }
 
 impl<'a> LocalHands<'a> {
@@ -125,7 +178,13 @@ impl<'a> LocalHands<'a> {
         Self {
             installation,
             supervisors: Vec::new(),
+            turn: None,
         }
+    }
+
+    /// Records from now on each action as a step of a tick.
+    pub(super) fn record_steps_in(&mut self, turn: &'a Turn) {
+        self.turn = Some(turn);
     }
 
     /// Returns the supervisors that were started.
@@ -139,6 +198,12 @@ impl Hands for LocalHands<'_> {
 
     fn now(&mut self) -> Timestamp {
         Timestamp::now()
+    }
+
+    fn begin_action(&mut self) {
+        if let Some(turn) = self.turn {
+            turn.enter(Step::Act);
+        }
     }
 
     fn run_id(&mut self) -> RunId {
@@ -162,12 +227,42 @@ impl Hands for LocalHands<'_> {
         }
     }
 
+    fn watch(
+        &mut self,
+        project: &Project,
+        config: Option<&ProjectConfig>,
+        run: &RunId,
+    ) -> Result<Watch, RunnerError> {
+        let limits = self
+            .installation
+            .config
+            .watchdog
+            .limits_of_supervisor(config);
+        look_at_run(&RunPaths::new(&project.root, run), &limits)
+    }
+
+    fn suspect(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        suspicion: &Suspicion,
+    ) -> Result<bool, RunnerError> {
+        suspect(&RunPaths::new(&project.root, run), suspicion)
+    }
+
+    fn end_stuck(
+        &mut self,
+        project: &Project,
+        run: &RunId,
+        stuck: &Stuck,
+    ) -> Result<(), RunnerError> {
+        let ended = end_stuck(&RunPaths::new(&project.root, run), run, stuck)?;
+        tracing::warn!(%run, pids = ?ended.pids, left = ended.left.count(), "ended a supervisor");
+        Ok(())
+    }
+
     fn end_strays(&mut self, project: &Project, run: &Run) -> Result<usize, RunnerError> {
-        let ended = match place_of(project, run, self.now()) {
-            Some(place) => sweep_run(&run.id, &place)?,
-            None => sweep_marked(&run.id)?,
-        };
-        Ok(ended.count())
+        end_strays_of(project, run, self.now())
     }
 
     fn start_supervisor(

@@ -5,6 +5,7 @@
 
 mod act;
 mod hands;
+mod holder;
 mod observe;
 mod once;
 mod turn;
@@ -12,10 +13,12 @@ mod wait;
 
 pub use crate::leftovers::UnfinishedRun;
 pub use act::{ActReport, act};
+pub(crate) use hands::end_strays_of;
 pub use hands::{Hands, LocalHands};
+pub use holder::stuck_tick;
 pub(crate) use observe::observe;
 pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
-pub(crate) use turn::Turn;
 pub use turn::last_tick;
+pub(crate) use turn::{Taken, Turn, TurnWish};
 pub use wait::wait_for;

@@ -8,10 +8,12 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
-use symphony_core::tick::{ProjectAgents, ProjectView, SlotLimits, Snapshot};
+use symphony_core::tick::{LockState, ProjectAgents, ProjectView, SlotLimits, Snapshot};
+use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
 
 use super::hands::{Hands, LocalHands};
+use super::holder::stuck_tick;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::leftovers::whose;
@@ -50,6 +52,7 @@ pub fn observe_snapshot(
     let (mut world, _told_by_ticks) = observe(installation, store, &mut hands, now)?;
     // whoever asks may ask about issues that do not wait
     let _told_by_ticks = read_phases(installation, &mut world, |_, _| true);
+    world.snapshot.stuck_tick = stuck_tick(installation);
     Ok(world.snapshot)
 }
 
@@ -164,9 +167,17 @@ pub fn look(
         projects.insert(id, (known.project, known.config));
     }
     let mut locks = BTreeMap::new();
+    let mut watched = BTreeMap::new();
     for run in store.live_runs()? {
-        if let Some((project, _)) = projects.get(&run.project) {
-            locks.insert(run.id.clone(), hands.lock_state(project, &run.id)?);
+        if let Some((project, config)) = projects.get(&run.project) {
+            let lock = hands.lock_state(project, &run.id)?;
+            if lock == LockState::Held {
+                match hands.watch(project, config.as_ref(), &run.id)? {
+                    Watch::InTime => {}
+                    seen => drop(watched.insert(run.id.clone(), seen)),
+                }
+            }
+            locks.insert(run.id.clone(), lock);
         }
     }
     let mut leftovers = Vec::new();
@@ -183,6 +194,7 @@ pub fn look(
     };
     let mut snapshot = store.load_snapshot(request, now)?;
     snapshot.leftovers = leftovers;
+    snapshot.watched = watched;
     Ok(World { snapshot, projects })
 }
 

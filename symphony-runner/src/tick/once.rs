@@ -3,13 +3,14 @@
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
 use symphony_core::tick::{Plan, plan_tick};
+use symphony_core::watchdog::{Step, Stuck};
 use symphony_store::Store;
 use symphony_workspace::Failpoint;
 
 use super::act::act;
 use super::hands::LocalHands;
 use super::observe::observe;
-use super::turn::Turn;
+use super::turn::{Taken, Turn, TurnWish};
 use crate::database::back_up_if_due;
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -33,8 +34,8 @@ pub struct TickOptions {
 pub enum TickOutcome {
     /// It was made.
     Done(TickReport),
-    /// Another one is at work.
-    Busy,
+    /// Another one is at work; where it is past a time limit, with what it does.
+    Busy(Option<Stuck>),
 }
 
 /// What a tick did.
@@ -65,8 +66,17 @@ pub fn tick(
     options: TickOptions,
 ) -> Result<TickOutcome, RunnerError> {
     installation.refuse_network()?;
-    let Some(mut turn) = Turn::take(installation, options.wait_for_lock)? else {
-        return Ok(TickOutcome::Busy);
+    let wish = match options {
+        TickOptions { dry_run: true, .. } => TurnWish::Now,
+        TickOptions {
+            wait_for_lock: true,
+            ..
+        } => TurnWish::Wait,
+        _ => TurnWish::EndStuck,
+    };
+    let mut turn = match Turn::take(installation, wish)? {
+        Taken::Turn(turn) => turn,
+        Taken::Busy(late) => return Ok(TickOutcome::Busy(late)),
     };
     let now = Timestamp::now();
     let mut hands = LocalHands::new(installation);
@@ -80,16 +90,20 @@ pub fn tick(
     if !options.dry_run {
         turn.note(now);
         Failpoint::TickRecorded.reach();
+        hands.record_steps_in(&turn);
         let done = act(store, &mut hands, &world, &report.plan.actions)?;
         report.started = done.started;
-        report.lines = done.lines;
+        report.lines = turn.ended().map(ended_line).into_iter().collect();
+        report.lines.extend(done.lines);
         report.problems.extend(done.problems);
         report.supervisors = hands.into_supervisors();
+        turn.enter(Step::Plans);
         let plans = tick_plans(installation, store)?;
         report.lines.extend(plans.lines);
         report.problems.extend(plans.problems);
         report.started.extend(plans.started);
         report.supervisors.extend(plans.supervisors);
+        turn.enter(Step::Upkeep);
         match notify(installation, store, &world, &report.plan, now) {
             Ok(deliverer) => report.supervisors.extend(deliverer),
             // nobody is told now; the work goes on
@@ -104,6 +118,7 @@ pub fn tick(
         let (lines, problems) = daily_clean_up(store, days, now)?;
         report.lines.extend(lines);
         report.problems.extend(problems);
+        turn.enter(Step::Upkeep);
         if let Err(error) = back_up_if_due(installation, store, now) {
             report
                 .problems
@@ -112,4 +127,10 @@ pub fn tick(
         report.new_problems = turn.note_problems(now, &report.problems);
     }
     Ok(TickOutcome::Done(report))
+}
+
+/// Says that a tick was ended so that this one could begin.
+fn ended_line(stuck: &Stuck) -> String {
+    let pid = stuck.pid.unwrap_or_default();
+    format!("the tick of process {pid} {} and was ended", stuck.words())
 }

@@ -1,42 +1,73 @@
 //! The lock that makes ticks take turns, and what it tells of the last one.
 //!
-//! When the last tick began stands in the lock file itself, and the problems that it told, a line each: they may be lost with
-//! the machine's power, so that a tick with nothing to do writes nothing to the database and waits for no disk.
+//! The lock file holds, a line each, when the last tick began, the step that the tick at work is in, and the problems that the
+//! last one reported. They may be lost with the machine's power, so that a tick with nothing to do writes nothing to the
+//! database and waits for no disk.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
+use symphony_core::watchdog::{Step, StepRecord, Stuck};
 
+use super::holder::{Holder, end_holder, look_at_holder};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::process::ProcessIdentity;
+use crate::watchdog::{parse_record, record_of};
 
 /// How long a tick that waits for its turn waits: longer than any tick takes.
 const TURN_WAIT_MAX: Duration = Duration::from_mins(1);
 /// Time between two looks at the lock.
 const LOOK: Duration = Duration::from_millis(100);
 
+/// How a turn is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TurnWish {
+    /// At once, if nobody has it. A tick that is stuck is only reported.
+    Now,
+    /// At once; a tick that two others have found stuck is ended.
+    EndStuck,
+    /// After the tick that has it; one that is stuck is ended.
+    Wait,
+}
+
+/// What came of asking for a turn.
+#[derive(Debug)]
+pub(crate) enum Taken {
+    /// It is this process's.
+    Turn(Turn),
+    /// Another tick is at work; where it is past a time limit, with what it does.
+    Busy(Option<Stuck>),
+}
+
 /// The turn of one tick; given up when the value is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     file: File,
     path: PathBuf,
+    /// When the last tick began, as it stands in the file.
+    last: String,
+    holder: Option<ProcessIdentity>,
+    /// The steps that were recorded.
+    steps: AtomicU32,
+    limit: Duration,
+    /// The tick that was ended so that this one could begin.
+    ended: Option<Stuck>,
     /// What the last tick told, once it was asked for.
     told: Vec<String>,
 }
 
 impl Turn {
-    /// Takes the turn, if need be (`wait`) after the tick that has it; `None` when that is still at work.
+    /// Takes the turn, if need be after the tick that has it.
     ///
     /// # Errors
-    /// When the lock file can not be made or locked.
-    pub(crate) fn take(
-        installation: &Installation,
-        wait: bool,
-    ) -> Result<Option<Self>, RunnerError> {
+    /// When the lock file can not be made or locked, or a tick that is stuck does not end.
+    pub(crate) fn take(installation: &Installation, wish: TurnWish) -> Result<Taken, RunnerError> {
         let path = installation.tick_lock();
         let failed = |error| RunnerError::io("lock", &path, error);
         let file = OpenOptions::new()
@@ -47,25 +78,66 @@ impl Turn {
             .open(&path)
             .map_err(failed)?;
         let begun = Instant::now();
+        let mut ended = None;
         loop {
             match file.try_lock() {
                 Ok(()) => {
-                    let told = told_problems(&file).map_err(failed)?;
-                    return Ok(Some(Self { file, path, told }));
+                    let notes = read_notes(&file).map_err(failed)?;
+                    let turn = Self {
+                        file,
+                        path,
+                        last: notes.last,
+                        holder: ProcessIdentity::own().ok(),
+                        steps: AtomicU32::new(0),
+                        limit: installation.config.watchdog.tick_timeout_ms.duration(),
+                        ended,
+                        told: notes.told,
+                    };
+                    turn.enter(Step::Observe);
+                    return Ok(Taken::Turn(turn));
                 }
                 Err(TryLockError::WouldBlock) => {}
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
-            if !wait || begun.elapsed() > TURN_WAIT_MAX {
-                return Ok(None);
+            let late = match look_at_holder(installation)? {
+                Holder::InTime => None,
+                Holder::Stuck(stuck) if wish != TurnWish::Now && end_holder(&path, &stuck)? => {
+                    ended = Some(stuck);
+                    continue;
+                }
+                Holder::Late(stuck) | Holder::Stuck(stuck) => Some(stuck),
+            };
+            if wish != TurnWish::Wait || begun.elapsed() > TURN_WAIT_MAX {
+                return Ok(Taken::Busy(late));
             }
             std::thread::sleep(LOOK);
         }
     }
 
-    /// Notes when this tick began. A note that can not be written (the disk is full) keeps no tick back.
-    pub(super) fn note(&self, now: Timestamp) {
-        let mut text = format!("{now}\n");
+    /// Returns the tick that was ended so that this one could begin.
+    pub(super) fn ended(&self) -> Option<&Stuck> {
+        self.ended.as_ref()
+    }
+
+    /// Records that a step begins: other ticks see by it that this one makes progress.
+    pub(super) fn enter(&self, step: Step) {
+        self.write(Some(step));
+    }
+
+    /// Notes when this tick began.
+    pub(super) fn note(&mut self, now: Timestamp) {
+        self.last = now.to_string();
+        self.write(Some(Step::Act));
+    }
+
+    /// Writes the notes. What can not be written (the disk is full) keeps no tick back.
+    fn write(&self, step: Option<Step>) {
+        let record = step.zip(self.holder.as_ref()).and_then(|(step, holder)| {
+            let number = self.steps.fetch_add(1, Ordering::Relaxed);
+            let record = record_of(holder, number, step, self.limit).ok()?;
+            serde_json::to_string(&record).ok()
+        });
+        let mut text = format!("{}\n{}\n", self.last, record.unwrap_or_default());
         for problem in &self.told {
             text.push_str(problem);
             text.push('\n');
@@ -98,6 +170,13 @@ impl Turn {
     }
 }
 
+impl Drop for Turn {
+    /// Takes the record of the step back: a process that goes on after its tick is not at work with one.
+    fn drop(&mut self) {
+        self.write(None);
+    }
+}
+
 /// Problems that are remembered: those of a hundred projects.
 const TOLD_MAX: usize = 100;
 
@@ -106,11 +185,33 @@ fn line_of(problem: &str) -> String {
     problem.replace(['\n', '\r'], " ")
 }
 
-fn told_problems(mut file: &File) -> io::Result<Vec<String>> {
+/// What the lock file says.
+#[derive(Debug, Default)]
+pub(super) struct Notes {
+    /// When the last tick began.
+    last: String,
+    /// The step of the tick at work.
+    pub(super) record: Option<StepRecord>,
+    /// The problems that the last tick reported.
+    told: Vec<String>,
+}
+
+/// Longest part of the lock file that is read: a hundred problems are shorter.
+const NOTES_BYTES_MAX: u64 = 1024 * 1024;
+
+pub(super) fn read_notes(file: &File) -> io::Result<Notes> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    file.take(NOTES_BYTES_MAX).read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().skip(1).map(str::to_owned).collect())
+    let mut lines = text.lines();
+    let last = lines.next().unwrap_or_default().to_owned();
+    let second = lines.next();
+    let record = second.and_then(parse_record);
+    // earlier versions wrote their problems from the second line on
+    let is_problem = |line: &&str| record.is_none() && !line.is_empty();
+    let told = second.filter(is_problem).into_iter().chain(lines);
+    let told = told.map(str::to_owned).collect();
+    Ok(Notes { last, record, told })
 }
 
 /// Returns when the last tick began, as far as it is known.

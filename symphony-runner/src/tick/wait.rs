@@ -1,19 +1,25 @@
 //! Waiting until runs are over.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use symphony_core::agent::AgentType;
 use symphony_core::id::RunId;
+use symphony_core::run::Run;
 use symphony_core::tick::LockState;
-use symphony_store::{RunFilter, Store};
+use symphony_core::watchdog::Watch;
+use symphony_store::{Project, RunFilter, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
 use crate::process::lock_state;
+use crate::watchdog::{end_stuck, finish_dead, look_at_run, suspect};
 
 /// Time between two looks at a run.
 const LOOK: Duration = Duration::from_millis(100);
+
+/// Time between two looks at whether supervisors make progress.
+const WATCH: Duration = Duration::from_millis(500);
 
 /// Waits until runs are over, exit handling and the gates that it starts included; calls back now and then.
 ///
@@ -25,33 +31,62 @@ pub fn wait_for(
     mut progress: impl FnMut(&Store) -> Result<(), RunnerError>,
 ) -> Result<(), RunnerError> {
     let store = installation.require_store()?;
+    let mut watched = Instant::now();
     loop {
-        let mut live = false;
+        let mut alive = Vec::new();
         for run in runs {
-            live |= is_alive(&store, run)?;
+            alive.extend(alive_run(&store, run)?);
         }
         progress(&store)?;
-        if !live {
+        if alive.is_empty() {
             return Ok(());
+        }
+        if watched.elapsed() >= WATCH {
+            for (run, project) in &alive {
+                watch_run(installation, run, project);
+            }
+            watched = Instant::now();
         }
         std::thread::sleep(LOOK);
     }
 }
 
-/// Says whether a run is live or its supervisor still there. A live run without one has crashed: waiting for it would
-/// never end, the next tick finishes it.
-fn is_alive(store: &Store, id: &RunId) -> Result<bool, RunnerError> {
+/// Looks at a supervisor as a tick does: where no tick comes, whoever waits would wait for ever. What cannot be done now is
+/// tried at the next look, or by a tick.
+fn watch_run(installation: &Installation, run: &Run, project: &Project) {
+    let paths = RunPaths::new(&project.root, &run.id);
+    let config = installation.project_config(project).ok();
+    let limits = installation
+        .config
+        .watchdog
+        .limits_of_supervisor(config.as_ref());
+    let done = look_at_run(&paths, &limits).and_then(|seen| match seen {
+        Watch::InTime => Ok(()),
+        Watch::Suspect(suspicion) => suspect(&paths, &suspicion).map(drop),
+        Watch::Stuck(stuck) => {
+            end_stuck(&paths, &run.id, &stuck)?;
+            finish_dead(installation, project, run).map(drop)
+        }
+    });
+    if let Err(error) = done {
+        tracing::warn!(run = %run.id, %error, "the supervisor of a run makes no progress");
+    }
+}
+
+/// Returns the run, or the run of gates that follows it, whose supervisor is still there. A live run without one has
+/// crashed: waiting for it would never end, the next tick finishes it.
+fn alive_run(store: &Store, id: &RunId) -> Result<Option<(Run, Project)>, RunnerError> {
     let run = store.run(id)?;
     let project = store.project(&run.project)?;
     let is_held = |id: &RunId| -> Result<bool, RunnerError> {
         Ok(lock_state(&RunPaths::new(&project.root, id).lock())? == LockState::Held)
     };
     if is_held(id)? {
-        return Ok(true);
+        return Ok(Some((run, project)));
     }
     // its supervisor starts the gates of the pull request that it opened before it gives up its lock
     let Some(issue) = run.target.issue() else {
-        return Ok(false);
+        return Ok(None);
     };
     let filter = RunFilter {
         issue: Some(issue.clone()),
@@ -61,7 +96,7 @@ fn is_alive(store: &Store, id: &RunId) -> Result<bool, RunnerError> {
     };
     let live = store.runs(&filter)?.into_iter().next();
     match live.filter(|live| live.agent == AgentType::Gates) {
-        Some(gates) => is_held(&gates.id),
-        None => Ok(false),
+        Some(gates) if is_held(&gates.id)? => Ok(Some((gates, project))),
+        _ => Ok(None),
     }
 }

@@ -53,7 +53,7 @@ fn step(session: &mut Session, progress: &Progress) -> anyhow::Result<Vec<RunId>
                 .for_each(|line| progress.say(line));
             Ok(report.started.into_iter().map(|run| run.id).collect())
         }
-        TickOutcome::Busy => Ok(Vec::new()),
+        TickOutcome::Busy(_) => Ok(Vec::new()),
     }
 }
 

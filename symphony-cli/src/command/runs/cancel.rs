@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::run::Run;
-use symphony_runner::cancel::end_run;
+use symphony_runner::cancel::{end_run, force_end_run};
 
 use super::find::find_run;
 use crate::app::App;
@@ -17,6 +17,10 @@ pub(crate) struct CancelArgs {
     /// The run's id, or the beginning or end of it, or an issue for its newest run
     #[arg(value_name = "RUN|ISSUE")]
     run: RunReference,
+
+    /// Kill the run's supervisor if it does not answer within 15 seconds; the work is still kept
+    #[arg(long)]
+    force: bool,
 }
 
 impl CancelArgs {
@@ -29,6 +33,10 @@ impl CancelArgs {
     fn carry_out(&self, app: &App) -> anyhow::Result<Run> {
         let mut session = app.session()?;
         let run = find_run(&session.store, &self.run)?;
+        if self.force {
+            let installation = session.installation.clone();
+            return Ok(force_end_run(&installation, &mut session.store, &run.id)?);
+        }
         Ok(end_run(&mut session.store, &run.id)?)
     }
 }

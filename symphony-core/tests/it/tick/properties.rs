@@ -255,6 +255,8 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                 holds.sort_by(|a, b| a.scope.cmp(&b.scope));
                 holds.dedup_by(|a, b| a.scope == b.scope);
                 Snapshot {
+                    watched: BTreeMap::new(),
+                    stuck_tick: None,
                     paused,
                     slots: SlotLimits {
                         total,

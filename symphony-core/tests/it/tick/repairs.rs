@@ -7,6 +7,8 @@ use symphony_core::tick::{
     SplitIssue, SubtasksOutcome, plan_tick,
 };
 
+use symphony_core::watchdog::{Moment, Step, Stuck, Suspicion, Watch};
+
 use super::support::{
     NOW, at, candidate, counts, issue, live, no_base, plan, project, review, run_id, snapshot,
 };
@@ -36,6 +38,45 @@ fn a_live_run_with_a_free_lock_is_finished_and_keeps_its_slot() {
         [finish("r1", Some(issue(1))), finish("r2", None)]
     );
     assert_eq!(plan.decisions.len(), 1);
+}
+
+#[test]
+fn a_supervisor_past_its_limit_is_suspected_and_then_ended_unless_its_lock_is_free() {
+    let suspicion = Suspicion {
+        record: None,
+        since: Moment {
+            boot: "this".to_owned(),
+            at_ms: 1,
+        },
+    };
+    let stuck = Watch::Stuck(Stuck {
+        pid: Some(42),
+        start_time: Some(1),
+        step: Some(Step::Settle),
+        for_ms: 90_000,
+    });
+    let suspect = Watch::Suspect(suspicion);
+    let table = [
+        (LockState::Held, Watch::InTime, None),
+        (LockState::Held, suspect.clone(), Some("suspect r1")),
+        (
+            LockState::Held,
+            stuck.clone(),
+            Some("end r1, which did not get past the exit handling for 90 s"),
+        ),
+        (LockState::Free, suspect, Some("finish r1")),
+        (LockState::Missing, stuck, Some("finish r1")),
+    ];
+    for (lock, seen, expected) in table {
+        let mut snapshot = snapshot();
+        snapshot.live = vec![LiveRun {
+            lock,
+            ..live("r1", Some(1), AgentType::Worker)
+        }];
+        snapshot.watched = [(run_id("r1"), seen.clone())].into();
+        let expected: Vec<&str> = expected.into_iter().collect();
+        assert_eq!(plan(&snapshot), expected, "{lock} {seen:?}");
+    }
 }
 
 #[test]

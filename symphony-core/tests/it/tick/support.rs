@@ -165,6 +165,8 @@ pub(crate) fn plan(snapshot: &Snapshot) -> Vec<String> {
 pub(crate) fn lines(plan: &Plan) -> Vec<String> {
     let action = |action: &Action| match action {
         Action::FinishCrashed { run, .. } => format!("finish {run}"),
+        Action::Suspect { run, .. } => format!("suspect {run}"),
+        Action::EndStuck { run, stuck, .. } => format!("end {run}, which {}", stuck.words()),
         Action::AdvancePhase { issue } => format!("advance {issue}"),
         Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),

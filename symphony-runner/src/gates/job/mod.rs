@@ -18,6 +18,7 @@ use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
 use symphony_core::run::{RunError, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
+use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
 use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart};
 use symphony_workspace::{CommitId, Repository};
@@ -56,6 +57,7 @@ pub(crate) async fn run_gates_job(
     store: &StoreThread,
     supervision: &Supervision,
 ) -> GatesEnded {
+    job.steps.enter(Step::Prepare);
     let gated = gates_of_target(job, store, supervision);
     tokio::pin!(gated);
     let ended = loop {
@@ -242,6 +244,7 @@ fn request<'r>(job: &'r Job<'_>, repository: &'r Repository) -> CheckoutRequest<
         repository,
         id: &job.run.id,
         logs: job.paths.dir.clone(),
+        steps: Some(&job.steps),
     }
 }
 

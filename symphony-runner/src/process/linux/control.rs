@@ -134,6 +134,14 @@ pub(in crate::process) fn die_with_parent() -> Result<(), ProcessError> {
         .map_err(|error| failed("set the parent-death signal", error))
 }
 
+/// Returns the milliseconds on the clock that only moves forward, and stands still while the machine is suspended.
+pub(in crate::process) fn awake_ms() -> u64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or(0);
+    let milliseconds = u64::try_from(now.tv_nsec / 1_000_000).unwrap_or(0);
+    seconds.saturating_mul(1_000).saturating_add(milliseconds)
+}
+
 /// Returns the number of the parent, 0 when it is outside of this PID namespace.
 pub(in crate::process) fn parent_pid() -> i32 {
     Pid::as_raw(process::getppid())

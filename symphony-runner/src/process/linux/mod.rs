@@ -10,11 +10,11 @@ mod table;
 
 pub(super) use control::{ProcessHandle, Signal};
 pub(super) use control::{
-    become_subreaper, die_with_parent, is_main_thread, kill_group, lead_session, move_stdin,
-    own_pid, own_session, parent_pid, reap, wait_for_an_end,
+    awake_ms, become_subreaper, die_with_parent, is_main_thread, kill_group, lead_session,
+    move_stdin, own_pid, own_session, parent_pid, reap, wait_for_an_end,
 };
 pub(super) use table::{
-    age, belongs_to_user, boot_id, children, command_line, environment_value,
-    has_environment_entry, ignored_signals, last_pid, open_files, read_record, read_records,
-    working_directory,
+    LockUse, age, belongs_to_user, boot_id, children, command_line, environment_value,
+    has_environment_entry, ignored_signals, last_pid, lock_use, open_files, read_record,
+    read_records, working_directory,
 };

@@ -162,6 +162,46 @@ pub(in crate::process) fn open_files(pid: i32) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Whether a process holds a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::process) enum LockUse {
+    /// It does.
+    Held,
+    /// It does not.
+    NotHeld,
+    /// This user may not see the open files of the process.
+    Unknown,
+}
+
+/// Says whether a process holds the `flock` of a file, by its open files: each shows the locks that belong to it, whoever
+/// took them.
+pub(in crate::process) fn lock_use(pid: i32, file: &fs::Metadata) -> LockUse {
+    let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {
+        return LockUse::Unknown;
+    };
+    for entry in entries.flatten() {
+        let is_file = fs::metadata(entry.path())
+            .is_ok_and(|open| (open.dev(), open.ino()) == (file.dev(), file.ino()));
+        let shown = || {
+            let name = entry.file_name();
+            let path = format!("/proc/{pid}/fdinfo/{}", name.to_string_lossy());
+            fs::read_to_string(path).unwrap_or_default()
+        };
+        if is_file && shown().lines().any(is_exclusive_flock) {
+            return LockUse::Held;
+        }
+    }
+    LockUse::NotHeld
+}
+
+/// A line of `/proc/PID/fdinfo/N`: `lock:  1: FLOCK  ADVISORY  WRITE 42 00:1f:12345 0 EOF`.
+fn is_exclusive_flock(line: &str) -> bool {
+    line.strip_prefix("lock:").is_some_and(|lock| {
+        let mut words = lock.split_ascii_whitespace();
+        words.any(|word| word == "FLOCK") && words.any(|word| word == "WRITE")
+    })
+}
+
 /// Reads the environment that a process was started with; nothing when it may not be read.
 fn environment(pid: i32) -> Vec<u8> {
     let mut bytes = Vec::new();

@@ -1,5 +1,6 @@
 //! The set-up command in the worktree of a run.
 
+use symphony_core::watchdog::Step;
 use symphony_workspace::{Repository, Worktree};
 
 use crate::error::RunnerError;
@@ -32,7 +33,10 @@ pub(super) async fn set_up(
         worktree,
         log: job.paths.setup_log(),
     };
+    job.steps
+        .enter_commands(Step::SetUp, settings.setup_timeout_ms);
     let ran = set_up.run(supervision).await?;
+    job.steps.enter(Step::Prepare);
     let (Some(outcome), Some(line)) = (ran.filter(|outcome| !outcome.passed()), &settings.setup)
     else {
         return Ok(());

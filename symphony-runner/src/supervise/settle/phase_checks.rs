@@ -6,6 +6,7 @@ use symphony_core::config::{CommandLine, Millis};
 use symphony_core::plan::state::PhaseWork;
 use symphony_core::plan::{CHECK_TIMEOUT_MS_DEFAULT, Check, CheckKind};
 use symphony_core::pull_request::VerifiedGate;
+use symphony_core::watchdog::Step;
 use symphony_workspace::{CommitId, Repository};
 
 use crate::error::RunnerError;
@@ -28,9 +29,12 @@ pub(super) async fn check_commit(
         repository,
         id: &job.run.id,
         logs: job.paths.dir.clone(),
+        steps: Some(&job.steps),
     };
+    job.steps.enter(Step::Checkout);
     let checkout = GateCheckout::make(request, commit)?;
     let red = first_red(&checkout, supervision, checks).await;
+    job.steps.enter(Step::Settle);
     checkout.remove()?;
     red
 }
@@ -85,6 +89,7 @@ pub(super) async fn check_in_place(
             live: None,
             company: Company::Alone,
         };
+        job.steps.enter_commands(Step::Gates, limit);
         let failure = match run_command(supervision, call).await {
             Ok(outcome) if outcome.passed() => continue,
             Ok(outcome) => format!("{}\n[{}]", outcome.output, outcome.how(limit)),
@@ -96,6 +101,7 @@ pub(super) async fn check_in_place(
             output: failure,
         });
     }
+    job.steps.enter(Step::Settle);
     Ok(PhaseWork::InPlace)
 }
 

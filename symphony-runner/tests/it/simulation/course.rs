@@ -184,6 +184,14 @@ impl Course {
                     self.machine.kill(&run);
                 }
             }
+            297..301 => {
+                let runs: Vec<_> = self.machine.supervisors.keys().cloned().collect();
+                if !runs.is_empty() {
+                    let run = self.machine.random.pick(&runs).clone();
+                    self.machine.stop_supervisor(&run);
+                }
+            }
+            301..302 => self.machine.reboot(),
             197..297 => self.set_database_full(false),
             _ => {}
         }

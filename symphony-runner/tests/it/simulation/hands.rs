@@ -7,6 +7,7 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
 use symphony_core::tick::{LeftoverOwner, LockState};
+use symphony_core::watchdog::{Stuck, Suspicion, Watch};
 use symphony_runner::RunnerError;
 use symphony_runner::supervise::SuperviseMode;
 use symphony_runner::tick::{Hands, UnfinishedRun};
@@ -105,6 +106,41 @@ impl Hands for SimulatedHands<'_> {
         self.machine.locks.remove(&lock);
     }
 
+    fn watch(
+        &mut self,
+        _: &Project,
+        _: Option<&ProjectConfig>,
+        run: &RunId,
+    ) -> Result<Watch, RunnerError> {
+        self.moment();
+        Ok(self.machine.watch(run))
+    }
+
+    fn suspect(
+        &mut self,
+        _: &Project,
+        run: &RunId,
+        suspicion: &Suspicion,
+    ) -> Result<bool, RunnerError> {
+        self.moment();
+        let before = self
+            .machine
+            .suspicions
+            .insert(run.clone(), suspicion.clone());
+        self.moment();
+        Ok(before.as_ref() != Some(suspicion))
+    }
+
+    fn end_stuck(&mut self, _: &Project, run: &RunId, _: &Stuck) -> Result<(), RunnerError> {
+        self.moment();
+        // a person may have ended it since the tick looked
+        if self.machine.locks.contains(run) {
+            self.machine.end_stuck(run);
+        }
+        self.moment();
+        Ok(())
+    }
+
     fn end_strays(&mut self, _project: &Project, run: &Run) -> Result<usize, RunnerError> {
         self.moment();
         let ended = usize::from(self.machine.strays.remove(&run.id));
@@ -131,6 +167,7 @@ impl Hands for SimulatedHands<'_> {
         }
         self.taken.remove(&lock);
         self.machine.note(format_args!("started {run} ({mode:?})"));
+        self.machine.record_step(run);
         self.machine.born.push((run.clone(), mode));
         self.moment();
         Ok(())

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use symphony_core::Timestamp;
 use symphony_core::id::{PrId, RunId};
 use symphony_core::run::Run;
+use symphony_core::watchdog::{StepRecord, Suspicion};
 use symphony_runner::supervise::SuperviseMode;
 
 use super::agent::Step;
@@ -33,6 +34,15 @@ pub(super) struct Machine {
     pub(super) supervisors: BTreeMap<RunId, Supervisor>,
     /// Runs of which processes are left.
     pub(super) strays: BTreeSet<RunId>,
+    /// Supervisors that are stopped.
+    pub(super) stopped: BTreeSet<RunId>,
+    /// The steps that supervisors recorded.
+    pub(super) records: BTreeMap<RunId, StepRecord>,
+    /// What ticks found suspicious.
+    pub(super) suspicions: BTreeMap<RunId, Suspicion>,
+    /// How often the machine was started again, and when that was.
+    pub(super) boots: u64,
+    pub(super) booted_at: i64,
     /// Supervisors that a tick started and that have not read their run yet.
     pub(super) born: Vec<(RunId, SuperviseMode)>,
     /// What was merged into the base: heads of pull requests.
@@ -53,6 +63,11 @@ impl Machine {
             locks: BTreeSet::new(),
             supervisors: BTreeMap::new(),
             strays: BTreeSet::new(),
+            stopped: BTreeSet::new(),
+            records: BTreeMap::new(),
+            suspicions: BTreeMap::new(),
+            boots: 0,
+            booted_at: 0,
             born: Vec::new(),
             merged: BTreeSet::new(),
             next_number: 0,
@@ -95,6 +110,7 @@ impl Machine {
         self.note(format_args!("the supervisor of {run} is killed"));
         self.count("supervisor killed");
         self.supervisors.remove(run);
+        self.stopped.remove(run);
         self.locks.remove(run);
         self.strays.insert(run.clone());
     }

@@ -20,6 +20,7 @@ mod project_agents;
 mod random;
 mod stage;
 mod supervision;
+mod watchdog;
 
 use course::Course;
 use stage::Trouble;
@@ -56,6 +57,9 @@ fn whatever_happens_the_invariants_hold_and_then_everything_ends() {
         "probed",
         "tick crashed",
         "supervisor killed",
+        "supervisor stopped",
+        "stuck supervisor ended",
+        "rebooted",
         "crash finished",
         "sub-tasks ended",
         "gate red",

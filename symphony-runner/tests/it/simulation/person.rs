@@ -302,7 +302,9 @@ impl Course {
             return Ok(true);
         };
         self.store.request_cancel(&self.human(), &run.id)?;
-        if !self.machine.locks.contains(&run.id) {
+        // nobody answers: it is dead, or stopped
+        let is_stopped = self.machine.stopped.contains(&run.id);
+        if is_stopped || !self.machine.locks.contains(&run.id) {
             return Ok(false);
         }
         self.machine.note(format_args!("a person ends {}", run.id));

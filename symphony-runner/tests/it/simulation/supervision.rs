@@ -32,6 +32,7 @@ impl Course {
                 .machine
                 .supervisors
                 .iter()
+                .filter(|(id, _)| !self.machine.stopped.contains(*id))
                 .filter_map(|(id, supervisor)| Some((supervisor.steps.front()?.0, id)))
                 .filter(|(due, _)| *due <= self.machine.passed)
                 .min()
@@ -40,6 +41,7 @@ impl Course {
             let supervisor = self.machine.supervisors.get_mut(&id).unwrap();
             let (_, step) = supervisor.steps.pop_front().unwrap();
             let (run, mode) = (supervisor.run.clone(), supervisor.mode);
+            self.machine.record_step(&id);
             if let Err(error) = self.do_step(&run, mode, &step) {
                 self.stop(&run.id, &error);
             }

@@ -1,0 +1,178 @@
+//! Ending a process that holds a lock and no longer makes progress: a supervisor, or a tick.
+//!
+//! Who that is may be known from a file that an agent can write to. So nothing is signalled before it was checked: a
+//! supervisor by the command that it was started with, a tick by the lock that it holds, both by start time, and through a
+//! pidfd that was opened before the check.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use symphony_core::id::RunId;
+
+use super::error::ProcessError;
+use super::identity::{ProcessIdentity, ProcessRecord};
+use super::sweep::{Ended, descendants_within, end_seen};
+use super::system::{self, LockUse, ProcessHandle, Signal};
+
+/// How long the end of a killed process is waited for. One that hangs in the kernel longer than that is left to the next try.
+const END_TIME_MAX: Duration = Duration::from_secs(5);
+/// Longest single wait.
+const LOOK_MILLISECONDS: u32 = 50;
+
+/// What was ended.
+#[derive(Debug, Default)]
+pub struct EndedHolder {
+    /// The processes that held the lock, or were about to.
+    pub pids: Vec<i32>,
+    /// What they had started and what was still there: their git, for instance, which carries no marker.
+    pub left: Ended,
+}
+
+/// Returns the milliseconds on the clock that stands still while the machine is suspended (`CLOCK_MONOTONIC`).
+pub fn awake_ms() -> u64 {
+    system::awake_ms()
+}
+
+/// Returns what tells this boot of the machine from others.
+///
+/// # Errors
+/// When `/proc` cannot be read.
+pub fn boot_id() -> Result<&'static str, ProcessError> {
+    system::boot_id()
+}
+
+/// Lists this user's processes that were started as supervisors of a run.
+///
+/// # Errors
+/// When the table of processes cannot be read.
+pub fn supervisors_of(run: &RunId) -> Result<Vec<ProcessIdentity>, ProcessError> {
+    let boot_id = system::boot_id()?;
+    let found = system::read_records()?.into_iter().filter(|record| {
+        record.is_alive
+            && system::belongs_to_user(record.pid)
+            && supervised_run(record.pid).as_deref() == Some(run.as_str())
+    });
+    Ok(found
+        .map(|record| ProcessIdentity {
+            pid: record.pid,
+            start_time: record.start_time,
+            boot_id: boot_id.to_owned(),
+        })
+        .collect())
+}
+
+/// Kills the supervisors of a run that hold its lock, and ends what they had started. Supervisors of other runs that they
+/// had started go on.
+///
+/// # Errors
+/// When one does not end, or the table of processes cannot be read.
+pub fn end_supervisors(run: &RunId, lock: &Path) -> Result<EndedHolder, ProcessError> {
+    let mut ended = EndedHolder::default();
+    let supervisors = supervisors_of(run)?;
+    let roots: Vec<i32> = supervisors.iter().map(|found| found.pid).collect();
+    // read before they are killed: orphans have another parent
+    let below = own_descendants(&roots)?;
+    for supervisor in &supervisors {
+        let Some(handle) = ProcessHandle::open(supervisor.pid, supervisor.start_time)? else {
+            continue;
+        };
+        let is_it = supervised_run(supervisor.pid).as_deref() == Some(run.as_str());
+        // where its open files may not be seen, its command line has to do
+        if is_it && use_of(supervisor.pid, lock) != LockUse::NotHeld {
+            handle.send(Signal::Kill)?;
+            wait_for(supervisor, handle)?;
+            ended.pids.push(supervisor.pid);
+        }
+    }
+    if !ended.pids.is_empty() {
+        ended.left = end_seen(&below)?;
+    }
+    Ok(ended)
+}
+
+/// Says whether the process of this number and start time is known to hold a lock.
+///
+/// # Errors
+/// When the table of processes cannot be read.
+pub fn is_lock_holder(pid: i32, start_time: u64, lock: &Path) -> Result<bool, ProcessError> {
+    let is_alive = system::read_record(pid)?
+        .is_some_and(|record| record.is_alive && record.start_time == start_time);
+    Ok(is_alive && use_of(pid, lock) == LockUse::Held)
+}
+
+/// Kills the process of this number and start time if it holds a lock, and what it started in its own session, such as git;
+/// false when it does not, or that cannot be seen.
+///
+/// # Errors
+/// When it does not end, or the table of processes cannot be read.
+pub fn end_lock_holder(pid: i32, start_time: u64, lock: &Path) -> Result<bool, ProcessError> {
+    let Some(handle) = ProcessHandle::open(pid, start_time)? else {
+        return Ok(false);
+    };
+    if !is_lock_holder(pid, start_time, lock)? {
+        return Ok(false);
+    }
+    // supervisors that it had started have sessions of their own, and go on
+    let session = system::read_record(pid)?.map(|record| record.session);
+    let mut below = own_descendants(&[pid])?;
+    below.retain(|record| Some(record.session) == session);
+    handle.send(Signal::Kill)?;
+    let holder = ProcessIdentity {
+        pid,
+        start_time,
+        boot_id: system::boot_id()?.to_owned(),
+    };
+    wait_for(&holder, handle)?;
+    end_seen(&below)?;
+    Ok(true)
+}
+
+fn wait_for(process: &ProcessIdentity, handle: ProcessHandle) -> Result<(), ProcessError> {
+    let handle = [handle];
+    let begun = Instant::now();
+    while process.is_alive()? {
+        if begun.elapsed() >= END_TIME_MAX {
+            return Err(ProcessError::Survivors {
+                count: 1,
+                seconds: END_TIME_MAX.as_secs(),
+                examples: process.pid.to_string(),
+            });
+        }
+        system::wait_for_an_end(&handle, LOOK_MILLISECONDS)?;
+    }
+    Ok(())
+}
+
+fn use_of(pid: i32, lock: &Path) -> LockUse {
+    match lock.metadata() {
+        Ok(file) => system::lock_use(pid, &file),
+        Err(_) => LockUse::Unknown,
+    }
+}
+
+/// Returns the run of which a process was started as the supervisor.
+fn supervised_run(pid: i32) -> Option<String> {
+    let words = system::command_line(pid);
+    let mut words = words.iter().filter_map(|word| word.to_str());
+    words.find(|word| *word == "supervise")?;
+    (words.next() == Some("--run")).then(|| words.next().map(str::to_owned))?
+}
+
+/// Lists what is below some processes, but for other supervisors and what is below these.
+fn own_descendants(roots: &[i32]) -> Result<Vec<ProcessRecord>, ProcessError> {
+    let records = system::read_records()?;
+    let below = descendants_within(&records, roots);
+    let others: Vec<i32> = below
+        .iter()
+        .filter(|record| supervised_run(record.pid).is_some())
+        .map(|record| record.pid)
+        .collect();
+    let spared = descendants_within(&records, &others);
+    let is_spared = |record: &ProcessRecord| {
+        others.contains(&record.pid) || spared.iter().any(|other| other.pid == record.pid)
+    };
+    Ok(below
+        .into_iter()
+        .filter(|record| !is_spared(record))
+        .collect())
+}

@@ -1,0 +1,94 @@
+//! The tick that has the turn, as others see it: at work, late, or stuck.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use symphony_core::watchdog::{StepRecord, Stuck, Watch, overdue, watch};
+use symphony_workspace::Failpoint;
+
+use super::turn::read_notes;
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::process::{end_lock_holder, is_lock_holder};
+use crate::watchdog::{earlier_suspicion, keep, moment};
+
+/// What another tick sees of the one that has the turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Holder {
+    /// It is at work.
+    InTime,
+    /// Its step is past its limit.
+    Late(Stuck),
+    /// Two looks, some time apart, have found the same step past its limit.
+    Stuck(Stuck),
+}
+
+/// Looks at the tick that has the turn, and keeps what is suspicious for the next look.
+pub(super) fn look_at_holder(installation: &Installation) -> Result<Holder, RunnerError> {
+    let record = read_holder(&installation.tick_lock());
+    let limits = installation.config.watchdog.limits_of_tick();
+    let path = suspicion_file(installation);
+    let now = moment()?;
+    let earlier = earlier_suspicion(&path);
+    Ok(
+        match watch(record.as_ref(), earlier.as_ref(), &now, &limits) {
+            Watch::InTime => Holder::InTime,
+            Watch::Stuck(stuck) => Holder::Stuck(stuck),
+            Watch::Suspect(suspicion) => {
+                if let Err(error) = keep(&path, &suspicion) {
+                    tracing::warn!(%error, "a tick that may be stuck is not noted");
+                }
+                let late =
+                    record.and_then(|record| Some(late(&record, overdue(&record, &now, &limits)?)));
+                late.map_or(Holder::InTime, Holder::Late)
+            }
+        },
+    )
+}
+
+/// Returns the tick that has its turn and is past a time limit.
+///
+/// It takes no lock: a tick that asks for its turn meanwhile would take this look for another tick.
+pub fn stuck_tick(installation: &Installation) -> Option<Stuck> {
+    let lock = installation.tick_lock();
+    let record = read_holder(&lock)?;
+    let limits = installation.config.watchdog.limits_of_tick();
+    let for_ms = overdue(&record, &moment().ok()?, &limits)?;
+    let is_holder = is_lock_holder(record.pid, record.start_time, &lock).ok()?;
+    is_holder.then(|| late(&record, for_ms))
+}
+
+/// Kills a tick that is stuck; false when the recorded process does not have the turn, or that cannot be seen.
+pub(super) fn end_holder(lock: &Path, stuck: &Stuck) -> Result<bool, RunnerError> {
+    let (Some(pid), Some(start_time)) = (stuck.pid, stuck.start_time) else {
+        return Ok(false);
+    };
+    let ended = end_lock_holder(pid, start_time, lock)?;
+    if ended {
+        Failpoint::WatchdogTickKilled.reach();
+    }
+    Ok(ended)
+}
+
+fn late(record: &StepRecord, for_ms: u64) -> Stuck {
+    Stuck {
+        pid: Some(record.pid),
+        start_time: Some(record.start_time),
+        step: Some(record.step),
+        for_ms,
+    }
+}
+
+fn read_holder(lock: &Path) -> Option<StepRecord> {
+    let file = OpenOptions::new()
+        .read(true)
+        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
+        .open(lock)
+        .ok()?;
+    read_notes(&file).ok()?.record
+}
+
+fn suspicion_file(installation: &Installation) -> PathBuf {
+    installation.tick_lock().with_extension("suspicion.json")
+}
