@@ -1,3 +1,5 @@
+//! Tables of looks: what was recorded, what was seen before, when.
+
 use super::*;
 
 const LIMITS: WatchLimits = WatchLimits {
