@@ -76,7 +76,9 @@ impl Machine {
         self.note("the machine reboots");
         self.count("rebooted");
         let runs: Vec<RunId> = self.supervisors.keys().cloned().collect();
-        runs.iter().for_each(|run| self.kill(run));
+        for run in &runs {
+            self.kill(run);
+        }
         self.born.clear();
         self.locks.clear();
         self.strays.clear();
