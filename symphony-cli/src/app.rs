@@ -25,7 +25,7 @@ impl App {
         let surroundings = Surroundings::read(globals)?;
         Ok(Self {
             surroundings,
-            out: Output::new(globals.json, globals.quiet),
+            out: Output::new(globals.json, globals.quiet, globals.paging()),
         })
     }
 

@@ -5,11 +5,14 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args};
 
+use crate::output::Paging;
+
 const HEADING: &str = "Global options";
 
 /// Flags that every command takes, before or behind its name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = HEADING)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
 pub(crate) struct GlobalArgs {
     /// Run as if started in this folder
     #[arg(
@@ -54,6 +57,19 @@ pub(crate) struct GlobalArgs {
         value_parser = ["auto", "always", "never"]
     )]
     pub(crate) color: String,
+
+    /// Use no colours, like `--color never`
+    #[arg(
+        long = "no-color",
+        global = true,
+        display_order = 106,
+        conflicts_with = "color"
+    )]
+    pub(crate) no_color: bool,
+
+    /// Print long answers without a pager; otherwise `PAGER`, or `less`, shows them on a terminal
+    #[arg(long = "no-pager", global = true, display_order = 107)]
+    pub(crate) no_pager: bool,
 }
 
 impl GlobalArgs {
@@ -83,12 +99,24 @@ impl GlobalArgs {
             quiet: false,
             verbose: 0,
             color: String::new(),
+            no_color: false,
+            no_pager: true,
+        }
+    }
+
+    /// Returns whether long answers may go through a pager.
+    pub(crate) const fn paging(&self) -> Paging {
+        if self.no_pager {
+            Paging::Never
+        } else {
+            Paging::Auto
         }
     }
 
     /// Returns the choice of colours for all of the process.
     pub(crate) fn colours(&self) -> anstream::ColorChoice {
         match self.color.as_str() {
+            _ if self.no_color => anstream::ColorChoice::Never,
             "always" => anstream::ColorChoice::Always,
             "never" => anstream::ColorChoice::Never,
             _ => anstream::ColorChoice::Auto,

@@ -24,6 +24,7 @@ mod standstill;
 mod trial;
 mod value;
 mod view;
+mod watch;
 
 use std::process::ExitCode;
 

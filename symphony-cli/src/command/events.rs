@@ -89,7 +89,7 @@ pub(super) fn print_events(app: &App, events: Vec<EventRecord>) -> anyhow::Resul
         return print_as_they_come(app, events);
     }
     let events: List<_> = events.into_iter().map(EventView::from).collect();
-    app.out.answer(&events)
+    app.out.answer_long(&events)
 }
 
 /// Prints events as lines of their own, since later ones are not known yet.

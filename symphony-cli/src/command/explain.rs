@@ -40,7 +40,7 @@ impl ExplainArgs {
         let snapshot =
             observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
         let view = explain(&session.store, &issue, &snapshot, now).with_context(what)?;
-        app.out.answer(&view)
+        app.out.answer_long(&view)
     }
 }
 

@@ -25,7 +25,7 @@ impl InboxArgs {
         let Self {} = self;
         let mut session = app.session()?;
         let view = load(&mut session).context("show the inbox")?;
-        app.out.answer(&view)
+        app.out.answer_long(&view)
     }
 }
 

@@ -1,11 +1,14 @@
 //! `symphony status`.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::inbox::InboxItem;
+use symphony_core::pull_request::PrState;
 use symphony_core::tick::{Action, HoldScope, Plan, Snapshot, obstacles, plan_tick};
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
@@ -14,21 +17,35 @@ use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 use crate::app::App;
 use crate::place::Session;
 use crate::view::{
-    BlockedView, HoldView, IssueView, OpenPlanView, PrView, QueueView, ReasonView, RetryView,
-    RunView, RunningView, StatusView, StuckTickView,
+    BlockedView, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView, QueueView,
+    ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView,
 };
+use crate::watch::watch;
 
 /// What `status` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  watch --color symphony status")]
-pub(crate) struct StatusArgs {}
+#[command(
+    after_help = "With --watch the status is drawn again until Ctrl-C; where standard output is no terminal, one status follows \
+                  the other, each with its time. With --json each is one line.\n\nExample:\n  symphony status --watch"
+)]
+pub(crate) struct StatusArgs {
+    /// Show the status again and again, until Ctrl-C
+    #[arg(short, long)]
+    watch: bool,
+    /// Seconds between two looks
+    #[arg(long, value_name = "SECONDS", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=3_600), requires = "watch")]
+    interval: u64,
+}
 
 impl StatusArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let Self {} = self;
         let mut session = app.session()?;
+        if self.watch {
+            let interval = Duration::from_secs(self.interval);
+            return watch(app.out, interval, || load(&mut session)).context("watch the status");
+        }
         let view = load(&mut session).context("show the status")?;
-        app.out.answer(&view)
+        app.out.answer_long(&view)
     }
 }
 
@@ -53,6 +70,12 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         .into_iter()
         .map(|(status, n)| (status.name(), n))
         .collect();
+    let waiting = waiting(store, project, &snapshot, &plan, now)?;
+    let mut inbox: BTreeMap<&'static str, u64> = BTreeMap::new();
+    for item in &waiting {
+        *inbox.entry(item.kind.name()).or_default() += 1;
+    }
+    let running = running(store, project)?;
     let queue = queue(store, project, &snapshot, &plan, now)?;
     let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
     let due = retries.iter().map(|retry| retry.due_at);
@@ -80,8 +103,10 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         slots: snapshot.slots.total,
         slots_taken: snapshot.live.len(),
         issues,
-        inbox: waiting(store, project, &snapshot, &plan, now)?,
-        running: running(store, project)?,
+        inbox,
+        waiting: waiting.into_iter().map(InboxView::from).collect(),
+        pull_requests: open_prs(store, project, &running)?,
+        running,
         plans,
         queue,
         retries: retries.into_iter().map(RetryView::from).collect(),
@@ -91,21 +116,41 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
     })
 }
 
-/// Counts what waits for a person, by kind.
+/// Returns what waits for a person: of this project, and of the whole installation where it is of no project.
 fn waiting(
     store: &Store,
     project: &ProjectId,
     snapshot: &Snapshot,
     plan: &Plan,
     now: Timestamp,
-) -> anyhow::Result<BTreeMap<&'static str, u64>> {
-    let mut counts = BTreeMap::new();
-    for item in inbox(store, snapshot, plan, now)? {
-        if item.project.as_ref().is_none_or(|of| of == project) {
-            *counts.entry(item.kind.name()).or_default() += 1;
-        }
+) -> anyhow::Result<Vec<InboxItem>> {
+    let mut items = inbox(store, snapshot, plan, now)?;
+    items.retain(|item| item.project.as_ref().is_none_or(|of| of == project));
+    Ok(items)
+}
+
+/// Returns the open pull requests, oldest first, with the runs that are about them.
+fn open_prs(
+    store: &Store,
+    project: &ProjectId,
+    running: &[RunningView],
+) -> anyhow::Result<Vec<OpenPrView>> {
+    let mut prs = Vec::new();
+    for state in [PrState::Open, PrState::Approved] {
+        let filter = PrFilter {
+            project: Some(project.clone()),
+            state: Some(state),
+            ..PrFilter::default()
+        };
+        prs.extend(store.prs(&filter)?);
     }
-    Ok(counts)
+    prs.sort_by_key(|pr| pr.id);
+    let live = || {
+        running
+            .iter()
+            .map(|run| (&run.run, run.last_event.as_deref().unwrap_or_default()))
+    };
+    Ok(prs.iter().map(|pr| OpenPrView::of(pr, live())).collect())
 }
 
 /// Returns the plans that have not ended, and those whose work their branch does not have yet.

@@ -6,6 +6,7 @@ use symphony_runner::output::neutralised;
 
 use super::table::Table;
 use super::text::one_line;
+use super::tone::painted_diff;
 
 /// Text for a person. What is added is neutralised here, so that views may pass stored texts as they are.
 #[derive(Debug)]
@@ -81,6 +82,14 @@ impl Page {
     pub(crate) fn verbatim(&mut self, text: &str) {
         self.text.push_str(&neutralised(text));
         if !text.is_empty() && !text.ends_with('\n') {
+            self.text.push('\n');
+        }
+    }
+
+    /// Adds a diff.
+    pub(crate) fn diff(&mut self, text: &str) {
+        for line in neutralised(text).lines() {
+            self.text.push_str(&painted_diff(line));
             self.text.push('\n');
         }
     }

@@ -2,6 +2,7 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
+use anstream::{AutoStream, ColorChoice};
 use anyhow::Context as _;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
@@ -9,6 +10,7 @@ use symphony_core::Timestamp;
 use symphony_runner::output::neutralised;
 
 use super::page::Page;
+use super::pager::{self, Paging};
 use super::text::one_line;
 use super::view::{Document, View};
 
@@ -18,7 +20,7 @@ const WRITE: &str = "write the answer";
 const WIDTH_MIN: u16 = 40;
 
 /// Says whether the terminal can take back what it shows: one without a name, or a dumb one, cannot.
-fn is_movable() -> bool {
+pub(super) fn is_movable() -> bool {
     std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
 }
 
@@ -27,12 +29,17 @@ fn is_movable() -> bool {
 pub(crate) struct Output {
     json: bool,
     quiet: bool,
+    paging: Paging,
 }
 
 impl Output {
     /// Makes the output of a command.
-    pub(crate) const fn new(json: bool, quiet: bool) -> Self {
-        Self { json, quiet }
+    pub(crate) const fn new(json: bool, quiet: bool, paging: Paging) -> Self {
+        Self {
+            json,
+            quiet,
+            paging,
+        }
     }
 
     /// Says whether answers are JSON.
@@ -61,6 +68,41 @@ impl Output {
         let mut page = Page::new(terminal_width(), Timestamp::now());
         view.write(&mut page);
         self.write(&page.into_text())
+    }
+
+    /// Answers with a view that a person reads through: on a terminal that is too small for it, in a pager.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(crate) fn answer_long<T: View>(self, view: &T) -> anyhow::Result<()> {
+        if self.json {
+            return self.json(view);
+        }
+        let mut page = Page::new(terminal_width(), Timestamp::now());
+        view.write(&mut page);
+        self.write_long(&page.into_text())
+    }
+
+    /// Writes a text that a person reads through.
+    ///
+    /// # Errors
+    /// When standard output cannot be written.
+    pub(crate) fn write_long(self, text: &str) -> anyhow::Result<()> {
+        if self.paging == Paging::Auto && pager::show(text) {
+            return Ok(());
+        }
+        self.write(text)
+    }
+
+    /// Returns the text of a view as a terminal of a width shows it, colours included where they are on.
+    #[expect(clippy::unused_self, reason = "the form of a view is the output's")]
+    pub(crate) fn text_of<T: View>(self, view: &T, width: Option<u16>) -> String {
+        let mut page = Page::new(width, Timestamp::now());
+        view.write(&mut page);
+        match AutoStream::choice(&io::stdout()) {
+            ColorChoice::Never => anstream::adapter::strip_str(&page.into_text()).to_string(),
+            _ => page.into_text(),
+        }
     }
 
     /// Answers with what a command did: a JSON document, or a sentence that `--quiet` leaves out.

@@ -1,8 +1,13 @@
 //! Tables that fit the terminal.
 
 use comfy_table::{CellAlignment, ContentArrangement, Table as Grid, presets};
+use owo_colors::OwoColorize as _;
 
 use super::text::one_line;
+use super::tone::{Tone, painted, unmarked};
+
+/// Lines of a header. A terminal that is so narrow that it is wrapped has the rest in plain.
+const HEADER_LINES: usize = 1;
 
 /// A table: a header and rows of as many cells.
 #[derive(Debug, Clone)]
@@ -28,11 +33,18 @@ impl Table {
         self
     }
 
-    /// Adds a row; its texts become harmless lines.
+    /// Adds a row; its texts become harmless lines, and the words of a state get their colour.
     pub(crate) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        let cells = cells.into_iter();
-        self.rows
-            .push(cells.map(|cell| one_line(&cell).into_owned()).collect());
+        let cells = cells.into_iter().enumerate();
+        let cells = cells.map(|(index, cell)| {
+            let cell = unmarked(&one_line(&cell));
+            let column = self.header.get(index).copied().unwrap_or_default();
+            match Tone::of_cell(column, &cell) {
+                Some(tone) => tone.marked(&cell),
+                None => cell,
+            }
+        });
+        self.rows.push(cells.collect());
     }
 
     /// Says whether there is no row.
@@ -59,8 +71,13 @@ impl Table {
             }
         }
         let mut text = String::new();
-        for line in grid.lines() {
-            text.push_str(line.trim_end());
+        for (index, line) in grid.lines().enumerate() {
+            let line = line.trim_end();
+            if index < HEADER_LINES {
+                text.push_str(&line.dimmed().to_string());
+            } else {
+                text.push_str(&painted(line));
+            }
             text.push('\n');
         }
         text
@@ -70,6 +87,10 @@ impl Table {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn plain(text: &str) -> String {
+        anstream::adapter::strip_str(text).to_string()
+    }
 
     fn table() -> Table {
         let mut table = Table::new(["ID", "TITLE", "N"]).right(2);
@@ -84,7 +105,7 @@ mod tests {
 
     #[test]
     fn without_a_width_every_row_is_one_line() {
-        insta::assert_snapshot!(table().render(None), @"
+        insta::assert_snapshot!(plain(&table().render(None)), @"
         ID    TITLE                                  N
         A-1   A title of two lines and many words    1
         A-20  ␛[31mred                             200
@@ -93,10 +114,20 @@ mod tests {
 
     #[test]
     fn a_width_is_kept() {
-        let text = table().render(Some(30));
+        let text = plain(&table().render(Some(30)));
         assert!(
             text.lines().all(|line| line.chars().count() <= 30),
             "{text}"
         );
+    }
+
+    #[test]
+    fn the_words_of_a_state_are_coloured_and_columns_stay_aligned() {
+        let mut table = Table::new(["ID", "STATUS", "TITLE"]);
+        table.row(["A-1".into(), "failed".into(), "one".into()]);
+        table.row(["A-2".into(), "todo".into(), "failed".into()]);
+        let text = table.render(None);
+        assert!(text.contains("\u{1b}[31mfailed\u{1b}[39m  one"), "{text:?}");
+        assert!(text.contains("todo    failed"), "{text:?}");
     }
 }

@@ -3,7 +3,10 @@
 use serde::Serialize;
 use symphony_core::inbox::InboxItem;
 
-use crate::output::{List, Page, View, ago};
+use crate::output::{List, Page, Table, View, ago};
+
+/// Items that `status` shows; `inbox` shows all.
+const SHOWN_MAX: usize = 10;
 
 /// One item.
 #[derive(Debug, Clone, Serialize)]
@@ -32,6 +35,31 @@ impl InboxView {
             (None, Some(project)) => format!("Project {project}"),
             (None, None) => "All projects".to_owned(),
         }
+    }
+}
+
+/// Writes the first of them, each in a line with the command that usually answers it.
+pub(crate) fn write_waiting(items: &[InboxView], page: &mut Page) {
+    if items.is_empty() {
+        return;
+    }
+    page.heading("Waiting for you");
+    let mut table = Table::new(["SINCE", "ABOUT", "WHY", "ANSWER"]);
+    for view in items.iter().take(SHOWN_MAX) {
+        let answer = view.item.answers.first();
+        table.row([
+            ago(view.item.since, page.now()),
+            view.subject(),
+            view.item.text.clone(),
+            answer
+                .map(|answer| format!("`{answer}`"))
+                .unwrap_or_default(),
+        ]);
+    }
+    page.table(&table);
+    let more = items.len().saturating_sub(SHOWN_MAX);
+    if more > 0 {
+        page.line(&format!("and {more} more: `symphony inbox` lists all."));
     }
 }
 

@@ -8,6 +8,7 @@ mod issue;
 mod issue_detail;
 mod learning;
 mod notes;
+mod open_pr;
 mod plan;
 mod plan_result;
 mod project;
@@ -28,6 +29,7 @@ pub(crate) use learning::{
     ScoredLearning,
 };
 pub(crate) use notes::CommentView;
+pub(crate) use open_pr::OpenPrView;
 pub(crate) use plan::{OpenPlanView, PlanListed, PlanView};
 pub(crate) use plan_result::{PlanPreview, PlanResult};
 pub(crate) use project::{ProjectDetail, ProjectView};

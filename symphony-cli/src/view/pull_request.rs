@@ -276,6 +276,6 @@ impl From<PullRequest> for DiffView {
 
 impl View for DiffView {
     fn write(&self, page: &mut Page) {
-        page.verbatim(&self.diff);
+        page.diff(&self.diff);
     }
 }

@@ -95,7 +95,7 @@ impl From<Run> for RunView {
             u64::try_from(ended.as_millisecond() - run.started_at.as_millisecond()).unwrap_or(0)
         });
         let pull_request = match &run.target {
-            RunTarget::PullRequest(_, pr) => Some(*pr),
+            RunTarget::PullRequest(_, pr) | RunTarget::Gates(_, pr) => Some(*pr),
             _ => None,
         };
         let (plan, plan_phase) = match &run.target {
@@ -139,6 +139,11 @@ impl RunView {
         let live =
             || u64::try_from(now.as_millisecond() - self.started_at.as_millisecond()).unwrap_or(0);
         compact_duration(self.duration_ms.unwrap_or_else(live))
+    }
+
+    /// Says whether Symphony itself runs gates in it.
+    pub(crate) fn is_of_gates(&self) -> bool {
+        self.profile == AgentType::Gates
     }
 
     /// Returns how it ended, in a line.

@@ -11,8 +11,11 @@ use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::spending::Spent;
 use symphony_core::tick::{Hold, HoldScope, Reason};
+use symphony_core::wording::counted;
 
+use super::inbox::{InboxView, write_waiting};
 use super::issue::IssueView;
+use super::open_pr::{OpenPrView, write_open_prs};
 use super::plan::OpenPlanView;
 use super::pull_request::PrView;
 use super::run::RunView;
@@ -36,7 +39,11 @@ pub(crate) struct StatusView {
     pub(crate) issues: BTreeMap<&'static str, u64>,
     /// How much waits for a person, by kind: of this project, and of the whole installation where it is of no project.
     pub(crate) inbox: BTreeMap<&'static str, u64>,
+    /// What waits for a person, the oldest first.
+    pub(crate) waiting: Vec<InboxView>,
     pub(crate) running: Vec<RunningView>,
+    /// Those that are not merged or closed, oldest first.
+    pub(crate) pull_requests: Vec<OpenPrView>,
     /// Plans that have not ended, oldest first.
     pub(crate) plans: Vec<OpenPlanView>,
     pub(crate) queue: Vec<QueueView>,
@@ -175,7 +182,9 @@ impl BlockedView {
 impl View for StatusView {
     fn write(&self, page: &mut Page) {
         self.write_head(page);
+        write_waiting(&self.waiting, page);
         self.write_running(page);
+        write_open_prs(&self.pull_requests, page);
         if !self.plans.is_empty() {
             page.heading("Plans: `symphony plan status`, `symphony plan decide PHASE CHOICE`");
             List {
@@ -197,13 +206,6 @@ impl View for StatusView {
                 ]);
             }
             page.table(&table);
-        }
-        if !self.reviews.is_empty() {
-            page.heading("Waiting for you: `symphony pr show ISSUE`, `symphony pr merge ISSUE`");
-            List {
-                items: self.reviews.clone(),
-            }
-            .write(page);
         }
         if !self.blocked.is_empty() {
             page.heading("Blocked");
@@ -257,7 +259,10 @@ impl StatusView {
             } else {
                 String::new()
             };
-            page.field("spent today", &format!("{tokens} tokens{cost} (UTC)"));
+            page.field(
+                "spent today",
+                &format!("{}{cost} (UTC)", counted(tokens, "token")),
+            );
         }
         if !self.inbox.is_empty() {
             let waits: Vec<String> = self

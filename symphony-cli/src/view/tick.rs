@@ -10,7 +10,7 @@ use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
 
 use super::run::RunView;
-use crate::output::{Page, View};
+use crate::output::{Page, View, plural};
 
 /// One tick.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -332,14 +332,14 @@ impl View for TickView {
             .filter(|decision| decision.issue.is_some());
         match (self.actions.is_empty(), waiting.count()) {
             (true, 0) if self.lines.is_empty() => page.line("Nothing to do."),
-            (true, waiting) if !self.dry_run => page.line(&format!(
-                "Nothing to start: {} for something; `symphony tick --dry-run` says for what.",
-                if waiting == 1 {
-                    "1 issue waits".to_owned()
-                } else {
-                    format!("{waiting} issues wait")
-                }
-            )),
+            (true, 0) => {}
+            (true, waiting) if !self.dry_run => {
+                let issues = plural(waiting, "issue");
+                let are = if waiting == 1 { "is" } else { "are" };
+                page.line(&format!(
+                    "Nothing to start: {issues} {are} waiting. Run `symphony tick --dry-run` to see why."
+                ));
+            }
             _ => {}
         }
     }

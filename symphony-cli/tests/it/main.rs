@@ -139,3 +139,5 @@ mod upkeep;
 mod vault;
 #[cfg(test)]
 mod watchdog;
+#[cfg(test)]
+mod watching;

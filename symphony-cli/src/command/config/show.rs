@@ -97,7 +97,7 @@ impl ShowArgs {
         if problem_count(&loaded) > 0 {
             app.out.note("Some values are left out, since the files have problems: `symphony config check` lists them.");
         }
-        app.out.answer(&list)
+        app.out.answer_long(&list)
     }
 }
 

@@ -77,7 +77,7 @@ impl ListArgs {
             list,
             next: next.clone(),
         };
-        app.out.answer(&view)?;
+        app.out.answer_long(&view)?;
         if let Some(next) = next.filter(|_| !app.out.is_json()) {
             let shown = plural(shown, "issue");
             app.out.note(&format!(

@@ -22,6 +22,6 @@ impl ShowArgs {
         let session = app.session()?;
         let detail = IssueDetail::load(&session.store, &self.issue)
             .with_context(|| format!("show {}", self.issue))?;
-        app.out.answer(&detail)
+        app.out.answer_long(&detail)
     }
 }

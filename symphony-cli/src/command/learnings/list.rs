@@ -63,7 +63,7 @@ impl ListArgs {
             .store
             .learnings(&filter)
             .context("list the learnings")?;
-        app.out.answer(
+        app.out.answer_long(
             &learnings
                 .into_iter()
                 .map(LearningView::from)
@@ -116,7 +116,7 @@ impl ListArgs {
                 .items
                 .truncate(usize::try_from(limit).unwrap_or(usize::MAX));
         }
-        app.out.answer(&shown)
+        app.out.answer_long(&shown)
     }
 }
 

@@ -54,14 +54,14 @@ impl SearchArgs {
             .context("search the learnings")?;
         // JSON always says why: a program leaves out what it does not need
         if self.explain || app.out.is_json() {
-            app.out.answer(
+            app.out.answer_long(
                 &found
                     .into_iter()
                     .map(ScoredLearning::from)
                     .collect::<List<_>>(),
             )
         } else {
-            app.out.answer(
+            app.out.answer_long(
                 &found
                     .into_iter()
                     .map(FoundLearning::from)

@@ -111,7 +111,7 @@ impl PhaseListArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let pipeline = pipeline(app)?;
         let views: List<PhaseView> = pipeline.iter().cloned().map(PhaseView::from).collect();
-        app.out.answer(&views)
+        app.out.answer_long(&views)
     }
 }
 
@@ -129,7 +129,7 @@ impl PhaseShowArgs {
                 "`symphony phase list` names them",
             ))
         })?;
-        app.out.answer(&PhaseView::from(contract.clone()))
+        app.out.answer_long(&PhaseView::from(contract.clone()))
     }
 }
 

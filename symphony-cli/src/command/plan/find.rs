@@ -30,7 +30,7 @@ impl FindArgs {
     #[expect(clippy::unused_self, reason = "every command is run in one form")]
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let path = find_plan(app)?;
-        app.out.answer(&Found {
+        app.out.answer_long(&Found {
             path: path.display().to_string(),
         })
     }

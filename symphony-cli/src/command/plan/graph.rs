@@ -113,7 +113,7 @@ impl GraphArgs {
             let dag = Dag::new(phases)
                 .with_context(|| format!("use the state file {}", file.display()))?;
             let graph = Graph::new(phases, &dag, Some(&state.to_state()), self.format);
-            return app.out.answer(&graph);
+            return app.out.answer_long(&graph);
         }
         if let Some(plan) = &self.plan {
             let mut session = app.session()?;
@@ -121,10 +121,10 @@ impl GraphArgs {
             let dag = record.dag()?;
             let phases = &record.document.phases;
             let graph = Graph::new(phases, &dag, Some(&record.state), self.format);
-            return app.out.answer(&graph);
+            return app.out.answer_long(&graph);
         }
         let source = load_plan(app, self.file.as_deref())?;
         let graph = Graph::new(&source.plan.phases, &source.dag, None, self.format);
-        app.out.answer(&graph)
+        app.out.answer_long(&graph)
     }
 }

@@ -25,7 +25,8 @@ impl StatusArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
-        app.out.answer(&PlanView::of(&session.project, &record)?)
+        app.out
+            .answer_long(&PlanView::of(&session.project, &record)?)
     }
 }
 
@@ -38,6 +39,6 @@ impl ListArgs {
             .plans(Some(&session.project.id))
             .context("list the plans")?;
         app.out
-            .answer(&plans.into_iter().map(PlanListed).collect::<List<_>>())
+            .answer_long(&plans.into_iter().map(PlanListed).collect::<List<_>>())
     }
 }

@@ -62,6 +62,6 @@ impl SummaryArgs {
         let now = Timestamp::now();
         let summary = summarise(&read_state(app, file)?, now)
             .with_context(|| format!("use the state file {}", file.display()))?;
-        app.out.answer(&Summed { summary, now })
+        app.out.answer_long(&Summed { summary, now })
     }
 }

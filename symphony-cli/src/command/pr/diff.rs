@@ -27,6 +27,6 @@ impl DiffArgs {
         if self.raw {
             return app.out.write_raw(pr.diff.as_bytes());
         }
-        app.out.answer(&DiffView::from(pr))
+        app.out.answer_long(&DiffView::from(pr))
     }
 }

@@ -36,6 +36,6 @@ impl ListArgs {
             .prs(&filter)
             .context("list the pull requests")?;
         app.out
-            .answer(&prs.into_iter().map(PrView::from).collect::<List<_>>())
+            .answer_long(&prs.into_iter().map(PrView::from).collect::<List<_>>())
     }
 }

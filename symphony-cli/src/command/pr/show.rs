@@ -26,6 +26,6 @@ impl ShowArgs {
             .publication(pr.id)
             .context("show the pull request")?;
         app.out
-            .answer(&PrView::from(pr).with_publication(publication))
+            .answer_long(&PrView::from(pr).with_publication(publication))
     }
 }

@@ -124,7 +124,7 @@ impl ProfileListArgs {
         let session = app.session()?;
         let profiles = profiles(&session)?;
         app.out
-            .answer(&profiles.iter().map(ProfileView::of).collect::<List<_>>())
+            .answer_long(&profiles.iter().map(ProfileView::of).collect::<List<_>>())
     }
 }
 
@@ -135,7 +135,7 @@ impl ProfileShowArgs {
         let layers = session.store.overrides(&self.agent, &session.project.id)?;
         let mut view = ProfileView::of(&profile);
         view.overrides = OverrideView::layers(&self.agent, &session.project.id, &layers);
-        app.out.answer(&view)
+        app.out.answer_long(&view)
     }
 }
 

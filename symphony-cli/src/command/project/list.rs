@@ -22,7 +22,7 @@ impl ListArgs {
             .into_iter()
             .map(|project| summary(&session.store, project))
             .collect::<Result<List<_>, _>>()?;
-        app.out.answer(&views)
+        app.out.answer_long(&views)
     }
 }
 

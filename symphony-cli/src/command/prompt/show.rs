@@ -71,7 +71,7 @@ impl ShowArgs {
                 past_texts(&session.store, &run)?,
             );
         }
-        app.out.answer(&view)
+        app.out.answer_long(&view)
     }
 }
 

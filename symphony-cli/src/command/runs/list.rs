@@ -45,6 +45,6 @@ impl ListArgs {
         };
         let runs = session.store.runs(&filter).context("list the runs")?;
         app.out
-            .answer(&runs.into_iter().map(RunView::from).collect::<List<_>>())
+            .answer_long(&runs.into_iter().map(RunView::from).collect::<List<_>>())
     }
 }

@@ -16,6 +16,7 @@ use super::find::find_run;
 use super::follow::{Follower, LOOK};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::output::painted_log;
 use crate::value::RunReference;
 
 /// What `runs logs` takes.
@@ -68,8 +69,7 @@ impl LogsArgs {
             // asked before reading: what was written before the end is read after it
             let live = self.follow && store.run_status(&run.id)?.is_live();
             let lines = follower.read(!live)?;
-            app.out
-                .write_raw(&self.shown(app, &run.id, &lines, &mut day)?)?;
+            self.write(app, &self.shown(app, &run.id, &lines, &mut day)?)?;
             if !live {
                 break;
             }
@@ -82,6 +82,19 @@ impl LogsArgs {
         Err(Stop::new(Exit::NotFound, message)
             .hint("logs are kept for `log_retention_days`; a run that did not get as far as its agent has none")
             .into())
+    }
+
+    /// Writes lines: bytes for programs as they are, a whole log for a person in a pager.
+    fn write(&self, app: &App, shown: &[u8]) -> anyhow::Result<()> {
+        if self.raw || app.out.is_json() {
+            return app.out.write_raw(shown);
+        }
+        let text = String::from_utf8_lossy(shown);
+        if self.follow {
+            app.out.write(&text)
+        } else {
+            app.out.write_long(&text)
+        }
     }
 
     /// Returns lines as they are printed.
@@ -101,7 +114,7 @@ impl LogsArgs {
                 if app.out.is_json() {
                     shown.extend(app.out.event_line(&day.parsed(run, &text))?.into_bytes());
                 } else {
-                    shown.extend_from_slice(neutralised(&text).as_bytes());
+                    shown.extend_from_slice(painted_log(&neutralised(&text)).as_bytes());
                 }
             }
             shown.push(b'\n');

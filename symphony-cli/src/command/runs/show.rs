@@ -21,6 +21,6 @@ impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
         let run = find_run(&session.store, &self.run).context("show the run")?;
-        app.out.answer(&RunView::from(run))
+        app.out.answer_long(&RunView::from(run))
     }
 }

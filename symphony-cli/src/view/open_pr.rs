@@ -1,0 +1,239 @@
+//! Open pull requests as `status` shows them: where their gates and their verdict are.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PrId, RunId};
+use symphony_core::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGates};
+
+use super::run::RunView;
+use crate::output::{Page, Table, ago, in_future};
+
+/// A pull request that is not merged or closed.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct OpenPrView {
+    id: PrId,
+    issue: IssueId,
+    title: String,
+    state: PrState,
+    gates: GatesView,
+    /// The verdict on the head commit.
+    verdict: Option<OpenVerdictView>,
+    /// The judge's run, while it is at work.
+    judge: Option<RunId>,
+    insertions: u64,
+    deletions: u64,
+    created_at: Timestamp,
+}
+
+/// A verdict, and whose it is.
+#[derive(Debug, Clone, Serialize)]
+struct OpenVerdictView {
+    kind: VerdictKind,
+    by: String,
+}
+
+/// Where the gates of a pull request are.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+enum GatesView {
+    /// They run now.
+    Running {
+        run: RunId,
+        since: Timestamp,
+        /// Which, in words; empty before the first has begun.
+        what: String,
+    },
+    /// All required ones passed on the head commit.
+    Green,
+    /// These failed on the head commit, and are required.
+    Red { gates: Vec<String> },
+    /// No gate is required: nothing verifies the change.
+    Unverified,
+    /// They have not run on the head commit.
+    Waiting {
+        due_at: Timestamp,
+        /// Why they could not be run the last time.
+        problem: Option<String>,
+    },
+}
+
+impl GatesView {
+    fn of(pr: &PullRequest, live: Option<(&RunView, &str)>) -> Self {
+        if let Some((run, what)) = live {
+            return Self::Running {
+                run: run.id.clone(),
+                since: run.started_at,
+                what: what.to_owned(),
+            };
+        }
+        match pr.gates_of_head() {
+            Some(gates) => Self::ran(gates),
+            None => Self::Waiting {
+                due_at: pr.gates_wait.due_at,
+                problem: pr.gates_wait.problem.clone(),
+            },
+        }
+    }
+
+    fn ran(gates: &VerifiedGates) -> Self {
+        let red: Vec<String> = gates
+            .results
+            .iter()
+            .filter(|gate| gate.is_red())
+            .map(|gate| gate.name.clone())
+            .collect();
+        if !red.is_empty() {
+            Self::Red { gates: red }
+        } else if gates.results.iter().any(|gate| gate.required) {
+            Self::Green
+        } else {
+            Self::Unverified
+        }
+    }
+
+    fn text(&self, now: Timestamp) -> String {
+        match self {
+            Self::Running { since, what, .. } => {
+                let names = what.strip_prefix("gates run: ").unwrap_or(what);
+                let separator = if names.is_empty() { "" } else { ": " };
+                format!("running{separator}{names} (started {})", ago(*since, now))
+            }
+            Self::Green => "green".to_owned(),
+            Self::Red { gates } => format!("red: {}", gates.join(", ")),
+            Self::Unverified => "unverified".to_owned(),
+            Self::Waiting {
+                problem: Some(problem),
+                due_at,
+            } => format!(
+                "waiting, tried again {}: {problem}",
+                in_future(*due_at, now)
+            ),
+            Self::Waiting { due_at, .. } if *due_at > now => {
+                format!("due {}", in_future(*due_at, now))
+            }
+            Self::Waiting { .. } => "waiting for the next tick".to_owned(),
+        }
+    }
+}
+
+impl OpenPrView {
+    /// Views a pull request with the live runs that are about it, each with what it did last.
+    pub(crate) fn of<'a>(
+        pr: &PullRequest,
+        live: impl Iterator<Item = (&'a RunView, &'a str)>,
+    ) -> Self {
+        let mine: Vec<(&RunView, &str)> = live
+            .filter(|(run, _)| run.pull_request == Some(pr.id))
+            .collect();
+        let (gates, others): (Vec<_>, Vec<_>) =
+            mine.into_iter().partition(|(run, _)| run.is_of_gates());
+        let (insertions, deletions) = pr.totals();
+        Self {
+            id: pr.id,
+            issue: pr.issue.clone(),
+            title: pr.title.clone(),
+            state: pr.state,
+            gates: GatesView::of(pr, gates.first().copied()),
+            verdict: pr.verdict_on_head().map(|verdict| OpenVerdictView {
+                kind: verdict.kind,
+                by: verdict.author.to_string(),
+            }),
+            judge: others.first().map(|(run, _)| run.id.clone()),
+            insertions,
+            deletions,
+            created_at: pr.created_at,
+        }
+    }
+
+    fn verdict_text(&self) -> String {
+        match (&self.verdict, &self.judge) {
+            (_, Some(_)) => "running: a judge".to_owned(),
+            (Some(verdict), None) => {
+                let by = match verdict.by.as_str() {
+                    "human" => "a person",
+                    agent => agent,
+                };
+                format!("{} by {by}", verdict.kind)
+            }
+            (None, None) => "none yet".to_owned(),
+        }
+    }
+}
+
+/// Writes a table of them.
+pub(crate) fn write_open_prs(prs: &[OpenPrView], page: &mut Page) {
+    if prs.is_empty() {
+        return;
+    }
+    page.heading("Pull requests");
+    let mut table = Table::new([
+        "PR", "ISSUE", "GATES", "VERDICT", "CHANGE", "OPENED", "TITLE",
+    ]);
+    for pr in prs {
+        table.row([
+            pr.id.to_string(),
+            pr.issue.to_string(),
+            pr.gates.text(page.now()),
+            pr.verdict_text(),
+            format!("+{} -{}", pr.insertions, pr.deletions),
+            ago(pr.created_at, page.now()),
+            pr.title.clone(),
+        ]);
+    }
+    page.table(&table);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gates_are_shown_as_where_they_are() {
+        let at = |ms| Timestamp::from_millisecond(ms).unwrap();
+        let now = at(100_000);
+        let run = RunId::parse("r-1").unwrap();
+        let running = |what: &str| GatesView::Running {
+            run: run.clone(),
+            since: at(88_000),
+            what: what.to_owned(),
+        };
+        for (gates, expected) in [
+            (
+                running("gates run: test, lint"),
+                "running: test, lint (started 12s ago)",
+            ),
+            (running(""), "running (started 12s ago)"),
+            (GatesView::Green, "green"),
+            (GatesView::Unverified, "unverified"),
+            (
+                GatesView::Red {
+                    gates: vec!["test".into(), "lint".into()],
+                },
+                "red: test, lint",
+            ),
+            (
+                GatesView::Waiting {
+                    due_at: at(1),
+                    problem: None,
+                },
+                "waiting for the next tick",
+            ),
+            (
+                GatesView::Waiting {
+                    due_at: at(120_000),
+                    problem: None,
+                },
+                "due in 20s",
+            ),
+            (
+                GatesView::Waiting {
+                    due_at: at(120_000),
+                    problem: Some("no space left".into()),
+                },
+                "waiting, tried again in 20s: no space left",
+            ),
+        ] {
+            assert_eq!(gates.text(now), expected);
+        }
+    }
+}
