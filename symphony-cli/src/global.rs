@@ -12,7 +12,10 @@ const HEADING: &str = "Global options";
 /// Flags that every command takes, before or behind its name.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = HEADING)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a flag that a person types")]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a flag that a person types"
+)]
 pub(crate) struct GlobalArgs {
     /// Run as if started in this folder
     #[arg(
