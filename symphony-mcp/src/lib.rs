@@ -24,5 +24,5 @@ pub use error::McpError;
 pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Verdicts};
 pub use pipe::{pipe, pipe_stdio};
 pub use service::{Service, serve, serve_stdio};
-pub use socket::RunSocket;
+pub use socket::{Peer, RunSocket};
 pub use store_thread::StoreThread;

@@ -1,5 +1,6 @@
 //! The run's socket: role, run and issue belong to it, on the supervisor's side.
 
+use std::fmt;
 use std::fs::{File, Permissions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -7,7 +8,7 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::os::unix::net::UnixStream as StdStream;
 use std::path::{Path, PathBuf};
 
-use tokio::net::UnixListener;
+use tokio::net::{UnixListener, UnixStream};
 use tokio::task::JoinSet;
 
 use crate::error::McpError;
@@ -16,12 +17,30 @@ use crate::service::{Service, serve};
 /// Sessions at once on one socket: a CLI opens one; some open a second while they start.
 const SESSIONS_MAX: usize = 8;
 
+/// Who connects, as the kernel knows it from the moment of the connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Peer {
+    /// Its user.
+    pub uid: u32,
+    /// Its process; none where the kernel cannot name it.
+    pub pid: Option<i32>,
+}
+
+/// Says whether a peer may speak for the run.
+type PeerCheck = Box<dyn Fn(Peer) -> bool + Send + Sync>;
+
 /// A run's socket, bound and not yet served. Dropping it removes the file.
-#[derive(Debug)]
 pub struct RunSocket {
     listener: UnixListener,
     path: PathBuf,
     sessions_max: usize,
+    may_speak: PeerCheck,
+}
+
+impl fmt::Debug for RunSocket {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "RunSocket({})", self.path.display())
+    }
 }
 
 /// Opens a folder and returns a path to a file in it that is short whatever the folder's own path is: the address of a
@@ -80,7 +99,18 @@ impl RunSocket {
             listener,
             path: path.to_owned(),
             sessions_max,
+            may_speak: Box::new(|_| true),
         })
+    }
+
+    /// Takes sessions only of peers that `may_speak` for the run. A refused one uses up no session.
+    #[must_use]
+    pub fn with_peer_check(
+        mut self,
+        may_speak: impl Fn(Peer) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.may_speak = Box::new(may_speak);
+        self
     }
 
     /// Serves sessions until the future is dropped. Sessions over the limit are closed at once.
@@ -96,6 +126,10 @@ impl RunSocket {
             tokio::select! {
                 incoming = self.listener.accept() => {
                     let (stream, _address) = incoming.map_err(McpError::Transport)?;
+                    if !self.is_heard(&stream) {
+                        tracing::warn!(socket = %self.path.display(), "refused a process that is not of this run");
+                        continue;
+                    }
                     let spent = if self.sessions_max == 1 { accepted } else { sessions.len() };
                     if spent >= self.sessions_max {
                         tracing::warn!(socket = %self.path.display(), "refused another session on the run's socket");
@@ -112,6 +146,18 @@ impl RunSocket {
                 }
             }
         }
+    }
+}
+
+impl RunSocket {
+    fn is_heard(&self, stream: &UnixStream) -> bool {
+        // The kernel always knows the peer of such a socket; who cannot be named is not heard.
+        stream.peer_cred().is_ok_and(|credentials| {
+            (self.may_speak)(Peer {
+                uid: credentials.uid(),
+                pid: credentials.pid().filter(|pid| *pid > 0),
+            })
+        })
     }
 }
 

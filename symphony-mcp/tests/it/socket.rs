@@ -110,6 +110,42 @@ async fn a_judges_socket_takes_one_session_in_all() {
 }
 
 #[tokio::test]
+async fn a_peer_that_is_not_of_the_run_is_refused_and_uses_up_no_session() {
+    let mut desk = Desk::new();
+    let (_, run, review) = desk.judge();
+    let mut judge = identity(&run, Role::JudgePr);
+    judge.review = Some(review);
+    let path = desk.folder.path().join("run/mcp.sock");
+    let own = i32::try_from(std::process::id()).unwrap();
+    let (seen, peers) = std::sync::mpsc::channel();
+    let strangers_left = std::sync::atomic::AtomicUsize::new(2);
+    let socket = RunSocket::bind(&path, true)
+        .unwrap()
+        .with_peer_check(move |peer| {
+            seen.send(peer).unwrap();
+            let order = std::sync::atomic::Ordering::SeqCst;
+            strangers_left
+                .fetch_update(order, order, |left| left.checked_sub(1))
+                .is_err()
+        });
+    let _server = tokio::spawn(socket.serve(desk.service(judge)));
+    for _ in 0..2 {
+        piped(&path).await.unwrap_err();
+    }
+    let client = piped(&path).await.unwrap();
+    done(&client, "add_comment", json!({ "content": "heard" })).await;
+    let peer = peers.recv().unwrap();
+    assert_eq!(peer.pid, Some(own));
+    assert_eq!(peer.uid, own_user());
+}
+
+/// The user of this process, as the file system shows it.
+fn own_user() -> u32 {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata("/proc/self").unwrap().uid()
+}
+
+#[tokio::test]
 async fn sessions_at_once_are_bounded_and_a_place_comes_free() {
     let mut desk = Desk::new();
     let (_, run) = desk.worker();

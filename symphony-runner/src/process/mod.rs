@@ -29,6 +29,7 @@ mod identity;
 mod linux;
 mod lock;
 mod marked;
+mod peer;
 mod program;
 mod stuck;
 mod supervision;
@@ -46,6 +47,7 @@ pub use handover::adopt_environment;
 pub use identity::{ProcessIdentity, ProcessRecord};
 pub use lock::{RunLock, lock_state};
 pub use marked::{is_still_there, marked_processes};
+pub(crate) use peer::may_speak_for_run;
 pub use program::resolve_program;
 pub use stuck::{
     EndedHolder, awake_ms, boot_id, end_lock_holder, end_supervisors, is_lock_holder,

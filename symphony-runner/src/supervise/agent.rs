@@ -19,7 +19,9 @@ use super::prepare::Prepared;
 use super::spending::spent_so_far;
 use super::watch::{Limits, Stop, Watch, status_of};
 use crate::error::RunnerError;
-use crate::process::{Agent, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline};
+use crate::process::{
+    Agent, AgentExit, AgentInput, AgentLaunch, GRACE, Supervision, Trampoline, may_speak_for_run,
+};
 use crate::provider::StdinSource;
 use crate::stream::{ExitFact, LOOP_REPEATS_DEFAULT, RunEnd};
 
@@ -77,7 +79,8 @@ pub(crate) async fn run_agent(
     supervision: &Supervision,
     prepared: &Prepared,
 ) -> Result<AgentOutcome, RunnerError> {
-    let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?;
+    let socket = RunSocket::bind(&job.paths.socket(), job.run.target.is_review())?
+        .with_peer_check(|peer| may_speak_for_run(peer.uid, peer.pid));
     let service = Service::new(prepared.identity.clone(), store.clone())
         .with_redactor(prepared.redactor.clone());
     let serving = tokio::spawn(socket.serve(service));

@@ -151,6 +151,22 @@ pub(in crate::process) fn working_directory(pid: i32) -> Option<PathBuf> {
     fs::read_link(format!("/proc/{pid}/cwd")).ok()
 }
 
+/// Says whether a process has a PID namespace inside of this one's. Read from what every user may see, so that a process
+/// cannot hide it.
+pub(in crate::process) fn is_in_inner_namespace(pid: i32) -> bool {
+    let depth = |pid: &str| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let numbers = status
+            .lines()
+            .find_map(|line| line.strip_prefix("NSpid:"))?;
+        Some(numbers.split_ascii_whitespace().count())
+    };
+    match (depth(&pid.to_string()), depth("self")) {
+        (Some(theirs), Some(own)) => theirs > own,
+        _ => false,
+    }
+}
+
 /// Lists what a process has open, as paths; nothing when that may not be seen.
 pub(in crate::process) fn open_files(pid: i32) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(format!("/proc/{pid}/fd")) else {

@@ -1,0 +1,87 @@
+//! Who connects to a run's socket: a process below the supervisor, or a stranger.
+
+use super::system;
+
+/// Processes above a peer that are looked at.
+const DEPTH_MAX: usize = 200;
+
+/// What the table of processes says of a peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It is below this process, which adopts every orphan of its run.
+    Descendant,
+    /// It is another process of this machine.
+    Stranger,
+    /// It is in a PID namespace of its own, or in one that cannot be seen from here: an agent in a container is no descendant.
+    Unknown,
+}
+
+/// Says whether a peer may speak for the run that this process supervises.
+///
+/// A process of the same user that is not below this one is refused: another agent, or one of a run that is over. What is in
+/// another PID namespace cannot be judged, and is accepted as before: the socket's mode lets only this user and root in.
+pub(crate) fn may_speak_for_run(user: u32, pid: Option<i32>) -> bool {
+    let own_user = rustix::process::geteuid().as_raw();
+    is_accepted(user, own_user, pid.map_or(Standing::Unknown, standing))
+}
+
+fn is_accepted(user: u32, own_user: u32, standing: Standing) -> bool {
+    let is_user = user == own_user || user == 0;
+    is_user && standing != Standing::Stranger
+}
+
+fn standing(pid: i32) -> Standing {
+    if is_below(pid, system::own_pid()) {
+        Standing::Descendant
+    } else if system::is_in_inner_namespace(pid) {
+        Standing::Unknown
+    } else {
+        Standing::Stranger
+    }
+}
+
+fn is_below(pid: i32, ancestor: i32) -> bool {
+    let mut pid = pid;
+    for _ in 0..DEPTH_MAX {
+        if pid == ancestor {
+            return true;
+        }
+        match system::read_record(pid) {
+            Ok(Some(record)) if record.parent > 0 => pid = record.parent,
+            _ => return false,
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_strangers_and_other_users_are_refused() {
+        for (user, standing, is_heard) in [
+            (1000, Standing::Descendant, true),
+            (1000, Standing::Unknown, true),
+            (1000, Standing::Stranger, false),
+            (0, Standing::Unknown, true),
+            (0, Standing::Stranger, false),
+            (1001, Standing::Descendant, false),
+            (1001, Standing::Unknown, false),
+        ] {
+            assert_eq!(
+                is_accepted(user, 1000, standing),
+                is_heard,
+                "{user} {standing:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_process_above_is_no_descendant() {
+        let own = system::own_pid();
+        assert_eq!(standing(own), Standing::Descendant);
+        let parent = system::read_record(own).unwrap().unwrap().parent;
+        assert_eq!(standing(parent), Standing::Stranger);
+    }
+}
