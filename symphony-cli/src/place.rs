@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use symphony_core::asker::Asker;
 use symphony_core::config::ProjectConfig;
+use symphony_core::id::RunId;
 use symphony_runner::environment::RUN_MARKER;
 use symphony_runner::installation::Installation;
+use symphony_runner::paths::RunPaths;
 use symphony_runner::process::{adopt_environment, asker};
 use symphony_store::{Project, Store};
 use symphony_workspace::config_file::ConfigPaths;
@@ -168,7 +170,16 @@ impl Surroundings {
             return Ok(());
         };
         let workspaces = root.join(RepositoryOptions::default().workspaces_dir);
-        match asker(&root, &workspaces).context("look up who started this command")? {
+        let is_known = |run: &RunId| {
+            let is_of_project = || RunPaths::new(&root, run).dir.is_dir();
+            // An agent of another project of the same database.
+            let is_of_database = || {
+                let store = self.installation().ok()?.existing_store().ok()??;
+                store.run(run).ok()
+            };
+            is_of_project() || is_of_database().is_some()
+        };
+        match asker(&workspaces, is_known).context("look up who started this command")? {
             Asker::Person => Ok(()),
             // the log keeps it; a job of cron looks like this, too
             Asker::Unverified(why) => {
@@ -179,9 +190,8 @@ impl Surroundings {
                 Ok(())
             }
             Asker::Agent(why) => {
-                let message = format!(
-                    "this command is an agent's ({why}): verdicts and merges are a person's"
-                );
+                let message =
+                    format!("this command is an agent's ({why}): only a person may type it");
                 let hint = "type it in a terminal of your own that was started outside of `.symphony-workspaces`";
                 Err(Stop::new(Exit::Refused, message).hint(hint).into())
             }

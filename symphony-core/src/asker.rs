@@ -1,7 +1,8 @@
 //! Who types a command that only a person may type: judged from the processes above it.
 //!
 //! Without a sandbox this is no proof. An agent that starts a process of its own session, clears its environment, leaves its
-//! worktree and outlives its supervisor looks like a job of cron; one that opens a terminal looks like a person.
+//! worktree and outlives its supervisor looks like a job of cron; one that opens a
+//! terminal there looks like a person. A PID namespace of its own hides what is above a command.
 
 use crate::id::RunId;
 

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, bash, call, commit, create_pr, scenarios, text, turn, worker};
+use crate::support::{
+    Project, bash, call, commit, create_pr, kill, scenarios, supervisor_of, text, turn, until,
+    worker,
+};
 
 const KEY: &str = "sk-live-0123456789abcdef";
 const TOKEN: &str = "ghp-person-0123456789";
@@ -159,7 +162,7 @@ fn a_value_that_a_program_wraps_in_base64_is_redacted_and_refused() {
 fn an_agent_finds_no_key_in_the_environment_of_its_supervisor() {
     // from the shell up to the supervisor, and what each was started with
     let climb = "p=$$; while [ $p -gt 1 ]; do tr '\\0' ' ' < /proc/$p/cmdline; echo; \
-                 case \"$(tr '\\0' ' ' < /proc/$p/cmdline)\" in *' supervise'' --run '*) tr '\\0' '\\n' < /proc/$p/environ > seen.txt; ls -l /proc/$p/fd >> seen.txt; break;; esac; \
+                 case \"$(tr '\\0' ' ' < /proc/$p/cmdline)\" in *' supervise'' --run '*) tr '\\0' '\\n' < /proc/$p/environ > seen.txt; ls -l /proc/$p/fd >> seen.txt; test -r /proc/$p/mem && echo readable >> seen.txt; break;; esac; \
                  p=$(awk '/^PPid:/ {print $2}' /proc/$p/status); done; \
                  echo \"own: $ANTHROPIC_API_KEY\" >> seen.txt";
     let scenarios = scenarios([worker([bash(climb)])]);
@@ -179,9 +182,61 @@ fn an_agent_finds_no_key_in_the_environment_of_its_supervisor() {
         assert!(!seen.contains(secret), "{seen}");
     }
     assert!(!seen.contains("memfd"), "{seen}");
+    // root reads everything
+    use std::os::unix::fs::MetadataExt as _;
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    assert!(is_root || !seen.contains("readable"), "{seen}");
     // the provider's key reaches the agent all the same, and the supervisor does not show it
     assert_eq!(seen.matches(PROVIDER_KEY).count(), 1, "{seen}");
     assert!(seen.ends_with(&format!("own: {PROVIDER_KEY}\n")), "{seen}");
+}
+
+#[test]
+fn a_process_that_is_not_below_the_supervisor_does_not_speak_for_its_run() {
+    use std::io::{Read as _, Write as _};
+    let scenarios = scenarios([worker([
+        bash("touch ready; until test -e go; do sleep 0.05; done"),
+        turn(call(
+            "mcp__symphony__add_comment",
+            json!({ "content": "from the agent" }),
+        )),
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({ "judge_enabled": false }));
+    project.add_issue("Talk");
+    project.ok(&["tick"]);
+    let worktree = project.worktree("SYM-1");
+    until("the agent", || {
+        worktree.join("ready").exists().then_some(())
+    });
+    let runs = project.json(&["runs", "list"]);
+    let id = text(&runs["items"][0]["id"]);
+    let socket = project
+        .root
+        .join(".symphony/runs")
+        .join(&id)
+        .join("mcp.sock");
+    let mut stranger = std::os::unix::net::UnixStream::connect(socket).unwrap();
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" }
+    }});
+    let _refused = writeln!(stranger, "{hello}");
+    let mut answer = String::new();
+    let _refused = stranger.read_to_string(&mut answer);
+    assert_eq!(answer, "");
+    std::fs::write(worktree.join("go"), "").unwrap();
+    until("the pull request", || {
+        let runs = project.json(&["runs", "list"]);
+        (runs["items"][0]["status"] != "running").then_some(())
+    });
+    let comments = project.issue("SYM-1")["comments"].to_string();
+    assert!(comments.contains("from the agent"), "{comments}");
+    let log = project.run_file(&id, "supervisor.log");
+    assert!(
+        log.contains("refused a process that is not of this run"),
+        "{log}"
+    );
 }
 
 #[test]
@@ -191,6 +246,10 @@ fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
     let scenarios = scenarios([worker([
         bash(&format!(
             "{clear} {symphony} -C ../.. pr approve SYM-1 > asked.txt 2>&1; echo \"code $?\" >> asked.txt"
+        )),
+        bash(&format!(
+            "for what in 'issue add planted' 'config set publish evil' 'learnings add Trust-me' 'profile set worker --model evil'; do \
+             {clear} {symphony} -C ../.. $what; echo \"code $?\"; done > tried.txt 2>&1"
         )),
         // in a session of its own, orphaned, in the project's folder
         bash(&format!(
@@ -211,7 +270,79 @@ fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
             "{file}: {asked}"
         );
     }
+    let tried = std::fs::read_to_string(project.worktree("SYM-1").join("tried.txt")).unwrap();
+    assert_eq!(
+        tried.matches("this command is an agent's").count(),
+        4,
+        "{tried}"
+    );
+    assert_eq!(tried.matches("code 4").count(), 4, "{tried}");
+    assert_eq!(
+        project.json(&["issue", "list"])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
     // whoever runs the tests may type it: it fails for another reason
     let answer = project.symphony(&["pr", "approve", "SYM-1"]);
     assert!(!answer.stderr.contains("is an agent's"), "{answer:#?}");
+}
+
+#[test]
+fn the_agents_of_another_installation_may_use_symphony_in_a_project_of_their_own() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    // the gates of a project that tests itself with Symphony: its shell has the mark of a run that is unknown here
+    let symphony = env!("CARGO_BIN_EXE_symphony");
+    let added = project
+        .program("sh")
+        .args([
+            "-c",
+            "env -u SYMPHONY_RUN_ID \"$0\" issue add Fine; true",
+            symphony,
+        ])
+        .env("SYMPHONY_RUN_ID", "01a20441-0ca1-7001-a594-74fc8b81b25d")
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&added.stdout);
+    assert_eq!(said, "Added SYM-1: Fine\n", "{added:?}");
+}
+
+#[test]
+fn an_unmarked_orphan_does_not_outlive_the_supervisor_by_more_than_a_tick() {
+    let scenarios = scenarios([worker([bash(
+        "(setsid env -i PATH=\"$PATH\" sh -c 'exec 3>>kept; cd /; exec sleep 613' >/dev/null 2>&1 </dev/null & echo $! > by-file.pid); \
+         (setsid env -i PATH=\"$PATH\" sleep 614 >/dev/null 2>&1 </dev/null & echo $! > by-folder.pid); \
+         touch forked; sleep 600",
+    )])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    project.add_issue("Leave something");
+    let run = project.tick_start();
+    let worktree = project.worktree("SYM-1");
+    let pids: Vec<i32> = ["by-file.pid", "by-folder.pid"]
+        .iter()
+        .map(|name| {
+            until("the orphans", || {
+                worktree.join("forked").exists().then_some(())?;
+                let pid: i32 = std::fs::read_to_string(worktree.join(name))
+                    .ok()?
+                    .trim()
+                    .parse()
+                    .ok()?;
+                let command = std::fs::read(format!("/proc/{pid}/cmdline")).ok()?;
+                command.starts_with(b"sleep").then_some(pid)
+            })
+        })
+        .collect();
+    kill(until("the supervisor", || supervisor_of(&run)));
+    project.ok(&["pause"]);
+    until("the end of the orphans", || {
+        project.ok(&["tick"]);
+        pids.iter()
+            .all(|pid| {
+                let status = std::fs::read_to_string(format!("/proc/{pid}/stat"));
+                status.map_or(true, |status| status.contains(") Z "))
+            })
+            .then_some(())
+    });
 }

@@ -9,16 +9,16 @@ use symphony_core::id::RunId;
 use super::error::ProcessError;
 use super::system;
 use crate::environment::RUN_MARKER;
-use crate::paths::RunPaths;
 
 /// Processes above a command that are looked at: a deep tree of shells has a dozen.
 const DEPTH_MAX: usize = 200;
 
-/// Judges who started this process, for a project and the folder of its worktrees.
+/// Judges who started this process, by the folder of a project's worktrees and what says whether a run is one of this
+/// installation: the tests of a project that an agent works on may use Symphony themselves, with a database of their own.
 ///
 /// # Errors
 /// When the table of processes cannot be read.
-pub fn asker(root: &Path, workspaces: &Path) -> Result<Asker, ProcessError> {
+pub fn asker(workspaces: &Path, is_known: impl Fn(&RunId) -> bool) -> Result<Asker, ProcessError> {
     let mut chain = Vec::new();
     let mut pid = system::own_pid();
     while pid > 1 && chain.len() < DEPTH_MAX {
@@ -26,8 +26,9 @@ pub fn asker(root: &Path, workspaces: &Path) -> Result<Asker, ProcessError> {
             break;
         };
         chain.push(Ancestor {
-            marked: system::environment_value(pid, RUN_MARKER),
-            supervises: supervised_run(root, pid),
+            marked: system::environment_value(pid, RUN_MARKER)
+                .filter(|run| RunId::parse(run.as_str()).is_ok_and(|run| is_known(&run))),
+            supervises: supervised_run(pid).filter(|run| is_known(run)),
             is_in_worktree: system::working_directory(pid)
                 .is_some_and(|folder| folder.starts_with(workspaces)),
             has_terminal: record.terminal != 0,
@@ -37,12 +38,11 @@ pub fn asker(root: &Path, workspaces: &Path) -> Result<Asker, ProcessError> {
     Ok(judge_asker(&chain))
 }
 
-/// Returns the run of this project that a process supervises: its command line names it, and the run has a folder here.
-fn supervised_run(root: &Path, pid: i32) -> Option<RunId> {
+/// Returns the run that a process supervises: its command line names it.
+fn supervised_run(pid: i32) -> Option<RunId> {
     let arguments = system::command_line(pid);
     let mut arguments = arguments.iter();
     arguments.find(|argument| argument.as_os_str() == OsStr::new("supervise"))?;
     arguments.find(|argument| argument.as_os_str() == OsStr::new("--run"))?;
-    let run = RunId::parse(arguments.next()?.to_str()?).ok()?;
-    RunPaths::new(root, &run).dir.is_dir().then_some(run)
+    RunId::parse(arguments.next()?.to_str()?).ok()
 }

@@ -15,6 +15,7 @@ mod notify;
 mod permissions;
 mod programs;
 mod project;
+mod protection;
 mod schedule;
 
 pub(crate) use args::DoctorArgs;

@@ -1,5 +1,7 @@
 //! What only a person does to learnings.
 
+use anyhow::Context as _;
+
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 
@@ -13,5 +15,7 @@ pub(super) fn refuse_agents(app: &App, what: &str) -> anyhow::Result<()> {
         let hint = "an agent has the tools `add_learning` and `search_learnings`";
         return Err(Stop::new(Exit::Refused, message).hint(hint).into());
     }
-    Ok(())
+    app.surroundings
+        .refuse_agents()
+        .with_context(|| what.to_owned())
 }
