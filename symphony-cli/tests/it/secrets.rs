@@ -1,5 +1,7 @@
 //! Secret values stay out of what is recorded, and out of what an agent can read of its supervisor.
 
+use std::os::unix::fs::MetadataExt as _;
+
 use serde_json::{Value, json};
 
 use crate::support::{
@@ -183,7 +185,6 @@ fn an_agent_finds_no_key_in_the_environment_of_its_supervisor() {
     }
     assert!(!seen.contains("memfd"), "{seen}");
     // root reads everything
-    use std::os::unix::fs::MetadataExt as _;
     let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
     assert!(is_root || !seen.contains("readable"), "{seen}");
     // the provider's key reaches the agent all the same, and the supervisor does not show it
