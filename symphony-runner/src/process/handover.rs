@@ -11,10 +11,8 @@ use std::io::{self, Read, Seek, Write};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
-use rustix::fs::{MemfdFlags, memfd_create};
-use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-
 use super::error::ProcessError;
+use super::system;
 use crate::environment::RUN_MARKER;
 
 /// Says that standard output is such a file.
@@ -24,7 +22,7 @@ const BYTES_MAX: u64 = 8 * 1024 * 1024;
 
 /// Writes an environment into a file without a name; a run's marker, should Symphony run inside of one, is left out.
 pub(super) fn environment_file(environment: &BTreeMap<OsString, OsString>) -> io::Result<File> {
-    let mut file = File::from(memfd_create("symphony-environment", MemfdFlags::CLOEXEC)?);
+    let mut file = system::nameless_file("symphony-environment")?;
     let mut bytes = Vec::new();
     for (name, value) in environment {
         if name == OsStr::new(RUN_MARKER) {
@@ -53,7 +51,7 @@ pub fn adopt_environment() -> Result<Option<BTreeMap<OsString, OsString>>, Proce
         action: "take over the environment",
         source,
     };
-    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| failed(error.into()))?;
+    system::close_memory().map_err(failed)?;
     let handed = io::stdout().as_fd().try_clone_to_owned().map_err(failed)?;
     rustix::stdio::dup2_stdout(io::stderr()).map_err(|error| failed(error.into()))?;
     let mut bytes = Vec::new();

@@ -67,6 +67,30 @@ pub(super) fn lock_use(_pid: i32, _file: &std::fs::Metadata) -> LockUse {
     LockUse::Unknown
 }
 
+pub(super) fn age(_record: &ProcessRecord) -> Option<std::time::Duration> {
+    None
+}
+
+pub(super) fn working_directory(_pid: i32) -> Option<std::path::PathBuf> {
+    None
+}
+
+pub(super) fn open_files(_pid: i32) -> Vec<std::path::PathBuf> {
+    Vec::new()
+}
+
+pub(super) fn is_in_inner_namespace(_pid: i32) -> bool {
+    false
+}
+
+pub(super) fn nameless_file(_name: &str) -> io::Result<std::fs::File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+pub(super) fn close_memory() -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 pub(super) fn command_line(_pid: i32) -> Vec<std::ffi::OsString> {
     Vec::new()
 }

@@ -147,6 +147,19 @@ pub(in crate::process) fn parent_pid() -> i32 {
     Pid::as_raw(process::getppid())
 }
 
+/// Makes a file that has no place in any folder and is gone with its last descriptor.
+pub(in crate::process) fn nameless_file(name: &str) -> io::Result<std::fs::File> {
+    let file = rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?;
+    Ok(file.into())
+}
+
+/// Closes this process's memory, environment and descriptors to every other process of its user.
+pub(in crate::process) fn close_memory() -> io::Result<()> {
+    Ok(process::set_dumpable_behavior(
+        process::DumpableBehavior::NotDumpable,
+    )?)
+}
+
 /// Returns this process's number.
 pub(in crate::process) fn own_pid() -> i32 {
     process::getpid().as_raw_pid()

@@ -10,8 +10,9 @@ mod table;
 
 pub(super) use control::{ProcessHandle, Signal};
 pub(super) use control::{
-    awake_ms, become_subreaper, die_with_parent, is_main_thread, kill_group, lead_session,
-    move_stdin, own_pid, own_session, parent_pid, reap, wait_for_an_end,
+    awake_ms, become_subreaper, close_memory, die_with_parent, is_main_thread, kill_group,
+    lead_session, move_stdin, nameless_file, own_pid, own_session, parent_pid, reap,
+    wait_for_an_end,
 };
 pub(super) use table::{
     LockUse, age, belongs_to_user, boot_id, children, command_line, environment_value,
