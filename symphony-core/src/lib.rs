@@ -10,6 +10,7 @@ pub mod closed_set;
 pub mod config;
 pub mod consequence;
 pub mod contract;
+pub mod exit_handling;
 pub mod failure;
 pub mod front_matter;
 pub mod gates;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{PlanId, RunId};
 use symphony_core::spending::CapReached;
 use symphony_mcp::McpError;
@@ -131,6 +132,15 @@ impl RunnerError {
                     | WorkspaceError::FilterMissing { .. }
             )
         )
+    }
+
+    /// Says what kept exit handling from its end.
+    pub fn exit_fault(&self) -> ExitFault {
+        match self {
+            Self::Workspace(error) => error.exit_fault(),
+            Self::Process(_) | Self::Io { .. } => ExitFault::Machine,
+            _ => ExitFault::Work,
+        }
     }
 
     /// Says whether the disk is full, which is nobody's failure.

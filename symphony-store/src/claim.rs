@@ -285,7 +285,8 @@ fn has_slot(
         let live: u32 = tx
             .prepare_cached(
                 "SELECT count(*) FROM run INDEXED BY run_live
-                 WHERE status IN ('starting', 'running') AND agent = 'gates'",
+                 WHERE status IN ('starting', 'running') AND agent = 'gates' AND NOT EXISTS (
+                     SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL)",
             )?
             .query_row([], |row| row.get(0))?;
         return Ok(live < limits.slots.gates);
@@ -293,7 +294,8 @@ fn has_slot(
     let (total, of_project, of_agent): (u32, u32, u32) = tx
         .prepare_cached(
             "SELECT count(*), count(*) FILTER (WHERE project = ?1), count(*) FILTER (WHERE agent = ?2)
-             FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND agent <> 'gates'",
+             FROM run INDEXED BY run_live WHERE status IN ('starting', 'running') AND agent <> 'gates'
+                 AND NOT EXISTS (SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL)",
         )?
         .query_row([project.as_str(), agent.name()], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))

@@ -20,6 +20,7 @@ use crate::cascade::{carry_out, load_facts, mover, refused};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, GatesSettled, not_run, record_gates, settle_gates};
 use crate::hold::{NewHold, clear_canary, lift_probed, place};
 use crate::issue_query::load_issue;
@@ -378,6 +379,7 @@ fn write_end(
     if let Some(usage) = &finish.usage {
         write_usage(tx, &run.id, usage, context.now)?;
     }
+    end_exit(tx, &run.id)?;
     tx.execute(
         "UPDATE run SET status = ?2, ended_at = ?3, exit_code = ?4, error_class = ?5, error_message = ?6, output_tail = ?7, metadata = ?8 WHERE id = ?1",
         params![

@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 13;
+pub const SCHEMA_VERSION: i64 = 14;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -21,6 +21,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0011_left_behind.sql")),
         M::up(include_str!("schema/0012_gates.sql")),
         M::up(include_str!("schema/0013_identity.sql")),
+        M::up(include_str!("schema/0014_exit_handling.sql")),
     ])
 }
 

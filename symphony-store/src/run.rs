@@ -10,6 +10,7 @@ use symphony_core::unit::{Tokens, UsdMicros};
 
 use crate::context::Context;
 use crate::error::StoreError;
+use crate::exit_handling::hurry;
 use crate::open::Store;
 use crate::row::{count, count32, int, json, parsed, parsed_opt, time, to_json};
 use crate::spending::add_growth;
@@ -324,6 +325,7 @@ impl Store {
                 "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2) WHERE id = ?1",
                 params![run.as_str(), context.now.as_millisecond()],
             )?;
+            hurry(tx, run)?;
             load_run(tx, run)
         })
     }

@@ -20,6 +20,7 @@ use symphony_core::tick::{
 };
 
 use crate::error::StoreError;
+use crate::exit_handling::put_off;
 use crate::hold::load_holds;
 use crate::issue_query::{counts_from, priority_from};
 use crate::open::Store;
@@ -184,7 +185,8 @@ impl Store {
 }
 
 const LIVE_SQL: &str =
-    "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id";
+    "SELECT run.*, x.tries, x.due_at, x.problem FROM run LEFT JOIN exit_handling x ON x.run = run.id
+     WHERE run.status IN ('starting', 'running') ORDER BY run.started_at, run.id";
 
 fn load_live(
     conn: &Connection,
@@ -201,6 +203,7 @@ fn load_live(
             agent: run.agent,
             provider: run.provider,
             started_at: run.started_at,
+            put_off: put_off(row)?,
             lock: locks.get(&run.id).copied().unwrap_or(LockState::Held),
             run: run.id,
         });

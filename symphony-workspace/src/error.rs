@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use symphony_core::exit_handling::ExitFault;
 use symphony_core::git_lock::KeepReason;
 use symphony_core::listing::list_few;
 
@@ -372,6 +373,24 @@ impl WorkspaceError {
             action,
             path: path.as_ref().to_owned(),
             source,
+        }
+    }
+
+    /// Says what kept exit handling from its end.
+    pub fn exit_fault(&self) -> ExitFault {
+        match self {
+            Self::Git { code: Some(_), .. } => ExitFault::Git,
+            Self::Git { code: None, .. }
+            | Self::GitMissing { .. }
+            | Self::GitTimedOut { .. }
+            | Self::GitAnswer { .. }
+            | Self::GitLocked { .. }
+            | Self::LockTimeout { .. }
+            | Self::Busy { .. }
+            | Self::RefMoved { .. }
+            | Self::Io { .. } => ExitFault::Machine,
+            Self::RescueFailed { source, .. } => source.exit_fault(),
+            _ => ExitFault::Work,
         }
     }
 

@@ -91,6 +91,8 @@ failpoints! {
     PhaseMerged = "phase.merged",
     /// A gate ran; its result is in memory only.
     GateRan = "gate.ran",
+    /// What the agent came to is recorded; nothing was done with its work.
+    FinishBegun = "finish.begun",
     /// The work is settled; the end of the run is not recorded.
     FinishSettled = "finish.settled",
     /// The end of the run is recorded; its prompts are still there.

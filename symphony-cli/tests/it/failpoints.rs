@@ -61,6 +61,8 @@ const ROWS: &[Row] = &{
         &[(GateRan, SUPERVISE)],
         &[(ResetOverwritten, SUPERVISE), (GateRan, SUPERVISE)],
         &[(GateRan, SUPERVISE), (FinishRecorded, FINISH)],
+        &[(FinishBegun, SUPERVISE)],
+        &[(AgentEnded, SUPERVISE), (FinishBegun, FINISH)],
         &[(FinishSettled, SUPERVISE)],
         &[(AgentEnded, SUPERVISE), (FinishSettled, FINISH)],
         &[(FinishRecorded, SUPERVISE)],

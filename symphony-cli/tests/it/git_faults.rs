@@ -36,34 +36,8 @@ const COMMANDS: &[&str] = &[
 /// Commands after which an issue that stays in review with nobody to judge it counts as stuck.
 const PATIENCE: usize = 8;
 
-/// What becomes of an issue whose git died during exit handling after its pull request was opened: the run ends as
-/// `worktree_failed`, the gates never run, and the issue stays in review. A row of `supervise` whose call begins with one of
-/// these may end so; once exit handling goes on after such a failure, this list is empty.
-const STUCK_IN_REVIEW: &[&str] = &[
-    // reads of the way back to the recorded head
-    "git config",
-    "git commit-tree",
-    "git ls-tree",
-    "git rev-parse",
-    "git status",
-    // what it changes
-    "git update-index",
-    "git write-tree",
-    "git update-ref -m symphony: back to the recorded head",
-    "git read-tree --reset",
-    "git clean",
-];
-
-/// What a life came to.
-#[derive(Debug, PartialEq, Eq)]
-enum Lived {
-    /// Done, after these commands.
-    Done(String),
-    /// The issue is in review, and nobody judges it.
-    StuckInReview,
-}
-
-type Live = fn(&Project, &Faults) -> Result<Lived, String>;
+/// Lives a project's life to its end; returns the commands that repaired it.
+type Live = fn(&Project, &Faults) -> Result<String, String>;
 
 /// The orders for git in a project.
 struct Faults {
@@ -184,7 +158,7 @@ fn check(project: &Project, files: &[&str]) -> Result<(), String> {
 
 mod issue {
     use super::{
-        Faults, Lived, PATIENCE, Project, approving_judge, bash, check, commit, counted, create_pr,
+        Faults, PATIENCE, Project, approving_judge, bash, check, commit, counted, create_pr,
         git_commit, json, scenarios, settle, worker,
     };
 
@@ -206,7 +180,7 @@ mod issue {
     }
 
     /// A worker opens a pull request and goes on, a judge approves, the base moves, a person merges.
-    pub(super) fn live(project: &Project, faults: &Faults) -> Result<Lived, String> {
+    pub(super) fn live(project: &Project, faults: &Faults) -> Result<String, String> {
         let mut repairs = Vec::new();
         let mut in_review = 0;
         while faults.has_time() {
@@ -215,7 +189,7 @@ mod issue {
             let is_quiet = project.json(&["tick", "--dry-run"])["actions"] == json!([]);
             if issue["status"] == "done" && is_quiet {
                 check_issue(project)?;
-                return Ok(Lived::Done(counted(&repairs)));
+                return Ok(counted(&repairs));
             }
             let is_approved = issue["status"] == "review"
                 && project.json(&["pr", "show", "SYM-1"])["state"] == "approved";
@@ -225,7 +199,7 @@ mod issue {
                 0
             };
             if in_review > PATIENCE {
-                return Ok(Lived::StuckInReview);
+                return Err("stuck in review".to_owned());
             }
             let base = project.root.join("base.txt");
             if is_approved && !base.exists() {
@@ -285,7 +259,7 @@ mod issue {
 
 mod plan {
     use super::{
-        Faults, Lived, PATIENCE, PLAN_WORKER, Project, Value, bash, check, complete, counted, json,
+        Faults, PATIENCE, PLAN_WORKER, Project, Value, bash, check, complete, counted, json,
         plan_of, scenario, scenarios,
     };
 
@@ -303,7 +277,7 @@ mod plan {
     }
 
     /// Three phases, one after the other, and the merge of their work.
-    pub(super) fn live(project: &Project, faults: &Faults) -> Result<Lived, String> {
+    pub(super) fn live(project: &Project, faults: &Faults) -> Result<String, String> {
         let mut repairs = Vec::new();
         while faults.has_time() {
             let is_begun = project.symphony(&["plan", "status", "--json"]).code == 0;
@@ -325,7 +299,7 @@ mod plan {
             if is_complete && is_merged && branches.is_empty() {
                 project.json(&["tick"]);
                 check(project, &["a.txt", "b.txt", "c.txt"])?;
-                return Ok(Lived::Done(counted(&repairs)));
+                return Ok(counted(&repairs));
             }
             if repairs.len() > PATIENCE {
                 break;
@@ -343,7 +317,7 @@ fn rows(make: fn() -> Project, live: Live, deaths: fn(usize) -> Vec<GitDeath>) -
     let mut project = make();
     let faults = Faults::arm(&mut project, None);
     let lived = live(&project, &faults).unwrap();
-    assert_eq!(lived, Lived::Done(String::new()));
+    assert_eq!(lived, "");
     let mut calls = faults.calls();
     calls.retain(|(call, _)| {
         COMMANDS
@@ -369,7 +343,7 @@ fn rows(make: fn() -> Project, live: Live, deaths: fn(usize) -> Vec<GitDeath>) -
     changing.chain(reading).collect()
 }
 
-fn survive(make: fn() -> Project, live: Live, rows: &[Row], stuck: &[&str]) {
+fn survive(make: fn() -> Project, live: Live, rows: &[Row]) {
     let next = AtomicUsize::new(0);
     let told = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -400,17 +374,9 @@ fn survive(make: fn() -> Project, live: Live, rows: &[Row], stuck: &[&str]) {
     for (number, lived) in told.into_inner().unwrap() {
         let (call, death) = &rows[number];
         let call = call.replace('\t', " | ");
-        let may_be_stuck = call.starts_with("supervise | ")
-            && stuck
-                .iter()
-                .any(|words| call.contains(&format!("| {words}")));
         let result = match lived {
-            Ok(Lived::Done(repairs)) if repairs.is_empty() => "went on".to_owned(),
-            Ok(Lived::Done(repairs)) => repairs,
-            Ok(Lived::StuckInReview) if may_be_stuck => {
-                "stuck in review (expected today)".to_owned()
-            }
-            Ok(Lived::StuckInReview) => "FAILED: stuck in review".to_owned(),
+            Ok(repairs) if repairs.is_empty() => "went on".to_owned(),
+            Ok(repairs) => repairs,
             Err(error) => format!("FAILED: {error}"),
         };
         let shown: String = call.chars().take(110).collect();
@@ -426,7 +392,7 @@ fn survive(make: fn() -> Project, live: Live, rows: &[Row], stuck: &[&str]) {
 #[test]
 fn wherever_git_dies_the_issue_ends_done_once() {
     let rows = rows(issue::project, issue::live, |_| GitDeath::ALL.to_vec());
-    survive(issue::project, issue::live, &rows, STUCK_IN_REVIEW);
+    survive(issue::project, issue::live, &rows);
 }
 
 #[test]
@@ -435,5 +401,5 @@ fn wherever_git_dies_the_plan_completes() {
     let rows = rows(plan::project, plan::live, |number| {
         vec![GitDeath::ALL[number % GitDeath::ALL.len()]]
     });
-    survive(plan::project, plan::live, &rows, &[]);
+    survive(plan::project, plan::live, &rows);
 }

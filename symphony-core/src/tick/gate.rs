@@ -23,7 +23,7 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
         let agents = snapshot
             .live
             .iter()
-            .filter(|run| run.agent != AgentType::Gates);
+            .filter(|run| run.agent != AgentType::Gates && run.takes_slot());
         let live = agents.filter(|run| fits(run)).count();
         u32::try_from(live).unwrap_or(u32::MAX)
     };

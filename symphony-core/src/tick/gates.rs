@@ -7,7 +7,9 @@ use super::plan::{Plan, StartRun, Waiting, tier};
 use super::predicate::{gates_hold, is_probed, no_base, stands};
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
-use super::snapshot::{GatesState, Hold, HoldScope, ReviewCandidate, ReviewSubject, Snapshot};
+use super::snapshot::{
+    GatesState, Hold, HoldScope, LiveRun, ReviewCandidate, ReviewSubject, Snapshot,
+};
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::id::ProjectId;
@@ -21,12 +23,7 @@ pub fn gates_obstacles(
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    let live = |run: &&super::LiveRun| run.issue.as_ref() == Some(&review.issue);
-    if let Some(live) = snapshot.live.iter().find(live) {
-        reasons.push(Reason::Running {
-            run: live.run.clone(),
-        });
-    }
+    reasons.extend(snapshot.run_on(&review.issue).map(LiveRun::reason));
     reasons.extend(common(&review.project, snapshot, now));
     if !review.fixes_gate {
         reasons.extend(gates_hold(&review.project, snapshot));
@@ -96,13 +93,11 @@ fn probe_obstacles(
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = common(project, snapshot, now);
-    let live = |run: &&super::LiveRun| {
+    let live = |run: &&LiveRun| {
         run.project == *project && run.agent == AgentType::Gates && run.issue.is_none()
     };
     if let Some(live) = snapshot.live.iter().find(live) {
-        reasons.push(Reason::Running {
-            run: live.run.clone(),
-        });
+        reasons.push(live.reason());
     } else if stands(hold, now) || is_probed(hold, snapshot) {
         reasons.push(Reason::RanRecently { until: hold.until });
     }

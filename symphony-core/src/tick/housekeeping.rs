@@ -108,11 +108,5 @@ pub fn is_over(leftover: &Leftover, now: Timestamp) -> bool {
 
 /// Returns the run at work on an issue, as a reason to leave it alone.
 fn running(snapshot: &Snapshot, issue: &IssueId) -> Option<Reason> {
-    snapshot
-        .live
-        .iter()
-        .find(|run| run.issue.as_ref() == Some(issue))
-        .map(|live| Reason::Running {
-            run: live.run.clone(),
-        })
+    snapshot.run_on(issue).map(LiveRun::reason)
 }

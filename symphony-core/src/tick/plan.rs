@@ -22,7 +22,7 @@ use crate::watchdog::{Stuck, Suspicion};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "action")]
 pub enum Action {
-    /// Do the exit handling of a run whose supervisor died.
+    /// Do the exit handling of a run whose supervisor died, or whose exit handling was put off.
     FinishCrashed {
         /// The run.
         run: RunId,
@@ -167,7 +167,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     for run in snapshot
         .live
         .iter()
-        .filter(|run| run.lock != LockState::Held)
+        .filter(|run| run.lock != LockState::Held && !run.waits(now))
     {
         plan.actions.push(Action::FinishCrashed {
             run: run.run.clone(),

@@ -6,7 +6,8 @@ use super::gates::gates_obstacles;
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::snapshot::{
-    Candidate, DueRetry, GatesState, Hold, HoldScope, ProjectView, ReviewCandidate, Snapshot,
+    Candidate, DueRetry, GatesState, Hold, HoldScope, LiveRun, ProjectView, ReviewCandidate,
+    Snapshot,
 };
 use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
@@ -188,15 +189,7 @@ pub(super) fn common(
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    if let Some(live) = snapshot
-        .live
-        .iter()
-        .find(|run| run.issue.as_ref() == Some(issue))
-    {
-        reasons.push(Reason::Running {
-            run: live.run.clone(),
-        });
-    }
+    reasons.extend(snapshot.run_on(issue).map(LiveRun::reason));
     reasons.extend(project_obstacles(project_id, snapshot, now));
     let Some(project) = snapshot.projects.get(project_id) else {
         return reasons;

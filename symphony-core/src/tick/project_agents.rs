@@ -141,9 +141,7 @@ pub fn project_agent_obstacles(
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     if let Some(live) = live_run(id, agent, snapshot) {
-        reasons.push(Reason::Running {
-            run: live.run.clone(),
-        });
+        reasons.push(live.reason());
     }
     reasons.extend(project_obstacles(id, snapshot, now));
     let Some(project) = snapshot.projects.get(id) else {

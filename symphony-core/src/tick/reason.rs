@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::snapshot::HoldScope;
 use crate::agent::AgentType;
+use crate::exit_handling::PutOff;
 use crate::id::{IssueId, PhaseName, RunId};
 use crate::retry::RetryKind;
 
@@ -21,6 +22,14 @@ pub enum Reason {
     Running {
         /// The run.
         run: RunId,
+    },
+    /// The exit handling of its last run could not be done yet.
+    ExitPutOff {
+        /// The run.
+        run: RunId,
+        /// Why, and when it is tried again.
+        #[serde(flatten)]
+        put_off: PutOff,
     },
     /// The project's configuration is broken.
     ProjectBroken {
@@ -145,6 +154,14 @@ impl fmt::Display for Reason {
         match self {
             Self::Paused => f.write_str("dispatch is paused (`symphony resume` starts it again)"),
             Self::Running { run } => write!(f, "run {run} is at work on it"),
+            Self::ExitPutOff { run, put_off } => write!(
+                f,
+                "the work of run {run} is not put away yet (tried {} {}, again at {}): {}",
+                put_off.tries,
+                if put_off.tries == 1 { "time" } else { "times" },
+                put_off.due_at,
+                put_off.problem
+            ),
             Self::ProjectBroken { problem } => {
                 write!(f, "the project's configuration is broken: {problem}")
             }

@@ -83,7 +83,7 @@ pub(super) fn dispatch(
     plan: &mut Plan,
 ) {
     let mut load = Load::default();
-    for run in &snapshot.live {
+    for run in snapshot.live.iter().filter(|run| run.takes_slot()) {
         load.add(&run.project, &run.agent);
     }
     let mut probing: BTreeSet<HoldScope> = BTreeSet::new();

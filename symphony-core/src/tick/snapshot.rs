@@ -6,8 +6,10 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::project_agents::{IntakeCandidate, ProjectAgents};
+use super::reason::Reason;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
+use crate::exit_handling::PutOff;
 use crate::failure::ErrorClass;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
@@ -48,6 +50,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Returns the run that is live on an issue.
+    pub(super) fn run_on(&self, issue: &IssueId) -> Option<&LiveRun> {
+        self.live
+            .iter()
+            .find(|run| run.issue.as_ref() == Some(issue))
+    }
+
     /// Says whether an issue of a project waits to be dispatched: its phase tells for which agent.
     pub fn needs_phases(&self, project: &ProjectId) -> bool {
         self.candidates.iter().any(|c| c.project == *project)
@@ -215,6 +224,34 @@ pub struct LiveRun {
     pub started_at: Timestamp,
     /// What its lock tells.
     pub lock: LockState,
+    /// Its exit handling, when that was put off.
+    pub put_off: Option<PutOff>,
+}
+
+impl LiveRun {
+    /// Says whether its exit handling waits for its time, and nobody is to be at work with it before.
+    pub fn waits(&self, now: Timestamp) -> bool {
+        let put_off = self.put_off.as_ref();
+        self.lock != LockState::Held && put_off.is_some_and(|put_off| !put_off.is_due(now))
+    }
+
+    /// Says whether it takes a slot: its agent is gone when its exit handling was put off.
+    pub fn takes_slot(&self) -> bool {
+        self.put_off.is_none()
+    }
+
+    /// Returns the run as a reason to leave its issue alone.
+    pub(super) fn reason(&self) -> Reason {
+        match &self.put_off {
+            Some(put_off) => Reason::ExitPutOff {
+                run: self.run.clone(),
+                put_off: put_off.clone(),
+            },
+            None => Reason::Running {
+                run: self.run.clone(),
+            },
+        }
+    }
 }
 
 /// A retry that is not over.

@@ -23,7 +23,12 @@ pub(super) fn check(
     for run in store.live_runs()? {
         let is_held = holder(store, &run.id)? == LockState::Held;
         // a run that ended between the two looks is over
+        let exit = store.exit_handling(&run.id)?;
+        let waits = exit
+            .and_then(|exit| exit.put_off)
+            .is_some_and(|put_off| !put_off.is_due(now));
         if !is_held
+            && !waits
             && after(run.started_at, START_GRACE_MS) < now
             && store.run_status(&run.id)?.is_live()
         {

@@ -1,6 +1,6 @@
 //! One round of a plan: observe, decide, commit, act.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
@@ -35,6 +35,8 @@ pub struct PlanRound {
     pub step: PlanStep,
     /// The plan's runs that are alive.
     pub live: BTreeMap<RunId, PlanPhaseId>,
+    /// Those of them whose exit handling waits for its time, with nobody at work.
+    pub put_off: BTreeSet<RunId>,
     /// The runs that were started.
     pub started: Vec<Run>,
     /// Whether something that was to be started was not: the next round is due at once, or soon.
@@ -69,7 +71,7 @@ pub(super) fn plan_round(
 ) -> Result<PlanRound, RunnerError> {
     let now = hands.now();
     let (world, problems) = observe(installation, store, hands, now)?;
-    let live = live_runs(store, &world.snapshot, id)?;
+    let live = live_runs(store, &world.snapshot, id, now)?;
     let (record, (step, phases)) =
         store.change_plan(&Context::system(now), id, |record, dag| {
             // as the step will see them: a retry that is due is ready
@@ -100,6 +102,7 @@ pub(super) fn plan_round(
     let mut round = PlanRound {
         record,
         step,
+        put_off: put_off(&world.snapshot, &live, now),
         live,
         started: Vec::new(),
         starts_left: StartsLeft::None,
@@ -133,11 +136,12 @@ fn told(event: &PlanEvent) -> Option<String> {
     }
 }
 
-/// The plan's runs whose lock somebody holds.
+/// The plan's runs that somebody is at work with, or whose exit handling waits for its time.
 fn live_runs(
     store: &Store,
     snapshot: &Snapshot,
     plan: &PlanId,
+    now: Timestamp,
 ) -> Result<BTreeMap<RunId, PlanPhaseId>, RunnerError> {
     let filter = RunFilter {
         plan: Some(plan.clone()),
@@ -147,7 +151,7 @@ fn live_runs(
     let is_held = |run: &Run| {
         let seen = snapshot.live.iter().find(|live| live.run == run.id);
         // claimed since the locks were looked at: its claimer holds it
-        seen.is_none_or(|live| live.lock == LockState::Held)
+        seen.is_none_or(|live| live.lock == LockState::Held || live.waits(now))
     };
     let runs = store.runs(&filter)?.into_iter().filter(is_held);
     Ok(runs
@@ -156,6 +160,19 @@ fn live_runs(
             _ => None,
         })
         .collect())
+}
+
+/// Those of a plan's runs whose exit handling waits for its time.
+fn put_off(
+    snapshot: &Snapshot,
+    own: &BTreeMap<RunId, PlanPhaseId>,
+    now: Timestamp,
+) -> BTreeSet<RunId> {
+    let waiting = snapshot.live.iter().filter(|live| live.waits(now));
+    waiting
+        .map(|live| live.run.clone())
+        .filter(|run| own.contains_key(run))
+        .collect()
 }
 
 /// How a ready phase would be started.

@@ -38,6 +38,7 @@ impl PlanWatch {
             locks: round
                 .live
                 .keys()
+                .filter(|run| !round.put_off.contains(run))
                 .map(|run| RunPaths::new(&project.root, run).lock())
                 .collect(),
             wake_at: round.step.wake_at,
@@ -83,5 +84,5 @@ fn waits_for_others(round: &PlanRound) -> bool {
         )
     });
     let finishes = |action: &PlanAction| matches!(action, PlanAction::FinishRun { .. });
-    is_held_up || round.step.actions.iter().any(finishes)
+    is_held_up || !round.put_off.is_empty() || round.step.actions.iter().any(finishes)
 }

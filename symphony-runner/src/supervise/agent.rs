@@ -4,6 +4,7 @@ use std::fs::File;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
@@ -32,8 +33,8 @@ const PULSE: Duration = Duration::from_millis(500);
 /// Pulses between two records of progress: one write a second is cheap, more tells nobody more.
 const PULSES_A_RECORD: u32 = 2;
 
-/// What is known when the agent is gone.
-#[derive(Debug, Clone)]
+/// What is known when the agent is gone. It is recorded, so that whoever does the exit handling knows it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct AgentOutcome {
     pub(crate) status: RunStatus,
     pub(crate) error: Option<RunError>,

@@ -1,8 +1,6 @@
 //! Exit handling (spec: lifecycle, "Exit handling"): once per run, whoever does it; a crash in the middle is repeated
 //! without harm.
 
-use std::time::Instant;
-
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
@@ -11,13 +9,15 @@ use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{FinishedRun, GatesAtEnd, NewHold, RunFinish, StoreError};
+use symphony_store::{FinishedRun, GatesAtEnd, NewHold, RunFinish};
 use symphony_workspace::Failpoint;
 
+use super::Job;
 use super::agent::AgentOutcome;
+use super::exit::PendingExit;
 use super::settle::{Settled, settle_work};
+use super::space::when_there_is_space;
 use super::spending::cap_at_end;
-use super::{DISK_LOOK, DISK_WAIT_MAX, Job};
 use crate::error::RunnerError;
 use crate::gates::{GatesEnded, start_gates};
 use crate::leftovers::left_files;
@@ -32,11 +32,20 @@ pub(crate) async fn finish(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
-    mut outcome: AgentOutcome,
+    pending: PendingExit,
 ) -> Result<(), RunnerError> {
     job.steps.enter(Step::Settle);
-    let settled = match settle_work(job, store, supervision, &mut outcome).await {
+    pending.record(job, store).await?;
+    Failpoint::FinishBegun.reach();
+    let mut outcome = pending.outcome.clone();
+    let settled = match pending.require_hope() {
+        Ok(()) => settle_work(job, store, supervision, &mut outcome).await,
+        Err(error) => Err(error),
+    };
+    let settled = match settled {
         Ok(settled) => settled,
+        // the run stays as it is, and the next tick after that time goes on from here
+        Err(error) if pending.put_off(job, store, &error).await? => return Ok(()),
         // the work lies in the worktree as the agent left it; the run ends all the same, with the reason
         Err(error) => {
             tracing::error!(%error, "exit handling could not settle the work");
@@ -184,23 +193,10 @@ async fn record_end(
     finish: RunFinish,
 ) -> Result<FinishedRun, RunnerError> {
     job.steps.enter(Step::Record);
-    let begun = Instant::now();
-    loop {
-        let (context, finish) = (Job::as_system(), finish.clone());
-        let ended = store
-            .call(move |store| store.finish_run(&context, &finish))
-            .await?;
-        match ended {
-            Err(error @ StoreError::DiskFull(_)) if begun.elapsed() < DISK_WAIT_MAX => {
-                if begun.elapsed() < DISK_LOOK {
-                    job.steps.enter_for(Step::FullDisk, DISK_WAIT_MAX);
-                }
-                tracing::warn!(%error, "the end of the run is recorded when there is space");
-                tokio::time::sleep(DISK_LOOK).await;
-            }
-            ended => return Ok(ended?),
-        }
-    }
+    when_there_is_space(job, store, "the end of the run is recorded", move |store| {
+        store.finish_run(&Job::as_system(), &finish)
+    })
+    .await
 }
 
 /// Shows in the state file of a plan what the end of its phase's run came to: nobody else may be at work with it.

@@ -7,6 +7,7 @@
 mod agent;
 mod command;
 mod ear;
+mod exit;
 mod finish;
 mod launch;
 mod phase_settings;
@@ -14,13 +15,14 @@ mod prepare;
 mod prompts;
 mod set_up;
 mod settle;
+mod space;
 mod spending;
 mod temporary;
 mod watch;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
@@ -35,7 +37,9 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Actor, Context, Project, RunKey, Store, StoreError};
 use symphony_workspace::Failpoint;
 
+use self::exit::PendingExit;
 use self::phase_settings::phase_settings;
+use self::space::{DISK_LOOK, DISK_WAIT_MAX};
 use crate::environment::agent_environment;
 use crate::error::RunnerError;
 use crate::gates::{GatesEnded, clear_dead_gates, run_gates_job};
@@ -60,12 +64,6 @@ pub(crate) use prompts::{
 };
 pub(crate) use set_up::SetUp;
 pub(crate) use settle::return_to_recorded_head;
-
-/// How long a full disk is waited for: what a run came to is known to its supervisor only, and nobody can start another one
-/// meanwhile.
-const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
-/// Time between two tries.
-const DISK_LOOK: Duration = Duration::from_secs(1);
 
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +138,10 @@ async fn carry_out(
         return finish::finish_gates(job, store, ended).await;
     }
     let outcome = match mode {
-        SuperviseMode::Finish => dead(job, store).await?,
+        SuperviseMode::Finish => {
+            let pending = PendingExit::of_dead_supervisor(job, store).await?;
+            return finish::finish(job, store, supervision, pending).await;
+        }
         SuperviseMode::Run => match prepare_run(job, store, supervision).await {
             Ok(prepared) => match agent::run_agent(job, store, supervision, &prepared).await {
                 // its processes are ended, and nobody has failed
@@ -150,7 +151,7 @@ async fn carry_out(
             Err(error) => AgentOutcome::not_started(&error),
         },
     };
-    finish::finish(job, store, supervision, outcome).await
+    finish::finish(job, store, supervision, PendingExit::new(outcome)).await
 }
 
 async fn prepare_run(

@@ -107,11 +107,15 @@ fn finish_crashed(
     world: &World,
     id: &RunId,
 ) -> Result<String, RunnerError> {
+    let begun = store.exit_handling(id)?;
     let ended = finish_dead(store, hands, world, id)?;
-    Ok(format!(
-        "run {id} crashed: ended {} that it left, started its exit handling",
-        counted(ended as u64, "process")
-    ))
+    Ok(match begun {
+        Some(_) => format!("run {id}: its exit handling goes on"),
+        None => format!(
+            "run {id} crashed: ended {} that it left, started its exit handling",
+            counted(ended as u64, "process")
+        ),
+    })
 }
 
 /// Ends what a dead supervisor left, and starts another one for the exit handling; returns how many processes were left.

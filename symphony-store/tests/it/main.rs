@@ -7,6 +7,8 @@ mod claims;
 #[cfg(test)]
 mod ends;
 #[cfg(test)]
+mod exit_handling;
+#[cfg(test)]
 mod finish;
 #[cfg(test)]
 mod gates;

@@ -24,10 +24,6 @@ const PAUSE_MAX: Duration = Duration::from_millis(120);
 
 /// How long a git is looked for.
 const GIT_WAIT_MAX: Duration = Duration::from_millis(500);
-/// Whose git is not killed: a run whose exit handling fails at a git call ends as `worktree_failed`, and its pull request stays
-/// in review. Once exit handling goes on after that, this list is empty.
-const SPARED_GITS_OF: &[&str] = &[" supervise "];
-
 fn play() -> Value {
     let note = bash("echo $SYMPHONY_RUN_ID >> work-$(basename \"$PWD\").txt; sleep 0.3");
     let commit = git_commit("-A", "work");
@@ -164,11 +160,8 @@ impl Field {
     fn kill_git(&self) -> bool {
         let begun = Instant::now();
         while begun.elapsed() < GIT_WAIT_MAX {
-            let gits = self.project.git_processes().into_iter();
-            let mut gits = gits
-                .filter(|(_, parent)| !SPARED_GITS_OF.iter().any(|words| parent.contains(words)));
-            if let Some((pid, _)) = gits.next() {
-                kill(pid);
+            if let Some(pid) = self.project.git_processes().first() {
+                kill(*pid);
                 return true;
             }
         }

@@ -68,9 +68,9 @@ pub(super) fn all_at_home(home: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Returns Symphony's own git processes in a repository, each with the command line of its parent.
+/// Returns Symphony's own git processes in a repository.
 #[cfg(feature = "harness")]
-pub(super) fn git_of_symphony(git_dir: &Path) -> Vec<(i32, String)> {
+pub(super) fn git_of_symphony(git_dir: &Path) -> Vec<i32> {
     let git_dir = git_dir.to_str().expect("test folders have plain names");
     let wanted = format!("GIT_COMMON_DIR={git_dir}\0");
     let is_ours = |pid: &i32| {
@@ -82,23 +82,7 @@ pub(super) fn git_of_symphony(git_dir: &Path) -> Vec<(i32, String)> {
                 .windows(wanted.len())
                 .any(|part| part == wanted.as_bytes())
     };
-    processes()
-        .into_iter()
-        .filter(is_ours)
-        .filter_map(|pid| Some((pid, command_line(parent_of(pid)?))))
-        .collect()
-}
-
-/// Returns the parent of a process: the second field after the name, which may hold anything.
-#[cfg(feature = "harness")]
-fn parent_of(pid: i32) -> Option<i32> {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    stat.rsplit_once(')')?
-        .1
-        .split_whitespace()
-        .nth(1)?
-        .parse()
-        .ok()
+    processes().into_iter().filter(is_ours).collect()
 }
 
 /// Kills whatever still runs with a home folder: all that a test's project has started, and nothing else.

@@ -345,9 +345,9 @@ impl Project {
         all_at_home(&self.home)
     }
 
-    /// Returns Symphony's git processes in this project, each with the command line of its parent.
+    /// Returns Symphony's git processes in this project.
     #[cfg(feature = "harness")]
-    pub(crate) fn git_processes(&self) -> Vec<(i32, String)> {
+    pub(crate) fn git_processes(&self) -> Vec<i32> {
         git_of_symphony(&self.root.join(".git"))
     }
 

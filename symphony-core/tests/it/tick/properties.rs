@@ -7,6 +7,7 @@ use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use symphony_core::agent::AgentType;
+use symphony_core::exit_handling::PutOff;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::{BreakerTarget, Priority, Size};
 use symphony_core::project::WizardState;
@@ -206,19 +207,30 @@ fn holds() -> impl Strategy<Value = Hold> {
 }
 
 fn lives() -> impl Strategy<Value = Vec<LiveRun>> {
-    let one = (option::of(1_u64..70), projects(), agents(), any::<bool>());
+    let one = (
+        option::of(1_u64..70),
+        projects(),
+        agents(),
+        any::<bool>(),
+        option::weighted(0.2, (1_u32..20, -1_000_i64..1_000)),
+    );
     vec(one, 0..6).prop_map(|runs| {
         let mut seen = BTreeSet::new();
         runs.into_iter()
             .filter(|(on, ..)| on.is_none_or(|number| seen.insert(number)))
             .enumerate()
-            .map(|(i, (on, project, agent, free))| LiveRun {
+            .map(|(i, (on, project, agent, free, put_off))| LiveRun {
                 project,
                 lock: if free {
                     LockState::Free
                 } else {
                     LockState::Held
                 },
+                put_off: put_off.map(|(tries, seconds)| PutOff {
+                    tries,
+                    due_at: at(NOW + seconds),
+                    problem: "git was killed".into(),
+                }),
                 ..live(&format!("r{i}"), on, agent)
             })
             .collect()
@@ -365,22 +377,22 @@ proptest! {
         // agents and gates have slots of their own
         let is_agent = |agent: &AgentType| *agent != AgentType::Gates;
         prop_assert!(within(
-            snapshot.live.iter().filter(|run| is_agent(&run.agent)).map(|_| ()),
+            snapshot.live.iter().filter(|run| run.takes_slot() && is_agent(&run.agent)).map(|_| ()),
             starts(&plan).filter(|start| is_agent(&start.agent)).map(|_| ()),
             |()| Some(snapshot.slots.total),
         ));
         prop_assert!(within(
-            snapshot.live.iter().filter(|run| !is_agent(&run.agent)).map(|_| ()),
+            snapshot.live.iter().filter(|run| run.takes_slot() && !is_agent(&run.agent)).map(|_| ()),
             starts(&plan).filter(|start| !is_agent(&start.agent)).map(|_| ()),
             |()| Some(snapshot.slots.gates),
         ));
         prop_assert!(within(
-            snapshot.live.iter().filter(|run| is_agent(&run.agent)).map(|run| run.project.clone()),
+            snapshot.live.iter().filter(|run| run.takes_slot() && is_agent(&run.agent)).map(|run| run.project.clone()),
             starts(&plan).filter(|start| is_agent(&start.agent)).map(|start| start.project.clone()),
             |project| snapshot.projects[project].max_concurrency,
         ));
         prop_assert!(within(
-            snapshot.live.iter().map(|run| run.agent.clone()),
+            snapshot.live.iter().filter(|run| run.takes_slot()).map(|run| run.agent.clone()),
             starts(&plan).map(|start| start.agent.clone()),
             |agent| snapshot.slots.by_agent.get(agent).copied(),
         ));
@@ -443,7 +455,8 @@ proptest! {
         }
         for run in snapshot.live.iter().filter(|run| run.lock == LockState::Free) {
             let finished = |action: &Action| matches!(action, Action::FinishCrashed { run: id, .. } if *id == run.run);
-            prop_assert_eq!(plan.actions.iter().filter(|action| finished(action)).count(), 1);
+            let expected = usize::from(!run.waits(at(NOW)));
+            prop_assert_eq!(plan.actions.iter().filter(|action| finished(action)).count(), expected);
         }
     }
 
@@ -488,7 +501,7 @@ proptest! {
     fn a_free_slot_is_never_left_to_somebody_who_could_use_it(snapshot in snapshots()) {
         let plan = plan_tick(&snapshot, at(NOW));
         let total = usize::try_from(snapshot.slots.total).unwrap();
-        let live = snapshot.live.iter().filter(|run| run.agent != AgentType::Gates).count();
+        let live = snapshot.live.iter().filter(|run| run.takes_slot() && run.agent != AgentType::Gates).count();
         let used = live + starts(&plan).filter(|start| start.agent != AgentType::Gates).count();
         let idle = |reason: &Reason| matches!(
             reason,

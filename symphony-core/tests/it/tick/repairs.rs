@@ -1,10 +1,11 @@
 //! What a tick puts right: dead supervisors, spent attempts, worktrees nobody needs.
 
 use symphony_core::agent::AgentType;
+use symphony_core::exit_handling::PutOff;
 use symphony_core::issue::BreakerTarget;
 use symphony_core::tick::{
     AcceptedPhase, Action, CleanUp, LEFTOVER_GRACE_MS, Leftover, LeftoverOwner, LiveRun, LockState,
-    SplitIssue, SubtasksOutcome, plan_tick,
+    Reason, SplitIssue, SubtasksOutcome, plan_tick,
 };
 
 use symphony_core::watchdog::{Moment, Step, Stuck, Suspicion, Watch};
@@ -77,6 +78,52 @@ fn a_supervisor_past_its_limit_is_suspected_and_then_ended_unless_its_lock_is_fr
         let expected: Vec<&str> = expected.into_iter().collect();
         assert_eq!(plan(&snapshot), expected, "{lock} {seen:?}");
     }
+}
+
+#[test]
+fn exit_handling_that_was_put_off_waits_for_its_time_and_holds_no_slot() {
+    let put_off = |due| PutOff {
+        tries: 2,
+        due_at: at(due),
+        problem: "git was killed".into(),
+    };
+    let mut snapshot = snapshot();
+    snapshot.slots.total = 1;
+    snapshot.candidates = vec![candidate(1), candidate(3)];
+    let mut run = LiveRun {
+        lock: LockState::Free,
+        put_off: Some(put_off(NOW + 1)),
+        ..live("r1", Some(1), AgentType::Worker)
+    };
+    for (due, finished) in [(NOW + 1, false), (NOW, true), (NOW + 100_000, true)] {
+        run.put_off = Some(put_off(due));
+        snapshot.live = vec![run.clone()];
+        let plan = plan_tick(&snapshot, at(NOW));
+        let finish = Action::FinishCrashed {
+            run: run_id("r1"),
+            issue: Some(issue(1)),
+        };
+        assert_eq!(plan.actions.contains(&finish), finished, "{due}");
+        assert!(
+            matches!(plan.actions.last(), Some(Action::StartRun(start)) if start.target.issue() == Some(&issue(3))),
+            "{:?}",
+            plan.actions
+        );
+        let decision = plan.decisions.iter().find(|d| d.issue == issue(1)).unwrap();
+        assert!(
+            matches!(&decision.reasons[..], [Reason::ExitPutOff { put_off, .. }] if put_off.tries == 2),
+            "{decision:?}"
+        );
+    }
+    // somebody is at work with it
+    run.put_off = Some(put_off(NOW));
+    run.lock = LockState::Held;
+    snapshot.live = vec![run];
+    let plan = plan_tick(&snapshot, at(NOW));
+    assert!(
+        matches!(plan.actions[..], [Action::StartRun(_)]),
+        "{plan:?}"
+    );
 }
 
 #[test]

@@ -142,6 +142,7 @@ pub(crate) fn live(name: &str, on: Option<u64>, agent: AgentType) -> LiveRun {
         provider: "claude-cli".into(),
         started_at: at(1),
         lock: LockState::Held,
+        put_off: None,
     }
 }
 

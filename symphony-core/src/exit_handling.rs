@@ -1,0 +1,131 @@
+//! Exit handling that could not be done: when it is tried again, and when it is given up (spec: lifecycle, "Exit handling").
+//!
+//! The agent is gone and what it came to is recorded; a git that died, a lock or a full machine say nothing about its work. So the
+//! run stays as it is, uses no attempt and holds no slot, and any later tick goes on with it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::Timestamp;
+use crate::retry::after;
+
+/// First wait before exit handling is tried again, in milliseconds.
+pub const EXIT_WAIT_FIRST_MS: u64 = 5_000;
+/// Longest wait, in milliseconds.
+pub const EXIT_WAIT_MAX_MS: u64 = 600_000;
+/// Tries where git refused: what an agent left may be the reason, and then the next try ends alike.
+pub const GIT_TRIES_MAX: u32 = 4;
+/// Tries where the machine was the reason: more than an hour, with all waits.
+pub const MACHINE_TRIES_MAX: u32 = 12;
+
+/// What kept exit handling from its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExitFault {
+    /// What is in the worktree: the next try would find the same.
+    Work,
+    /// Git refused.
+    Git,
+    /// Git was killed or too slow, a lock is taken, a file cannot be read or written.
+    Machine,
+}
+
+/// What happens after a try that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AfterFault {
+    /// It is tried again, after so many milliseconds.
+    Again(u64),
+    /// The run ends with the reason; its work lies in the worktree as the agent left it.
+    GiveUp,
+}
+
+/// Decides what happens after `tries` tries, the failed one included; no wait is longer than `wait_max_ms`.
+pub fn after_fault(fault: ExitFault, tries: u32, wait_max_ms: u64) -> AfterFault {
+    let tries_max = match fault {
+        ExitFault::Work => 0,
+        ExitFault::Git => GIT_TRIES_MAX,
+        ExitFault::Machine => MACHINE_TRIES_MAX,
+    };
+    if tries >= tries_max {
+        return AfterFault::GiveUp;
+    }
+    let doublings = tries.saturating_sub(1).min(20);
+    let wait = (EXIT_WAIT_FIRST_MS << doublings).min(EXIT_WAIT_MAX_MS);
+    AfterFault::Again(wait.min(wait_max_ms))
+}
+
+/// Exit handling that was put off.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PutOff {
+    /// How often it was tried.
+    pub tries: u32,
+    /// Not before.
+    pub due_at: Timestamp,
+    /// What kept it from its end, the last time.
+    pub problem: String,
+}
+
+impl PutOff {
+    /// Says whether it is to be tried again; a time behind the longest wait was set before the clock was set back.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        self.due_at <= now || self.due_at > after(now, EXIT_WAIT_MAX_MS)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_grow_and_end() {
+        use AfterFault::{Again, GiveUp};
+        let max = u64::MAX;
+        for (fault, tries, wait_max_ms, expected) in [
+            (ExitFault::Work, 1, max, GiveUp),
+            (ExitFault::Git, 1, max, Again(5_000)),
+            (ExitFault::Git, 3, max, Again(20_000)),
+            (ExitFault::Git, 4, max, GiveUp),
+            (ExitFault::Machine, 1, max, Again(5_000)),
+            (ExitFault::Machine, 7, max, Again(320_000)),
+            (ExitFault::Machine, 8, max, Again(600_000)),
+            (ExitFault::Machine, 11, max, Again(600_000)),
+            (ExitFault::Machine, 11, 1_000, Again(1_000)),
+            (ExitFault::Machine, 12, max, GiveUp),
+            (ExitFault::Machine, u32::MAX, max, GiveUp),
+        ] {
+            let decided = after_fault(fault, tries, wait_max_ms);
+            assert_eq!(decided, expected, "{fault:?} {tries} {wait_max_ms}");
+        }
+    }
+
+    #[test]
+    fn a_lock_that_a_person_may_hold_is_waited_out() {
+        // ten minutes: see `git_lock`
+        let waited: u64 = (1..MACHINE_TRIES_MAX)
+            .map(
+                |tries| match after_fault(ExitFault::Machine, tries, u64::MAX) {
+                    AfterFault::Again(wait) => wait,
+                    AfterFault::GiveUp => 0,
+                },
+            )
+            .sum();
+        assert!(waited > 3_600_000 / 2, "{waited}");
+    }
+
+    #[test]
+    fn a_time_before_the_clock_was_set_back_is_due() {
+        let at = |second| Timestamp::from_second(second).unwrap();
+        for (due, is_due) in [
+            (99, true),
+            (100, true),
+            (101, false),
+            (700, false),
+            (701, true),
+        ] {
+            let put_off = PutOff {
+                tries: 1,
+                due_at: at(due),
+                problem: String::new(),
+            };
+            assert_eq!(put_off.is_due(at(100)), is_due, "{due}");
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Waiting for space on a full disk: what a run came to is known to its supervisor only.
+
+use std::time::{Duration, Instant};
+
+use symphony_core::watchdog::Step;
+use symphony_mcp::StoreThread;
+use symphony_store::{Store, StoreError};
+
+use super::Job;
+use crate::error::RunnerError;
+
+/// How long a full disk is waited for: nobody can start another run on the issue meanwhile.
+pub(super) const DISK_WAIT_MAX: Duration = Duration::from_hours(1);
+/// Time between two tries.
+pub(super) const DISK_LOOK: Duration = Duration::from_secs(1);
+
+/// Writes to the database, as soon as the disk takes it; `what` completes "… when there is space" in the log.
+///
+/// # Errors
+/// When it cannot be written for another reason, or there is no space within an hour.
+pub(super) async fn when_there_is_space<T: Send + 'static>(
+    job: &Job<'_>,
+    store: &StoreThread,
+    what: &'static str,
+    write: impl Fn(&mut Store) -> Result<T, StoreError> + Clone + Send + 'static,
+) -> Result<T, RunnerError> {
+    let begun = Instant::now();
+    loop {
+        let write = write.clone();
+        match store.call(move |store| write(store)).await? {
+            Err(error @ StoreError::DiskFull(_)) if begun.elapsed() < DISK_WAIT_MAX => {
+                if begun.elapsed() < DISK_LOOK {
+                    job.steps.enter_for(Step::FullDisk, DISK_WAIT_MAX);
+                }
+                tracing::warn!(%error, "{what} when there is space");
+                tokio::time::sleep(DISK_LOOK).await;
+            }
+            written => return Ok(written?),
+        }
+    }
+}
