@@ -156,9 +156,8 @@ impl fmt::Display for Reason {
             Self::Running { run } => write!(f, "run {run} is at work on it"),
             Self::ExitPutOff { run, put_off } => write!(
                 f,
-                "the work of run {run} is not put away yet (tried {} {}, again at {}): {}",
-                put_off.tries,
-                if put_off.tries == 1 { "time" } else { "times" },
+                "the work of run {run} is not put away yet (tried {}, again at {}): {}",
+                counted(put_off.tries.into(), "time"),
                 put_off.due_at,
                 put_off.problem
             ),
