@@ -403,3 +403,38 @@ fn wherever_git_dies_the_plan_completes() {
     });
     survive(plan::project, plan::live, &rows);
 }
+
+/// The agent opened its pull request and is gone: that git dies then is not its failure, and a person is told.
+#[test]
+fn a_git_that_dies_in_exit_handling_uses_no_attempt() {
+    let rows = rows(issue::project, issue::live, |_| {
+        vec![GitDeath::BeforeEffect]
+    });
+    let back = "git update-ref -m symphony: back to the recorded head";
+    let of_exit = |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains(back);
+    let (call, death) = rows.iter().find(of_exit).unwrap();
+    let mut project = issue::project();
+    project.configure_more(&json!({ "max_retry_backoff_ms": 60_000 }));
+    let faults = Faults::arm(&mut project, Some((call, *death)));
+    project.ok(&["tick", "--wait"]);
+    assert!(faults.has_died());
+    let why = project.symphony(&["explain", "SYM-1"]).stdout;
+    assert!(
+        why.contains("is not put away yet (tried 1 time, again at"),
+        "{why}"
+    );
+    assert!(why.contains("ended by a signal"), "{why}");
+    let shown = project.symphony(&["status"]).stdout;
+    assert!(shown.contains("its work is not put away yet"), "{shown}");
+    project.assert_sound();
+    until("the exit handling that was put off", || {
+        project.ok(&["tick", "--wait"]);
+        let live = project.json(&["runs", "list", "--live"]);
+        (live["items"] == json!([])).then_some(())
+    });
+    let runs = project.json(&["runs", "list", "--issue", "SYM-1"]);
+    let runs = runs["items"].as_array().unwrap();
+    let worker = runs.iter().find(|run| run["profile"] == "worker").unwrap();
+    assert_eq!(worker["status"], "succeeded", "{worker:#}");
+    assert_eq!(project.issue("SYM-1")["consecutive_failures"], 0);
+}

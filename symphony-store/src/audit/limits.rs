@@ -27,7 +27,9 @@ fn check_live(
     found: &mut Vec<Violation>,
 ) -> Result<(), StoreError> {
     let mut statement = conn.prepare_cached(
-        "SELECT id, project, issue, agent, attempt FROM run WHERE status IN ('starting', 'running')",
+        "SELECT id, project, issue, agent, attempt, EXISTS (
+             SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL) AS is_put_off
+         FROM run WHERE status IN ('starting', 'running')",
     )?;
     let mut rows = statement.query([])?;
     let (mut total, mut gates) = (0_u32, 0_u32);
@@ -43,6 +45,9 @@ fn check_live(
             let limit = view.max_retries;
             let detail = format!("it is attempt {attempt}, the limit is {limit}");
             found.push(Violation::new(Invariant::I7, run, detail));
+        }
+        if row.get("is_put_off")? {
+            continue;
         }
         let agent = parsed("agent type", row.get("agent")?)?;
         if agent == AgentType::Gates {

@@ -366,7 +366,11 @@ impl Course {
         self.check_project_agents(&live);
         for run in live {
             let broken = self.stage(&run.project).broken;
-            if !broken && !self.machine.locks.contains(&run.id) {
+            let exit = self.store.exit_handling(&run.id).unwrap();
+            let waits = exit
+                .and_then(|exit| exit.put_off)
+                .is_some_and(|put_off| !put_off.is_due(self.machine.now()));
+            if !broken && !waits && !self.machine.locks.contains(&run.id) {
                 self.machine
                     .fail(format_args!("I2: nobody has the lock of {}", run.id));
             }

@@ -1,11 +1,14 @@
 //! What supervisors do, on the real store: each step of their runs, and the exit handling.
 
+use symphony_core::agent::AgentType;
+use symphony_core::exit_handling::{AfterFault, ExitFault, PutOff, after_fault};
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::id::RunId;
 use symphony_core::issue::{Issue, IssueEvent, Priority};
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
+use symphony_core::retry::after;
 use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_runner::supervise::SuperviseMode;
@@ -95,7 +98,7 @@ impl Course {
         }
         match step {
             Step::Start => self.start(run),
-            Step::End(status, class) => self.end(run, *status, *class),
+            Step::End(status, class) => self.exit(run, mode, (*status, *class)),
             Step::EndAndCall => {
                 self.end(run, RunStatus::Succeeded, None)?;
                 self.call_late(run)
@@ -266,6 +269,45 @@ impl Course {
     }
 
     /// Exit handling.
+    /// The exit handling of a run whose agent came to this; now and then git dies in it, and it is put off.
+    fn exit(
+        &mut self,
+        run: &Run,
+        mode: SuperviseMode,
+        came_to: (RunStatus, Option<ErrorClass>),
+    ) -> Result<(), StoreError> {
+        let recorded = self.store.exit_handling(&run.id)?;
+        let tries = recorded.as_ref().map_or(0, |exit| exit.tries) + 1;
+        let (status, class) = match recorded {
+            Some(exit) => serde_json::from_value(exit.outcome).unwrap(),
+            None => came_to,
+        };
+        assert!(mode == SuperviseMode::Finish || tries == 1, "{}", run.id);
+        let git_dies = self.trouble == Trouble::Wild
+            && run.agent != AgentType::Gates
+            && self.machine.random.chance(1, 12);
+        let after_fault = after_fault(ExitFault::Machine, tries, u64::MAX);
+        let AfterFault::Again(wait) = after_fault else {
+            return self.end(run, RunStatus::Failed, Some(ErrorClass::WorktreeFailed));
+        };
+        if !git_dies {
+            return self.end(run, status, class);
+        }
+        let context = Context::system(self.machine.now());
+        let outcome = serde_json::to_value((status, class)).unwrap();
+        self.store.begin_exit(&context, &run.id, &outcome)?;
+        let put_off = PutOff {
+            tries,
+            due_at: after(context.now, wait),
+            problem: "git was killed".to_owned(),
+        };
+        self.store.put_exit_off(&context, &run.id, &put_off)?;
+        self.machine.count("exit handling put off");
+        self.machine.supervisors.remove(&run.id);
+        self.machine.locks.remove(&run.id);
+        Ok(())
+    }
+
     pub(super) fn end(
         &mut self,
         run: &Run,
