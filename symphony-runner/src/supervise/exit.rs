@@ -69,7 +69,7 @@ impl PendingExit {
         }
         Err(RunnerError::refused(format!(
             "its exit handling did not come to an end in {}",
-            counted(MACHINE_TRIES_MAX.into(), "try")
+            counted(MACHINE_TRIES_MAX.into(), "attempt")
         )))
     }
 
