@@ -440,7 +440,7 @@ impl Course {
             },
             class,
             reason: "simulated".into(),
-            until: told.then(|| symphony_core::retry::after(now, 40 * 60_000)),
+            until: told.then(|| after(now, 40 * 60_000)),
             first_ms: HOLD_MS,
         })
     }
