@@ -97,7 +97,7 @@ impl Faults {
     }
 }
 
-/// Waits until nobody is at work and no retry has to wait.
+/// Waits until nobody is at work and nothing has to wait for its time.
 fn settle(project: &Project) {
     until("the end of what is at work", || {
         let live = project.json(&["runs", "list", "--live"]);
@@ -108,7 +108,10 @@ fn settle(project: &Project) {
     });
     until("the retry's time", || {
         let now = project.json(&["tick", "--dry-run"]);
-        let waits = now["decisions"].to_string().contains("\"backing_off\"");
+        let reasons = now["decisions"].to_string();
+        let waits = ["backing_off", "gates_delayed", "exit_put_off"]
+            .iter()
+            .any(|reason| reasons.contains(&format!("\"{reason}\"")));
         (!waits).then_some(())
     });
 }
