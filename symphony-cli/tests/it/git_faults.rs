@@ -109,7 +109,7 @@ fn settle(project: &Project) {
     until("the retry's time", || {
         let now = project.json(&["tick", "--dry-run"]);
         let reasons = now["decisions"].to_string();
-        let waits = ["backing_off", "gates_delayed", "exit_put_off"]
+        let waits = ["backing_off", "gates_delayed"]
             .iter()
             .any(|reason| reasons.contains(&format!("\"{reason}\"")));
         (!waits).then_some(())
