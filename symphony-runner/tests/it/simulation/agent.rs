@@ -171,7 +171,8 @@ fn wild_phase(random: &mut Random) -> Vec<Step> {
         53..59 => vec![says(Claim::OfAnother), succeeded()],
         59..63 => vec![delivered.clone(), delivered, succeeded()],
         63..69 => vec![delivered, Killed],
-        69..75 => vec![says(Claim::Unsettled)],
+        // a claim that is refused leaves its agent at work
+        69..75 => vec![says(Claim::Unsettled), succeeded()],
         75..80 => vec![succeeded()],
         80..85 => vec![Comment, fail],
         85..89 => vec![delivered, fail],
