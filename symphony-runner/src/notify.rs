@@ -10,17 +10,14 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Context, Notification, Store};
 
 use crate::error::RunnerError;
+use crate::helper::Helper;
 use crate::hook::Hook;
 use crate::inbox::inbox;
 use crate::installation::Installation;
 use crate::output::last_chars;
-use crate::process::{
-    DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
-};
+use crate::process::{DetachedSupervisor, Supervision};
 use crate::tick::World;
 
-/// The hidden command that delivers.
-pub const DELIVER_COMMAND: &str = "deliver";
 /// Time that a command has for one item.
 const LIMIT_MS: u64 = 30_000;
 /// Characters of its last line that are kept when it fails.
@@ -66,27 +63,7 @@ pub(crate) fn notify(
     if !store.has_queued_notifications()? {
         return Ok(None);
     }
-    let lock = match RunLock::acquire(lock_path(installation)) {
-        Ok(lock) => lock,
-        // the one at work takes the new ones too
-        Err(ProcessError::LockHeld { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let mut arguments = installation.arguments();
-    arguments.push(DELIVER_COMMAND.into());
-    let launch = DetachedLaunch {
-        executable: installation.executable.clone(),
-        arguments,
-        directory: installation.root.clone(),
-        log: installation.state_dir().join("notify.log"),
-        environment: Some(installation.environment.clone()),
-        lock,
-    };
-    Ok(Some(launch.spawn()?))
-}
-
-fn lock_path(installation: &Installation) -> std::path::PathBuf {
-    installation.state_dir().join("notify.lock")
+    Helper::Notify.start(installation)
 }
 
 /// Delivers what is queued: the body of the hidden command. Takes the lock from standard input.
@@ -94,18 +71,9 @@ fn lock_path(installation: &Installation) -> std::path::PathBuf {
 /// # Errors
 /// When the lock was not handed over, or the database can not be read or written.
 pub fn deliver(installation: &Installation) -> Result<(), RunnerError> {
-    become_session_leader()?;
-    let store = installation.require_store()?;
-    let _lock = RunLock::adopt_stdin(lock_path(installation))?;
-    let supervision = Supervision::begin()?;
-    let store = StoreThread::new(store);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunnerError::io("start the runtime for", &installation.root, error))?;
-    let result = runtime.block_on(deliver_all(installation, &store, &supervision));
-    runtime.shutdown_background();
-    result
+    Helper::Notify.run(installation, async |store, supervision| {
+        deliver_all(installation, store, supervision).await
+    })
 }
 
 async fn deliver_all(

@@ -16,17 +16,14 @@ use symphony_mcp::StoreThread;
 use symphony_store::{Context, Project, PublishOutcome, PublishWish, Store};
 
 use crate::error::RunnerError;
+use crate::helper::Helper;
 use crate::hook::Hook;
 use crate::installation::Installation;
-use crate::notify::DELIVER_COMMAND;
 use crate::output::last_chars;
 use crate::paths::STATE_DIR;
-use crate::process::{
-    DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
-};
+use crate::process::{DetachedSupervisor, Supervision};
+use crate::runtime::block_on;
 
-/// The option of the hidden command that makes it publish.
-const PUBLISH_OPTION: &str = "--publish";
 /// Time that the command has: a push over a slow line.
 const PUBLISH_LIMIT: Millis = Millis::new(10 * 60 * 1000);
 /// Characters of its output that are kept.
@@ -54,10 +51,10 @@ struct Told<'a> {
 
 /// Where a pull request is published from.
 #[derive(Debug)]
-pub(crate) struct Publisher<'a> {
-    pub(crate) installation: &'a Installation,
-    pub(crate) project: &'a Project,
-    pub(crate) config: &'a ProjectConfig,
+struct Publisher<'a> {
+    installation: &'a Installation,
+    project: &'a Project,
+    config: &'a ProjectConfig,
 }
 
 /// Publishes an open pull request because a human says so.
@@ -72,18 +69,13 @@ pub fn publish_pr(installation: &Installation, id: PrId) -> Result<PublishOutcom
     let config = installation.project_config(&project)?;
     let supervision = Supervision::begin()?;
     let store = StoreThread::new(store);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunnerError::io("start the runtime for", &project.root, error))?;
     let publisher = Publisher {
         installation,
         project: &project,
         config: &config,
     };
-    let done = runtime.block_on(publisher.publish(&store, &supervision, &pr, PublishWish::Human));
-    runtime.shutdown_background();
-    done?.ok_or_else(|| {
+    let done = publisher.publish(&store, &supervision, &pr, PublishWish::Human);
+    block_on(&project.root, done)??.ok_or_else(|| {
         RunnerError::refused(
             "no command publishes pull requests here: set `publish` in the configuration (see examples/publish)",
         )
@@ -101,22 +93,7 @@ pub fn start_publisher(
     if due(installation, store)?.is_empty() {
         return Ok(None);
     }
-    let lock = match RunLock::acquire(lock_path(installation)) {
-        Ok(lock) => lock,
-        Err(ProcessError::LockHeld { .. }) => return Ok(None),
-        Err(error) => return Err(error.into()),
-    };
-    let mut arguments = installation.arguments();
-    arguments.extend([DELIVER_COMMAND, PUBLISH_OPTION].map(Into::into));
-    let launch = DetachedLaunch {
-        executable: installation.executable.clone(),
-        arguments,
-        directory: installation.root.clone(),
-        log: installation.state_dir().join("publish.log"),
-        environment: Some(installation.environment.clone()),
-        lock,
-    };
-    Ok(Some(launch.spawn()?))
+    Helper::Publish.start(installation)
 }
 
 /// Lists the open pull requests with green gates whose head was not published yet, where a command is configured.
@@ -137,27 +114,14 @@ fn due(installation: &Installation, store: &Store) -> Result<Vec<PullRequest>, R
     Ok(due)
 }
 
-fn lock_path(installation: &Installation) -> std::path::PathBuf {
-    installation.state_dir().join("publish.lock")
-}
-
 /// Publishes what is due: the body of the hidden helper. Takes the lock from standard input.
 ///
 /// # Errors
 /// When the lock was not handed over, or the database cannot be read or written.
 pub fn publish_due(installation: &Installation) -> Result<(), RunnerError> {
-    become_session_leader()?;
-    let store = installation.require_store()?;
-    let _lock = RunLock::adopt_stdin(lock_path(installation))?;
-    let supervision = Supervision::begin()?;
-    let store = StoreThread::new(store);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunnerError::io("start the runtime for", &installation.root, error))?;
-    let result = runtime.block_on(publish_all(installation, &store, &supervision));
-    runtime.shutdown_background();
-    result
+    Helper::Publish.run(installation, async |store, supervision| {
+        publish_all(installation, store, supervision).await
+    })
 }
 
 async fn publish_all(

@@ -285,8 +285,7 @@ fn has_slot(
         let live: u32 = tx
             .prepare_cached(
                 "SELECT count(*) FROM run INDEXED BY run_live
-                 WHERE status IN ('starting', 'running') AND agent = 'gates' AND NOT EXISTS (
-                     SELECT 1 FROM exit_handling x WHERE x.run = run.id AND x.problem IS NOT NULL)",
+                 WHERE status IN ('starting', 'running') AND agent = 'gates'",
             )?
             .query_row([], |row| row.get(0))?;
         return Ok(live < limits.slots.gates);

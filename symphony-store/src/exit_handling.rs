@@ -2,6 +2,7 @@
 
 use rusqlite::{Connection, Row, Transaction, params};
 use serde_json::Value;
+use symphony_core::Timestamp;
 use symphony_core::exit_handling::PutOff;
 use symphony_core::id::RunId;
 
@@ -19,6 +20,15 @@ pub struct ExitHandling {
     pub tries: u32,
     /// When it is tried again, once a try has failed.
     pub put_off: Option<PutOff>,
+}
+
+impl ExitHandling {
+    /// Says whether it waits for its time, and nobody is to be at work with it before.
+    pub fn waits(&self, now: Timestamp) -> bool {
+        self.put_off
+            .as_ref()
+            .is_some_and(|put_off| !put_off.is_due(now))
+    }
 }
 
 impl Store {

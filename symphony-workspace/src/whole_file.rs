@@ -17,7 +17,7 @@ const PRIVATE: u32 = 0o600;
 /// Writes a file; one that is there is replaced, and its owner and permissions are kept.
 ///
 /// # Errors
-/// When it can not be written: what was there is left as it was.
+/// When it cannot be written; the file that was there stays unchanged.
 pub fn write_whole(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
     let mut file = file_beside(path, SHARED)?;
     file.write_all(contents.as_ref())?;
@@ -34,7 +34,7 @@ pub fn write_whole(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result<(
 /// Writes a file that only the user reads; one that is there is replaced.
 ///
 /// # Errors
-/// When it can not be written: what was there is left as it was.
+/// When it cannot be written; the file that was there stays unchanged.
 pub fn write_private(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
     let mut file = file_beside(path, PRIVATE)?;
     file.write_all(contents.as_ref())?;
@@ -44,7 +44,7 @@ pub fn write_private(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result
 /// Writes a new file.
 ///
 /// # Errors
-/// When it can not be written, and of the kind `AlreadyExists` when one is there, which is left as it was.
+/// When it cannot be written; of the kind `AlreadyExists` when a file is there, which stays unchanged.
 pub(crate) fn write_new(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
     let mut file = file_beside(path, SHARED)?;
     file.write_all(contents.as_ref())?;

@@ -407,7 +407,8 @@ fn wherever_git_dies_the_plan_completes() {
     survive(plan::project, plan::live, &rows);
 }
 
-/// The agent opened its pull request and is gone: that git dies then is not its failure, and a person is told.
+/// When git dies after the agent has opened its pull request and ended, that does not count as a failure of the agent, and
+/// `explain` and `status` say what happened.
 #[test]
 fn a_git_that_dies_in_exit_handling_uses_no_attempt() {
     let rows = rows(issue::project, issue::live, |_| {

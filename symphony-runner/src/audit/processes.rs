@@ -23,14 +23,12 @@ pub(super) fn check(
     for run in store.live_runs()? {
         let is_held = holder(store, &run.id)? == LockState::Held;
         // a run that ended between the two looks is over
-        let exit = store.exit_handling(&run.id)?;
-        let waits = exit
-            .and_then(|exit| exit.put_off)
-            .is_some_and(|put_off| !put_off.is_due(now));
         if !is_held
-            && !waits
             && after(run.started_at, START_GRACE_MS) < now
             && store.run_status(&run.id)?.is_live()
+            && !store
+                .exit_handling(&run.id)?
+                .is_some_and(|exit| exit.waits(now))
         {
             let detail = "nobody holds its lock: its supervisor died, `symphony tick` does its exit handling";
             found.push(Violation::new(Invariant::I2, run.id.as_str(), detail));

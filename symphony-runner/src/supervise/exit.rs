@@ -53,7 +53,7 @@ impl PendingExit {
             || "its supervisor died in its exit handling".to_owned(),
             |put_off| put_off.problem,
         );
-        if let AfterFault::Again(wait) = pending.after(ExitFault::Machine, job) {
+        if let AfterFault::Again(wait) = pending.decide(ExitFault::Machine, job) {
             pending.note(job, store, wait, problem).await?;
         }
         Ok(pending)
@@ -114,7 +114,7 @@ impl PendingExit {
             }
             () => error.exit_fault(),
         };
-        let AfterFault::Again(wait) = self.after(fault, job) else {
+        let AfterFault::Again(wait) = self.decide(fault, job) else {
             return Ok(false);
         };
         tracing::warn!(%error, tries = self.tries, wait, "exit handling is put off");
@@ -122,7 +122,7 @@ impl PendingExit {
         Ok(true)
     }
 
-    fn after(&self, fault: ExitFault, job: &Job<'_>) -> AfterFault {
+    fn decide(&self, fault: ExitFault, job: &Job<'_>) -> AfterFault {
         after_fault(fault, self.tries, job.config.max_retry_backoff_ms.get())
     }
 

@@ -34,8 +34,8 @@ pub(crate) async fn finish(
     supervision: &Supervision,
     pending: PendingExit,
 ) -> Result<(), RunnerError> {
-    job.steps.enter(Step::Settle);
     pending.record(job, store).await?;
+    job.steps.enter(Step::Settle);
     Failpoint::FinishBegun.reach();
     let mut outcome = pending.outcome.clone();
     let settled = match pending.require_hope() {

@@ -47,6 +47,7 @@ use crate::installation::Installation;
 use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::process::{RunLock, Supervision, become_session_leader};
+use crate::runtime::block_on;
 use crate::watchdog::{StepLog, what_ended};
 
 pub(crate) use agent::AgentOutcome;
@@ -93,14 +94,7 @@ pub fn supervise(
     Failpoint::SuperviseStarted.reach();
     let supervision = Supervision::begin()?;
     let store = StoreThread::new(store);
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RunnerError::io("start the runtime for", &job.paths.dir, error))?;
-    let result = runtime.block_on(carry_out(&job, &store, &supervision, mode));
-    // a blocked read of some pipe must not keep the process
-    runtime.shutdown_background();
-    result
+    block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode))?
 }
 
 /// Opens the database as soon as the disk takes it: SQLite can not even read without a little space. The run's lock is

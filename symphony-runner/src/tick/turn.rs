@@ -66,7 +66,7 @@ impl Turn {
     /// Takes the turn, if need be after the tick that has it.
     ///
     /// # Errors
-    /// When the lock file can not be made or locked, or a tick that is stuck does not end.
+    /// When the lock file cannot be made or locked, or a stuck tick does not end.
     pub(crate) fn take(installation: &Installation, wish: TurnWish) -> Result<Taken, RunnerError> {
         let path = installation.tick_lock();
         let failed = |error| RunnerError::io("lock", &path, error);
@@ -130,7 +130,7 @@ impl Turn {
         self.write(Some(Step::Act));
     }
 
-    /// Writes the notes. What can not be written (the disk is full) keeps no tick back.
+    /// Writes the notes. A failure to write them (on a full disk) stops no tick.
     fn write(&self, step: Option<Step>) {
         let record = step.zip(self.holder.as_ref()).and_then(|(step, holder)| {
             let number = self.steps.fetch_add(1, Ordering::Relaxed);

@@ -367,9 +367,7 @@ impl Course {
         for run in live {
             let broken = self.stage(&run.project).broken;
             let exit = self.store.exit_handling(&run.id).unwrap();
-            let waits = exit
-                .and_then(|exit| exit.put_off)
-                .is_some_and(|put_off| !put_off.is_due(self.machine.now()));
+            let waits = exit.is_some_and(|exit| exit.waits(self.machine.now()));
             if !broken && !waits && !self.machine.locks.contains(&run.id) {
                 self.machine
                     .fail(format_args!("I2: nobody has the lock of {}", run.id));

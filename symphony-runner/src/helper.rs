@@ -1,0 +1,95 @@
+//! Processes that a tick starts for what needs the user's tokens or takes its time: one of each kind at a time, with the
+//! environment of whoever started the tick (docs/design/0014).
+
+use std::path::PathBuf;
+
+use symphony_mcp::StoreThread;
+
+use crate::error::RunnerError;
+use crate::installation::Installation;
+use crate::process::{
+    DetachedLaunch, DetachedSupervisor, ProcessError, RunLock, Supervision, become_session_leader,
+};
+use crate::runtime::block_on;
+
+/// The hidden command that is a helper.
+const COMMAND: &str = "deliver";
+
+/// A kind of helper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Helper {
+    /// Delivers notifications.
+    Notify,
+    /// Publishes pull requests.
+    Publish,
+}
+
+impl Helper {
+    /// The name of its lock and of its log.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Notify => "notify",
+            Self::Publish => "publish",
+        }
+    }
+
+    /// The option that makes the hidden command this helper.
+    fn option(self) -> Option<&'static str> {
+        match self {
+            Self::Notify => None,
+            Self::Publish => Some("--publish"),
+        }
+    }
+
+    fn lock(self, installation: &Installation) -> PathBuf {
+        installation
+            .state_dir()
+            .join(format!("{}.lock", self.name()))
+    }
+
+    /// Starts the helper, unless one is at work, which takes what is new too.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn start(
+        self,
+        installation: &Installation,
+    ) -> Result<Option<DetachedSupervisor>, RunnerError> {
+        let lock = match RunLock::acquire(self.lock(installation)) {
+            Ok(lock) => lock,
+            Err(ProcessError::LockHeld { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let mut arguments = installation.arguments();
+        arguments.push(COMMAND.into());
+        arguments.extend(self.option().map(Into::into));
+        let launch = DetachedLaunch {
+            executable: installation.executable.clone(),
+            arguments,
+            directory: installation.root.clone(),
+            log: installation
+                .state_dir()
+                .join(format!("{}.log", self.name())),
+            environment: Some(installation.environment.clone()),
+            lock,
+        };
+        Ok(Some(launch.spawn()?))
+    }
+
+    /// The body of the helper. Takes its lock from standard input.
+    ///
+    /// # Errors
+    /// When the lock was not handed over, the database cannot be opened, or the work fails.
+    pub(crate) fn run(
+        self,
+        installation: &Installation,
+        work: impl AsyncFnOnce(&StoreThread, &Supervision) -> Result<(), RunnerError>,
+    ) -> Result<(), RunnerError> {
+        become_session_leader()?;
+        let store = installation.require_store()?;
+        let _lock = RunLock::adopt_stdin(self.lock(installation))?;
+        let supervision = Supervision::begin()?;
+        let store = StoreThread::new(store);
+        block_on(&installation.root, work(&store, &supervision))?
+    }
+}
