@@ -20,6 +20,8 @@ use crate::gates::{CheckoutRequest, ForegroundJob, Proof};
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::{ProcessError, RunLock, Supervision};
+use crate::runtime::block_on;
+use crate::watchdog::StepLog;
 
 /// The gates of a pull request that is being merged.
 #[derive(Debug)]
@@ -56,22 +58,18 @@ impl MergeGates<'_> {
         })?;
         let job = ForegroundJob::begin(&self.project.root)?;
         let supervision = Supervision::begin()?;
+        let steps = StepLog::default();
         let request = CheckoutRequest {
             installation: self.installation,
             config: self.config,
             repository: self.repository,
             id: job.id(),
             logs,
-            steps: None,
+            steps: &steps,
         };
         let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| RunnerError::io("start the runtime for", &self.project.root, error))?;
-        let proven = runtime.block_on(proof.run(&supervision, &passed));
-        runtime.shutdown_background();
+        let proven = block_on(&self.project.root, proof.run(&supervision, &passed))?;
         Failpoint::MergeGated.reach();
         let proven = proven?;
         let context = Context::system(Timestamp::now());

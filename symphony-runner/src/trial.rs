@@ -14,6 +14,8 @@ use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 use crate::repository::open_repository;
+use crate::runtime::block_on;
+use crate::watchdog::StepLog;
 use symphony_core::pull_request::SET_UP_GATE;
 
 /// Time between two looks at whether the person has had enough.
@@ -54,19 +56,16 @@ impl TrialRequest<'_> {
         let logs = fresh_logs(&self.project.root)?;
         let job = ForegroundJob::begin(&self.project.root)?;
         let supervision = Supervision::begin()?;
+        let steps = StepLog::default();
         let request = CheckoutRequest {
             installation: self.installation,
             config: self.config,
             repository: &repository,
             id: job.id(),
             logs,
-            steps: None,
+            steps: &steps,
         };
         let checkout = GateCheckout::make(request, &base.commit)?;
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .map_err(|error| RunnerError::io("start the runtime for", checkout.path(), error))?;
         let mut course = Course {
             checkout: &checkout,
             supervision: &supervision,
@@ -74,10 +73,9 @@ impl TrialRequest<'_> {
             ends: Instant::now() + self.limit,
             limit: self.limit,
         };
-        let tried = runtime.block_on(course.run(self.config));
-        runtime.shutdown_background();
+        let tried = block_on(checkout.path(), course.run(self.config));
         checkout.remove()?;
-        let (setup, gates) = tried?;
+        let (setup, gates) = tried??;
         Ok(Trial {
             base: base.branch.to_string(),
             commit: base.commit.to_string(),

@@ -38,6 +38,16 @@ pub struct Stuck {
 }
 
 impl Stuck {
+    /// A process that has not got past its recorded step for so many milliseconds.
+    pub fn of(record: &StepRecord, for_ms: u64) -> Self {
+        Self {
+            pid: Some(record.pid),
+            start_time: Some(record.start_time),
+            step: Some(record.step),
+            for_ms,
+        }
+    }
+
     /// Says how long nothing has happened, to follow "the supervisor" or "the tick of process 1".
     pub fn words(&self) -> String {
         let seconds = self.for_ms / 1000;
@@ -92,12 +102,9 @@ pub fn watch(
     let seen_for = earlier.map(|earlier| now.at_ms - earlier.since.at_ms);
     match (record, seen_for) {
         (Some(record), _) if overdue(record, now, limits).is_none() => Watch::InTime,
-        (Some(record), Some(seen_for)) if seen_for >= limits.grace_ms => Watch::Stuck(Stuck {
-            pid: Some(record.pid),
-            start_time: Some(record.start_time),
-            step: Some(record.step),
-            for_ms: now.at_ms - record.begun.at_ms,
-        }),
+        (Some(record), Some(seen_for)) if seen_for >= limits.grace_ms => {
+            Watch::Stuck(Stuck::of(record, now.at_ms - record.begun.at_ms))
+        }
         (None, Some(seen_for))
             if seen_for >= limits.unrecorded_ms.saturating_add(limits.grace_ms) =>
         {

@@ -39,14 +39,15 @@ pub struct CheckoutRequest<'a> {
     pub id: &'a RunId,
     /// The folder that the logs of its commands go to; it exists.
     pub logs: PathBuf,
-    /// Where the supervisor of a run records its steps; none in the foreground, where a person sees what happens.
-    pub steps: Option<&'a StepLog>,
+    /// Where the supervisor of a run records its steps; one that records nothing in the foreground, where a person sees what
+    /// happens.
+    pub steps: &'a StepLog,
 }
 
 /// A pristine checkout of a commit, in which commands run.
 #[derive(Debug)]
 pub struct GateCheckout<'a> {
-    request: CheckoutRequest<'a>,
+    pub(super) request: CheckoutRequest<'a>,
     pristine: Pristine,
     /// Takes secret values out of the output of its commands.
     redactor: Option<Arc<Redactor>>,
@@ -101,7 +102,9 @@ impl<'a> GateCheckout<'a> {
             line,
             limit: settings.setup_timeout_ms,
         };
-        self.enter_commands(Step::SetUp, settings.setup_timeout_ms);
+        self.request
+            .steps
+            .enter_commands(Step::SetUp, settings.setup_timeout_ms);
         let log = self.request.logs.join("setup.log");
         let result = self.run_in_company(supervision, &command, log, Company::Alone);
         result.await.map(Some)
@@ -136,7 +139,7 @@ impl<'a> GateCheckout<'a> {
             line,
             limit,
         };
-        self.enter_commands(Step::Gates, limit);
+        self.request.steps.enter_commands(Step::Gates, limit);
         let log = self.log(name);
         let result = self.run_in_company(supervision, &command, log, Company::Alone);
         result.await
@@ -165,13 +168,6 @@ impl<'a> GateCheckout<'a> {
             company,
         };
         gate_result(command, run_command(supervision, call).await)
-    }
-
-    /// Records that commands run which end within a limit.
-    pub(super) fn enter_commands(&self, step: Step, limit: Millis) {
-        if let Some(steps) = self.request.steps {
-            steps.enter_commands(step, limit);
-        }
     }
 
     /// Returns the log of a command by its name.

@@ -102,22 +102,16 @@ impl<'a> Proof<'a> {
         supervision: &Supervision,
         due: &[Gate],
     ) -> Result<Ran, RunnerError> {
-        self.enter(Step::Checkout);
+        self.request.steps.enter(Step::Checkout);
         let checkout = GateCheckout::make(self.request.clone(), &self.commit)?;
         Failpoint::GatesCheckedOut.reach();
         let ran = match checkout.set_up(supervision).await? {
             Some(result) if !result.passed => Ran::SetUpFailed(result),
             _ => Ran::Gates(checkout.run_gates(supervision, due).await?),
         };
-        self.enter(Step::Checkout);
+        self.request.steps.enter(Step::Checkout);
         checkout.remove()?;
         Ok(ran)
-    }
-
-    fn enter(&self, step: Step) {
-        if let Some(steps) = self.request.steps {
-            steps.enter(step);
-        }
     }
 
     fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {

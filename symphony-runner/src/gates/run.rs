@@ -20,7 +20,10 @@ pub(super) async fn run_gates(
     let mut results = Vec::with_capacity(gates.len());
     for batch in batches(gates) {
         let limit = batch.iter().map(|gate| gate.timeout_ms).max();
-        checkout.enter_commands(Step::Gates, limit.unwrap_or_default());
+        checkout
+            .request
+            .steps
+            .enter_commands(Step::Gates, limit.unwrap_or_default());
         if let [gate] = batch {
             results.push(run_gate(checkout, supervision, gate, Company::Alone).await?);
         } else {

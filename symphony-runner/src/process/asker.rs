@@ -1,12 +1,12 @@
 //! The processes above a command, for the judgement who asks.
 
-use std::ffi::OsStr;
 use std::path::Path;
 
 use symphony_core::asker::{Ancestor, Asker, judge_asker};
 use symphony_core::id::RunId;
 
 use super::error::ProcessError;
+use super::stuck::supervised_run;
 use super::system;
 use crate::environment::RUN_MARKER;
 
@@ -36,13 +36,4 @@ pub fn asker(workspaces: &Path, is_known: impl Fn(&RunId) -> bool) -> Result<Ask
         pid = record.parent;
     }
     Ok(judge_asker(&chain))
-}
-
-/// Returns the run that a process supervises: its command line names it.
-fn supervised_run(pid: i32) -> Option<RunId> {
-    let arguments = system::command_line(pid);
-    let mut arguments = arguments.iter();
-    arguments.find(|argument| argument.as_os_str() == OsStr::new("supervise"))?;
-    arguments.find(|argument| argument.as_os_str() == OsStr::new("--run"))?;
-    RunId::parse(arguments.next()?.to_str()?).ok()
 }

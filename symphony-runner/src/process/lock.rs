@@ -124,6 +124,14 @@ impl RunLock {
     }
 }
 
+/// Opens a file to read it; a pipe that stands there is not waited for.
+pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .custom_flags(WITHOUT_WAITING)
+        .open(path)
+}
+
 /// Tells whether somebody holds the lock of this file. It takes the lock for an instant, shared,
 /// so that several may ask at once.
 ///
@@ -134,11 +142,7 @@ pub fn lock_state(path: &Path) -> Result<LockState, ProcessError> {
         path: path.to_owned(),
         source,
     };
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags(WITHOUT_WAITING)
-        .open(path);
-    let file = match opened {
+    let file = match open_without_waiting(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(LockState::Missing),
         Err(source) => return Err(failed(source)),

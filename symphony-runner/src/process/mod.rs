@@ -45,14 +45,12 @@ pub use error::ProcessError;
 pub use git_grace::GIT_GRACE;
 pub use handover::adopt_environment;
 pub use identity::{ProcessIdentity, ProcessRecord};
+pub(crate) use lock::open_without_waiting;
 pub use lock::{RunLock, lock_state};
 pub use marked::{is_still_there, marked_processes};
 pub(crate) use peer::may_speak_for_run;
 pub use program::resolve_program;
-pub use stuck::{
-    EndedHolder, awake_ms, boot_id, end_lock_holder, end_supervisors, is_lock_holder,
-    supervisors_of,
-};
+pub use stuck::{EndedHolder, awake_ms, boot_id, end_lock_holder, end_supervisors, is_lock_holder};
 pub use supervision::{AgentEnd, EndReport, GRACE, Supervision, descendants};
 pub use sweep::{
     ENDED_LISTED_MAX, Ended, EndedProcess, RunPlace, SWEEP_TIME_MAX, sweep_marked, sweep_run,

@@ -1,9 +1,7 @@
 //! Who connects to a run's socket: a process below the supervisor, or a stranger.
 
+use super::sweep::is_below_this;
 use super::system;
-
-/// Processes above a peer that are looked at.
-const DEPTH_MAX: usize = 200;
 
 /// What the table of processes says of a peer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,27 +29,13 @@ fn is_accepted(user: u32, own_user: u32, standing: Standing) -> bool {
 }
 
 fn standing(pid: i32) -> Standing {
-    if is_below(pid, system::own_pid()) {
+    if is_below_this(pid).unwrap_or(false) {
         Standing::Descendant
     } else if system::is_in_inner_namespace(pid) {
         Standing::Unknown
     } else {
         Standing::Stranger
     }
-}
-
-fn is_below(pid: i32, ancestor: i32) -> bool {
-    let mut pid = pid;
-    for _ in 0..DEPTH_MAX {
-        if pid == ancestor {
-            return true;
-        }
-        match system::read_record(pid) {
-            Ok(Some(record)) if record.parent > 0 => pid = record.parent,
-            _ => return false,
-        }
-    }
-    false
 }
 
 #[cfg(test)]

@@ -45,12 +45,12 @@ pub fn boot_id() -> Result<&'static str, ProcessError> {
 ///
 /// # Errors
 /// When the table of processes cannot be read.
-pub fn supervisors_of(run: &RunId) -> Result<Vec<ProcessIdentity>, ProcessError> {
+fn supervisors_of(run: &RunId) -> Result<Vec<ProcessIdentity>, ProcessError> {
     let boot_id = system::boot_id()?;
     let found = system::read_records()?.into_iter().filter(|record| {
         record.is_alive
             && system::belongs_to_user(record.pid)
-            && supervised_run(record.pid).as_deref() == Some(run.as_str())
+            && supervised_run(record.pid).as_ref() == Some(run)
     });
     Ok(found
         .map(|record| ProcessIdentity {
@@ -76,7 +76,7 @@ pub fn end_supervisors(run: &RunId, lock: &Path) -> Result<EndedHolder, ProcessE
         let Some(handle) = ProcessHandle::open(supervisor.pid, supervisor.start_time)? else {
             continue;
         };
-        let is_it = supervised_run(supervisor.pid).as_deref() == Some(run.as_str());
+        let is_it = supervised_run(supervisor.pid).as_ref() == Some(run);
         // where its open files may not be seen, its command line has to do
         if is_it && use_of(supervisor.pid, lock) != LockUse::NotHeld {
             handle.send(Signal::Kill)?;
@@ -150,12 +150,13 @@ fn use_of(pid: i32, lock: &Path) -> LockUse {
     }
 }
 
-/// Returns the run of which a process was started as the supervisor.
-fn supervised_run(pid: i32) -> Option<String> {
+/// Returns the run of which a process was started as the supervisor: its command line names it.
+pub(super) fn supervised_run(pid: i32) -> Option<RunId> {
     let words = system::command_line(pid);
     let mut words = words.iter().filter_map(|word| word.to_str());
     words.find(|word| *word == "supervise")?;
-    (words.next() == Some("--run")).then(|| words.next().map(str::to_owned))?
+    let run = (words.next() == Some("--run")).then(|| words.next())??;
+    RunId::parse(run).ok()
 }
 
 /// Lists what is below some processes, but for other supervisors and what is below these.

@@ -120,8 +120,8 @@ impl RunPlace {
     /// Says whether a process is one that the run left there. A person's shell, editor or file watcher in the worktree has a
     /// terminal, a parent that lives, or the variables of a login, a desktop or a service.
     fn is_strays(&self, record: &ProcessRecord) -> bool {
-        is_orphan(record)
-            && record.terminal == 0
+        record.terminal == 0
+            && is_orphan(record)
             && system::age(record).is_none_or(|age| age <= self.age_max)
             && self.is_inside(record.pid)
             && !PERSONAL
@@ -215,13 +215,14 @@ fn newborn(pid: i32, marker: &str) -> Result<Option<ProcessRecord>, ProcessError
         return Ok(None);
     };
     let is_marked = system::belongs_to_user(pid) && system::has_environment_entry(pid, marker);
-    Ok((is_marked && !is_below_this(&record)?).then_some(record))
+    Ok((is_marked && !is_below_this(pid)?).then_some(record))
 }
 
-fn is_below_this(record: &ProcessRecord) -> Result<bool, ProcessError> {
+/// Says whether a process is this one, or below it.
+pub(super) fn is_below_this(pid: i32) -> Result<bool, ProcessError> {
     let own = system::own_pid();
     let mut seen = BTreeSet::new();
-    let mut pid = record.pid;
+    let mut pid = pid;
     while seen.insert(pid) {
         if pid == own {
             return Ok(true);

@@ -1,7 +1,5 @@
 //! The tick that has the turn, as others see it: at work, late, or stuck.
 
-use std::fs::OpenOptions;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use symphony_core::watchdog::{StepRecord, Stuck, Watch, overdue, watch};
@@ -10,7 +8,7 @@ use symphony_workspace::Failpoint;
 use super::turn::read_notes;
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::process::{end_lock_holder, is_lock_holder};
+use crate::process::{end_lock_holder, is_lock_holder, open_without_waiting};
 use crate::watchdog::{earlier_suspicion, keep, moment};
 
 /// What another tick sees of the one that has the turn.
@@ -39,8 +37,8 @@ pub(super) fn look_at_holder(installation: &Installation) -> Result<Holder, Runn
                 if let Err(error) = keep(&path, &suspicion) {
                     tracing::warn!(%error, "a tick that may be stuck is not noted");
                 }
-                let late =
-                    record.and_then(|record| Some(late(&record, overdue(&record, &now, &limits)?)));
+                let late = record
+                    .and_then(|record| Some(Stuck::of(&record, overdue(&record, &now, &limits)?)));
                 late.map_or(Holder::InTime, Holder::Late)
             }
         },
@@ -56,7 +54,7 @@ pub fn stuck_tick(installation: &Installation) -> Option<Stuck> {
     let limits = installation.config.watchdog.limits_of_tick();
     let for_ms = overdue(&record, &moment().ok()?, &limits)?;
     let is_holder = is_lock_holder(record.pid, record.start_time, &lock).ok()?;
-    is_holder.then(|| late(&record, for_ms))
+    is_holder.then(|| Stuck::of(&record, for_ms))
 }
 
 /// Kills a tick that is stuck; false when the recorded process does not have the turn, or that cannot be seen.
@@ -71,21 +69,8 @@ pub(super) fn end_holder(lock: &Path, stuck: &Stuck) -> Result<bool, RunnerError
     Ok(ended)
 }
 
-fn late(record: &StepRecord, for_ms: u64) -> Stuck {
-    Stuck {
-        pid: Some(record.pid),
-        start_time: Some(record.start_time),
-        step: Some(record.step),
-        for_ms,
-    }
-}
-
 fn read_holder(lock: &Path) -> Option<StepRecord> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-        .open(lock)
-        .ok()?;
+    let file = open_without_waiting(lock).ok()?;
     read_notes(&file).ok()?.record
 }
 

@@ -124,7 +124,7 @@ pub fn tick(
                 .problems
                 .push(format!("back the database up: {error}"));
         }
-        report.new_problems = turn.note_problems(now, &report.problems);
+        report.new_problems = turn.note_problems(&report.problems);
     }
     Ok(TickOutcome::Done(report))
 }

@@ -151,8 +151,8 @@ impl Turn {
         }
     }
 
-    /// Notes the problems of this tick; returns those that the last one did not have.
-    pub(super) fn note_problems(&mut self, now: Timestamp, problems: &[String]) -> Vec<String> {
+    /// Notes the problems of this tick, which are written when it ends; returns those that the last one did not have.
+    pub(super) fn note_problems(&mut self, problems: &[String]) -> Vec<String> {
         let lines: Vec<String> = problems
             .iter()
             .take(TOLD_MAX)
@@ -162,16 +162,14 @@ impl Turn {
             .iter()
             .filter(|text| !self.told.contains(&line_of(text)));
         let new = new.cloned().collect();
-        if lines != self.told {
-            self.told = lines;
-            self.note(now);
-        }
+        self.told = lines;
         new
     }
 }
 
 impl Drop for Turn {
-    /// Takes the record of the step back: a process that goes on after its tick is not at work with one.
+    /// Writes the problems, and takes the record of the step back: a process that goes on after its tick is not at work with
+    /// one.
     fn drop(&mut self) {
         self.write(None);
     }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use symphony_core::agent::AgentType;
+use symphony_core::config::ProjectConfig;
 use symphony_core::id::RunId;
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
@@ -55,12 +56,18 @@ pub fn wait_for(
 /// tried at the next look, or by a tick.
 fn watch_run(installation: &Installation, run: &Run, project: &Project) {
     let paths = RunPaths::new(&project.root, &run.id);
-    let config = installation.project_config(project).ok();
-    let limits = installation
-        .config
-        .watchdog
-        .limits_of_supervisor(config.as_ref());
-    let done = look_at_run(&paths, &limits).and_then(|seen| match seen {
+    let look = |config: Option<&ProjectConfig>| {
+        let limits = installation.config.watchdog.limits_of_supervisor(config);
+        look_at_run(&paths, &limits)
+    };
+    let seen = match look(None) {
+        // a project's configuration can only raise limits: it is read where something looks late
+        Ok(Watch::Suspect(_) | Watch::Stuck(_)) => {
+            look(installation.project_config(project).ok().as_ref())
+        }
+        seen => seen,
+    };
+    let done = seen.and_then(|seen| match seen {
         Watch::InTime => Ok(()),
         Watch::Suspect(suspicion) => suspect(&paths, &suspicion).map(drop),
         Watch::Stuck(stuck) => {

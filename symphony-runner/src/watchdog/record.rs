@@ -3,9 +3,9 @@
 //! The record is one line of a fixed length, written over the one before: it takes no new space on a full disk, waits for
 //! no disk, and a reader finds the old line or the new one.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::Read as _;
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -16,6 +16,7 @@ use symphony_core::watchdog::{Moment, Step, StepRecord};
 use crate::error::RunnerError;
 use crate::process::{
     GRACE, ProcessError, ProcessIdentity, RunLock, SWEEP_TIME_MAX, awake_ms, boot_id,
+    open_without_waiting,
 };
 
 /// Bytes of a record in the lock file of a run. One has some 220.
@@ -60,11 +61,7 @@ pub(crate) fn parse_record(line: &str) -> Option<StepRecord> {
 /// Reads the record in the lock file of a run; none when there is none that can be read. An agent can have put anything in
 /// its place: nothing is waited for, and no more than a line is read.
 pub fn read_record(lock: &Path) -> Option<StepRecord> {
-    let file = OpenOptions::new()
-        .read(true)
-        .custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed())
-        .open(lock)
-        .ok()?;
+    let file = open_without_waiting(lock).ok()?;
     let mut bytes = Vec::new();
     file.take(RECORD_BYTES as u64)
         .read_to_end(&mut bytes)

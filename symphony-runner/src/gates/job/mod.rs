@@ -244,7 +244,7 @@ fn request<'r>(job: &'r Job<'_>, repository: &'r Repository) -> CheckoutRequest<
         repository,
         id: &job.run.id,
         logs: job.paths.dir.clone(),
-        steps: Some(&job.steps),
+        steps: &job.steps,
     }
 }
 

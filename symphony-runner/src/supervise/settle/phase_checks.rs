@@ -29,7 +29,7 @@ pub(super) async fn check_commit(
         repository,
         id: &job.run.id,
         logs: job.paths.dir.clone(),
-        steps: Some(&job.steps),
+        steps: &job.steps,
     };
     job.steps.enter(Step::Checkout);
     let checkout = GateCheckout::make(request, commit)?;
