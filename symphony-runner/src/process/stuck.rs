@@ -71,7 +71,7 @@ pub fn end_supervisors(run: &RunId, lock: &Path) -> Result<EndedHolder, ProcessE
     let supervisors = supervisors_of(run)?;
     let roots: Vec<i32> = supervisors.iter().map(|found| found.pid).collect();
     // read before they are killed: orphans have another parent
-    let below = own_descendants(&roots)?;
+    let below = own_descendants(&system::read_records()?, &roots);
     for supervisor in &supervisors {
         let Some(handle) = ProcessHandle::open(supervisor.pid, supervisor.start_time)? else {
             continue;
@@ -114,7 +114,7 @@ pub fn end_lock_holder(pid: i32, start_time: u64, lock: &Path) -> Result<bool, P
     }
     // supervisors that it had started have sessions of their own, and go on
     let session = system::read_record(pid)?.map(|record| record.session);
-    let mut below = own_descendants(&[pid])?;
+    let mut below = own_descendants(&system::read_records()?, &[pid]);
     below.retain(|record| Some(record.session) == session);
     handle.send(Signal::Kill)?;
     let holder = ProcessIdentity {
@@ -160,20 +160,19 @@ pub(super) fn supervised_run(pid: i32) -> Option<RunId> {
 }
 
 /// Lists what is below some processes, but for other supervisors and what is below these.
-fn own_descendants(roots: &[i32]) -> Result<Vec<ProcessRecord>, ProcessError> {
-    let records = system::read_records()?;
-    let below = descendants_within(&records, roots);
+pub(super) fn own_descendants(records: &[ProcessRecord], roots: &[i32]) -> Vec<ProcessRecord> {
+    let below = descendants_within(records, roots);
     let others: Vec<i32> = below
         .iter()
         .filter(|record| supervised_run(record.pid).is_some())
         .map(|record| record.pid)
         .collect();
-    let spared = descendants_within(&records, &others);
+    let spared = descendants_within(records, &others);
     let is_spared = |record: &ProcessRecord| {
         others.contains(&record.pid) || spared.iter().any(|other| other.pid == record.pid)
     };
-    Ok(below
+    below
         .into_iter()
         .filter(|record| !is_spared(record))
-        .collect())
+        .collect()
 }

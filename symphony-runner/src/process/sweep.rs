@@ -15,6 +15,7 @@ use symphony_core::id::RunId;
 use super::error::ProcessError;
 use super::git_grace::GitGrace;
 use super::identity::ProcessRecord;
+use super::stuck::own_descendants;
 use super::system::{self, ProcessHandle};
 use crate::environment::RUN_MARKER;
 
@@ -251,7 +252,7 @@ fn end(
     Ok(Some(handle))
 }
 
-/// Ends processes that were seen in the table, and what they start meanwhile; git gets its time.
+/// Ends processes that were seen in the table, and what they start meanwhile, but for supervisors; git gets its time.
 ///
 /// # Errors
 /// As [`sweep_marked`].
@@ -264,7 +265,7 @@ pub(super) fn end_seen(seen: &[ProcessRecord]) -> Result<Ended, ProcessError> {
         let records = system::read_records()?;
         let is_known = |record: &&ProcessRecord| known.contains(&(record.pid, record.start_time));
         let roots: Vec<i32> = records.iter().filter(is_known).map(|r| r.pid).collect();
-        let below = descendants_within(&records, &roots);
+        let below = own_descendants(&records, &roots);
         let left: Vec<ProcessRecord> = records
             .iter()
             .filter(is_known)
