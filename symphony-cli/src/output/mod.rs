@@ -8,6 +8,7 @@ mod pager;
 mod screen;
 mod stream;
 mod table;
+mod terminal;
 mod text;
 mod time;
 mod tone;

@@ -4,8 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
 use std::process::{Command, Stdio};
 
-use anstream::{AutoStream, ColorChoice};
-
+use super::terminal::{self, Size};
 use crate::interrupt::Interrupts;
 
 /// The shell's exit codes for a command that it could not start.
@@ -65,24 +64,19 @@ impl Pager {
 /// Shows a text in a pager; says whether it did. It does not when standard output is no terminal, when the text fits on it,
 /// or when no pager can be started.
 pub(super) fn show(text: &str) -> bool {
-    let stdout = io::stdout();
-    if !stdout.is_terminal() || std::env::var_os("TERM").is_none_or(|name| name == "dumb") {
+    if !io::stdout().is_terminal() || !terminal::is_movable() {
         return false;
     }
-    let Ok(size) = rustix::termios::tcgetwinsize(&stdout) else {
+    let Some(size) = terminal::size() else {
         return false;
     };
-    if fits(text, size.ws_row.into(), size.ws_col.into()) {
+    if fits(text, size) {
         return false;
     }
     let Some(pager) = Pager::of(std::env::var_os("PAGER")) else {
         return false;
     };
-    let text = match AutoStream::choice(&stdout) {
-        ColorChoice::Never => anstream::adapter::strip_str(text).to_string(),
-        _ => text.to_owned(),
-    };
-    scroll(&pager, &text)
+    scroll(&pager, &terminal::coloured(text.to_owned()))
 }
 
 /// Runs the pager until the person leaves it; says whether it could be started.
@@ -105,16 +99,14 @@ fn scroll(pager: &Pager, text: &str) -> bool {
 }
 
 /// Says whether a text fits on a screen with one line left for the prompt. Long lines take several.
-fn fits(text: &str, rows: usize, columns: usize) -> bool {
-    let plain = anstream::adapter::strip_str(text).to_string();
-    let mut taken = 0;
-    for line in plain.lines() {
-        taken += line.chars().count().div_ceil(columns.max(1)).max(1);
-        if taken >= rows {
-            return false;
-        }
-    }
-    true
+fn fits(text: &str, size: Size) -> bool {
+    let mut room = usize::from(size.rows).saturating_sub(1);
+    text.lines().all(|line| {
+        let taken = terminal::height(line, size.columns);
+        let fits = taken <= room;
+        room = room.saturating_sub(taken);
+        fits
+    })
 }
 
 #[cfg(test)]
@@ -130,7 +122,7 @@ mod tests {
             ("0123456789x\nb\n", 3, false),
             ("\u{1b}[31m0123456789\u{1b}[0m\nb\n", 3, true),
         ] {
-            assert_eq!(fits(text, rows, 10), expected, "{text:?}");
+            assert_eq!(fits(text, Size { rows, columns: 10 }), expected, "{text:?}");
         }
     }
 

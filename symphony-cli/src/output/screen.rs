@@ -3,7 +3,8 @@
 use std::io::{self, IsTerminal as _};
 use std::time::Duration;
 
-use super::stream::{Output, is_movable};
+use super::stream::Output;
+use super::terminal::{self, Size};
 use super::text::one_line;
 use super::view::View;
 
@@ -17,7 +18,10 @@ const CLEAR_LINE: &str = "\u{1b}[K";
 /// Removes what is below the cursor.
 const CLEAR_BELOW: &str = "\u{1b}[J";
 /// The size of a terminal that does not say it.
-const SIZE_UNKNOWN: (u16, u16) = (24, 80);
+const SIZE_UNKNOWN: Size = Size {
+    rows: 24,
+    columns: 80,
+};
 
 /// A screen that is redrawn; the terminal is as it was when this is dropped.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ impl Screen {
     /// # Errors
     /// When standard output cannot be written.
     pub(crate) fn open(out: Output) -> anyhow::Result<Option<Self>> {
-        if out.is_json() || !io::stdout().is_terminal() || !is_movable() {
+        if out.is_json() || !io::stdout().is_terminal() || !terminal::is_movable() {
             return Ok(None);
         }
         out.write_raw(OPEN.as_bytes())?;
@@ -43,10 +47,10 @@ impl Screen {
     /// # Errors
     /// When standard output cannot be written.
     pub(crate) fn draw<T: View>(&mut self, view: &T, interval: Duration) -> anyhow::Result<()> {
-        let (rows, columns) = size();
-        let text = self.out.text_of(view, Some(columns));
+        let size = size();
+        let text = self.out.text_of(view, Some(size.columns));
         let foot = format!("Every {}s; Ctrl-C ends it.", interval.as_secs());
-        let frame = frame(&text, &foot, rows.into(), columns.into());
+        let frame = frame(&text, &foot, size);
         self.out.write_raw(frame.as_bytes())
     }
 
@@ -55,8 +59,9 @@ impl Screen {
     /// # Errors
     /// When standard output cannot be written.
     pub(crate) fn draw_problem(&mut self, problem: &str) -> anyhow::Result<()> {
-        let (rows, columns) = size();
-        let line: String = one_line(problem).chars().take(columns.into()).collect();
+        let Size { rows, columns } = size();
+        let problem = one_line(problem);
+        let line = terminal::cut(&problem, columns);
         let text = format!("\u{1b}[{rows};1H{line}{CLEAR_LINE}");
         self.out.write_raw(text.as_bytes())
     }
@@ -69,25 +74,18 @@ impl Drop for Screen {
     }
 }
 
-fn size() -> (u16, u16) {
-    match rustix::termios::tcgetwinsize(io::stdout()) {
-        Ok(size) if size.ws_row > 0 && size.ws_col > 0 => (size.ws_row, size.ws_col),
-        _ => SIZE_UNKNOWN,
-    }
+fn size() -> Size {
+    terminal::size().unwrap_or(SIZE_UNKNOWN)
 }
 
 /// Returns a frame: the lines that fit above a last one, which says how many do not.
-fn frame(text: &str, foot: &str, rows: usize, columns: usize) -> String {
-    let room = rows.saturating_sub(1);
+fn frame(text: &str, foot: &str, size: Size) -> String {
+    let room = usize::from(size.rows).saturating_sub(1);
     let mut frame = String::from(HOME);
     let mut taken = 0;
     let mut shown = 0;
     for line in text.lines() {
-        let length = anstream::adapter::strip_str(line)
-            .to_string()
-            .chars()
-            .count();
-        let height = length.div_ceil(columns.max(1)).max(1);
+        let height = terminal::height(line, size.columns);
         if taken + height > room {
             break;
         }
@@ -104,8 +102,8 @@ fn frame(text: &str, foot: &str, rows: usize, columns: usize) -> String {
         1 => format!("1 line more. {foot}"),
         hidden => format!("{hidden} lines more. {foot}"),
     };
-    let last: String = last.chars().take(columns).collect();
-    frame.push_str(&format!("\u{1b}[{rows};1H{last}"));
+    let last = terminal::cut(&last, size.columns);
+    frame.push_str(&format!("\u{1b}[{};1H{last}", size.rows));
     frame
 }
 
@@ -113,8 +111,8 @@ fn frame(text: &str, foot: &str, rows: usize, columns: usize) -> String {
 mod tests {
     use super::*;
 
-    fn shown(text: &str, rows: usize, columns: usize) -> String {
-        let frame = frame(text, "foot", rows, columns);
+    fn shown(text: &str, rows: u16, columns: u16) -> String {
+        let frame = frame(text, "foot", Size { rows, columns });
         anstream::adapter::strip_str(&frame).to_string()
     }
 

@@ -2,7 +2,6 @@
 
 use std::io::{self, IsTerminal as _, Write as _};
 
-use anstream::{AutoStream, ColorChoice};
 use anyhow::Context as _;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
@@ -11,6 +10,7 @@ use symphony_runner::output::neutralised;
 
 use super::page::Page;
 use super::pager::{self, Paging};
+use super::terminal::{self, is_movable};
 use super::text::one_line;
 use super::view::{Document, View};
 
@@ -18,11 +18,6 @@ use super::view::{Document, View};
 const WRITE: &str = "write the answer";
 /// Narrowest width that tables are fitted to: below it they are unreadable either way.
 const WIDTH_MIN: u16 = 40;
-
-/// Says whether the terminal can take back what it shows: one without a name, or a dumb one, cannot.
-pub(super) fn is_movable() -> bool {
-    std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
-}
 
 /// Where a command's answer goes, and in which form.
 #[derive(Debug, Clone, Copy)]
@@ -65,9 +60,7 @@ impl Output {
         if self.json {
             return self.json(view);
         }
-        let mut page = Page::new(terminal_width(), Timestamp::now());
-        view.write(&mut page);
-        self.write(&page.into_text())
+        self.write(&text_of(view, terminal_width()))
     }
 
     /// Answers with a view that a person reads through: on a terminal that is too small for it, in a pager.
@@ -78,9 +71,7 @@ impl Output {
         if self.json {
             return self.json(view);
         }
-        let mut page = Page::new(terminal_width(), Timestamp::now());
-        view.write(&mut page);
-        self.write_long(&page.into_text())
+        self.write_long(&text_of(view, terminal_width()))
     }
 
     /// Writes a text that a person reads through.
@@ -97,12 +88,7 @@ impl Output {
     /// Returns the text of a view as a terminal of a width shows it, colours included where they are on.
     #[expect(clippy::unused_self, reason = "the form of a view is the output's")]
     pub(crate) fn text_of<T: View>(self, view: &T, width: Option<u16>) -> String {
-        let mut page = Page::new(width, Timestamp::now());
-        view.write(&mut page);
-        match AutoStream::choice(&io::stdout()) {
-            ColorChoice::Never => anstream::adapter::strip_str(&page.into_text()).to_string(),
-            _ => page.into_text(),
-        }
+        terminal::coloured(text_of(view, width))
     }
 
     /// Answers with what a command did: a JSON document, or a sentence that `--quiet` leaves out.
@@ -216,6 +202,12 @@ fn terminal_width() -> Option<u16> {
     if !io::stdout().is_terminal() {
         return None;
     }
-    let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-    (size.ws_col > 0).then(|| size.ws_col.max(WIDTH_MIN))
+    terminal::size().map(|size| size.columns.max(WIDTH_MIN))
+}
+
+/// Writes a view as a page.
+fn text_of<T: View>(view: &T, width: Option<u16>) -> String {
+    let mut page = Page::new(width, Timestamp::now());
+    view.write(&mut page);
+    page.into_text()
 }
