@@ -8,7 +8,7 @@ use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
-use symphony_core::pull_request::PrState;
+use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{Action, HoldScope, Plan, Snapshot, obstacles, plan_tick};
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
@@ -76,6 +76,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         *inbox.entry(item.kind.name()).or_default() += 1;
     }
     let running = running(store, project)?;
+    let open = open_prs(store, project)?;
     let queue = queue(store, project, &snapshot, &plan, now)?;
     let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
     let due = retries.iter().map(|retry| retry.due_at);
@@ -105,13 +106,13 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         issues,
         inbox,
         waiting: waiting.into_iter().map(InboxView::from).collect(),
-        pull_requests: open_prs(store, project, &running)?,
+        pull_requests: open_pr_views(&open, &running),
         running,
         plans,
         queue,
         retries: retries.into_iter().map(RetryView::from).collect(),
         holds: snapshot.holds.iter().map(HoldView::from).collect(),
-        reviews: reviews(store, project, &snapshot)?,
+        reviews: reviews(open, project, &snapshot),
         blocked: blocked(store, project)?,
     })
 }
@@ -129,12 +130,8 @@ fn waiting(
     Ok(items)
 }
 
-/// Returns the open pull requests, oldest first, with the runs that are about them.
-fn open_prs(
-    store: &Store,
-    project: &ProjectId,
-    running: &[RunningView],
-) -> anyhow::Result<Vec<OpenPrView>> {
+/// Returns the open pull requests, oldest first.
+fn open_prs(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<PullRequest>> {
     let mut prs = Vec::new();
     for state in [PrState::Open, PrState::Approved] {
         let filter = PrFilter {
@@ -145,12 +142,17 @@ fn open_prs(
         prs.extend(store.prs(&filter)?);
     }
     prs.sort_by_key(|pr| pr.id);
+    Ok(prs)
+}
+
+/// Views pull requests with the runs that are about them.
+fn open_pr_views(prs: &[PullRequest], running: &[RunningView]) -> Vec<OpenPrView> {
     let live = || {
         running
             .iter()
             .map(|run| (&run.run, run.last_event.as_deref().unwrap_or_default()))
     };
-    Ok(prs.iter().map(|pr| OpenPrView::of(pr, live())).collect())
+    prs.iter().map(|pr| OpenPrView::of(pr, live())).collect()
 }
 
 /// Returns the plans that have not ended, and those whose work their branch does not have yet.
@@ -239,26 +241,16 @@ fn queue(
 /// Most issues of the queue that are shown: more do not fit a screen.
 const QUEUE_MAX: u32 = 100;
 
-/// Returns the pull requests that no judge will look at any more.
-fn reviews(store: &Store, project: &ProjectId, snapshot: &Snapshot) -> anyhow::Result<Vec<PrView>> {
+/// Returns those of the open pull requests that no judge will look at any more.
+fn reviews(open: Vec<PullRequest>, project: &ProjectId, snapshot: &Snapshot) -> Vec<PrView> {
     let judges = snapshot
         .projects
         .get(project)
         .is_some_and(|view| view.judge_enabled);
-    let filter = PrFilter {
-        project: Some(project.clone()),
-        ..PrFilter::default()
-    };
-    let open = store
-        .prs(&filter)?
-        .into_iter()
-        .filter(|pr| pr.state.is_open());
-    let mut waiting: Vec<PrView> = open
+    open.into_iter()
         .filter(|pr| !judges || pr.verdict_on_head().is_some())
         .map(PrView::from)
-        .collect();
-    waiting.reverse();
-    Ok(waiting)
+        .collect()
 }
 
 fn blocked(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<BlockedView>> {

@@ -84,7 +84,7 @@ impl GatesView {
             .collect();
         if !red.is_empty() {
             Self::Red { gates: red }
-        } else if gates.results.iter().any(|gate| gate.required) {
+        } else if gates.verify_something() {
             Self::Green
         } else {
             Self::Unverified
