@@ -11,16 +11,9 @@ use crate::records::{claimed_run, end_run, failed_run};
 use crate::support::{Project, scenarios};
 use crate::transcript::{Transcript, assert_transcript};
 
-fn project() -> Project {
-    let project = Project::repository("tool");
-    project.ok(&["init", "--prefix", "SYM"]);
-    project.configure(&json!({ "prefix": "SYM", "provider": "command", "providers": { "command": { "command": "true" } } }));
-    project
-}
-
 #[test]
 fn help_is_a_command_too() {
-    let project = project();
+    let project = Project::recorded();
     let same = |asked: &[&str], flag: &[&str]| {
         let asked = project.ok(asked);
         assert!(asked.contains("Usage: symphony"), "{asked}");
@@ -35,7 +28,7 @@ fn help_is_a_command_too() {
 
 #[test]
 fn a_number_is_an_issue_of_the_project() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     for number in ["1", "#1", "01"] {
         assert_eq!(
@@ -54,7 +47,7 @@ fn a_number_is_an_issue_of_the_project() {
 
 #[test]
 fn a_name_that_is_not_there_is_guessed() {
-    let project = project();
+    let project = Project::recorded();
     let transcript = Transcript::of(&project)
         .run(&["config", "set", "provider", "codex"])
         .run(&["profile", "set", "wroker", "--model", "opus"])
@@ -72,7 +65,7 @@ fn a_name_that_is_not_there_is_guessed() {
 
 #[test]
 fn the_same_learning_is_refused_with_the_one_that_is_there() {
-    let project = project();
+    let project = Project::recorded();
     let first = project.json(&["learnings", "add", "Use tabs"]);
     let id = first["id"].as_str().unwrap();
     let again = project.symphony(&["learnings", "add", " Use tabs "]);
@@ -86,7 +79,7 @@ fn the_same_learning_is_refused_with_the_one_that_is_there() {
 
 #[test]
 fn a_long_list_says_that_it_is_cut_and_goes_on() {
-    let project = project();
+    let project = Project::recorded();
     let titles = (1..=105).map(|n| json!({ "title": format!("Issue {n}") }).to_string());
     let lines = titles.collect::<Vec<_>>().join("\n");
     let file = project.beside.join("issues.jsonl");
@@ -134,7 +127,7 @@ fn waiting_for_work_that_cannot_run_is_a_failure() {
 
 #[test]
 fn explain_names_the_last_failure() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     failed_run(&project, &issue);
     let text = project.ok(&["explain", &issue]);

@@ -9,13 +9,6 @@ use crate::support::{
 };
 use crate::transcript::{Transcript, assert_transcript};
 
-fn project() -> Project {
-    let project = Project::repository("tool");
-    project.ok(&["init", "--prefix", "SYM"]);
-    project.configure(&json!({ "prefix": "SYM", "provider": "command", "providers": { "command": { "command": "true" } } }));
-    project
-}
-
 fn add_after(project: &Project, title: &str, before: &str) -> String {
     let added = project.json(&["issue", "add", title, "--depends-on", before]);
     added["identifier"].as_str().unwrap().to_owned()
@@ -23,7 +16,7 @@ fn add_after(project: &Project, title: &str, before: &str) -> String {
 
 #[test]
 fn an_issue_is_closed_from_wherever_it_is() {
-    let project = project();
+    let project = Project::recorded();
     let waiting = project.add_issue("Wait");
     let reviewed = project.add_issue("Say hello");
     open_pr(&project, &reviewed, "Say hello");
@@ -86,7 +79,7 @@ fn an_issue_is_closed_from_wherever_it_is() {
 
 #[test]
 fn cancelling_says_what_happens_to_the_issues_that_depend_on_it() {
-    let project = project();
+    let project = Project::recorded();
     let gone = project.add_issue("Gone");
     let next = add_after(&project, "Next", &gone);
     add_after(&project, "Last", &next);
@@ -136,7 +129,7 @@ fn cancelling_says_what_happens_to_the_issues_that_depend_on_it() {
 
 #[test]
 fn a_terminal_asks_what_happens_to_the_issues_that_depend_on_it() {
-    let project = project();
+    let project = Project::recorded();
     let gone = project.add_issue("Gone");
     add_after(&project, "Next", &gone);
     let mut terminal = Terminal::start(&project, 80, &["issue", "move", &gone, "cancelled"]);
@@ -236,7 +229,7 @@ fn deleting_ends_a_live_run_and_loses_no_work() {
 
 #[test]
 fn an_issue_that_others_name_is_deleted_only_with_their_links() {
-    let project = project();
+    let project = Project::recorded();
     let gone = project.add_issue("Gone");
     add_after(&project, "Next", &gone);
     let merged = project.add_issue("Say hello");
@@ -254,7 +247,7 @@ fn an_issue_that_others_name_is_deleted_only_with_their_links() {
 
 #[test]
 fn a_person_can_say_no_to_a_deletion() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("Stay");
     let mut terminal = Terminal::start(&project, 80, &["issue", "delete", "SYM-1"]);
     terminal.until_seen("the question", |lines| {

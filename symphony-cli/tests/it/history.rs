@@ -6,13 +6,6 @@ use symphony_core::issue::IssueEvent;
 use crate::records::{failed_run, moved, open_pr, record_gates};
 use crate::support::{Project, until};
 
-fn project() -> Project {
-    let project = Project::repository("tool");
-    project.ok(&["init", "--prefix", "SYM"]);
-    project.configure(&json!({ "prefix": "SYM", "provider": "command", "providers": { "command": { "command": "true" } } }));
-    project
-}
-
 fn database(project: &Project) -> rusqlite::Connection {
     rusqlite::Connection::open(project.root.join(".symphony/symphony.db")).unwrap()
 }
@@ -40,7 +33,7 @@ fn lines(text: &str) -> Vec<Value> {
 
 #[test]
 fn the_history_of_an_issue_is_told_in_sentences() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     let run = failed_run(&project, &issue);
     let pr = open_pr(&project, &issue, "Say hello");
@@ -87,7 +80,7 @@ fn the_history_of_an_issue_is_told_in_sentences() {
 
 #[test]
 fn events_in_json_are_an_object_a_line_with_their_payload() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     project.add_issue("Two");
     project.ok(&["pause"]);
@@ -128,7 +121,7 @@ fn events_in_json_are_an_object_a_line_with_their_payload() {
 
 #[test]
 fn events_of_a_run_are_followed_until_it_has_ended() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     let run = failed_run(&project, &issue);
     let told = project.ok(&["events", "--run", "SYM-1", "--follow"]);
@@ -147,7 +140,7 @@ fn events_of_a_run_are_followed_until_it_has_ended() {
 
 #[test]
 fn new_events_are_printed_as_they_come() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     let path = project.beside.join("followed.txt");
     let mut following = project
@@ -174,7 +167,7 @@ fn new_events_are_printed_as_they_come() {
 
 #[test]
 fn entries_of_a_newer_version_are_shown_and_reported() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     database(&project)
         .execute_batch(

@@ -6,16 +6,9 @@ use crate::records::{failed_run, open_pr};
 use crate::support::Project;
 use crate::transcript::{Transcript, assert_transcript};
 
-fn project() -> Project {
-    let project = Project::repository("tool");
-    project.ok(&["init", "--prefix", "SYM"]);
-    project.configure(&json!({ "prefix": "SYM", "provider": "command", "providers": { "command": { "command": "true" } } }));
-    project
-}
-
 #[test]
 fn issues_are_added_listed_shown_and_changed() {
-    let project = project();
+    let project = Project::recorded();
     let transcript = Transcript::of(&project)
         .run(&["issue", "list"])
         .run(&[
@@ -69,7 +62,7 @@ fn issues_are_added_listed_shown_and_changed() {
 
 #[test]
 fn an_added_issue_is_answered_in_json() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.json(&[
         "issue",
         "add",
@@ -107,7 +100,7 @@ fn without_version(value: &serde_json::Value) -> serde_json::Value {
 
 #[test]
 fn a_description_comes_from_standard_input() {
-    let project = project();
+    let project = Project::recorded();
     let mut command =
         assert_cmd::Command::from_std(project.command(&["issue", "add", "T", "-d", "-", "--json"]));
     let output = command
@@ -123,7 +116,7 @@ fn a_description_comes_from_standard_input() {
 
 #[test]
 fn what_a_rule_forbids_is_refused() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     let long = "x".repeat(301);
     let transcript = Transcript::of(&project)
@@ -145,7 +138,7 @@ fn what_a_rule_forbids_is_refused() {
 
 #[test]
 fn issues_move_as_the_table_of_a_human_says() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     let transcript = Transcript::of(&project)
         .run(&["issue", "move", "SYM-1", "done"])
@@ -163,7 +156,7 @@ fn issues_move_as_the_table_of_a_human_says() {
 
 #[test]
 fn an_ended_issue_leaves_no_open_pull_request() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     open_pr(&project, &issue, "A change");
     let transcript = Transcript::of(&project)
@@ -175,7 +168,7 @@ fn an_ended_issue_leaves_no_open_pull_request() {
 
 #[test]
 fn a_retry_clears_the_count_and_the_appointment() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     failed_run(&project, &issue);
     assert_eq!(project.retries().len(), 1);
@@ -195,7 +188,7 @@ fn a_retry_clears_the_count_and_the_appointment() {
 
 #[test]
 fn the_parent_of_a_sub_task_waits_for_it() {
-    let project = project();
+    let project = Project::recorded();
     let parent = project.add_issue("All of it");
     let child = project.json(&["issue", "add", "A part", "--parent", &parent]);
     assert_eq!(child["parent"], parent.as_str());

@@ -6,16 +6,9 @@ use crate::records::failed_run;
 use crate::support::Project;
 use crate::transcript::{Transcript, assert_transcript};
 
-fn project() -> Project {
-    let project = Project::repository("tool");
-    project.ok(&["init", "--prefix", "SYM"]);
-    project.configure(&json!({ "prefix": "SYM", "provider": "command", "providers": { "command": { "command": "true" } } }));
-    project
-}
-
 #[test]
 fn a_failed_run_is_listed_shown_and_explained() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     let run = failed_run(&project, &issue);
     let run = run.as_str();
@@ -35,7 +28,7 @@ fn a_failed_run_is_listed_shown_and_explained() {
 
 #[test]
 fn a_run_in_json() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     let id = failed_run(&project, &issue);
     let run = project.run(id.as_str());
@@ -63,7 +56,7 @@ fn a_run_in_json() {
 
 #[test]
 fn logs_are_formatted_raw_or_json() {
-    let project = project();
+    let project = Project::recorded();
     let issue = project.add_issue("One");
     let run = failed_run(&project, &issue);
     let folder = project.run_folder(run.as_str());
@@ -108,7 +101,7 @@ fn logs_are_formatted_raw_or_json() {
 
 #[test]
 fn status_tick_and_pause_say_what_waits() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     project.ok(&["issue", "add", "Two", "--depends-on", "SYM-1"]);
     project.ok(&["issue", "add", "Three", "--label", "phase:unheard-of"]);
@@ -134,7 +127,7 @@ fn status_tick_and_pause_say_what_waits() {
 
 #[test]
 fn a_tick_in_json_has_actions_and_decisions() {
-    let project = project();
+    let project = Project::recorded();
     project.add_issue("One");
     project.ok(&["issue", "add", "Three", "--label", "phase:unheard-of"]);
     let tick = project.json(&["tick", "--dry-run"]);
@@ -157,7 +150,7 @@ fn a_tick_in_json_has_actions_and_decisions() {
 
 #[test]
 fn a_second_tick_says_that_another_is_at_work() {
-    let project = project();
+    let project = Project::recorded();
     let path = project.root.join(".symphony/symphony.tick.lock");
     let lock = std::fs::File::create(path).unwrap();
     lock.lock().unwrap();

@@ -131,6 +131,15 @@ impl Project {
         project
     }
 
+    /// Makes a project whose agent does nothing: a test writes down itself what agents did.
+    pub(crate) fn recorded() -> Self {
+        let project = Self::repository("tool");
+        project.ok(&["init", "--prefix", "SYM"]);
+        let nothing = json!({ "command": { "command": "true" } });
+        project.configure(&json!({ "prefix": "SYM", "provider": "command", "providers": nothing }));
+        project
+    }
+
     /// Commits files, with their folders.
     pub(crate) fn commit_files(&self, files: &[(&str, &str)]) {
         for (name, text) in files {
