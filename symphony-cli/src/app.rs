@@ -1,6 +1,7 @@
 //! What every command is given.
 
 use symphony_core::Timestamp;
+use symphony_runner::person::as_person;
 use symphony_store::Context;
 
 use crate::global::GlobalArgs;
@@ -37,8 +38,8 @@ impl App {
         self.surroundings.session()
     }
 
-    /// The context of a write by the person at the keyboard, now.
+    /// The context of a write by whoever typed the command, now.
     pub(crate) fn as_human() -> Context {
-        Context::human(Timestamp::now())
+        as_person(Timestamp::now())
     }
 }

@@ -14,6 +14,7 @@ mod global;
 mod interrupt;
 mod json;
 mod output;
+mod permission;
 mod place;
 mod progress;
 mod question;

@@ -5,16 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use symphony_core::asker::Asker;
 use symphony_core::config::ProjectConfig;
-use symphony_core::id::RunId;
-use symphony_runner::environment::RUN_MARKER;
 use symphony_runner::installation::Installation;
-use symphony_runner::paths::RunPaths;
-use symphony_runner::process::{adopt_environment, asker};
+use symphony_runner::process::adopt_environment;
 use symphony_store::{Project, Store};
 use symphony_workspace::config_file::ConfigPaths;
-use symphony_workspace::{RepositoryOptions, discover};
+use symphony_workspace::discover;
 
 use crate::failure::{Exit, Stop};
 use crate::global::GlobalArgs;
@@ -143,64 +139,6 @@ impl Surroundings {
             Some(store) => Ok(store.project_at(&installation.root)?),
             None => Ok(None),
         }
-    }
-
-    /// Refuses what only a person, or a judge's own tools, may do, when an agent's run asks for it.
-    ///
-    /// # Errors
-    /// When the environment carries the mark of a run.
-    pub(crate) fn refuse_agents(&self) -> anyhow::Result<()> {
-        match self.variable(RUN_MARKER) {
-            None => self.refuse_hidden_agents(),
-            Some(run) => {
-                let run = run.to_string_lossy();
-                let message =
-                    format!("run {run} is an agent's: verdicts and merges are a person's");
-                let hint = format!(
-                    "a judge has the tools `approve_pr` and `reject_pr`; a person types `env -u {RUN_MARKER} symphony …`"
-                );
-                Err(Stop::new(Exit::Refused, message).hint(hint).into())
-            }
-        }
-    }
-
-    /// Refuses a command that an agent started with a cleared environment, as far as the processes above it tell.
-    fn refuse_hidden_agents(&self) -> anyhow::Result<()> {
-        let Ok(root) = self.root() else {
-            return Ok(());
-        };
-        let workspaces = root.join(RepositoryOptions::default().workspaces_dir);
-        let is_known = |run: &RunId| {
-            let is_of_project = || RunPaths::new(&root, run).dir.is_dir();
-            // An agent of another project of the same database.
-            let is_of_database = || {
-                let store = self.installation().ok()?.existing_store().ok()??;
-                store.run(run).ok()
-            };
-            is_of_project() || is_of_database().is_some()
-        };
-        match asker(&workspaces, is_known).context("look up who started this command")? {
-            Asker::Person => Ok(()),
-            // the log keeps it; a job of cron looks like this, too
-            Asker::Unverified(why) => {
-                tracing::info!(
-                    why,
-                    "nobody can tell whether a person typed this: unverified"
-                );
-                Ok(())
-            }
-            Asker::Agent(why) => {
-                let message =
-                    format!("this command is an agent's ({why}): only a person may type it");
-                let hint = "type it in a terminal of your own that was started outside of `.symphony-workspaces`";
-                Err(Stop::new(Exit::Refused, message).hint(hint).into())
-            }
-        }
-    }
-
-    /// Says whether an agent's run surrounds the command.
-    pub(crate) fn is_agent(&self) -> bool {
-        self.variable(RUN_MARKER).is_some()
     }
 
     /// Returns an environment variable; an empty one is as unset.

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{FromArgMatches as _, Parser, Subcommand};
 use symphony_runner::supervise::TRAMPOLINE_COMMAND;
 use tracing_subscriber::EnvFilter;
 
@@ -18,6 +18,7 @@ use crate::command::{
 use crate::deferred::Deferred;
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
+use crate::permission::admit;
 
 const AFTER_HELP: &str = "Start here:
   symphony demo                    see all of it, without a model, in a project made for it
@@ -164,8 +165,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         print_statusline();
         return Exit::Done.into();
     }
-    let cli = match Cli::try_parse_from(asking_for_help(arguments)) {
-        Ok(cli) => cli,
+    let (cli, command) = match parse(asking_for_help(arguments)) {
+        Ok(parsed) => parsed,
         Err(error) => {
             // a reader that went away is no error, and there is nobody else to tell
             let _unwritten = error.print();
@@ -179,10 +180,25 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     cli.global.colours().write_global();
     start_log(cli.global.verbose);
-    match App::new(&cli.global).and_then(|app| cli.command.run(&app)) {
-        Ok(code) => code,
-        Err(error) => report(&error),
+    let ran = App::new(&cli.global).and_then(|app| {
+        admit(&app.surroundings, &command)?;
+        cli.command.run(&app)
+    });
+    ran.unwrap_or_else(|error| report(&error))
+}
+
+/// Parses what was typed; returns it with the words that name the command, such as `issue add`.
+fn parse(arguments: Vec<OsString>) -> Result<(Cli, String), clap::Error> {
+    let mut matches = tree().try_get_matches_from(arguments)?;
+    let mut words = Vec::new();
+    let mut found = matches.subcommand();
+    while let Some((name, below)) = found {
+        words.push(name);
+        found = below.subcommand();
     }
+    let command = words.join(" ");
+    let cli = Cli::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut tree()))?;
+    Ok((cli, command))
 }
 
 /// Turns `symphony help COMMAND` into `symphony COMMAND --help`, which is where the help of a command is; global flags may

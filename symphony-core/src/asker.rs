@@ -1,22 +1,40 @@
 //! Who types a command that only a person may type: judged from the processes above it.
 //!
-//! Without a sandbox this is no proof. An agent that starts a process of its own session, clears its environment, leaves its
-//! worktree and outlives its supervisor looks like a job of cron; one that opens a
-//! terminal there looks like a person. A PID namespace of its own hides what is above a command.
+//! Without a sandbox no answer is a proof. What an agent can forge for itself without leaving the reach of its supervisor is
+//! refused; what only a process can forge that outlived its supervisor is recorded as unverified; `docs/design` lists what
+//! remains.
+
+use serde::{Deserialize, Serialize};
 
 use crate::id::RunId;
 
-/// What the table of processes tells of a process at or above the command, the command's own first.
+/// How a process looks from below: facts of the table of processes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ancestor {
-    /// The run whose marker its environment has.
+    /// The run whose marker its environment has, or in whose group of processes it is.
     pub marked: Option<String>,
     /// The run of this project that it supervises.
     pub supervises: Option<RunId>,
     /// Whether its working directory is inside a worktree of Symphony.
     pub is_in_worktree: bool,
-    /// Whether it has a controlling terminal.
-    pub has_terminal: bool,
+    /// Its controlling terminal.
+    pub terminal: Option<i32>,
+    /// Whether it leads its session: the shell of a terminal does.
+    pub leads_session: bool,
+    /// Whether no process of the user could have made it: `sshd` or `login` of root above a user's shell, a shell that was
+    /// started inside a container from outside, or init itself.
+    pub is_login: bool,
+    /// A run that was at work when it started.
+    pub began_during: Option<RunId>,
+}
+
+/// The processes from a command up to init, the command's own first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestry {
+    /// Them, without init.
+    pub chain: Vec<Ancestor>,
+    /// Whether they lead to init without a gap.
+    pub is_whole: bool,
 }
 
 /// Who asks.
@@ -26,33 +44,96 @@ pub enum Asker {
     Agent(String),
     /// A person at a terminal.
     Person,
-    /// Nobody can tell: a job of cron, a script, or an agent that hides; why.
+    /// Symphony cannot tell: a script, a job of cron, or an agent that hides; why.
     Unverified(String),
 }
 
+/// Whether Symphony could tell that a person acted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Verification {
+    /// It could.
+    #[default]
+    Verified,
+    /// It could not; why, as a fragment such as `no terminal`.
+    Unverified(String),
+}
+
+impl Verification {
+    /// Returns why it could not.
+    pub fn reason(&self) -> Option<&str> {
+        match self {
+            Self::Verified => None,
+            Self::Unverified(reason) => Some(reason),
+        }
+    }
+
+    /// Reads what is recorded: a reason, or nothing for a verified action.
+    pub fn recorded(reason: Option<String>) -> Self {
+        reason.map_or(Self::Verified, Self::Unverified)
+    }
+}
+
+/// Returns ` (not verified: no terminal)`, or nothing for what a person did: it ends a sentence about the action.
+pub fn verification_note(reason: Option<&str>) -> String {
+    reason.map_or_else(String::new, |reason| format!(" (not verified: {reason})"))
+}
+
 /// Judges who asks.
-pub fn judge_asker(chain: &[Ancestor]) -> Asker {
+pub fn judge_asker(ancestry: &Ancestry) -> Asker {
+    let chain = &ancestry.chain;
     if let Some(run) = chain.iter().find_map(|one| one.marked.as_ref()) {
         return Asker::Agent(format!("it was started inside run {run}"));
     }
     if let Some(run) = chain.iter().find_map(|one| one.supervises.as_ref()) {
         return Asker::Agent(format!("the supervisor of run {run} is above it"));
     }
-    let has_terminal = chain.first().is_some_and(|own| own.has_terminal);
-    // a person has a terminal all the way up to the shell; what is above that may be anything
-    let hides = chain
+    // A person has a terminal all the way up to the shell; what is above that may be anything.
+    if chain
         .iter()
-        .any(|one| one.is_in_worktree && !one.has_terminal);
-    match (has_terminal, hides, chain.first()) {
-        (_, true, _) => {
-            Asker::Agent("it works in the worktree of a run, without a terminal".to_owned())
-        }
-        (true, false, Some(own)) if own.is_in_worktree => {
-            Asker::Unverified("it works in the worktree of a run".to_owned())
-        }
-        (true, false, _) => Asker::Person,
-        (false, false, _) => Asker::Unverified("it has no terminal".to_owned()),
+        .any(|one| one.is_in_worktree && one.terminal.is_none())
+    {
+        return Asker::Agent("it works in the worktree of a run, without a terminal".to_owned());
     }
+    match doubt(ancestry) {
+        Some(doubt) => Asker::Unverified(doubt),
+        None => Asker::Person,
+    }
+}
+
+/// Returns why nothing shows that a person is at the terminal of a command.
+fn doubt(ancestry: &Ancestry) -> Option<String> {
+    let chain = &ancestry.chain;
+    let Some(own) = chain.first() else {
+        return Some("the table of processes cannot be read".to_owned());
+    };
+    if own.terminal.is_none() {
+        return Some("no terminal".to_owned());
+    }
+    if own.is_in_worktree {
+        return Some("typed in the worktree of a run".to_owned());
+    }
+    if !ancestry.is_whole {
+        return Some("some process above it cannot be seen".to_owned());
+    }
+    // Whoever opens a terminal of its own starts a session there, and stays above it until it ends.
+    let leader = chain
+        .iter()
+        .position(|one| one.leads_session && one.terminal == own.terminal);
+    let Some(leader) = leader else {
+        return Some("the shell of its terminal has ended".to_owned());
+    };
+    let from_leader = chain.get(leader..).unwrap_or_default();
+    if from_leader.iter().any(|one| one.is_login) {
+        return None;
+    }
+    let above = chain.get(leader + 1..).unwrap_or_default();
+    if above.is_empty() {
+        return Some("the program that opened its terminal has ended".to_owned());
+    }
+    let run = above.iter().find_map(|one| one.began_during.as_ref())?;
+    Some(format!(
+        "its terminal belongs to a program that was started while run {run} was at work"
+    ))
 }
 
 #[cfg(test)]
@@ -60,41 +141,98 @@ mod tests {
     use super::*;
 
     fn process(what: &str) -> Ancestor {
+        let has = |letter| what.contains(letter);
         Ancestor {
-            marked: what.contains('m').then(|| "run-1".to_owned()),
-            supervises: what.contains('s').then(|| RunId::parse("run-1").unwrap()),
-            is_in_worktree: what.contains('w'),
-            has_terminal: what.contains('t'),
+            marked: has('m').then(|| "run-1".to_owned()),
+            supervises: has('s').then(|| RunId::parse("run-1").unwrap()),
+            is_in_worktree: has('w'),
+            terminal: match (has('t'), has('o')) {
+                (true, _) => Some(1),
+                (false, true) => Some(2),
+                (false, false) => None,
+            },
+            leads_session: has('l'),
+            is_login: has('r'),
+            began_during: has('d').then(|| RunId::parse("run-2").unwrap()),
+        }
+    }
+
+    /// A letter a fact: Marked, Supervises, in a Worktree, has the Terminal or an Other one, Leads its session, is a login
+    /// by Root, began During a run. A `?` at the end says that the rest cannot be seen.
+    fn judged(chain: &str) -> String {
+        let mut words: Vec<&str> = chain.split_ascii_whitespace().collect();
+        let is_whole = words.last() != Some(&"?");
+        words.retain(|word| *word != "?");
+        let chain = words.into_iter().map(process).collect();
+        match judge_asker(&Ancestry { chain, is_whole }) {
+            Asker::Agent(why) => format!("agent: {why}"),
+            Asker::Person => "person".to_owned(),
+            Asker::Unverified(why) => format!("unverified: {why}"),
         }
     }
 
     #[test]
     fn agents_are_recognised_by_what_is_above_them() {
-        // a letter a fact: Marked, Supervises, in a Worktree, has a Terminal
+        let inside = "agent: it was started inside run run-1";
+        let below = "agent: the supervisor of run run-1 is above it";
+        let at_work = "agent: it works in the worktree of a run, without a terminal";
         for (chain, expected) in [
-            (&["t", "t", "-"][..], "person"),
-            (&["m", "m", "s"], "agent"),
-            // a cleared environment
-            (&["-", "-", "s"], "agent"),
-            // a terminal of its own does not help below a supervisor
-            (&["t", "t", "s"], "agent"),
-            (&["t", "m", "-"], "agent"),
-            // the supervisor is gone, the worktree is not
-            (&["w", "-"], "agent"),
-            (&["-", "w", "-"], "agent"),
-            // a person looks at the work of an agent
-            (&["tw", "tw", "t", "-"], "unverified"),
-            // cron, a script, or an agent that hides well
-            (&["-", "-"], "unverified"),
-            (&[], "unverified"),
+            ("m m s", inside),
+            // A cleared environment.
+            ("- - s", below),
+            // A terminal of its own does not help below a supervisor, nor does what cannot be seen.
+            ("tl t s", below),
+            ("t tl s ?", below),
+            ("t m -", inside),
+            // The supervisor is gone, the worktree is not.
+            ("w -", at_work),
+            ("- w -", at_work),
+            ("t tl w", at_work),
         ] {
-            let chain: Vec<Ancestor> = chain.iter().map(|what| process(what)).collect();
-            let found = match judge_asker(&chain) {
-                Asker::Agent(_) => "agent",
-                Asker::Person => "person",
-                Asker::Unverified(_) => "unverified",
-            };
-            assert_eq!(found, expected, "{chain:?}");
+            assert_eq!(judged(chain), expected, "{chain}");
+        }
+    }
+
+    #[test]
+    fn a_person_has_a_terminal_that_a_person_opened() {
+        for chain in [
+            // ssh: the shell below root's sshd.
+            "t tl r",
+            // A terminal emulator below the user's systemd; symphony in its own process group.
+            "t t tl - -",
+            // `tmux` opened a terminal of its own on the terminal of a person.
+            "t tl o ol r",
+            // The container's first process, or what was started inside it from outside.
+            "t tlr",
+            // It began during a run, but a login opened it.
+            "t tl d r",
+            // The shell itself began during a run, in a window of a program that is older.
+            "t tld -",
+        ] {
+            assert_eq!(judged(chain), "person", "{chain}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_an_agent_that_outlived_its_supervisor_is_not_verified() {
+        for (chain, reason) in [
+            // Cron, a script, a service of CI.
+            ("- -", "no terminal"),
+            ("", "the table of processes cannot be read"),
+            // A person looks at the work of an agent.
+            ("tw tlw -", "typed in the worktree of a run"),
+            ("t tl ?", "some process above it cannot be seen"),
+            // Orphaned in the background, or by a double fork.
+            ("t", "the shell of its terminal has ended"),
+            ("t ol -", "the shell of its terminal has ended"),
+            ("tl", "the program that opened its terminal has ended"),
+            // `script` or `tmux` of an orphan.
+            (
+                "t tl d",
+                "its terminal belongs to a program that was started while run run-2 was at work",
+            ),
+        ] {
+            assert_eq!(judged(chain), format!("unverified: {reason}"), "{chain}");
         }
     }
 }

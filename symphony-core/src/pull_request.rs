@@ -161,6 +161,9 @@ pub struct Verdict {
     pub comment: String,
     /// When.
     pub at: Timestamp,
+    /// Why Symphony could not tell that a person gave it; none when it could, and for an agent's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unverified: Option<String>,
 }
 
 /// A change that waits for a verdict and a merge, or did.

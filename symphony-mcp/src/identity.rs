@@ -23,7 +23,7 @@ pub enum Verdicts {
 
 impl Verdicts {
     /// Why a verdict is refused.
-    pub(crate) const REFUSAL: &str = "verdicts are refused here: SYMPHONY_RUN_ID is set, so this server was started from inside an agent's run";
+    pub(crate) const REFUSAL: &str = "verdicts are refused here: an agent started this server (SYMPHONY_RUN_ID is set, or a run's supervisor or worktree is above it)";
 }
 
 /// What a judge's run reviews.

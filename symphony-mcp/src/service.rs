@@ -179,7 +179,7 @@ mod tests {
     #[tokio::test]
     async fn a_panic_in_a_tool_is_answered_and_the_next_call_works() {
         let identity = Identity {
-            actor: Actor::Human,
+            actor: Actor::Human(symphony_core::asker::Verification::Verified),
             role: Role::Human,
             tools: ToolSet::ALL,
             project: ProjectId::parse("demo").unwrap(),

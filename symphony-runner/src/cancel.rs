@@ -6,12 +6,13 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
-use symphony_store::{Context, Project, RunFilter, Store};
+use symphony_store::{Project, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::paths::RunPaths;
+use crate::person::as_person;
 use crate::process::{end_supervisors, lock_state};
 use crate::watchdog::finish_dead;
 
@@ -95,7 +96,7 @@ pub fn force_end_run(
 
 /// Records that a person wants the end of a run.
 fn request(store: &mut Store, id: &RunId) -> Result<(Run, Project), RunnerError> {
-    let run = store.request_cancel(&Context::human(Timestamp::now()), id)?;
+    let run = store.request_cancel(&as_person(Timestamp::now()), id)?;
     Failpoint::CancelRequested.reach();
     let project = store.project(&run.project)?;
     Ok((run, project))

@@ -22,6 +22,7 @@ mod merge_gates;
 pub mod notify;
 pub mod output;
 pub mod paths;
+pub mod person;
 pub mod plan;
 pub mod preview;
 pub mod process;

@@ -11,7 +11,7 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::id::PrId;
 use symphony_core::issue::IssueStatus;
 use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
-use symphony_store::{Context, Store};
+use symphony_store::Store;
 use symphony_workspace::{
     BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
 };
@@ -21,6 +21,7 @@ use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge_gates::MergeGates;
+use crate::person::as_person;
 use crate::repository::{issue_workspace, open_repository};
 
 /// Secrets that a refusal lists.
@@ -85,7 +86,7 @@ pub fn merge_pr(
     let pr = store.pr(id)?;
     if options.force {
         // gates that failed again and again stopped it; a person merges it all the same
-        store.resume_stopped_review(&Context::human(Timestamp::now()), id)?;
+        store.resume_stopped_review(&as_person(Timestamp::now()), id)?;
     }
     refuse_unmergeable(store, &pr, options)?;
     end_run_of(store, &pr.issue)?;
@@ -159,7 +160,7 @@ pub fn merge_pr(
         refuse_red(&pr, gates, options, Some(&logs))?;
     }
     refuse_secrets(&config, &repository, &pr, &expected, &head)?;
-    let context = Context::human(Timestamp::now());
+    let context = as_person(Timestamp::now());
     store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
     Failpoint::MergeIntended.reach();
     repository.move_base(&base, &expected, &target, &identity)?;

@@ -21,6 +21,7 @@ use crate::hook::Hook;
 use crate::installation::Installation;
 use crate::output::last_chars;
 use crate::paths::STATE_DIR;
+use crate::person::as_person;
 use crate::process::{DetachedSupervisor, Supervision};
 use crate::runtime::block_on;
 
@@ -263,6 +264,6 @@ fn context_of(wish: PublishWish) -> Context {
     let now = Timestamp::now();
     match wish {
         PublishWish::Opened => Context::system(now),
-        PublishWish::Human => Context::human(now),
+        PublishWish::Human => as_person(now),
     }
 }

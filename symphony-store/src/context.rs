@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
+use symphony_core::asker::Verification;
 use symphony_core::id::RunId;
 use symphony_core::issue::CommentAuthor;
 use symphony_core::log::LogEvent;
@@ -25,8 +26,8 @@ pub struct RunKey {
 /// In whose name something is written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
-    /// A person.
-    Human,
+    /// A person, as far as Symphony could tell.
+    Human(Verification),
     /// Symphony itself.
     System,
     /// A run.
@@ -37,9 +38,22 @@ impl Actor {
     /// Returns the author that stands on what is written.
     pub fn author(&self) -> CommentAuthor {
         match self {
-            Self::Human => CommentAuthor::Human,
+            Self::Human(_) => CommentAuthor::Human,
             Self::System => CommentAuthor::System,
             Self::Run(key) => CommentAuthor::Agent(key.agent.clone()),
+        }
+    }
+
+    /// Says whether it is a person.
+    pub const fn is_human(&self) -> bool {
+        matches!(self, Self::Human(_))
+    }
+
+    /// Returns why Symphony could not tell that a person acts; none when it could, and for all others.
+    pub fn unverified(&self) -> Option<&str> {
+        match self {
+            Self::Human(verification) => verification.reason(),
+            Self::System | Self::Run(_) => None,
         }
     }
 
@@ -47,7 +61,7 @@ impl Actor {
     pub const fn run(&self) -> Option<&RunId> {
         match self {
             Self::Run(key) => Some(&key.run),
-            Self::Human | Self::System => None,
+            Self::Human(_) | Self::System => None,
         }
     }
 }
@@ -62,10 +76,18 @@ pub struct Context {
 }
 
 impl Context {
-    /// A write by a person.
+    /// A write by a person who was seen to type it.
     pub const fn human(now: Timestamp) -> Self {
         Self {
-            actor: Actor::Human,
+            actor: Actor::Human(Verification::Verified),
+            now,
+        }
+    }
+
+    /// A write by whoever typed a command, which may not have been a person.
+    pub const fn person(verification: Verification, now: Timestamp) -> Self {
+        Self {
+            actor: Actor::Human(verification),
             now,
         }
     }

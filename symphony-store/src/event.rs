@@ -30,6 +30,8 @@ pub struct EventRecord {
     pub plan: Option<PlanId>,
     /// Who wrote it: `human`, `system` or an agent's type.
     pub actor: String,
+    /// Why Symphony could not tell that a person wrote it; none when it could, and for all others.
+    pub unverified: Option<String>,
     /// Its kind as it is stored, such as `issue_moved`.
     pub kind: String,
     /// Its details as they are stored, with whatever fields a newer version added.
@@ -69,7 +71,8 @@ pub(crate) fn append(
     event: &LogEvent,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
-        "INSERT INTO event (at, project, issue, run, actor, kind, payload) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO event (at, project, issue, run, actor, kind, payload, unverified)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(params![
         context.now.as_millisecond(),
@@ -79,6 +82,7 @@ pub(crate) fn append(
         context.actor.author().name(),
         event.kind(),
         to_json(&event.payload()),
+        context.actor.unverified(),
     ])?;
     Ok(())
 }
@@ -96,7 +100,8 @@ pub fn fold_issue(events: &[EventRecord]) -> Result<IssueState, StoreError> {
 }
 
 /// The columns of an entry, for [`read_event`].
-pub(crate) const EVENT_COLUMNS: &str = "id, at, project, issue, run, plan, actor, kind, payload";
+pub(crate) const EVENT_COLUMNS: &str =
+    "id, at, project, issue, run, plan, actor, unverified, kind, payload";
 
 /// Reads an entry of the log.
 pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
@@ -108,6 +113,7 @@ pub(crate) fn read_event(row: &Row<'_>) -> Result<EventRecord, StoreError> {
         run: parsed_opt("run", row.get("run")?)?,
         plan: parsed_opt("plan", row.get("plan")?)?,
         actor: row.get("actor")?,
+        unverified: row.get("unverified")?,
         kind: row.get("kind")?,
         payload: from_json("event payload", &row.get::<_, String>("payload")?)?,
     })

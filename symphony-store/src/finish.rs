@@ -311,6 +311,7 @@ pub(crate) fn reject_for_gates(
         protection: ProtectionLevel::Isolated,
         comment: format!("required gates failed: {}", names.join(", ")),
         at: context.now,
+        unverified: context.actor.unverified().map(str::to_owned),
     };
     write_verdict(tx, pr.id, &verdict)?;
     set_pr_state(tx, context, &pr.issue, pr.id, PrState::Rejected)

@@ -142,7 +142,7 @@ fn previous_count(
             [key.run.as_str()],
             |row| row.get(0),
         )?,
-        Actor::Human | Actor::System => context.now.as_millisecond(),
+        Actor::Human(_) | Actor::System => context.now.as_millisecond(),
     };
     let found: Option<i64> = tx
         .query_row(

@@ -9,7 +9,7 @@ use symphony_core::issue::{
 use symphony_core::log::LogEvent;
 
 use crate::cascade::move_in;
-use crate::context::{Actor, Context};
+use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::issue::{rank, title_key};
@@ -127,7 +127,7 @@ fn edit_in(
     )?;
     if let Some(labels) = &edit.labels {
         set_labels(tx, id, labels)?;
-        if context.actor == Actor::Human && begins_phase(&issue, labels) {
+        if context.actor.is_human() && begins_phase(&issue, labels) {
             // what was counted was of another phase; a shelved issue's is told until it is asked for again
             set_counts(tx, id, AttemptCounts::default())?;
             append(tx, context, About::issue(id), &LogEvent::CountsCleared {})?;
@@ -137,7 +137,7 @@ fn edit_in(
     if let Some(dependencies) = &edit.depends_on {
         set_dependencies(tx, id, dependencies)?;
     }
-    if context.actor == Actor::Human {
+    if context.actor.is_human() {
         // a person has seen what intake left as it was
         tx.execute(
             "UPDATE issue SET intake = 'changed' WHERE id = ?1 AND intake = 'unchanged'",

@@ -59,13 +59,14 @@ pub(crate) fn add_comment_in(
     content: &str,
 ) -> Result<CommentId, StoreError> {
     tx.execute(
-        "INSERT INTO comment (issue, author, run, content, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO comment (issue, author, run, content, created_at, unverified) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             issue.as_str(),
             context.actor.author().name(),
             context.actor.run().map(symphony_core::id::RunId::as_str),
             content,
             context.now.as_millisecond(),
+            context.actor.unverified(),
         ],
     )?;
     let id = CommentId::new(tx.last_insert_rowid());
@@ -154,6 +155,7 @@ impl Store {
             author: context.actor.author(),
             content: content.to_owned(),
             created_at: context.now,
+            unverified: context.actor.unverified().map(str::to_owned),
         })
     }
 
@@ -202,6 +204,7 @@ impl Store {
                 author: parsed("author", row.get("author")?)?,
                 content: row.get("content")?,
                 created_at: time(row.get("created_at")?)?,
+                unverified: row.get("unverified")?,
             });
         }
         Ok(comments)

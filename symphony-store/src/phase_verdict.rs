@@ -52,6 +52,7 @@ impl Store {
                 protection: check_judge(tx, context, &claim)?,
                 comment: comment.to_owned(),
                 at: context.now,
+                unverified: context.actor.unverified().map(str::to_owned),
             };
             write_verdict(tx, context, &claim, &verdict)?;
             match kind {

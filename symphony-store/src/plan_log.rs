@@ -19,8 +19,8 @@ pub(crate) fn append_plan(
     event: &LogEvent,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
-        "INSERT INTO event (at, project, plan, run, actor, kind, payload)
-         VALUES (?1, (SELECT project FROM plan WHERE id = ?2), ?2, ?3, ?4, ?5, ?6)",
+        "INSERT INTO event (at, project, plan, run, actor, kind, payload, unverified)
+         VALUES (?1, (SELECT project FROM plan WHERE id = ?2), ?2, ?3, ?4, ?5, ?6, ?7)",
     )?
     .execute(params![
         context.now.as_millisecond(),
@@ -29,6 +29,7 @@ pub(crate) fn append_plan(
         context.actor.author().name(),
         event.kind(),
         to_json(&event.payload()),
+        context.actor.unverified(),
     ])?;
     Ok(())
 }

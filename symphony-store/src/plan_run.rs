@@ -223,7 +223,7 @@ impl Store {
             };
             let sql = match context.actor {
                 Actor::Run(_) => "INSERT OR REPLACE",
-                Actor::Human | Actor::System => "INSERT OR IGNORE",
+                Actor::Human(_) | Actor::System => "INSERT OR IGNORE",
             };
             tx.execute(
                 &format!(

@@ -185,6 +185,7 @@ impl Store {
                 protection,
                 comment: comment.to_owned(),
                 at: context.now,
+                unverified: context.actor.unverified().map(str::to_owned),
             };
             write_verdict(tx, id, &verdict)?;
             if !comment.trim().is_empty() {
@@ -265,6 +266,7 @@ impl Store {
                     protection: ProtectionLevel::Isolated,
                     comment: "approved by merging".to_owned(),
                     at: context.now,
+                    unverified: context.actor.unverified().map(str::to_owned),
                 };
                 write_verdict(tx, id, &verdict)?;
             }

@@ -343,6 +343,21 @@ impl Store {
         Ok(at.flatten().is_some())
     }
 
+    /// Returns a run that was at work at a moment.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn run_at_work(&self, at: Timestamp) -> Result<Option<RunId>, StoreError> {
+        let found: Option<String> = self
+            .conn
+            .prepare_cached(
+                "SELECT id FROM run WHERE started_at <= ?1 AND (ended_at IS NULL OR ended_at >= ?1) ORDER BY started_at LIMIT 1",
+            )?
+            .query_row([at.as_millisecond()], |row| row.get(0))
+            .optional()?;
+        parsed_opt("run", found)
+    }
+
     /// Says whether a run is live.
     ///
     /// # Errors

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::{ArgGroup, Args};
 use symphony_core::agent::AgentType;
+use symphony_core::asker::Asker;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
@@ -15,11 +16,13 @@ use symphony_mcp::{
 };
 use symphony_runner::installation::Installation;
 use symphony_runner::library::PromptLibrary;
+use symphony_runner::person::verification;
 use symphony_runner::repository::{issue_workspace, open_repository};
 use symphony_store::{Actor, Project, Store};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::permission::identify_asker;
 use crate::place::not_set_up;
 use crate::value::issue_id;
 
@@ -140,14 +143,13 @@ impl McpArgs {
                 })
             },
         );
-        let verdicts = if app.surroundings.is_agent() {
-            Verdicts::Refused
-        } else {
-            Verdicts::ByRole
+        let verdicts = match identify_asker(&app.surroundings)? {
+            Asker::Agent(_) => Verdicts::Refused,
+            Asker::Person | Asker::Unverified(_) => Verdicts::ByRole,
         };
         let issue = issue.map(|issue| issue.id);
         Ok(Identity {
-            actor: Actor::Human,
+            actor: Actor::Human(verification()),
             role,
             tools,
             project: id,

@@ -1,6 +1,7 @@
 //! Phase claims.
 
 use serde::Serialize;
+use symphony_core::asker::verification_note;
 use symphony_core::contract::PhaseClaim;
 
 use crate::output::{List, Page, Table, View, ago};
@@ -65,6 +66,13 @@ impl View for ClaimView {
             claim.artifact_path.as_deref().unwrap_or_default(),
         );
         page.field("commit", claim.head_commit.as_deref().unwrap_or_default());
+        if let Some(verdict) = &claim.verdict {
+            let note = verification_note(verdict.unverified.as_deref());
+            page.field(
+                "verdict",
+                &format!("{} by {}{note}", verdict.kind, verdict.author),
+            );
+        }
         for reason in &claim.reasons {
             page.field("why", reason);
         }

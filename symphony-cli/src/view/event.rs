@@ -3,6 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 use symphony_core::Timestamp;
+use symphony_core::asker::verification_note;
 use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
 use symphony_core::log::{Subject, sentence};
 use symphony_store::EventRecord;
@@ -19,6 +20,9 @@ pub(crate) struct EventView {
     pub(crate) run: Option<RunId>,
     pub(crate) plan: Option<PlanId>,
     pub(crate) actor: String,
+    /// Why Symphony could not tell that a person did it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unverified: Option<String>,
     pub(crate) kind: String,
     pub(crate) payload: Value,
     pub(crate) sentence: String,
@@ -42,6 +46,7 @@ impl From<EventRecord> for EventView {
             run: record.run,
             plan: record.plan,
             actor: record.actor,
+            unverified: record.unverified,
             kind: record.kind,
             payload: record.payload,
         }
@@ -58,11 +63,17 @@ impl EventView {
         }
     }
 
+    /// Returns the sentence, with why Symphony could not tell that a person did it.
+    pub(crate) fn shown(&self) -> String {
+        let note = verification_note(self.unverified.as_deref());
+        format!("{}{note}", self.sentence)
+    }
+
     /// Returns the entry as a line with its time of day (UTC): for output that grows.
     pub(crate) fn timed_line(&self) -> String {
         let at = self.at.to_string();
         let time = at.get(11..19).unwrap_or(&at);
-        format!("{time}Z  {:<10}  {}", self.who(), self.sentence)
+        format!("{time}Z  {:<10}  {}", self.who(), self.shown())
     }
 }
 
@@ -77,7 +88,7 @@ impl View for List<EventView> {
             table.row([
                 ago(event.at, page.now()),
                 event.who().to_owned(),
-                event.sentence.clone(),
+                event.shown(),
             ]);
         }
         page.table(&table);

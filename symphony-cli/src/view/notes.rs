@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::asker::verification_note;
 use symphony_core::id::{CommentId, FindingId, IssueId, RunId};
 use symphony_core::issue::{Comment, CommentAuthor, Finding, FindingKind};
 
@@ -15,6 +16,9 @@ pub(crate) struct CommentView {
     pub(crate) author: CommentAuthor,
     pub(crate) content: String,
     pub(crate) created_at: Timestamp,
+    /// Why Symphony could not tell that a person wrote it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) unverified: Option<String>,
 }
 
 impl From<Comment> for CommentView {
@@ -25,6 +29,7 @@ impl From<Comment> for CommentView {
             author,
             content,
             created_at,
+            unverified,
         } = comment;
         Self {
             id,
@@ -32,6 +37,7 @@ impl From<Comment> for CommentView {
             author,
             content,
             created_at,
+            unverified,
         }
     }
 }
@@ -39,8 +45,9 @@ impl From<Comment> for CommentView {
 impl View for CommentView {
     fn write(&self, page: &mut Page) {
         page.line(&format!(
-            "{} · {}",
+            "{}{} · {}",
             self.author,
+            verification_note(self.unverified.as_deref()),
             ago(self.created_at, page.now())
         ));
         page.block(&self.content);

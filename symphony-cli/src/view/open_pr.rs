@@ -30,6 +30,8 @@ pub(crate) struct OpenPrView {
 struct OpenVerdictView {
     kind: VerdictKind,
     by: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unverified: Option<String>,
 }
 
 /// Where the gates of a pull request are.
@@ -137,6 +139,7 @@ impl OpenPrView {
             verdict: pr.verdict_on_head().map(|verdict| OpenVerdictView {
                 kind: verdict.kind,
                 by: verdict.author.to_string(),
+                unverified: verdict.unverified.clone(),
             }),
             judge: others.first().map(|(run, _)| run.id.clone()),
             insertions,
@@ -150,6 +153,8 @@ impl OpenPrView {
             (_, Some(_)) => "running: a judge".to_owned(),
             (Some(verdict), None) => {
                 let by = match verdict.by.as_str() {
+                    // `pr show` has the reason.
+                    "human" if verdict.unverified.is_some() => "a person (not verified)",
                     "human" => "a person",
                     agent => agent,
                 };

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::asker::verification_note;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::publication::{Publication, PublicationState};
 use symphony_core::pull_request::{
@@ -180,10 +181,11 @@ impl View for PrView {
         page.field("gates", &self.gate_summary());
         if let Some(verdict) = &self.verdict {
             let what = format!(
-                "{} by {} on {}",
+                "{} by {} on {}{}",
                 verdict.kind,
                 verdict.author,
-                short(&verdict.commit)
+                short(&verdict.commit),
+                verification_note(verdict.unverified.as_deref())
             );
             page.field("verdict", &what);
             page.field("", &verdict.comment);

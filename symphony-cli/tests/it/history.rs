@@ -54,7 +54,7 @@ fn the_history_of_an_issue_is_told_in_sentences() {
         (head.get(..8).unwrap(), "COMMIT"),
     ];
     insta::assert_snapshot!(sentences(&told, &words), @r"
-    SYM-1 was added in todo: One
+    SYM-1 was added in todo: One (not verified: no terminal)
     Run RUN (worker) started on SYM-1, attempt 1
     SYM-1 moved from todo to in_progress: an agent started on it
     Run RUN failed on SYM-1: agent failed
@@ -63,9 +63,9 @@ fn the_history_of_an_issue_is_told_in_sentences() {
     SYM-1 moved from in_progress to review: its pull request was submitted
     Pull request 1 was submitted on COMMIT
     A required gate failed on COMMIT (pull request 1)
-    A comment was added to SYM-1
-    Pull request 1 was rejected
-    SYM-1 moved from review to todo: its review ended without approval
+    A comment was added to SYM-1 (not verified: no terminal)
+    Pull request 1 was rejected (not verified: no terminal)
+    SYM-1 moved from review to todo: its review ended without approval (not verified: no terminal)
     SYM-1 moved from todo to blocked: its agent cannot go on: no network
     ");
 
@@ -151,11 +151,11 @@ fn new_events_are_printed_as_they_come() {
     let printed = || std::fs::read_to_string(&path).unwrap();
     let has = |text: &str| printed().contains(text).then_some(());
     until("the entry there is", || {
-        has("SYM-1 was added in todo: One\n")
+        has("SYM-1 was added in todo: One (not verified: no terminal)\n")
     });
     project.add_issue("Two");
     until("the entry that comes", || {
-        has("SYM-2 was added in todo: Two\n")
+        has("SYM-2 was added in todo: Two (not verified: no terminal)\n")
     });
     assert!(
         !printed().contains("Project"),
@@ -179,7 +179,7 @@ fn entries_of_a_newer_version_are_shown_and_reported() {
         .unwrap();
     let told = project.ok(&["issue", "history", "SYM-1"]);
     insta::assert_snapshot!(sentences(&told, &[]), @r"
-    SYM-1 was added in todo: One
+    SYM-1 was added in todo: One (not verified: no terminal)
     An entry that this version of Symphony cannot read was written: tea_made
     An entry that this version of Symphony cannot read was written: issue_edited
     An entry that this version of Symphony cannot read was written: tea_made

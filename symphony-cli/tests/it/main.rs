@@ -1,6 +1,8 @@
 //! Integration tests of symphony-cli.
 
 #[cfg(test)]
+mod askers;
+#[cfg(test)]
 mod bad_input;
 #[cfg(test)]
 mod configuration;

@@ -244,13 +244,23 @@ fn a_process_that_is_not_below_the_supervisor_does_not_speak_for_its_run() {
 fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
     let symphony = env!("CARGO_BIN_EXE_symphony");
     let clear = "env -i PATH=\"$PATH\" HOME=\"$HOME\"";
+    let hello = json!({ "jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {
+        "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "x", "version": "1" }
+    }});
+    let initialized = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let approve = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "approve_pr", "arguments": {} } });
     let scenarios = scenarios([worker([
         bash(&format!(
             "{clear} {symphony} -C ../.. pr approve SYM-1 > asked.txt 2>&1; echo \"code $?\" >> asked.txt"
         )),
         bash(&format!(
-            "for what in 'issue add planted' 'config set publish evil' 'learnings add Trust-me' 'profile set worker --model evil'; do \
+            "for what in 'issue add planted' 'config set publish evil' 'learnings add Trust-me' 'profile set worker --model evil' \
+             'issue comment SYM-1 planted' 'issue edit SYM-1 --title planted' 'issue move SYM-1 backlog' 'issue retry SYM-1' \
+             'runs cancel SYM-1' 'project wizard project' init clean tick run pause resume; do \
              {clear} {symphony} -C ../.. $what; echo \"code $?\"; done > tried.txt 2>&1"
+        )),
+        bash(&format!(
+            "printf '%s\\n' '{hello}' '{initialized}' '{approve}' | {clear} {symphony} -C ../.. mcp --issue-id SYM-1 --agent-type judge > served.txt 2>&1; true"
         )),
         // in a session of its own, orphaned, in the project's folder
         bash(&format!(
@@ -274,10 +284,12 @@ fn an_agent_that_clears_its_environment_is_recognised_by_what_is_above_it() {
     let tried = std::fs::read_to_string(project.worktree("SYM-1").join("tried.txt")).unwrap();
     assert_eq!(
         tried.matches("this command is an agent's").count(),
-        4,
+        16,
         "{tried}"
     );
-    assert_eq!(tried.matches("code 4").count(), 4, "{tried}");
+    assert_eq!(tried.matches("code 4").count(), 16, "{tried}");
+    let served = std::fs::read_to_string(project.worktree("SYM-1").join("served.txt")).unwrap();
+    assert!(served.contains("verdicts are refused here"), "{served}");
     assert_eq!(
         project.json(&["issue", "list"])["items"]
             .as_array()

@@ -272,6 +272,8 @@ pub struct Comment {
     pub content: String,
     /// When.
     pub created_at: Timestamp,
+    /// Why Symphony could not tell that a person wrote it; none when it could, and for others' comments.
+    pub unverified: Option<String>,
 }
 
 /// Something an agent or a gate found out.

@@ -7,7 +7,7 @@ use symphony_core::issue::{
 };
 use symphony_core::pull_request::PullRequest;
 use symphony_core::wording::counted;
-use symphony_store::{Actor, IssueFilter, NewIssue, Store};
+use symphony_store::{IssueFilter, NewIssue, Store};
 
 use super::phase::claim_row;
 use super::target;
@@ -174,7 +174,7 @@ pub(super) fn create(
     identity: &Identity,
     params: CreateIssue,
 ) -> Result<Answer, ToolError> {
-    let by_human = identity.actor == Actor::Human;
+    let by_human = identity.actor.is_human();
     let mut labels = params.labels;
     if !by_human {
         if let Some(label) = labels

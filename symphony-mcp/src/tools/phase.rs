@@ -8,7 +8,7 @@ use symphony_core::contract::{
 use symphony_core::id::{ClaimId, IssueId, PhaseName};
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::VerdictKind;
-use symphony_store::{Actor, NewPhaseClaim, Settlement, Store};
+use symphony_store::{NewPhaseClaim, Settlement, Store};
 
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
@@ -234,7 +234,7 @@ fn judged(store: &mut Store, identity: &Identity) -> Result<(ClaimId, String), T
             ))),
             _ => Ok((*claim, commit.clone())),
         },
-        _ if identity.actor == Actor::Human => {
+        _ if identity.actor.is_human() => {
             let issue = own_issue(identity)?;
             let claim = store
                 .open_claim(issue)?

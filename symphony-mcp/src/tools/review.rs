@@ -3,7 +3,7 @@
 use serde_json::json;
 use symphony_core::pull_request::{PullRequest, ReportedGate, VerdictKind};
 use symphony_core::wording::counted;
-use symphony_store::{Actor, Store};
+use symphony_store::Store;
 
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
@@ -71,7 +71,7 @@ fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String),
     }
     match &identity.review {
         Some(ReviewTarget::PullRequest { pr, commit }) => Ok((store.pr(*pr)?, commit.clone())),
-        _ if identity.actor == Actor::Human => {
+        _ if identity.actor.is_human() => {
             let issue = own_issue(identity)?;
             let pr = store
                 .open_pr(issue)?

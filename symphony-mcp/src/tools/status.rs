@@ -6,7 +6,7 @@ use symphony_core::issue::{
 };
 use symphony_core::tools::StatusPermission;
 use symphony_core::wording::with_article;
-use symphony_store::{Actor, IssueEdit, IssueMove, Store};
+use symphony_store::{IssueEdit, IssueMove, Store};
 
 use super::issue::{priority, row, size, status};
 use super::own_issue;
@@ -149,7 +149,7 @@ fn event(
             with_article(identity.role.name())
         ))
     })?;
-    if identity.actor == Actor::Human {
+    if identity.actor.is_human() {
         return human_event(store, id, to, reason);
     }
     match (permission, to) {

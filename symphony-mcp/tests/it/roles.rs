@@ -182,7 +182,7 @@ async fn a_verdict_comes_from_the_judge_of_that_pull_request_only() {
     ] {
         let text = refused(&client, tool, arguments).await;
         assert!(
-            text.starts_with("verdicts are refused here: SYMPHONY_RUN_ID is set"),
+            text.starts_with("verdicts are refused here: an agent started this server"),
             "{text}"
         );
     }

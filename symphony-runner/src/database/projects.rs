@@ -4,7 +4,7 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
-use symphony_store::{Context, Project, Store};
+use symphony_store::{Project, Store};
 use symphony_workspace::{
     BranchFate, BranchName, RemoveRequest, Repository, WorktreeKey, discover, read_marker,
     remove_marker,
@@ -14,6 +14,7 @@ use super::identity::adopt;
 use super::moved::{refuse_held, repair_worktrees};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::person::as_person;
 use crate::repository::open_repository;
 
 /// What happens to the worktrees of a project that leaves the installation.
@@ -70,7 +71,7 @@ pub fn move_project(
     }
     refuse_held(&root, &format!("project {id} is to be moved"))?;
     let from = project.root;
-    let moved = store.move_project(&Context::human(Timestamp::now()), id, &root)?;
+    let moved = store.move_project(&as_person(Timestamp::now()), id, &root)?;
     repair_worktrees(installation, &root, &from);
     adopt(installation, store, (None, id), &root)?;
     Ok(moved)
@@ -119,7 +120,7 @@ pub fn remove_project(
             .filter(|branch| symphony_workspace::is_own_branch(branch))
             .collect();
     }
-    store.remove_project(&Context::human(Timestamp::now()), id)?;
+    store.remove_project(&as_person(Timestamp::now()), id)?;
     if exists {
         remove_marker(&project.root)?;
     }

@@ -12,7 +12,7 @@ use symphony_core::config::IssuePrefix;
 use symphony_core::id::ProjectId;
 use symphony_core::identity::Seen;
 use symphony_core::listing::list_few;
-use symphony_store::{BackupFile, Context, NewProject, RestoreRecord, Store, new_installation_id};
+use symphony_store::{BackupFile, NewProject, RestoreRecord, Store, new_installation_id};
 use symphony_workspace::{RepositoryOptions, find_traces, processes_with_open, read_marker};
 
 use super::backup::{back_up_replaced, list_backups, restore_config};
@@ -21,6 +21,7 @@ use super::locks::held_runs;
 use super::open::{Opened, new_store, open_any};
 use crate::error::RunnerError;
 use crate::installation::{Installation, project_id_for};
+use crate::person::as_person;
 use crate::repository::options;
 use crate::tick::{Taken, Turn, TurnWish};
 
@@ -152,7 +153,7 @@ fn put_back(
     file.copy_to(&new)?;
     drop(file);
     let mut store = Store::open_existing(&new)?;
-    let context = Context::human(Timestamp::now());
+    let context = as_person(Timestamp::now());
     if here.root != installation.root {
         store.move_project(&context, &here.id, &installation.root)?;
     }
@@ -228,7 +229,7 @@ fn begin_again(
         Some(store) => store,
         None => new_store(&new)?,
     };
-    let context = Context::human(Timestamp::now());
+    let context = as_person(Timestamp::now());
     let known = store.project_at(&installation.root)?;
     let project = match known {
         Some(project) => project,

@@ -8,7 +8,7 @@ use symphony_core::plan::state::{
     OnFailure, PlanEvent, PlanStatus, RetryMode, compare_plans, retry_failed,
 };
 use symphony_core::plan::{Isolation, Plan, PlanOptions};
-use symphony_store::{Context, NewPlan, PlanRecord, PlanTarget, Project, Store};
+use symphony_store::{NewPlan, PlanRecord, PlanTarget, Project, Store};
 use symphony_workspace::{BranchName, Repository};
 
 use super::conclude::Conclusion;
@@ -16,6 +16,7 @@ use super::drive::PlanDrive;
 use super::state_file::{refuse_foreign, write_state_file};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::person::as_person;
 use crate::repository::open_repository;
 
 /// What `plan run` was told about how the plan is carried out; what is absent stays as it is.
@@ -178,7 +179,7 @@ fn resume(
             record.options.isolation
         )));
     }
-    let context = Context::human(Timestamp::now());
+    let context = as_person(Timestamp::now());
     let record = accept(store, record, request)?;
     if options != record.options {
         store.set_plan_options(&context, &id, &options)?;
@@ -213,7 +214,7 @@ fn accept(
         return Ok(record);
     }
     if request.accept_changes {
-        let context = Context::human(Timestamp::now());
+        let context = as_person(Timestamp::now());
         return Ok(store.accept_plan_changes(&context, &record.id, &request.document)?);
     }
     let kinds = [
@@ -262,7 +263,7 @@ fn create(
         options,
         target,
     };
-    Ok(store.create_plan(&Context::human(Timestamp::now()), &new)?)
+    Ok(store.create_plan(&as_person(Timestamp::now()), &new)?)
 }
 
 /// The branch that the user has checked out, else the project's base branch: where the plan's work begins and goes.

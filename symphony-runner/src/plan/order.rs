@@ -8,10 +8,11 @@ use symphony_core::plan::state::{
     abort_branch, decide, retry_failed, retry_phase, skip_phase,
 };
 use symphony_core::run::RunTarget;
-use symphony_store::{Context, PlanRecord, Project, RunFilter, Store};
+use symphony_store::{PlanRecord, Project, RunFilter, Store};
 
 use super::state_file::write_state_file;
 use crate::error::RunnerError;
+use crate::person::as_person;
 
 /// An order.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +91,7 @@ pub fn carry_out_order(
     order: &PlanOrder,
 ) -> Result<(PlanRecord, Vec<String>), RunnerError> {
     let now = Timestamp::now();
-    let changed = store.change_plan(&Context::human(now), plan, |record, dag| {
+    let changed = store.change_plan(&as_person(now), plan, |record, dag| {
         let decision = order.decide(record, dag, now)?;
         Ok((decision.events, decision.warnings))
     })?;
@@ -115,7 +116,7 @@ fn end_stray_runs(
         };
         let state = record.state.phases.get(phase).map(|found| &found.state);
         let is_owner = matches!(state, Some(PhaseState::Running { run: owner, .. }) if owner.as_ref() == Some(&run.id));
-        if !is_owner && let Err(error) = store.request_cancel(&Context::human(now), &run.id) {
+        if !is_owner && let Err(error) = store.request_cancel(&as_person(now), &run.id) {
             // it ended by itself meanwhile; the plan's next round looks again
             tracing::info!(%error, run = %run.id, "a run was not ended");
         }

@@ -1,39 +1,118 @@
 //! The processes above a command, for the judgement who asks.
 
+use std::ffi::OsStr;
 use std::path::Path;
+use std::time::Duration;
 
-use symphony_core::asker::{Ancestor, Asker, judge_asker};
+use symphony_core::Timestamp;
+use symphony_core::asker::{Ancestor, Ancestry, Asker, judge_asker};
 use symphony_core::id::RunId;
 
 use super::error::ProcessError;
-use super::stuck::supervised_run;
+use super::identity::ProcessRecord;
 use super::system;
 use crate::environment::RUN_MARKER;
 
 /// Processes above a command that are looked at: a deep tree of shells has a dozen.
 const DEPTH_MAX: usize = 200;
 
-/// Judges who started this process, by the folder of a project's worktrees and what says whether a run is one of this
-/// installation: the tests of a project that an agent works on may use Symphony themselves, with a database of their own.
+/// What the judgement asks an installation.
+#[derive(Debug, Clone, Copy)]
+pub struct AskerQuestions<'a, Known, Working> {
+    /// The folder of the project's worktrees; none outside of a project.
+    pub workspaces: Option<&'a Path>,
+    /// Whether a run is one of this installation: the tests of a project that an agent works on may use Symphony
+    /// themselves, with a database of their own.
+    pub is_known: Known,
+    /// A run that was at work at a moment.
+    pub at_work: Working,
+}
+
+/// Judges who started this process.
 ///
 /// # Errors
 /// When the table of processes cannot be read.
-pub fn asker(workspaces: &Path, is_known: impl Fn(&RunId) -> bool) -> Result<Asker, ProcessError> {
+pub fn asker<Known, Working>(
+    questions: &AskerQuestions<'_, Known, Working>,
+) -> Result<Asker, ProcessError>
+where
+    Known: Fn(&RunId) -> bool,
+    Working: Fn(Timestamp) -> Option<RunId>,
+{
     let mut chain = Vec::new();
-    let mut pid = system::own_pid();
-    while pid > 1 && chain.len() < DEPTH_MAX {
-        let Some(record) = system::read_record(pid)? else {
+    let own = system::own_pid();
+    let mut pid = own;
+    let mut is_whole = true;
+    // Init is no part of the chain, unless it is the shell of a container.
+    while pid > 1 || pid == own {
+        let record = system::read_record(pid)?;
+        let Some(record) = record.filter(|_| chain.len() < DEPTH_MAX) else {
+            is_whole = false;
             break;
         };
-        chain.push(Ancestor {
-            marked: system::environment_value(pid, RUN_MARKER)
-                .filter(|run| RunId::parse(run.as_str()).is_ok_and(|run| is_known(&run))),
-            supervises: supervised_run(pid).filter(|run| is_known(run)),
-            is_in_worktree: system::working_directory(pid)
-                .is_some_and(|folder| folder.starts_with(workspaces)),
-            has_terminal: record.terminal != 0,
-        });
+        chain.push(ancestor(&record, questions));
         pid = record.parent;
+        if pid == own {
+            break;
+        }
     }
-    Ok(judge_asker(&chain))
+    let init = if pid == 1 && own != 1 {
+        system::read_record(1)?
+    } else {
+        None
+    };
+    // A container's first process may be the person's shell. Without a terminal it is the machine's init.
+    chain.extend(
+        init.filter(|init| init.terminal != 0)
+            .map(|init| ancestor(&init, questions)),
+    );
+    Ok(judge_asker(&Ancestry { chain, is_whole }))
+}
+
+fn ancestor<Known, Working>(
+    record: &ProcessRecord,
+    questions: &AskerQuestions<'_, Known, Working>,
+) -> Ancestor
+where
+    Known: Fn(&RunId) -> bool,
+    Working: Fn(Timestamp) -> Option<RunId>,
+{
+    let pid = record.pid;
+    let is_known = &questions.is_known;
+    Ancestor {
+        marked: system::environment_value(pid, RUN_MARKER)
+            .filter(|run| RunId::parse(run.as_str()).is_ok_and(|run| is_known(&run))),
+        supervises: supervised_run(pid).filter(|run| is_known(run)),
+        is_in_worktree: questions.workspaces.is_some_and(|workspaces| {
+            system::working_directory(pid).is_some_and(|folder| folder.starts_with(workspaces))
+        }),
+        terminal: (record.terminal != 0).then_some(record.terminal),
+        leads_session: record.session == pid,
+        is_login: pid == 1 || record.parent == 0 || is_above_users(pid),
+        began_during: started_at(record).and_then(&questions.at_work),
+    }
+}
+
+/// Says whether a process is root's and this one is not: no agent of the user could have started it.
+fn is_above_users(pid: i32) -> bool {
+    let own = system::real_user(system::own_pid());
+    own.is_some_and(|own| own != 0) && system::real_user(pid) == Some(0)
+}
+
+/// Returns when a process started, by the clock of the wall.
+fn started_at(record: &ProcessRecord) -> Option<Timestamp> {
+    let age = system::age(record)?;
+    let started = Timestamp::now()
+        .as_millisecond()
+        .saturating_sub(i64::try_from(age.min(Duration::from_hours(1 << 20)).as_millis()).ok()?);
+    Timestamp::from_millisecond(started).ok()
+}
+
+/// Returns the run that a process supervises: its command line names it.
+fn supervised_run(pid: i32) -> Option<RunId> {
+    let arguments = system::command_line(pid);
+    let mut arguments = arguments.iter();
+    arguments.find(|argument| argument.as_os_str() == OsStr::new("supervise"))?;
+    arguments.find(|argument| argument.as_os_str() == OsStr::new("--run"))?;
+    RunId::parse(arguments.next()?.to_str()?).ok()
 }

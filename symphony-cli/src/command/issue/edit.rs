@@ -96,7 +96,7 @@ impl EditArgs {
         let labels = self.new_labels(&session.store.issue(&self.issue).with_context(what)?.labels);
         let ended = labels
             .as_deref()
-            .map(|labels| end_review(app, &mut session, &self.issue, labels))
+            .map(|labels| end_review(&mut session, &self.issue, labels))
             .transpose()
             .with_context(what)?
             .flatten();
@@ -141,7 +141,6 @@ impl EditArgs {
 /// ended first, as with `pr close`, and the commits of a pull request are kept whatever the next agent does to the branch.
 /// Returns what is said of it.
 fn end_review(
-    app: &App,
     session: &mut Session,
     id: &IssueId,
     labels: &[String],
@@ -150,8 +149,6 @@ fn end_review(
     if session.store.superseded_by(id, phase.as_ref())?.is_none() {
         return Ok(None);
     }
-    // it decides over a review, as a verdict does
-    app.surroundings.refuse_agents()?;
     end_run_of(&mut session.store, id)?;
     Ok(match session.store.superseded_by(id, phase.as_ref())? {
         None => None,

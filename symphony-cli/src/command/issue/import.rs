@@ -65,7 +65,6 @@ impl From<ImportedIssues> for ImportView {
 
 impl ImportArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        app.surroundings.refuse_agents()?;
         let lines = self.read(app)?;
         let mut session = app.session()?;
         let imported = session

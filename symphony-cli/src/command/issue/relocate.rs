@@ -48,10 +48,6 @@ impl MoveArgs {
             .with_context(what)?
             .state
             .status();
-        if status == IssueStatus::Review || self.status == IssueStatus::Done {
-            // it decides over a review, as a verdict does
-            app.surroundings.refuse_agents().with_context(what)?;
-        }
         if self.status == IssueStatus::Cancelled && !status.is_terminal() {
             return self.cancel(app, &mut session).with_context(what);
         }

@@ -27,7 +27,6 @@ impl RetryArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         if self.absorb {
-            app.surroundings.refuse_agents()?;
             let config = session.installation.project_config(&session.project)?;
             let absorbed = absorb_for_issue(&session.store, &session.project, &config, &self.issue)
                 .with_context(|| format!("absorb nested repositories of {}", self.issue))?;

@@ -6,7 +6,6 @@ use symphony_core::id::{IssueId, LearningId};
 use symphony_core::learning::LearningType;
 use symphony_store::{LearningRecord, NewLearning};
 
-use super::person::refuse_agents;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::value::{issue_id, named, text_or_stdin};
@@ -33,7 +32,6 @@ pub(crate) struct AddArgs {
 
 impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        refuse_agents(app, "add a learning")?;
         let pattern = text_or_stdin(&self.text)?;
         let mut session = app.session()?;
         let same = session

@@ -12,7 +12,6 @@ use symphony_core::issue::TEXT_BYTES_MAX;
 use symphony_store::LearningRecord;
 
 use super::line::LearningLine;
-use super::person::refuse_agents;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::json::from_json;
@@ -37,7 +36,6 @@ pub(crate) struct ImportArgs {
 
 impl ImportArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        refuse_agents(app, "import learnings")?;
         let mut session = app.session()?;
         let records = self.read(app, &session.project.id)?;
         let imported = session

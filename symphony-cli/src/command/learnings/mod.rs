@@ -5,7 +5,6 @@ mod export;
 mod import;
 mod line;
 mod list;
-mod person;
 mod rank;
 mod retire;
 mod search;

@@ -5,7 +5,6 @@ use clap::Args;
 use symphony_core::id::LearningId;
 use symphony_store::{LearningRecord, Store, StoreError};
 
-use super::person::refuse_agents;
 use crate::app::App;
 use crate::output::{List, plural};
 use crate::view::LearningView;
@@ -30,7 +29,6 @@ pub(crate) struct RestoreArgs {
 
 impl RetireArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        refuse_agents(app, "retire learnings")?;
         let mut session = app.session()?;
         let named = Named::find(&session.store, &self.ids).context("retire the learnings")?;
         let records = session
@@ -44,7 +42,6 @@ impl RetireArgs {
 
 impl RestoreArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        refuse_agents(app, "restore learnings")?;
         let mut session = app.session()?;
         let named = Named::find(&session.store, &self.ids).context("restore the learnings")?;
         let records = session

@@ -88,7 +88,6 @@ fn give(
     kind: VerdictKind,
     comment: &str,
 ) -> anyhow::Result<PhaseClaim> {
-    app.surroundings.refuse_agents()?;
     let mut session = app.session()?;
     let store = &mut session.store;
     let claim = awaiting(store, issue)?;

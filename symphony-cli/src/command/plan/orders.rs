@@ -82,7 +82,6 @@ impl RetryArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let phase = self.phase.clone();
         if let Some(phase) = phase.as_ref().filter(|_| self.absorb) {
-            app.surroundings.refuse_agents()?;
             let mut session = app.session()?;
             let plan = self.plan.find(app, &mut session)?;
             let config = session.installation.project_config(&session.project)?;
@@ -121,7 +120,6 @@ impl PauseArgs {
 }
 
 fn carry_out(app: &App, choice: &PlanChoice, order: &PlanOrder) -> anyhow::Result<()> {
-    app.surroundings.refuse_agents()?;
     let mut session = app.session()?;
     let plan = choice.find(app, &mut session)?;
     let (record, warnings) =

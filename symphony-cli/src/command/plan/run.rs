@@ -67,7 +67,6 @@ pub(crate) struct RunArgs {
 
 impl RunArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        app.surroundings.refuse_agents()?;
         let (mut session, meant) = self.meant(app)?;
         let options = self.options(app)?;
         if self.dry_run {

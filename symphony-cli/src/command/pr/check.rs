@@ -36,7 +36,6 @@ impl CheckArgs {
     }
 
     fn carry_out(&self, app: &App) -> anyhow::Result<(PullRequest, Waited)> {
-        app.surroundings.refuse_agents()?;
         let mut session = app.session()?;
         let pr = find_pr(&session.store, &self.pr)?;
         let started = check_pr(

@@ -64,7 +64,6 @@ impl MergeArgs {
     }
 
     fn carry_out(&self, app: &App) -> anyhow::Result<Merged> {
-        app.surroundings.refuse_agents()?;
         let message = self.message.as_deref().map(text_or_stdin).transpose()?;
         if message
             .as_deref()

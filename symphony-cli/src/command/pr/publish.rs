@@ -25,7 +25,6 @@ pub(crate) struct PublishArgs {
 
 impl PublishArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<Exit> {
-        app.surroundings.refuse_agents()?;
         let what = "publish the pull request";
         let session = app.session()?;
         let pr = find_pr(&session.store, &self.pr).context(what)?;

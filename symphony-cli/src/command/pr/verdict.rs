@@ -112,7 +112,6 @@ impl CloseArgs {
     }
 
     fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
-        app.surroundings.refuse_agents()?;
         let mut session = app.session()?;
         let pr = open_pr(&mut session.store, &self.pr, "closed")?;
         Ok(session.store.close_pr(&App::as_human(), pr.id)?)
@@ -137,7 +136,6 @@ enum RedGates {
 
 impl Verdict<'_> {
     fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
-        app.surroundings.refuse_agents()?;
         let mut session = app.session()?;
         let pr = open_pr(&mut session.store, reference, self.kind.name())?;
         let is_red = pr.gates_of_head().is_some_and(|gates| !gates.green());

@@ -102,9 +102,6 @@ impl View for OverrideView {
 
 impl ProfileSetArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        app.surroundings
-            .refuse_agents()
-            .context("change the profile")?;
         if self.agent == AgentType::Wizard {
             return Err(
                 Stop::new(Exit::Refused, "change the setup wizard: it has no profile")

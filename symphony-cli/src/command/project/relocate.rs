@@ -27,7 +27,6 @@ impl MoveArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let what = || format!("move project {}", self.project);
-        app.surroundings.refuse_agents().with_context(what)?;
         let to = app.surroundings.current.join(&self.path);
         let moved = move_project(
             &session.installation,

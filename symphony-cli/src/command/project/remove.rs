@@ -78,7 +78,6 @@ impl RemoveArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let what = || format!("remove project {}", self.project);
-        app.surroundings.refuse_agents().with_context(what)?;
         let project = session.store.project(&self.project).with_context(what)?;
         let worktrees = worktrees_of(&session.installation, &project).with_context(what)?;
         let fate = match self.worktrees.as_deref().and_then(fate) {

@@ -27,7 +27,6 @@ impl RenamePrefixArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let what = || format!("rename the prefix of project {}", self.project);
-        app.surroundings.refuse_agents().with_context(what)?;
         let renamed = session
             .store
             .rename_prefix(&App::as_human(), &self.project, self.prefix.as_str())

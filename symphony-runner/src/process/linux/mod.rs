@@ -17,5 +17,5 @@ pub(super) use control::{
 pub(super) use table::{
     LockUse, age, belongs_to_user, boot_id, children, command_line, environment_value,
     has_environment_entry, ignored_signals, is_in_inner_namespace, last_pid, lock_use, open_files,
-    read_record, read_records, working_directory,
+    read_record, read_records, real_user, working_directory,
 };

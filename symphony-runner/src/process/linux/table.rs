@@ -112,6 +112,14 @@ pub(in crate::process) fn belongs_to_user(pid: i32) -> bool {
     fs::metadata(format!("/proc/{pid}")).is_ok_and(|metadata| metadata.uid() == user)
 }
 
+/// Returns the user who started a process, whatever rights its program has; nothing when there is no such process. Read from
+/// the status, since the folder of a process that cannot be dumped belongs to root.
+pub(in crate::process) fn real_user(pid: i32) -> Option<u32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let users = status.lines().find_map(|line| line.strip_prefix("Uid:"))?;
+    users.split_ascii_whitespace().next()?.parse().ok()
+}
+
 /// Says whether a process was started with exactly this `NAME=value` in its environment. What may
 /// not be read (another user's, a protected program's) has it not.
 pub(in crate::process) fn has_environment_entry(pid: i32, entry: &str) -> bool {
