@@ -116,10 +116,10 @@ impl PrView {
             .filter(|gate| !gate.passed && gate.required)
             .map(|gate| gate.name.as_str())
             .collect();
-        match (gates.len(), red.as_slice()) {
-            (0, _) => "none".to_owned(),
-            (_, []) => "green".to_owned(),
-            (_, names) => format!("red: {}", names.join(", ")),
+        match red.as_slice() {
+            _ if !gates.iter().any(|gate| gate.required) => "unverified".to_owned(),
+            [] => "green".to_owned(),
+            names => format!("red: {}", names.join(", ")),
         }
     }
 
@@ -147,9 +147,12 @@ impl PrView {
             ]);
         }
         if table.is_empty() {
-            page.line("No gates are configured.");
+            page.line("No gates are configured: the change is unverified.");
         } else {
             page.table(&table);
+            if !gates.iter().any(|gate| gate.required) {
+                page.line("None of them is required: the change is unverified.");
+            }
         }
         for gate in gates
             .iter()

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Project, WORKER, approving_judge, bash, commit, create_pr, scenario, scenarios, text, worker,
+    JUDGE, Project, WORKER, approving_judge, bash, call, commit, create_pr, scenario, scenarios,
+    text, turn, worker,
 };
 
 /// Hides what a gate needs in a folder of build output, which every project ignores.
@@ -286,4 +287,38 @@ fn gates_run_after_the_set_up_with_the_projects_files_and_are_followed_live() {
         .map(|entry| entry.unwrap().file_name())
         .collect();
     assert_eq!(left, ["SYM-1"]);
+}
+
+#[test]
+fn a_change_that_no_required_gate_verified_is_called_unverified_wherever_it_is_shown() {
+    let is_told = json!({ "match_system": JUDGE, "match_prompt": "This change is unverified" });
+    let optional = json!({ "name": "lint", "command": "true", "required": false });
+    for (gates, why) in [
+        (json!([]), "No gates are configured: "),
+        (json!([optional]), "None of them is required: "),
+    ] {
+        let project = Project::new(
+            "project",
+            &scenarios([
+                worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+                // it approves only what is said to be so
+                scenario(
+                    "judge",
+                    &is_told,
+                    [turn(call("mcp__symphony__approve_pr", json!({})))],
+                ),
+            ]),
+            &json!({ "gates": gates }),
+        );
+        project.add_issue("Say hello");
+        project.tick_one("worker", "succeeded");
+        let shown = project.ok(&["pr", "show", "1"]);
+        let expected = format!("{why}the change is unverified.");
+        assert!(shown.contains(&expected), "{shown}");
+        for listed in [["pr", "list"].as_slice(), &["status"]] {
+            let listed = project.ok(listed);
+            assert!(listed.contains("unverified"), "{listed}");
+        }
+        project.tick_one("judge", "succeeded");
+    }
 }

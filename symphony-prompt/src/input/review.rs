@@ -41,12 +41,23 @@ pub struct PullRequestReview {
     pub risk: Option<Risk>,
     /// What the gates said when Symphony ran them; takes the place of the gate commands.
     pub gate_results: Vec<GateResult>,
+    /// Whether no gate is required, so that nothing but the review stands between the change and the base branch.
+    #[serde(skip_serializing_if = "is_false")]
+    pub unverified: bool,
     /// The whole diff, in git's unified form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
     /// The file that holds the whole diff and that the judge may read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff_path: Option<String>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "the form that serde asks for"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 /// How a pull request changes a file.

@@ -76,6 +76,9 @@ pub(crate) fn pull_request<'a>(
     (draft, approach_tokens)
 }
 
+const UNVERIFIED: &str = "This change is unverified: no gate is required, so nothing but your review stands between \
+    it and the base branch.";
+
 const PULL_REQUEST_VERDICT: &str = "\n### Verdict\n\n\
     Call `approve_pr`, or `reject_pr` with feedback that says what to change and where. When only a human can \
     decide, set the status `blocked` with the reason. Text alone decides nothing: without one of these calls \
@@ -164,7 +167,7 @@ fn branches(review: &PullRequestReview) -> Option<String> {
 fn verified_gates(review: &PullRequestReview) -> Option<String> {
     let results = &review.gate_results;
     if results.is_empty() {
-        return None;
+        return review.unverified.then(|| UNVERIFIED.to_owned());
     }
     let passed = results.iter().filter(|result| result.passed).count();
     let red = results
@@ -176,9 +179,14 @@ fn verified_gates(review: &PullRequestReview) -> Option<String> {
     } else {
         "a required one is red: do not approve"
     };
+    let count = results.len();
+    let verdict = if review.unverified {
+        format!("{passed} of {count} passed. {UNVERIFIED}")
+    } else {
+        format!("{passed} of {count} passed, {verdict}.")
+    };
     Some(format!(
-        "{passed} of {} passed, {verdict}. Details stand below under Quality Gates.",
-        results.len()
+        "{verdict} Details stand below under Quality Gates."
     ))
 }
 

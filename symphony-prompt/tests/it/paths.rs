@@ -349,6 +349,28 @@ fn sections_without_data_are_left_out_header_apart() {
 }
 
 #[test]
+fn a_judge_is_told_when_no_gate_stands_beside_its_verdict() {
+    let judged = |gates: usize, unverified: bool| {
+        let mut review = rich::pull_request();
+        // the second one is optional
+        review.gate_results = review.gate_results.split_off(2 - gates);
+        review.unverified = unverified;
+        let mut dispatch = rich::judge_of_pull_request();
+        dispatch.review = Some(symphony_prompt::Review::PullRequest(Box::new(review)));
+        dispatch.build().unwrap().user
+    };
+    let warning = "This change is unverified: no gate is required";
+    assert!(!judged(2, false).contains("unverified"));
+    assert!(judged(0, true).contains(warning));
+    let optional = judged(1, true);
+    assert!(
+        optional.contains(&format!("0 of 1 passed. {warning}")),
+        "{optional}"
+    );
+    assert!(!optional.contains("is green"), "{optional}");
+}
+
+#[test]
 fn a_verdict_is_asked_for_by_tool_call_only() {
     let of_pr = rich::judge_of_pull_request().build().unwrap().user;
     let of_phase = rich::judge_of_phase().build().unwrap().user;

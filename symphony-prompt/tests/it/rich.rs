@@ -150,6 +150,7 @@ pub(crate) fn pull_request() -> PullRequestReview {
             lines: 16,
             sensitive_paths: vec!["src/auth/token.rs".to_owned()],
         }),
+        unverified: false,
         gate_results: vec![
             GateResult {
                 name: "test".to_owned(),

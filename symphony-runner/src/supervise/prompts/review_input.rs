@@ -41,6 +41,7 @@ pub(crate) fn review_input(
             lines: risk.lines,
             sensitive_paths: risk.sensitive_paths,
         }),
+        unverified: gates.is_some_and(|gates| !gates.verify_something()),
         gate_results: gates
             .map(|gates| {
                 gates
