@@ -95,10 +95,10 @@ fn what_a_person_types_on_a_terminal_is_verified_and_says_nothing() {
 #[test]
 fn an_agent_that_outlives_its_supervisor_and_opens_a_terminal_is_not_verified() {
     let symphony = env!("CARGO_BIN_EXE_symphony");
-    // A double fork with a cleared environment, outside of the worktree, with a terminal of its own.
+    // A double fork with a cleared environment, outside of the worktree and of its cgroup, with a terminal of its own.
     let hide = format!(
         "root=$(cd ../.. && pwd); (setsid env -i PATH=\"$PATH\" HOME=\"$HOME\" ROOT=\"$root\" sh -c \
-         'cd /; until test -e \"$ROOT/../gone\"; do sleep 0.05; done; \
+         'for top in /sys/fs/cgroup /sys/fs/cgroup/unified; do echo 0 > $top/cgroup.procs; done; cd /; until test -e \"$ROOT/../gone\"; do sleep 0.05; done; \
           script -qec \"{symphony} -C $ROOT issue comment SYM-1 planted\" /dev/null; echo $? > \"$ROOT/../planted\"' \
          >/dev/null 2>&1 </dev/null &); touch forked; sleep 600"
     );

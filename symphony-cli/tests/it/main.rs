@@ -5,6 +5,8 @@ mod askers;
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod cgroups;
+#[cfg(test)]
 mod configuration;
 #[cfg(test)]
 mod conveniences;

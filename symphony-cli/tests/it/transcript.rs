@@ -81,6 +81,7 @@ macro_rules! assert_transcript {
                 (r"\d+ MiB free", "SPACE free"),
                 (r"git: \S+ \d+\.\d+", "git: GIT"),
                 (r"(?m)^(ok|absent) +(claude|codex): [^\n]*", "looked  $2: AGENT"),
+                (r"(?m)^(ok|absent) +cgroups: [^\n]*\n", ""),
                 (r"\b(claude|codex): [^\n]*", "$1: AGENT"),
                 (r"No agent can be started yet: find an agent CLI[^\n]*\n", ""),
                 (r"schema \d+", "schema N"),

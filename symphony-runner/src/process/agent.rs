@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
+use super::cgroup::Cgroup;
 use super::error::ProcessError;
 use super::identity::ProcessIdentity;
 use super::program::resolve_program;
@@ -82,6 +83,7 @@ pub struct Agent {
     token: String,
     exit: Option<AgentExit>,
     spawned: Spawned,
+    cgroup: Option<Cgroup>,
 }
 
 impl Agent {
@@ -89,6 +91,7 @@ impl Agent {
         launch: AgentLaunch,
         supervisor: i32,
         spawned: Spawned,
+        cgroup: Option<Cgroup>,
     ) -> Result<Self, ProcessError> {
         let search_path = launch.environment.get(OsStr::new("PATH"));
         let program = resolve_program(
@@ -96,11 +99,12 @@ impl Agent {
             search_path.map(OsString::as_os_str),
             &launch.directory,
         )?;
+        let folder = cgroup.as_ref().map(Cgroup::folder);
         let token = uuid::Uuid::now_v7().simple().to_string();
         let (executable, arguments) =
             launch
                 .trampoline
-                .invocation(supervisor, &token, &program, &launch.arguments);
+                .invocation(supervisor, &token, folder, (&program, &launch.arguments));
         let input = match launch.input {
             AgentInput::Empty => Stdio::null(),
             AgentInput::File(file) => Stdio::from(file),
@@ -137,6 +141,7 @@ impl Agent {
             token,
             exit: None,
             spawned,
+            cgroup,
         })
     }
 
@@ -215,6 +220,11 @@ impl Agent {
                 action: "kill the agent",
                 source,
             })
+    }
+
+    /// Gives its cgroup away, to be ended.
+    pub(super) fn take_cgroup(&mut self) -> Option<Cgroup> {
+        self.cgroup.take()
     }
 
     fn note_exit(&mut self, status: ExitStatus) -> AgentExit {

@@ -8,6 +8,7 @@ use symphony_core::Timestamp;
 use symphony_core::asker::{Ancestor, Ancestry, Asker, judge_asker};
 use symphony_core::id::RunId;
 
+use super::cgroup::run_of_process;
 use super::error::ProcessError;
 use super::identity::ProcessRecord;
 use super::system;
@@ -81,7 +82,11 @@ where
     let is_known = &questions.is_known;
     Ancestor {
         marked: system::environment_value(pid, RUN_MARKER)
-            .filter(|run| RunId::parse(run.as_str()).is_ok_and(|run| is_known(&run))),
+            .and_then(|run| RunId::parse(run).ok())
+            .into_iter()
+            .chain(run_of_process(pid))
+            .find(|run| is_known(run))
+            .map(|run| run.to_string()),
         supervises: supervised_run(pid).filter(|run| is_known(run)),
         is_in_worktree: questions.workspaces.is_some_and(|workspaces| {
             system::working_directory(pid).is_some_and(|folder| folder.starts_with(workspaces))

@@ -5,6 +5,7 @@
 //!   adopts and reaps orphans, and ends everything that is left.
 //! - [`exec_in_session`]: the hidden command through which an agent starts, in its own session.
 //! - [`RunLock`]: the held lock that says a run is alive. [`DetachedLaunch`] hands it on.
+//! - [`CgroupParent`]: cgroups of their own for what a run starts, where they are delegated.
 //! - [`sweep_marked`]: ends what a dead supervisor left.
 //! - [`ProcessIdentity`]: which process; only a checked identity is ever signalled.
 //!
@@ -20,6 +21,7 @@
 
 mod agent;
 mod asker;
+mod cgroup;
 mod detached;
 mod error;
 mod git_grace;
@@ -40,6 +42,7 @@ mod unsupported;
 
 pub use agent::{Agent, AgentExit, AgentInput, AgentLaunch};
 pub use asker::{AskerQuestions, asker};
+pub use cgroup::{Cgroup, CgroupParent};
 pub use detached::{DetachedLaunch, DetachedSupervisor};
 pub use error::ProcessError;
 pub use git_grace::GIT_GRACE;

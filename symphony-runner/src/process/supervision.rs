@@ -6,11 +6,15 @@
 //! outside: so what is below the supervisor and *not in the supervisor's session* is the agent's,
 //! and what is in it (a git command of the exit handling) is the supervisor's own and left alone.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::marker::PhantomData;
 use std::time::{Duration, Instant};
 
+use symphony_core::id::RunId;
+
 use super::agent::{Agent, AgentExit, AgentLaunch, Spawned, locked};
+use super::cgroup::{Cgroup, CgroupParent};
 use super::error::ProcessError;
 use super::git_grace::{GitGrace, LastWord};
 use super::identity::ProcessRecord;
@@ -58,6 +62,7 @@ pub struct Supervision {
     pid: i32,
     session: i32,
     spawned: Spawned,
+    cgroups: Option<RunCgroups>,
     bound_to_thread: PhantomData<*const ()>,
 }
 
@@ -80,8 +85,20 @@ impl Supervision {
             pid: system::own_pid(),
             session: system::own_session()?,
             spawned: Spawned::default(),
+            cgroups: None,
             bound_to_thread: PhantomData,
         })
+    }
+
+    /// Gives each agent of a run a cgroup of its own from now on, where the machine allows it.
+    #[must_use]
+    pub fn with_cgroups(mut self, run: &RunId) -> Self {
+        self.cgroups = CgroupParent::own().ok().map(|parent| RunCgroups {
+            parent,
+            run: run.clone(),
+            next: Cell::new(0),
+        });
+        self
     }
 
     /// Starts an agent in a session of its own; it gets SIGTERM when this process dies. Needs the
@@ -91,7 +108,8 @@ impl Supervision {
     /// `ProgramNotFound`, `ProgramNotExecutable` or `Spawn`. What fails later, between the start
     /// and the program, is told by [`Agent::start_failure`].
     pub fn spawn(&self, launch: AgentLaunch) -> Result<Agent, ProcessError> {
-        Agent::spawn(launch, self.pid, Spawned::clone(&self.spawned))
+        let cgroup = self.cgroups.as_ref().and_then(RunCgroups::create);
+        Agent::spawn(launch, self.pid, Spawned::clone(&self.spawned), cgroup)
     }
 
     /// Takes the exit statuses of dead orphans away, so that zombies do not pile up during a long
@@ -167,6 +185,10 @@ impl Supervision {
         // It was not waited for, so its number is held.
         let group = (end == AgentEnd::Killed).then_some(agent.identity().pid);
         self.end_strays(&mut strays, reach, group).await?;
+        // What left the session, or forks too fast, is still in the cgroup.
+        if let Some(cgroup) = agent.take_cgroup() {
+            cgroup.end(&mut strays).await?;
+        }
         let Ok(exit) = tokio::time::timeout(SWEEP_TIME_MAX, agent.wait()).await else {
             return Err(survivors(
                 system::read_record(agent.identity().pid)?.as_slice(),
@@ -315,6 +337,24 @@ pub fn descendants(pid: i32) -> Result<Vec<ProcessRecord>, ProcessError> {
     let mut found = descendants_within(&system::read_records()?, &[pid]);
     found.retain(|record| record.is_alive);
     Ok(found)
+}
+
+/// The cgroups of a run.
+#[derive(Debug)]
+struct RunCgroups {
+    parent: CgroupParent,
+    run: RunId,
+    next: Cell<u32>,
+}
+
+impl RunCgroups {
+    /// Makes the next one; none when the machine refuses, and the program stays in the supervisor's.
+    fn create(&self) -> Option<Cgroup> {
+        let number = self.next.replace(self.next.get().saturating_add(1));
+        let made = self.parent.create(&self.run, number);
+        made.map_err(|error| tracing::debug!(%error, "no cgroup is made"))
+            .ok()
+    }
 }
 
 /// Whose processes are ended.

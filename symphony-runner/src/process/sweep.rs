@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use symphony_core::id::RunId;
 
+use super::cgroup::end_cgroups_of;
 use super::error::ProcessError;
 use super::git_grace::GitGrace;
 use super::identity::ProcessRecord;
@@ -168,6 +169,7 @@ fn sweep(run: &RunId, place: Option<&RunPlace>) -> Result<Ended, ProcessError> {
         let last_pid = system::last_pid()?;
         let targets = marked(&marker, place)?;
         if targets.is_empty() && !chase(&marker, last_pid, &mut ended, &mut grace)? {
+            end_cgroups_of(run, &mut ended)?;
             return Ok(ended);
         }
         if Instant::now() >= deadline {

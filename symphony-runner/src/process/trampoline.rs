@@ -13,11 +13,15 @@ use std::process::{Command, ExitCode};
 use rustix::process::Signal;
 use tokio::signal::unix::SignalKind;
 
+use super::cgroup;
 use super::error::ProcessError;
 use super::system;
 
 /// Exit code when the program could not be started; the message on stderr has the token.
 pub(super) const EXEC_FAILED: u8 = 127;
+
+/// Stands in the place of a cgroup where there is none.
+const NO_CGROUP: &str = "-";
 
 /// Beginning of the message of a failed start.
 const MESSAGE_START: &str = "symphony: cannot start the agent";
@@ -55,18 +59,22 @@ pub fn become_session_leader() -> Result<(), ProcessError> {
 /// Becomes the agent's program; returns only when that failed, with a message on stderr.
 ///
 /// `arguments` are those behind the hidden command's name, as [`super::Supervision::spawn`] wrote
-/// them: number of the supervisor, token, program, its arguments.
+/// them: number of the supervisor, token, the folder of the cgroup or [`NO_CGROUP`], program, its arguments.
 pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let parent = arguments
         .next()
         .and_then(|pid| pid.to_str()?.parse::<i32>().ok());
     let token = arguments.next().unwrap_or_default();
+    let cgroup = arguments.next().filter(|folder| folder != NO_CGROUP);
     let (Some(parent), Some(program)) = (parent, arguments.next()) else {
         complain("-", "this command is Symphony's own, not for people", 0);
         return ExitCode::from(EXEC_FAILED);
     };
     let token = token.display().to_string();
+    if let Some(folder) = cgroup {
+        cgroup::enter(Path::new(&folder));
+    }
     if let Err(error) = prepare(parent) {
         let (reason, number) = described(&error);
         complain(&token, &reason, number);
@@ -175,12 +183,13 @@ impl Trampoline {
         &self,
         supervisor: i32,
         token: &str,
-        program: &Path,
-        arguments: &[OsString],
+        cgroup: Option<&Path>,
+        (program, arguments): (&Path, &[OsString]),
     ) -> (&Path, Vec<OsString>) {
         let mut all = self.arguments.clone();
         all.push(supervisor.to_string().into());
         all.push(token.into());
+        all.push(cgroup.map_or_else(|| NO_CGROUP.into(), Into::into));
         all.push(program.into());
         all.extend(arguments.iter().cloned());
         (&self.executable, all)

@@ -92,7 +92,7 @@ pub fn supervise(
     job.steps = StepLog::of(&lock, installation.config.watchdog.step_timeout_ms);
     job.steps.enter(Step::Start);
     Failpoint::SuperviseStarted.reach();
-    let supervision = Supervision::begin()?;
+    let supervision = Supervision::begin()?.with_cgroups(run);
     let store = StoreThread::new(store);
     block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode))?
 }

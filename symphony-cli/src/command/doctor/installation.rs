@@ -19,7 +19,7 @@ use super::events::check_events;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
 use super::project::check_project;
-use super::protection::check_protection;
+use super::protection::{check_cgroups, check_protection};
 use crate::app::App;
 use crate::failure::{database_fix, identity_fix};
 use crate::output::List;
@@ -68,6 +68,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     checks.push(check_disk(&installation));
     checks.extend(check_agents(&installation));
     checks.push(check_protection());
+    checks.push(check_cgroups());
     let project = check_database(&installation, &mut checks);
     if let Some(project) = project {
         check_project(&installation, &project, &mut checks);
