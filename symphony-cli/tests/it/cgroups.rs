@@ -43,16 +43,13 @@ fn an_agent_works_in_a_cgroup_that_is_gone_after_the_run() {
     let id = run["id"].as_str().unwrap();
     let place = std::fs::read_to_string(project.beside.join("where")).unwrap();
     let doctor = project.symphony(&["doctor"]).stdout;
-    match parent() {
-        Some(parent) => {
-            assert!(place.contains(&format!("symphony-run-{id}.")), "{place}");
-            assert_eq!(cgroups_of(&parent, id), 0);
-            assert!(doctor.contains("gets its own in"), "{doctor}");
-        }
-        None => {
-            assert!(!place.contains("symphony-run-"), "{place}");
-            assert!(doctor.contains("none can be made here"), "{doctor}");
-        }
+    if let Some(parent) = parent() {
+        assert!(place.contains(&format!("symphony-run-{id}.")), "{place}");
+        assert_eq!(cgroups_of(&parent, id), 0);
+        assert!(doctor.contains("gets its own in"), "{doctor}");
+    } else {
+        assert!(!place.contains("symphony-run-"), "{place}");
+        assert!(doctor.contains("none can be made here"), "{doctor}");
     }
     project.assert_sound();
 }
