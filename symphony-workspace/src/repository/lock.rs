@@ -64,7 +64,7 @@ impl Repository {
         self.lock_within(WAIT_MAX)
     }
 
-    /// Waits at most `limit` for the repository's lock and takes it.
+    /// Waits at most `limit` for the repository's lock and takes it; what a git that died under it left half registered goes.
     ///
     /// # Errors
     /// [`WorkspaceError::LockTimeout`] when another process keeps it.
@@ -86,6 +86,7 @@ impl Repository {
                     if let Some(since) = lock.begin() {
                         note_shared_locks(self.git.place(), since);
                     }
+                    self.clear_cut_off()?;
                     return Ok(lock);
                 }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => thread::sleep(RETRY),

@@ -11,7 +11,7 @@ use super::create::BEING_MADE;
 use super::head::staged_commit;
 use super::key::WorktreeKey;
 use super::model::{Recovery, Worktree};
-use super::registration::Registration;
+use super::registration::{Registration, recorded_path};
 use crate::change::RescueRef;
 use crate::error::WorkspaceError;
 use crate::linux::processes_inside;
@@ -85,16 +85,53 @@ impl Repository {
             return Ok(Found::Nothing);
         };
         if path.is_dir() {
-            return Ok(if is_unfinished(&registration) {
-                Found::Unfinished
-            } else {
-                Found::Whole
-            });
+            if !is_unfinished(&registration) {
+                return Ok(Found::Whole);
+            }
+            if !self.take_back(&self.worktree_at(key, path, None)?)? {
+                return Ok(Found::Unfinished);
+            }
+            clear_leftover(key, path, now, recovered)?;
+            return Ok(Found::Nothing);
         }
         let rescue = self.remove_stale(key, path, &registration, now)?;
         recovered.push(Recovery::StaleRegistration { rescue });
         clear_leftover(key, path, now, recovered)?;
         Ok(Found::Nothing)
+    }
+
+    /// Takes back a creation that was cut off before git could open what there is of it; says whether it was. Nobody was
+    /// let in, so that nothing is lost; the folder stays, with what is in it beside git's file.
+    pub(super) fn take_back(&self, worktree: &Worktree) -> Result<bool, WorkspaceError> {
+        if self.head(worktree).is_ok() {
+            return Ok(false);
+        }
+        discard(&worktree.place().git_dir)?;
+        Ok(true)
+    }
+
+    /// Removes registrations that were cut off while git wrote their first files. One that names no folder is neither listed
+    /// nor pruned; one with an empty `commondir` makes git fail wherever it lists worktrees. The caller holds the lock under
+    /// which they are made.
+    pub(crate) fn clear_cut_off(&self) -> Result<(), WorkspaceError> {
+        let folder = self.common_dir().join("worktrees");
+        let entries = match fs::read_dir(&folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+            Err(source) => return Err(WorkspaceError::io("list", &folder, source)),
+        };
+        for entry in entries.flatten() {
+            let git_dir = entry.path();
+            let is_ours = fs::read_to_string(git_dir.join("locked"))
+                .is_ok_and(|reason| reason.trim_end() == BEING_MADE);
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let is_cut_off = recorded_path(&git_dir).is_none()
+                || fs::metadata(git_dir.join("commondir")).is_ok_and(|file| file.len() == 0);
+            if is_folder && is_ours && is_cut_off {
+                discard(&git_dir)?;
+            }
+        }
+        Ok(())
     }
 
     /// Removes the registration of a folder that is gone. Commits that no branch has, and what was
@@ -144,6 +181,23 @@ impl Repository {
         }
         Ok(None)
     }
+}
+
+/// Removes a registration whose creation was cut off, and the file in its folder that leads to it.
+fn discard(git_dir: &Path) -> Result<(), WorkspaceError> {
+    let git_file = recorded_path(git_dir).map(|folder| folder.join(".git"));
+    let leads_here = |file: &PathBuf| {
+        fs::read_to_string(file).is_ok_and(|text| {
+            let text = text.trim_end();
+            text.is_empty() || text.strip_prefix("gitdir: ").map(Path::new) == Some(git_dir)
+        })
+    };
+    if let Some(file) = git_file.filter(leads_here) {
+        fs::remove_file(&file).map_err(|source| WorkspaceError::io("remove", &file, source))?;
+    }
+    // last: while it is there, the rest is found again
+    fs::remove_dir_all(git_dir)
+        .map_err(|source| WorkspaceError::io("remove the folder", git_dir, source))
 }
 
 /// Moves a folder that nothing knows out of the way.

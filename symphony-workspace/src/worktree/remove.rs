@@ -124,6 +124,9 @@ impl Repository {
         }
         refuse_busy(path)?;
         let worktree = self.worktree_at(request.key, path, request.branch)?;
+        if is_unfinished(&registration) && self.take_back(&worktree)? {
+            return remove_unregistered(path);
+        }
         // Git refuses to remove a worktree without it; a removal that was cut off may have taken it.
         restore_git_file(&worktree, &mut Vec::new())?;
         // Nobody was ever let into an unfinished one, so it holds nothing to save.

@@ -11,7 +11,8 @@ use symphony_workspace::{
 };
 
 use crate::project::{
-    Project, at, commit_file, git, git_in, made, prepare, prepare_issue, read, write,
+    Project, at, commit_file, cut_off_creation, git, git_in, made, prepare, prepare_issue, read,
+    write,
 };
 
 #[test]
@@ -126,6 +127,44 @@ fn an_interrupted_creation_is_completed() {
         git(
             &project.root,
             &["worktree", "remove", "--force", path.to_str().unwrap()],
+        );
+    }
+}
+
+#[test]
+fn a_creation_that_git_itself_did_not_get_far_with_is_taken_back() {
+    let project = Project::new();
+    let repository = project.open();
+    let cuts = (1..=5).flat_map(|written| [(written, "whole"), (written, "empty")]);
+    // whose an empty lock is cannot be told: it may be of a git of the user's that is at work
+    for (written, last) in cuts.filter(|cut| *cut != (1, "empty")) {
+        cut_off_creation(&project, written, last);
+        let prepared = prepare(&repository, BaseMerge::Merge).unwrap();
+        assert!(prepared.created, "{written} {last}");
+        assert_eq!(
+            read(prepared.worktree.path().join("src/a.txt")),
+            "one\ntwo\nthree\n"
+        );
+        assert!(repository.status(&prepared.worktree).unwrap().is_clean());
+        let request = RemoveRequest {
+            key: &WorktreeKey::of("SYM-1"),
+            branch: prepared.worktree.branch(),
+            base: &repository.base().unwrap().branch,
+            fate: BranchFate::Delete,
+            now: at(0),
+        };
+        assert!(repository.remove_worktree(&request).unwrap().worktree);
+        // an issue that ends before a run of it got further
+        cut_off_creation(&project, written, last);
+        repository.remove_worktree(&request).unwrap();
+        assert!(!prepared.worktree.path().exists(), "{written} {last}");
+        prepare(&repository, BaseMerge::Merge).unwrap();
+        repository.remove_worktree(&request).unwrap();
+        let left = fs::read_dir(project.root.join(".git/worktrees")).map_or(0, Iterator::count);
+        assert_eq!(left, 0, "{written} {last}");
+        assert!(
+            !project.root.join(".symphony-workspaces/.leftover").exists(),
+            "{written} {last}"
         );
     }
 }

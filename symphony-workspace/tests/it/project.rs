@@ -203,3 +203,27 @@ pub(crate) fn prepare_issue(
 pub(crate) fn made(repository: &Repository) -> Worktree {
     prepare(repository, BaseMerge::Merge).unwrap().worktree
 }
+
+/// Leaves what a killed `git worktree add` leaves: the first files of those it writes, in its order, the last one whole or
+/// empty.
+pub(crate) fn cut_off_creation(project: &Project, written: usize, last: &str) {
+    let git_dir = project.root.join(".git/worktrees/SYM-1");
+    let path = project.root.join(".symphony-workspaces/SYM-1");
+    let files = [
+        (git_dir.join("locked"), "symphony: being made".to_owned()),
+        (git_dir.join("gitdir"), format!("{}/.git\n", path.display())),
+        (
+            path.join(".git"),
+            format!("gitdir: {}\n", git_dir.display()),
+        ),
+        (git_dir.join("commondir"), "../..\n".to_owned()),
+        (git_dir.join("logs/HEAD"), String::new()),
+    ];
+    fs::create_dir_all(&git_dir).unwrap();
+    fs::create_dir_all(&path).unwrap();
+    for (number, (file, text)) in files.iter().enumerate().take(written) {
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let is_empty = last == "empty" && number + 1 == written;
+        write(file, if is_empty { "" } else { text });
+    }
+}
