@@ -6,6 +6,7 @@ use symphony_store::Context;
 
 use crate::global::GlobalArgs;
 use crate::output::Output;
+use crate::permission::admit;
 use crate::place::{Session, Surroundings};
 
 /// The surroundings of a command, and where its answer goes.
@@ -36,6 +37,14 @@ impl App {
     /// When there is none.
     pub(crate) fn session(&self) -> anyhow::Result<Session> {
         self.surroundings.session()
+    }
+
+    /// Refuses to an agent what only a person may do, where a part of a command is open to agents.
+    ///
+    /// # Errors
+    /// When an agent asks.
+    pub(crate) fn admit(&self, what: &str) -> anyhow::Result<()> {
+        admit(&self.surroundings, what)
     }
 
     /// The context of a write by whoever typed the command, now.

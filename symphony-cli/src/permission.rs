@@ -77,7 +77,8 @@ const COMMANDS: &[(&str, Permission)] = {
         ("doctor", Agents),
         ("events", Agents),
         ("explain", Agents),
-        ("inbox", Agents),
+        // Who is an agent may read it, and dismisses nothing.
+        ("inbox", Own),
         ("init", Person(Nothing)),
         ("issue add", Person(Issues)),
         ("issue close", Person(Nothing)),

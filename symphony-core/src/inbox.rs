@@ -18,7 +18,8 @@ mod stopped_plan;
 use items::raise_cap;
 
 pub use items::{
-    LeftBy, hold_item, left_behind_item, plan_item, project_item, stuck_run_item, stuck_tick_item,
+    LeftBy, base_item, hold_item, left_behind_item, plan_item, project_item, stuck_run_item,
+    stuck_tick_item,
 };
 pub use stopped_plan::StoppedPlan;
 
@@ -51,6 +52,8 @@ closed_set!(
         Hold = "hold",
         /// A project that nothing is dispatched for.
         Project = "project",
+        /// Commits of an agent that reached the base branch without Symphony.
+        Base = "base",
         /// A run that left work in no commit.
         LeftBehind = "left_behind",
         /// A supervisor or a tick that makes no progress.

@@ -26,6 +26,7 @@ pub mod listing;
 pub mod log;
 pub mod nearest;
 pub mod outcome;
+pub mod outside;
 pub mod plan;
 pub mod profile;
 pub mod project;

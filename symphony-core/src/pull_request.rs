@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::closed_set::closed_set;
 use crate::id::{IssueId, PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
+use crate::outside::OutsideMerge;
 use crate::run::ProtectionLevel;
 
 closed_set!(
@@ -205,6 +206,8 @@ pub struct PullRequest {
     pub state: PrState,
     /// The commit that came of the merge.
     pub merged_commit: Option<String>,
+    /// How it was merged, when that was not Symphony.
+    pub merged_outside: Option<OutsideMerge>,
     /// When it was made.
     pub created_at: Timestamp,
 }

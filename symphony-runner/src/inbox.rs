@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::inbox::{
-    InboxItem, LeftBy, WaitingIssue, WaitsFor, hold_item, in_order, left_behind_item, plan_item,
-    project_item, stuck_run_item, stuck_tick_item,
+    InboxItem, LeftBy, WaitingIssue, WaitsFor, base_item, hold_item, in_order, left_behind_item,
+    plan_item, project_item, stuck_run_item, stuck_tick_item,
 };
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
@@ -34,6 +34,7 @@ pub fn inbox(
     }
     for id in snapshot.projects.keys() {
         items.extend(left_behind(store, id)?);
+        items.extend(base_notices(store, id)?);
     }
     for decision in &plan.decisions {
         items.extend(of_decision(store, decision)?);
@@ -67,6 +68,14 @@ fn stuck(snapshot: &Snapshot, now: Timestamp) -> Vec<InboxItem> {
         }
     }
     items
+}
+
+/// Commits of agents that reached the base branch without Symphony.
+fn base_notices(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, RunnerError> {
+    let notices = store.base_notices(project)?.into_iter();
+    Ok(notices
+        .map(|open| base_item(open.id, &open.notice, open.title, open.since))
+        .collect())
 }
 
 /// Runs that left work in no commit.

@@ -6,6 +6,7 @@
 
 mod audit;
 mod backup;
+mod base_look;
 mod cascade;
 mod claim;
 mod context;
@@ -41,6 +42,7 @@ mod migration;
 mod note;
 mod notification;
 mod open;
+mod outside_merge;
 mod phase_claim;
 mod phase_claim_query;
 mod phase_verdict;
@@ -97,6 +99,7 @@ pub use migration::SCHEMA_VERSION;
 pub use note::NewFinding;
 pub use notification::Notification;
 pub use open::Store;
+pub use outside_merge::OpenNotice;
 pub use phase_claim::{NewPhaseClaim, Settlement};
 pub use plan::{NewPlan, PlanDecision, PlanOverview, PlanRecord, PlanTarget};
 pub use plan_log::fold_plan;

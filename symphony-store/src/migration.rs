@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 15;
+pub const SCHEMA_VERSION: i64 = 16;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -23,6 +23,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0013_identity.sql")),
         M::up(include_str!("schema/0014_exit_handling.sql")),
         M::up(include_str!("schema/0015_unverified.sql")),
+        M::up(include_str!("schema/0016_merges_outside.sql")),
     ])
 }
 

@@ -379,7 +379,7 @@ fn update_head(
     tx.execute(
         "UPDATE pull_request SET run = ?2, title = ?3, body = ?4, base_commit = ?5, head_commit = ?6, diff = ?7, files = ?8,
          reported_gates = ?9, verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0,
-         verdict = NULL, state = 'open', updated_at = ?10 WHERE id = ?1",
+         base_seen = NULL, verdict = NULL, state = 'open', updated_at = ?10 WHERE id = ?1",
         params![
             id.get(),
             context.actor.run().map(RunId::as_str),

@@ -50,6 +50,10 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
             fresh: row.get("gates_fresh")?,
         },
         merged_commit: row.get("merged_commit")?,
+        merged_outside: row
+            .get::<_, Option<String>>("merged_outside")?
+            .map(|text| from_json("merge made outside", &text))
+            .transpose()?,
         created_at: time(row.get("created_at")?)?,
     })
 }

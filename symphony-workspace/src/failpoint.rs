@@ -129,6 +129,10 @@ failpoints! {
     MergeBaseMoved = "merge.base_moved",
     /// The base has moved; the merge is not recorded.
     MergeMoved = "merge.moved",
+    /// A merge that was made outside is recorded; the worktree is still there.
+    OutsideMergeRecorded = "outside.recorded",
+    /// The look at a base branch is over; it is not remembered yet.
+    BaseLooked = "outside.looked",
     /// The merge is recorded; the worktree is still there.
     MergeRecorded = "merge.recorded",
     /// What only the worktree has is saved; it is still there.

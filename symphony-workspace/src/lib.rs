@@ -21,6 +21,7 @@ mod identity;
 mod left;
 mod linux;
 mod merge;
+mod outside;
 pub mod plan_file;
 mod pristine;
 mod project;
@@ -52,6 +53,7 @@ pub use identity::{find_traces, is_own_branch, read_marker, remove_marker, write
 pub use left::Absorbed;
 pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
+pub use outside::{ChangeQuery, FoundChange};
 pub use pristine::Pristine;
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{

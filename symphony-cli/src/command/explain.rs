@@ -141,7 +141,9 @@ fn concerns(action: &Action, id: &IssueId) -> bool {
         | Action::OpenBreaker { issue }
         | Action::CleanUp { issue, .. } => issue == id,
         Action::StartRun(start) => start.target.issue() == Some(id),
-        Action::TidyRun { .. } => false,
+        Action::RecordMerge(merge) => merge.issue == *id,
+        Action::NoteBase(notice) => notice.issue == *id,
+        Action::TidyRun { .. } | Action::RememberBase(_) => false,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::id::IssueId;
 use symphony_core::tick::plan_tick;
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
@@ -18,15 +20,44 @@ use crate::view::InboxView;
     after_help = "All projects of the installation, the oldest first; each item with the commands that answer it.\n\n\
                   Example:\n  symphony inbox"
 )]
-pub(crate) struct InboxArgs {}
+pub(crate) struct InboxArgs {
+    /// Take a notice about the base branch (`base:3`) off the list: you have seen it.
+    #[arg(long, value_name = "KEY")]
+    dismiss: Option<String>,
+}
+
+/// A notice that was dismissed.
+#[derive(Debug, Serialize)]
+struct DismissedView {
+    dismissed: String,
+    issue: IssueId,
+}
 
 impl InboxArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let Self {} = self;
+        if let Some(key) = &self.dismiss {
+            return dismiss(app, key).context("dismiss a notice");
+        }
         let mut session = app.session()?;
         let view = load(&mut session).context("show the inbox")?;
         app.out.answer_long(&view)
     }
+}
+
+/// Takes a notice about the base branch off the list. Everything else leaves it by itself when it is answered.
+fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
+    let Some(id) = key.strip_prefix("base:").and_then(|id| id.parse().ok()) else {
+        anyhow::bail!(
+            "only a notice about the base branch (`base:NUMBER`) can be dismissed, not `{key}`: \
+             everything else leaves the inbox once its answer is given"
+        );
+    };
+    app.admit("inbox --dismiss")?;
+    let mut session = app.session()?;
+    let issue = session.store.dismiss_base_notice(&App::as_human(), id)?;
+    let sentence = format!("The notice about {issue} is dismissed.");
+    let dismissed = key.to_owned();
+    app.out.done(&DismissedView { dismissed, issue }, &sentence)
 }
 
 fn load(session: &mut Session) -> anyhow::Result<List<InboxView>> {

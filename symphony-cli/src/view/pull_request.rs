@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::outside::OutsideMerge;
 use symphony_core::publication::{Publication, PublicationState};
 use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerifiedGate,
@@ -36,6 +37,9 @@ pub(crate) struct PrView {
     pub(crate) insertions: u64,
     pub(crate) deletions: u64,
     pub(crate) merged_commit: Option<String>,
+    /// How it was merged, when that was not Symphony.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) merged_outside: Option<OutsideMerge>,
     /// How it was last published elsewhere; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) publication: Option<Publication>,
@@ -69,6 +73,7 @@ impl From<PullRequest> for PrView {
             insertions,
             deletions,
             merged_commit: pr.merged_commit,
+            merged_outside: pr.merged_outside,
             publication: None,
             created_at: pr.created_at,
         }
@@ -178,6 +183,11 @@ impl View for PrView {
             "merged as",
             self.merged_commit.as_deref().unwrap_or_default(),
         );
+        if let Some(merge) = &self.merged_outside {
+            let by = merge.by.as_deref().unwrap_or("somebody");
+            let how = merge.evidence.words();
+            page.field("merged by", &format!("{by}, outside Symphony, {how}"));
+        }
         page.field("run", self.run.as_ref().map_or("", RunId::as_str));
         page.field("created", &ago(self.created_at, page.now()));
         self.write_publication(page);

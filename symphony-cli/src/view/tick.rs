@@ -191,6 +191,22 @@ impl From<&Action> for ActionView {
                 issue: Some(issue.clone()),
                 ..none("open_breaker")
             },
+            Action::RecordMerge(merge) => Self {
+                project: Some(merge.project.clone()),
+                issue: Some(merge.issue.clone()),
+                pull_request: Some(merge.pr),
+                ..none("record_merge")
+            },
+            Action::NoteBase(notice) => Self {
+                project: Some(notice.project.clone()),
+                issue: Some(notice.issue.clone()),
+                pull_request: notice.pr,
+                ..none("note_base")
+            },
+            Action::RememberBase(look) => Self {
+                project: Some(look.project.clone()),
+                ..none("remember_base")
+            },
             Action::TidyRun { run, project, .. } => Self {
                 run: Some(run.clone()),
                 project: Some(project.clone()),
@@ -252,6 +268,12 @@ impl ActionView {
             (None, Some(run)) => {
                 format!("{subject}: do the exit handling of the crashed run {run}")
             }
+            (None, None) if self.action == "record_merge" => {
+                format!("{subject}: record that it was merged outside Symphony")
+            }
+            (None, None) if self.action == "note_base" => {
+                format!("{subject}: put its commits on the base branch into the inbox")
+            }
             (None, None) if self.action == "clean_up" => format!("{subject}: remove its worktree"),
             (None, None) if self.action == "unblock" => {
                 format!("{subject}: go on, its sub-tasks have ended")
@@ -280,7 +302,13 @@ impl TickView {
     pub(crate) fn planned(plan: &Plan, problems: Vec<String>) -> Self {
         Self {
             dry_run: true,
-            actions: plan.actions.iter().map(ActionView::from).collect(),
+            actions: plan
+                .actions
+                .iter()
+                // bookkeeping, of which no issue takes notice
+                .filter(|action| !matches!(action, Action::RememberBase(_)))
+                .map(ActionView::from)
+                .collect(),
             decisions: plan
                 .decisions
                 .iter()

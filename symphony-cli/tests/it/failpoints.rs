@@ -98,6 +98,9 @@ fn every_point_has_a_row() {
             Failpoint::WatchdogNoted,
             Failpoint::WatchdogKilled,
             Failpoint::WatchdogTickKilled,
+            // in `outside::deaths`, where somebody else has merged
+            Failpoint::OutsideMergeRecorded,
+            Failpoint::BaseLooked,
         ])
         .collect();
     let all: BTreeSet<Failpoint> = Failpoint::ALL.iter().copied().collect();

@@ -60,6 +60,7 @@ mod main_job;
 mod mcp_stdio;
 #[cfg(test)]
 mod odd_repositories;
+mod outside;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]

@@ -75,7 +75,7 @@ impl Cascade {
         if self.facts.live_run == LiveRun::Yes {
             self.push(Effect::EndRuns);
         }
-        if *event != IssueEvent::Merged
+        if !matches!(event, IssueEvent::Merged | IssueEvent::MergedOutside)
             && let Some(pr) = self.facts.pull_request
         {
             self.push(Effect::ClosePullRequest(pr));

@@ -277,7 +277,7 @@ proptest! {
         let terminal = state.status().is_terminal();
         if terminal {
             // nothing stays open, and what is live is asked to end, but only then
-            prop_assert!(later.pull_request.is_none() || event == IssueEvent::Merged);
+            prop_assert!(later.pull_request.is_none() || matches!(event, IssueEvent::Merged | IssueEvent::MergedOutside));
             prop_assert_eq!(&later.claim, &None);
             prop_assert_eq!(effects.contains(&Effect::EndRuns), facts.live_run == LiveRun::Yes);
         } else {

@@ -4,6 +4,7 @@ use super::{InboxItem, InboxKind};
 use crate::Timestamp;
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
+use crate::outside::{BaseNotice, notice_answers};
 use crate::plan::state::Choice;
 use crate::tick::{Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
@@ -84,6 +85,21 @@ pub fn left_behind_item(
         since,
         text,
         answers,
+    }
+}
+
+/// Returns the item of commits that reached the base branch without Symphony.
+pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) -> InboxItem {
+    let key = format!("base:{id}");
+    InboxItem {
+        kind: InboxKind::Base,
+        project: Some(notice.project.clone()),
+        issue: Some(notice.issue.clone()),
+        title,
+        since,
+        text: notice.text.clone(),
+        answers: notice_answers(notice.kind, &notice.issue, &notice.commit, &key),
+        key,
     }
 }
 

@@ -71,6 +71,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::CapReached { reason: reason() },
         IssueEvent::Tampered { reason: reason() },
         IssueEvent::Merged,
+        IssueEvent::MergedOutside,
         IssueEvent::Finished,
         IssueEvent::ReviewResumed,
         IssueEvent::BreakerOpened {

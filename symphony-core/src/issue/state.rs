@@ -128,6 +128,8 @@ pub enum IssueEvent {
     },
     /// Its branch was merged by a human.
     Merged,
+    /// The base branch has the change of its pull request: somebody merged it outside Symphony.
+    MergedOutside,
     /// A human declared it done.
     Finished,
     /// A human put it back to review, where something is open.
@@ -226,6 +228,7 @@ impl IssueEvent {
             Self::CapReached { .. } => "cap_reached",
             Self::Tampered { .. } => "tampered",
             Self::Merged => "merged",
+            Self::MergedOutside => "merged_outside",
             Self::Finished => "finished",
             Self::ReviewResumed => "review_resumed",
             Self::BreakerOpened { .. } => "breaker_opened",
@@ -285,6 +288,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
             blocked(BlockedBy::Tampered, reason)
         }
         (S::Review, E::Merged | E::Finished) => S::Done,
+        (_, E::MergedOutside) if open => S::Done,
         (
             _,
             E::BreakerOpened {

@@ -14,6 +14,7 @@ use crate::id::{
     RunId,
 };
 use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, TriageOutcome};
+use crate::outside::{Evidence, NoticeKind};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
 use crate::project::WizardState;
 use crate::publication::PublicationState;
@@ -171,6 +172,31 @@ log_events!(
             base_before: String,
             /// The base branch after.
             merged: String,
+        },
+        /// The base branch has the whole change of a pull request that Symphony did not merge.
+        PullRequestMergedOutside = "pr_merged_outside" {
+            /// The pull request.
+            pr: PrId,
+            /// The first commit of the base that has it.
+            commit: String,
+            /// How the base shows it.
+            evidence: Evidence,
+            /// Who merged it, if git says so.
+            by: Option<String>,
+        },
+        /// Commits of an agent reached the base branch in a way that a person has to look at.
+        BaseNoticed = "base_noticed" {
+            /// Why.
+            kind: NoticeKind,
+            /// The newest of them.
+            commit: String,
+            /// What happened, in words.
+            text: String,
+        },
+        /// A person has seen a notice about the base branch.
+        BaseNoticeDismissed = "base_notice_dismissed" {
+            /// Why it was made.
+            kind: NoticeKind,
         },
         /// The command that publishes a pull request was started.
         PublicationBegun = "publication_begun" {

@@ -130,6 +130,9 @@ impl LogEvent {
             | Self::GatesRequested { .. }
             | Self::GatesDelayed { .. }
             | Self::MergeIntended { .. }
+            | Self::PullRequestMergedOutside { .. }
+            | Self::BaseNoticed { .. }
+            | Self::BaseNoticeDismissed { .. }
             | Self::PublicationBegun { .. }
             | Self::PublicationEnded { .. }
             | Self::PhaseClaimed { .. }

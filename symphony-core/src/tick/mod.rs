@@ -3,6 +3,7 @@
 mod gate;
 mod gates;
 mod housekeeping;
+mod outside;
 mod plan;
 mod predicate;
 mod project_agents;

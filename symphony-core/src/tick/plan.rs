@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::gates;
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
+use super::outside::notice_outside;
 use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
 use super::reason::Reason;
@@ -15,6 +16,7 @@ use super::snapshot::{HoldScope, LeftoverOwner, LockState, ReviewSubject, Snapsh
 use crate::agent::AgentType;
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
+use crate::outside::{BaseLook, BaseNotice, FoundMerge};
 use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Suspicion};
 
@@ -62,6 +64,12 @@ pub enum Action {
         /// The issue.
         issue: IssueId,
     },
+    /// Record that the base has the change of a pull request that Symphony did not merge: its issue is done.
+    RecordMerge(FoundMerge),
+    /// Tell a person about commits of an agent on the base.
+    NoteBase(BaseNotice),
+    /// Remember how far a base branch was looked at.
+    RememberBase(BaseLook),
     /// Claim and start a run.
     StartRun(StartRun),
     /// Remove the worktree of an issue that has ended.
@@ -175,6 +183,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
         });
     }
     plan.actions.extend(watch_supervisors(snapshot));
+    notice_outside(snapshot, &mut plan);
     advance_phases(snapshot, &mut plan);
     unblock(snapshot, &mut plan);
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
@@ -227,7 +236,8 @@ fn tier_of(phase: Option<&PhaseName>) -> u8 {
 fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waiting>, bool) {
     let mut waiting = Vec::new();
     let mut review_waits = false;
-    let mut seen = BTreeSet::new();
+    // the base has their change: nobody is paid for it any more
+    let mut seen: BTreeSet<&IssueId> = snapshot.base.merges.iter().map(|m| &m.issue).collect();
     for review in &snapshot.reviews {
         if !seen.insert(&review.issue) {
             continue;

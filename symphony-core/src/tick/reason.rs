@@ -105,6 +105,11 @@ pub enum Reason {
         /// Why they could not be run.
         problem: String,
     },
+    /// The base branch has its change.
+    MergedOutside {
+        /// The branch.
+        base: String,
+    },
     /// A verdict stands: a human merges.
     Judged,
     /// A judge looked a moment ago.
@@ -231,6 +236,10 @@ impl fmt::Display for Reason {
             Self::GatesDelayed { until, problem } => {
                 write!(f, "its gates could not be run and are tried again at {until}: {problem}")
             }
+            Self::MergedOutside { base } => write!(
+                f,
+                "{base} has its change: the next tick records that it was merged outside Symphony"
+            ),
             Self::Judged => f.write_str("a verdict stands: waits for a human to merge"),
             Self::CoolingDown { until } => write!(f, "was judged a moment ago; again at {until}"),
             Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),

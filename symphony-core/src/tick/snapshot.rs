@@ -13,6 +13,7 @@ use crate::exit_handling::PutOff;
 use crate::failure::ErrorClass;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
+use crate::outside::BaseView;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 use crate::watchdog::{Stuck, Watch};
 
@@ -45,6 +46,8 @@ pub struct Snapshot {
     pub leftovers: Vec<Leftover>,
     /// What was found of supervisors that are alive and past the limit of their step.
     pub watched: BTreeMap<RunId, Watch>,
+    /// What base branches show that have moved.
+    pub base: BaseView,
     /// Another tick that has its turn and makes no progress.
     pub stuck_tick: Option<Stuck>,
 }

@@ -1,6 +1,7 @@
 //! Branches: what is merged is in the base (I10), what is reviewed is the head of its branch (I9).
 
 use symphony_core::invariant::{Invariant, Violation};
+use symphony_core::outside::Evidence;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_store::{PrFilter, Project, RunFilter, Store};
 use symphony_workspace::{BranchName, CommitId, Repository};
@@ -47,7 +48,12 @@ fn merged(repository: &Repository, pr: &PullRequest) -> Result<Option<String>, R
     if !repository.is_merged(&merged, &at)? {
         return Ok(Some(format!("its merged commit {merged} is not in {base}")));
     }
-    if !repository.holds_changes(&merged, &head)? {
+    // what was edited after a merge of its patches tells nothing more
+    let is_by_patch = pr
+        .merged_outside
+        .as_ref()
+        .is_some_and(|merge| merge.evidence == Evidence::Patch);
+    if !is_by_patch && !repository.holds_changes(&merged, &head)? {
         let detail = format!("what was merged ({merged}) does not hold its approved head {head}");
         return Ok(Some(detail));
     }

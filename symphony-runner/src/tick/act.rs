@@ -11,6 +11,7 @@ use symphony_workspace::Failpoint;
 
 use super::hands::Hands;
 use super::observe::World;
+use super::outside::record_merge;
 use crate::error::RunnerError;
 use crate::supervise::SuperviseMode;
 
@@ -70,6 +71,29 @@ pub fn act(
             Action::Unblock { issue } => report.note(issue, unblock(store, hands, issue)),
             Action::OpenBreaker { issue } => {
                 report.note(issue, open_breaker(store, hands, world, issue));
+            }
+            Action::RecordMerge(merge) => match record_merge(store, hands, world, merge) {
+                Ok(line) => report.lines.extend(line),
+                Err(error) => report.problems.push(format!("{}: {error}", merge.issue)),
+            },
+            Action::NoteBase(notice) => {
+                match store.note_base(&Context::system(hands.now()), notice) {
+                    Ok(true) => report.lines.push(format!(
+                        "{}: {}: see `symphony inbox`",
+                        notice.issue, notice.text
+                    )),
+                    Ok(false) => {}
+                    Err(error) => report.problems.push(format!("{}: {error}", notice.issue)),
+                }
+            }
+            Action::RememberBase(look) => {
+                Failpoint::BaseLooked.reach();
+                if let Err(error) = store.record_base_look(&Context::system(hands.now()), look) {
+                    let branch = &look.branch;
+                    report
+                        .problems
+                        .push(format!("{}: {branch}: {error}", look.project));
+                }
             }
             Action::StartRun(start) => starts.push(start),
             Action::TidyRun {

@@ -8,6 +8,7 @@ mod hands;
 mod holder;
 mod observe;
 mod once;
+mod outside;
 mod turn;
 mod wait;
 

@@ -14,6 +14,7 @@ use symphony_store::{Project, SnapshotRequest, Store};
 
 use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
+use super::outside::look_at_bases;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::leftovers::whose;
@@ -98,6 +99,7 @@ pub(crate) fn observe(
         Snapshot::needs_phases,
     ));
     problems.extend(require_bases(&mut world));
+    problems.extend(look_at_bases(store, &mut world));
     Ok((world, problems))
 }
 

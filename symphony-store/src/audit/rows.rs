@@ -69,12 +69,13 @@ const ALL: &[(Invariant, &str)] = &[
         "SELECT 'pull request ' || id,
                 CASE WHEN verdict IS NULL OR verdict ->> '$.kind' <> 'approved' THEN 'it is merged without an approval'
                      ELSE 'it is merged, but no merged commit is recorded' END
-         FROM pull_request WHERE state = 'merged' AND (verdict IS NULL OR verdict ->> '$.kind' <> 'approved' OR merged_commit IS NULL)",
+         FROM pull_request WHERE state = 'merged' AND (verdict IS NULL OR verdict ->> '$.kind' <> 'approved' OR merged_commit IS NULL)
+         AND (merged_outside IS NULL OR merged_commit IS NULL)",
     ),
     (
         Invariant::I10,
         "SELECT 'pull request ' || p.id, 'commit ' || p.merged_commit || ' is recorded as merged, but nobody intended that merge'
-         FROM pull_request p WHERE p.merged_commit IS NOT NULL AND NOT EXISTS
+         FROM pull_request p WHERE p.merged_commit IS NOT NULL AND p.merged_outside IS NULL AND NOT EXISTS
          (SELECT 1 FROM event e WHERE e.issue = p.issue AND e.kind = 'merge_intended' AND e.payload ->> '$.pr' = p.id
           AND e.payload ->> '$.merged' = p.merged_commit)",
     ),

@@ -8,4 +8,5 @@ mod style;
 
 pub use into_base::{MergeRequest, Merged};
 pub use plan::MergePlan;
+pub(crate) use plan::merge_trees;
 pub use style::MergeStyle;

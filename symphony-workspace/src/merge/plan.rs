@@ -66,7 +66,7 @@ pub(super) fn plan(
 }
 
 /// Merges the trees of two commits; the files that conflict are returned as an error.
-fn merge_trees(
+pub(crate) fn merge_trees(
     git: &Git,
     base: &CommitId,
     head: &CommitId,

@@ -58,6 +58,22 @@ impl Repository {
         repository.require_filters()
     }
 
+    /// Returns the heads of branches, without asking anything else of the repository; none for one that does not exist.
+    ///
+    /// # Errors
+    /// When there is no repository, or git fails.
+    pub fn heads_of(
+        path: &Path,
+        options: RepositoryOptions,
+        branches: &[BranchName],
+    ) -> Result<Vec<Option<CommitId>>, WorkspaceError> {
+        let repository = Self::unchecked(path, options)?;
+        branches
+            .iter()
+            .map(|branch| repository.branch_head(branch))
+            .collect()
+    }
+
     /// Returns the default branch: what the remote `origin` calls its head, when there is a local
     /// branch of that name; else `main`, `master` or `trunk`; else the branch that is checked out;
     /// else the only one. Branches of Symphony itself never count.

@@ -14,6 +14,7 @@ mod git_deaths;
 mod left;
 mod main_job;
 mod merges;
+mod outside;
 mod pristine;
 mod project;
 mod prop_names;

@@ -36,6 +36,7 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::SubtasksClosed => "all its sub-tasks have ended",
         IssueEvent::ReviewRejected => "its review ended without approval",
         IssueEvent::Merged => "its pull request was merged",
+        IssueEvent::MergedOutside => "its pull request was merged outside Symphony",
         IssueEvent::Finished => "a person declared it done",
         IssueEvent::ReviewResumed => "its review resumed",
         IssueEvent::BreakerOpened { .. } => "the circuit breaker opened after too many attempts",

@@ -163,6 +163,25 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             commit(base_before),
             commit(merged)
         ),
+        E::PullRequestMergedOutside {
+            pr,
+            commit: on,
+            evidence,
+            by,
+        } => {
+            let by = by
+                .as_ref()
+                .map_or_else(String::new, |by| format!(" by {}", quoted(by)));
+            format!(
+                "Pull request {pr} was merged outside Symphony{by}: the base has it at {}, {}",
+                commit(on),
+                evidence.words()
+            )
+        }
+        E::BaseNoticed { text, .. } => format!("A person has to look: {}", quoted(text)),
+        E::BaseNoticeDismissed { .. } => {
+            "A person has seen the notice about the base branch".to_owned()
+        }
         E::PublicationBegun { pr, commit: on } => {
             format!("Publishing pull request {pr} began on {}", commit(on))
         }

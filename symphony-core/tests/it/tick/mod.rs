@@ -3,6 +3,7 @@
 mod gate;
 mod holds;
 mod order;
+mod outside;
 mod project_agents;
 mod properties;
 mod reasons;

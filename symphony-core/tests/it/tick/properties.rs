@@ -10,6 +10,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::exit_handling::PutOff;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::{BreakerTarget, Priority, Size};
+use symphony_core::outside::BaseView;
 use symphony_core::project::WizardState;
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
@@ -268,6 +269,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                 holds.dedup_by(|a, b| a.scope == b.scope);
                 Snapshot {
                     watched: BTreeMap::new(),
+                    base: BaseView::default(),
                     stuck_tick: None,
                     paused,
                     slots: SlotLimits {

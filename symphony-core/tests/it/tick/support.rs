@@ -171,6 +171,9 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         Action::AdvancePhase { issue } => format!("advance {issue}"),
         Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
+        Action::RecordMerge(merge) => format!("record merge of {}", merge.issue),
+        Action::NoteBase(notice) => format!("note {} on {}", notice.kind, notice.issue),
+        Action::RememberBase(look) => format!("remember {} at {}", look.branch, look.head),
         Action::CleanUp { issue, .. } => format!("clean up {issue}"),
         Action::TidyRun { run, owner, .. } => format!("tidy {run} ({owner})"),
         Action::StartRun(start) => {

@@ -1,0 +1,155 @@
+//! What a person is told about commits of agents that reached the base branch without Symphony.
+
+use serde::Serialize;
+
+use super::{BranchCommits, FoundMerge, Missing};
+use crate::closed_set::closed_set;
+use crate::id::{IssueId, PrId, ProjectId};
+use crate::wording::counted;
+
+/// Characters of a commit that a text shows, as git abbreviates it.
+const COMMIT_CHARS: usize = 8;
+
+closed_set!(
+    /// Why a person is told.
+    NoticeKind, "notice about the base branch", {
+        /// A pull request was merged without green gates or without an approval.
+        Unreviewed = "unreviewed",
+        /// The base got the change of a pull request while its own agent was at work.
+        AgentAtWork = "agent_at_work",
+        /// The base has a part of an open pull request.
+        Part = "part",
+        /// The base has more of a branch than its merged pull request had.
+        Beyond = "beyond",
+        /// The pull request was rejected or closed.
+        TurnedDown = "turned_down",
+        /// There never was a pull request.
+        NoPullRequest = "no_pull_request",
+        /// The issue is cancelled.
+        Cancelled = "cancelled",
+    }
+);
+
+/// Something to tell a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct BaseNotice {
+    /// The project.
+    pub project: ProjectId,
+    /// The issue whose branch it is.
+    pub issue: IssueId,
+    /// The pull request.
+    pub pr: Option<PrId>,
+    /// Why.
+    pub kind: NoticeKind,
+    /// The newest commit that it is about.
+    pub commit: String,
+    /// What happened, in a sentence without a full stop.
+    pub text: String,
+}
+
+impl BaseNotice {
+    /// Tells that a pull request was merged although something was missing; none when nothing was.
+    pub fn of_merge(merge: &FoundMerge) -> Option<Self> {
+        if merge.missing.is_empty() || merge.interrupted.is_some() {
+            return None;
+        }
+        let missing: Vec<&str> = merge.missing.iter().copied().map(Missing::name).collect();
+        let by = by(merge);
+        let text = format!(
+            "pull request {} was merged into {} outside Symphony{by}, without {}",
+            merge.pr,
+            merge.base,
+            missing.join(" and without ")
+        );
+        Some(Self::new(merge, NoticeKind::Unreviewed, text))
+    }
+
+    /// Tells that the base got a change while its agent was at work: it may have moved the base itself.
+    pub fn of_live_agent(merge: &FoundMerge) -> Self {
+        let text = format!(
+            "{} got the commits of pull request {} ({}) while its own agent was at work, so it does not count as merged",
+            merge.base,
+            merge.pr,
+            short(&merge.merge.commit)
+        );
+        Self::new(merge, NoticeKind::AgentAtWork, text)
+    }
+
+    /// Tells that the base has commits of a branch that nothing explains.
+    pub fn of_commits(found: &BranchCommits, kind: NoticeKind) -> Self {
+        let commit = found.commits.first().cloned().unwrap_or_default();
+        let what = counted(found.commits.len() as u64, "commit");
+        let review = found.review.map(|review| (review.pr, review.state));
+        let why = match (kind, review) {
+            (NoticeKind::Part, Some((pr, _))) => {
+                format!("a part of pull request {pr}, which is still open")
+            }
+            (NoticeKind::Beyond, Some((pr, _))) => {
+                format!("made after what pull request {pr} merged")
+            }
+            (NoticeKind::TurnedDown, Some((pr, state))) => format!("pull request {pr} is {state}"),
+            (NoticeKind::Cancelled, _) => "the issue is cancelled".to_owned(),
+            _ => "there is no pull request for them".to_owned(),
+        };
+        Self {
+            project: found.project.clone(),
+            issue: found.issue.clone(),
+            pr: review.map(|(pr, _)| pr),
+            kind,
+            text: format!(
+                "{what} of its branch reached {} without a merge by Symphony (the newest is {}): {why}",
+                found.base,
+                short(&commit)
+            ),
+            commit,
+        }
+    }
+
+    fn new(merge: &FoundMerge, kind: NoticeKind, text: String) -> Self {
+        Self {
+            project: merge.project.clone(),
+            issue: merge.issue.clone(),
+            pr: Some(merge.pr),
+            kind,
+            commit: merge.merge.commit.clone(),
+            text,
+        }
+    }
+}
+
+fn by(merge: &FoundMerge) -> String {
+    merge
+        .merge
+        .by
+        .as_ref()
+        .map_or_else(String::new, |name| format!(" by {name}"))
+}
+
+/// Returns a commit as git abbreviates it.
+fn short(commit: &str) -> &str {
+    commit.get(..COMMIT_CHARS).unwrap_or(commit)
+}
+
+/// Returns the commands that answer a notice, the usual one first.
+pub fn notice_answers(kind: NoticeKind, issue: &IssueId, commit: &str, key: &str) -> Vec<String> {
+    let dismiss = format!("symphony inbox --dismiss {key}");
+    let show = format!("git show {}", short(commit));
+    match kind {
+        NoticeKind::Unreviewed => vec![
+            format!("symphony pr show {issue}"),
+            dismiss,
+            format!("git revert {}", short(commit)),
+        ],
+        NoticeKind::AgentAtWork => vec![
+            format!("symphony pr show {issue}"),
+            format!("symphony pr merge {issue}"),
+            dismiss,
+        ],
+        NoticeKind::Part | NoticeKind::TurnedDown | NoticeKind::NoPullRequest => vec![
+            show,
+            format!("symphony issue close {issue} --done --reason TEXT"),
+            dismiss,
+        ],
+        NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
+    }
+}

@@ -1,0 +1,42 @@
+//! What follows from a base branch that moved: merges are recorded, what nothing explains is told.
+
+use super::plan::{Action, Plan};
+use super::reason::Reason;
+use super::snapshot::Snapshot;
+use crate::agent::AgentType;
+use crate::outside::{BaseNotice, FoundMerge, unexplained};
+
+/// Records merges that were made outside, and tells what a person has to look at. The look is remembered last: whatever dies
+/// before, the next tick looks at the same commits again, and each record is made once.
+pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
+    let base = &snapshot.base;
+    for merge in &base.merges {
+        if agent_at_work(snapshot, merge) {
+            plan.actions
+                .push(Action::NoteBase(BaseNotice::of_live_agent(merge)));
+            let run = snapshot.run_on(&merge.issue).map(super::LiveRun::reason);
+            plan.wait_issue(merge.issue.clone(), run.into_iter().collect());
+        } else {
+            plan.actions.push(Action::RecordMerge(merge.clone()));
+            let base = merge.base.clone();
+            plan.wait_issue(merge.issue.clone(), vec![Reason::MergedOutside { base }]);
+        }
+    }
+    for found in &base.commits {
+        if let Some(kind) = unexplained(found, &base.merges) {
+            plan.actions
+                .push(Action::NoteBase(BaseNotice::of_commits(found, kind)));
+        }
+    }
+    for look in &base.looks {
+        plan.actions.push(Action::RememberBase(look.clone()));
+    }
+}
+
+/// Says whether the agent that writes the branch is at work. It may have moved the base itself, so that nobody has decided
+/// anything. Judges and gates only read.
+fn agent_at_work(snapshot: &Snapshot, merge: &FoundMerge) -> bool {
+    let run = snapshot.run_on(&merge.issue);
+    merge.interrupted.is_none()
+        && run.is_some_and(|run| !matches!(run.agent, AgentType::Judge | AgentType::Gates))
+}

@@ -1,0 +1,321 @@
+//! Looking at base branches for merges that were made outside Symphony, and recording them.
+//!
+//! A base branch that is where it was at the last look costs the reading of one ref. One that has moved is looked at once for each
+//! open pull request into it.
+
+use symphony_core::asker::Verification;
+use symphony_core::config::ProjectConfig;
+use symphony_core::id::IssueId;
+use symphony_core::issue::IssueStatus;
+use symphony_core::outside::{
+    BaseLook, BaseView, BranchCommits, BranchReview, FoundMerge, OutsideMerge, missing_of,
+};
+use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_store::{Context, Project, Store};
+use symphony_workspace::{BranchName, ChangeQuery, CommitId, Failpoint, Repository};
+
+use super::hands::Hands;
+use super::observe::World;
+use crate::error::RunnerError;
+use crate::repository::{open_repository, options};
+
+/// Why it is not verified that a person made a merge that was cut off.
+const RECORDED_BY_TICK: &str = "a tick recorded the merge, which was cut off";
+
+/// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
+pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (id, (project, config)) in &world.projects {
+        let broken = world.snapshot.projects.get(id);
+        let broken = broken.is_none_or(|view| view.broken.is_some() || view.no_base.is_some());
+        let Some(config) = config.as_ref().filter(|_| !broken) else {
+            continue;
+        };
+        // the look before the first branch is made, from which its commits are told
+        if !world.snapshot.needs_base(id) && !may_have_moved(store, project) {
+            continue;
+        }
+        let mut seen = BaseView::default();
+        match look_at_project(store, project, config, &mut seen) {
+            Ok(()) => {
+                let view = &mut world.snapshot.base;
+                view.merges.extend(seen.merges);
+                view.commits.extend(seen.commits);
+                view.looks.extend(seen.looks);
+            }
+            Err(error) => problems.push(format!(
+                "project {id}: its base branch was not looked at for merges made outside: {error}"
+            )),
+        }
+    }
+    problems
+}
+
+/// Says whether anything of a project could have reached its base: one of its issues was worked on. On doubt it could.
+fn may_have_moved(store: &Store, project: &Project) -> bool {
+    store.has_branches(&project.id).unwrap_or(true)
+}
+
+fn look_at_project(
+    store: &Store,
+    project: &Project,
+    config: &ProjectConfig,
+    seen: &mut BaseView,
+) -> Result<(), RunnerError> {
+    let bases = store.open_bases(&project.id)?;
+    if is_where_it_was(store, project, config, &bases)? {
+        return Ok(());
+    }
+    let repository = open_repository(project, config)?;
+    let own = repository.base()?.branch;
+    let mut branches = vec![own.clone()];
+    for base in bases {
+        let base = BranchName::parse(&base)?;
+        if base != own {
+            branches.push(base);
+        }
+    }
+    for branch in branches {
+        let Some(head) = repository.branch_head(&branch)? else {
+            continue;
+        };
+        let look = Look {
+            store,
+            project,
+            repository: &repository,
+            branch,
+            head,
+        };
+        look.take(seen)?;
+    }
+    Ok(())
+}
+
+/// Says whether every base branch is where the last look left it, and every pull request was looked for there: the usual case,
+/// and one without any git process.
+fn is_where_it_was(
+    store: &Store,
+    project: &Project,
+    config: &ProjectConfig,
+    bases: &[String],
+) -> Result<bool, RunnerError> {
+    let looks = store.base_looks(&project.id)?;
+    let is_looked_at = |name: &String| looks.iter().any(|(branch, _)| branch == name);
+    let own = config.base_branch.as_ref();
+    if looks.is_empty() || !own.into_iter().chain(bases).all(is_looked_at) {
+        return Ok(false);
+    }
+    let branches = looks
+        .iter()
+        .map(|(branch, _)| BranchName::parse(branch))
+        .collect::<Result<Vec<_>, _>>()?;
+    let heads = Repository::heads_of(&project.root, options(config), &branches)?;
+    for ((branch, seen), head) in looks.iter().zip(heads) {
+        let Some(head) = head else {
+            continue;
+        };
+        if head.as_str() != seen || store.has_prs_to_look_for(&project.id, branch, seen)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// One look at one base branch.
+struct Look<'a> {
+    store: &'a Store,
+    project: &'a Project,
+    repository: &'a Repository,
+    branch: BranchName,
+    head: CommitId,
+}
+
+impl Look<'_> {
+    fn take(&self, seen: &mut BaseView) -> Result<(), RunnerError> {
+        let id = &self.project.id;
+        let since = self.store.base_look(id, self.branch.as_str())?;
+        let prs = self
+            .store
+            .prs_to_look_for(id, self.branch.as_str(), self.head.as_str())?;
+        let has_moved = since.as_deref() != Some(self.head.as_str());
+        if !has_moved && prs.is_empty() {
+            return Ok(());
+        }
+        for (pr, looked_at) in &prs {
+            if let Some(merge) = self.find(pr, looked_at.as_deref())? {
+                seen.merges.push(merge);
+            }
+        }
+        if has_moved && let Some(since) = since.as_deref().and_then(|since| self.known(since)) {
+            let found = self.repository.branch_commits_on(&self.head, &since)?;
+            for (branch, commits) in found {
+                seen.commits.extend(self.of_branch(&branch, &commits)?);
+            }
+        }
+        seen.looks.push(BaseLook {
+            project: id.clone(),
+            branch: self.branch.to_string(),
+            head: self.head.to_string(),
+            since,
+            prs: prs.iter().map(|(pr, _)| pr.id).collect(),
+        });
+        Ok(())
+    }
+
+    /// Returns a recorded commit if the repository still has it: history may have been rewritten.
+    fn known(&self, commit: &str) -> Option<CommitId> {
+        let commit = CommitId::parse(commit).ok()?;
+        self.repository.is_merged(&commit, &commit).ok()?;
+        self.repository.commits_ahead(&commit, &self.head).ok()?;
+        Some(commit)
+    }
+
+    /// Looks for the change of a pull request, from where it was looked for last or from where its branch left the base.
+    fn find(
+        &self,
+        pr: &PullRequest,
+        looked_at: Option<&str>,
+    ) -> Result<Option<FoundMerge>, RunnerError> {
+        let known = |commit: &str| self.known(commit);
+        let Some(head) = known(&pr.head_commit) else {
+            return Ok(None);
+        };
+        let since = looked_at.and_then(known).or_else(|| known(&pr.base_commit));
+        let Some(since) = since else {
+            return Ok(None);
+        };
+        let files: Vec<&str> = pr.files.iter().map(|file| file.path.as_str()).collect();
+        let found = self.repository.find_change(&ChangeQuery {
+            branch: &self.branch,
+            base: &self.head,
+            since: &since,
+            head: &head,
+            files: &files,
+        })?;
+        let Some(found) = found else {
+            return Ok(None);
+        };
+        Ok(Some(FoundMerge {
+            project: pr.project.clone(),
+            issue: pr.issue.clone(),
+            pr: pr.id,
+            base: self.branch.to_string(),
+            head: pr.head_commit.clone(),
+            merge: OutsideMerge {
+                commit: found.commit.to_string(),
+                evidence: found.evidence,
+                by: found.by,
+            },
+            missing: missing_of(pr),
+            interrupted: self.interrupted(pr)?,
+        }))
+    }
+
+    /// Returns the commit of a merge by Symphony that moved the base and was cut off before its record.
+    fn interrupted(&self, pr: &PullRequest) -> Result<Option<String>, RunnerError> {
+        let Some(intended) = self.store.intended_merge(pr)? else {
+            return Ok(None);
+        };
+        let in_review = self.store.issue(&pr.issue)?.state.status() == IssueStatus::Review;
+        let Some(commit) = self.known(&intended).filter(|_| in_review) else {
+            return Ok(None);
+        };
+        let is_there = self.repository.is_merged(&commit, &self.head)?;
+        Ok(is_there.then_some(intended))
+    }
+
+    /// Says whose the commits of a branch are; none where the branch belongs to a plan, or to no issue that is known.
+    fn of_branch(
+        &self,
+        branch: &BranchName,
+        commits: &[CommitId],
+    ) -> Result<Option<BranchCommits>, RunnerError> {
+        let name = branch.as_str();
+        let id = name.strip_prefix("symphony/").unwrap_or(name);
+        let Ok(id) = IssueId::parse(id) else {
+            return Ok(None);
+        };
+        if !self.store.knows_branch_of(&id)? {
+            return Ok(None);
+        }
+        let issue = self.store.issue(&id)?;
+        let review = self.store.newest_pr(&id)?;
+        Ok(Some(BranchCommits {
+            project: issue.project,
+            status: issue.state.status(),
+            issue: id,
+            base: self.branch.to_string(),
+            commits: commits.iter().map(ToString::to_string).collect(),
+            review: review
+                .as_ref()
+                .map(|pr| self.review(pr, commits))
+                .transpose()?,
+        }))
+    }
+
+    fn review(&self, pr: &PullRequest, commits: &[CommitId]) -> Result<BranchReview, RunnerError> {
+        let mut holds_all = true;
+        if let Some(head) = self.known(&pr.head_commit) {
+            for commit in commits {
+                holds_all = holds_all && self.repository.is_merged(commit, &head)?;
+            }
+        }
+        Ok(BranchReview {
+            pr: pr.id,
+            state: pr.state,
+            holds_all,
+        })
+    }
+}
+
+/// Records a merge that was found, and removes the worktree where nothing is at work in it; returns what was done, in words.
+pub(super) fn record_merge(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    world: &World,
+    merge: &FoundMerge,
+) -> Result<Option<String>, RunnerError> {
+    let now = hands.now();
+    let line = match &merge.interrupted {
+        Some(commit) => {
+            if store.pr(merge.pr)?.state == PrState::Merged {
+                return Ok(None);
+            }
+            let person = Verification::Unverified(RECORDED_BY_TICK.to_owned());
+            store.record_merge(&Context::person(person, now), merge.pr, commit)?;
+            format!(
+                "pull request {}: its merge, which was cut off, is recorded",
+                merge.pr
+            )
+        }
+        None => {
+            if !store.record_outside_merge(&Context::system(now), merge)? {
+                return Ok(None);
+            }
+            let by = merge
+                .merge
+                .by
+                .as_ref()
+                .map_or_else(String::new, |by| format!(" by {by}"));
+            let (pr, base) = (merge.pr, &merge.base);
+            format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done")
+        }
+    };
+    Failpoint::OutsideMergeRecorded.reach();
+    let mut parts = vec![format!("{}: {line}", merge.issue)];
+    let at_work = world
+        .snapshot
+        .live
+        .iter()
+        .any(|run| run.issue.as_ref() == Some(&merge.issue));
+    if let Some((project, Some(config))) = world.projects.get(&merge.project)
+        && !at_work
+    {
+        // best effort: the next tick tries again
+        match hands.remove_worktree(store, project, config, &merge.issue) {
+            Ok(done) => parts.push(done),
+            Err(error) => parts.push(format!("its worktree stays for now: {error}")),
+        }
+    }
+    Ok(Some(parts.join("; ")))
+}

@@ -1,0 +1,211 @@
+//! Merges that were made outside Symphony, and what a person is told of a base branch.
+
+use rusqlite::{OptionalExtension, Row, Transaction, params};
+use symphony_core::Timestamp;
+use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::issue::IssueEvent;
+use symphony_core::log::LogEvent;
+use symphony_core::outside::{BaseNotice, FoundMerge, NoticeKind};
+use symphony_core::pull_request::PrState;
+
+use crate::base_look::forget_look;
+use crate::cascade::move_in;
+use crate::context::Context;
+use crate::error::StoreError;
+use crate::event::{About, append};
+use crate::open::Store;
+use crate::pull_request_query::load_pr;
+use crate::review_write::set_pr_state;
+use crate::row::{parsed, time, to_json};
+
+/// Notices that are read of a project: more than a person reads.
+const NOTICES_MAX: i64 = 1_000;
+
+/// Notices that a person has not dismissed. One about a merge is over when the issue is taken up again, one about a pull request
+/// that its agent moved when that is no longer open, any other when the issue is done.
+const OPEN_SQL: &str = "SELECT n.*, i.title FROM base_notice n INDEXED BY base_notice_open
+     JOIN issue i ON i.id = n.issue LEFT JOIN pull_request p ON p.id = n.pull_request
+     WHERE n.project = ?1 AND n.dismissed_at IS NULL AND CASE n.kind
+           WHEN 'unreviewed' THEN i.status = 'done'
+           WHEN 'agent_at_work' THEN p.state IN ('open', 'approved')
+           WHEN 'beyond' THEN 1
+           ELSE i.status <> 'done' END
+     ORDER BY n.id LIMIT ?2";
+
+/// A notice that waits for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenNotice {
+    /// Its number.
+    pub id: i64,
+    /// What it says.
+    pub notice: BaseNotice,
+    /// The title of the issue.
+    pub title: String,
+    /// Since when.
+    pub since: Timestamp,
+}
+
+fn from_row(row: &Row<'_>) -> Result<OpenNotice, StoreError> {
+    Ok(OpenNotice {
+        id: row.get("id")?,
+        notice: BaseNotice {
+            project: parsed("project id", row.get("project")?)?,
+            issue: parsed("issue id", row.get("issue")?)?,
+            pr: row.get::<_, Option<i64>>("pull_request")?.map(PrId::new),
+            kind: parsed("notice about the base branch", row.get("kind")?)?,
+            commit: row.get("commit_id")?,
+            text: row.get("text")?,
+        },
+        title: row.get("title")?,
+        since: time(row.get("at")?)?,
+    })
+}
+
+impl Store {
+    /// Records that the base has the change of a pull request that Symphony did not merge: it is merged, its issue done, a run
+    /// on it is asked to end. Doing it again changes nothing. Returns whether it was recorded now.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_outside_merge(
+        &mut self,
+        context: &Context,
+        found: &FoundMerge,
+    ) -> Result<bool, StoreError> {
+        self.write(context, |tx| {
+            let pr = load_pr(tx, found.pr)?;
+            // settled meanwhile, or its agent has delivered something else
+            if !pr.state.is_open() || pr.head_commit != found.head {
+                return Ok(false);
+            }
+            let merge = &found.merge;
+            tx.execute(
+                "UPDATE pull_request SET merged_commit = ?2, merged_outside = ?3 WHERE id = ?1",
+                params![pr.id.get(), merge.commit, to_json(merge)],
+            )?;
+            let event = LogEvent::PullRequestMergedOutside {
+                pr: pr.id,
+                commit: merge.commit.clone(),
+                evidence: merge.evidence,
+                by: merge.by.clone(),
+            };
+            append(tx, context, About::issue(&pr.issue), &event)?;
+            set_pr_state(tx, context, &pr.issue, pr.id, PrState::Merged)?;
+            move_in(tx, context, &pr.issue, &IssueEvent::MergedOutside)?;
+            if let Some(notice) = BaseNotice::of_merge(found) {
+                insert_notice(tx, context, &notice)?;
+            }
+            Ok(true)
+        })
+    }
+
+    /// Records something that a person has to look at; once, however often it is seen. Returns whether it is new.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn note_base(
+        &mut self,
+        context: &Context,
+        notice: &BaseNotice,
+    ) -> Result<bool, StoreError> {
+        self.write(context, |tx| insert_notice(tx, context, notice))
+    }
+
+    /// Returns the notices of a project that wait for a person, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn base_notices(&self, project: &ProjectId) -> Result<Vec<OpenNotice>, StoreError> {
+        let mut statement = self.conn.prepare_cached(OPEN_SQL)?;
+        let mut rows = statement.query(params![project.as_str(), NOTICES_MAX])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            found.push(from_row(row)?);
+        }
+        Ok(found)
+    }
+
+    /// Records that a person has seen a notice; returns the issue that it was about.
+    ///
+    /// # Errors
+    /// When no such notice waits.
+    pub fn dismiss_base_notice(
+        &mut self,
+        context: &Context,
+        id: i64,
+    ) -> Result<IssueId, StoreError> {
+        self.write(context, |tx| {
+            let row: Option<(String, String, Option<i64>)> = tx
+                .query_row(
+                    "UPDATE base_notice SET dismissed_at = ?2 WHERE id = ?1 AND dismissed_at IS NULL
+                     RETURNING issue, kind, pull_request",
+                    params![id, context.now.as_millisecond()],
+                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+                )
+                .optional()?;
+            let Some((issue, kind, pr)) = row else {
+                return Err(StoreError::not_found("notice", format!("base:{id}")));
+            };
+            let issue: IssueId = parsed("issue id", issue)?;
+            let kind: NoticeKind = parsed("notice about the base branch", kind)?;
+            forget_look(tx, kind, pr.map(PrId::new))?;
+            let event = LogEvent::BaseNoticeDismissed { kind };
+            append(tx, context, About::issue(&issue), &event)?;
+            Ok(issue)
+        })
+    }
+}
+
+fn insert_notice(
+    tx: &Transaction<'_>,
+    context: &Context,
+    notice: &BaseNotice,
+) -> Result<bool, StoreError> {
+    let inserted = tx.execute(
+        "INSERT OR IGNORE INTO base_notice (project, issue, pull_request, kind, commit_id, text, at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        params![
+            notice.project.as_str(),
+            notice.issue.as_str(),
+            notice.pr.map(PrId::get),
+            notice.kind.name(),
+            notice.commit,
+            notice.text,
+            context.now.as_millisecond(),
+        ],
+    )?;
+    if inserted == 0 {
+        return Ok(false);
+    }
+    let event = LogEvent::BaseNoticed {
+        kind: notice.kind,
+        commit: notice.commit.clone(),
+        text: notice.text.clone(),
+    };
+    append(tx, context, About::issue(&notice.issue), &event)?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_notices_are_found_without_reading_the_others() {
+        let store = Store::open_in_memory().unwrap();
+        let mut statement = store
+            .conn
+            .prepare(&format!("EXPLAIN QUERY PLAN {OPEN_SQL}"))
+            .unwrap();
+        let plan: Vec<String> = statement
+            .query_map(["1", "1"], |row| row.get(3))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert!(plan[0].contains("base_notice_open"), "{plan:#?}");
+        assert!(
+            plan.iter().all(|line| !line.starts_with("SCAN")),
+            "{plan:#?}"
+        );
+    }
+}
