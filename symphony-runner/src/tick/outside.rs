@@ -5,6 +5,7 @@
 
 use symphony_core::asker::Verification;
 use symphony_core::config::ProjectConfig;
+use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::IssueId;
 use symphony_core::issue::IssueStatus;
 use symphony_core::outside::{
@@ -42,6 +43,10 @@ pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
                 view.merges.extend(seen.merges);
                 view.commits.extend(seen.commits);
                 view.looks.extend(seen.looks);
+            }
+            // git was cut off, or the machine is full: the next tick looks again, and nobody has to act
+            Err(error) if error.exit_fault() == ExitFault::Machine => {
+                tracing::warn!(project = %id, %error, "the base branch was not looked at");
             }
             Err(error) => problems.push(format!(
                 "project {id}: its base branch was not looked at for merges made outside: {error}"
