@@ -1,3 +1,5 @@
+//! What is decided about merges made outside, in tables.
+
 use super::*;
 
 fn found(status: IssueStatus, review: Option<(PrState, bool)>) -> BranchCommits {
