@@ -281,30 +281,22 @@ pub(super) fn record_merge(
     merge: &FoundMerge,
 ) -> Result<Option<String>, RunnerError> {
     let now = hands.now();
-    let line = match &merge.interrupted {
-        Some(commit) => {
-            if store.pr(merge.pr)?.state == PrState::Merged {
-                return Ok(None);
-            }
-            let person = Verification::Unverified(RECORDED_BY_TICK.to_owned());
-            store.record_merge(&Context::person(person, now), merge.pr, commit)?;
-            format!(
-                "pull request {}: its merge, which was cut off, is recorded",
-                merge.pr
-            )
+    let line = if let Some(commit) = &merge.interrupted {
+        if store.pr(merge.pr)?.state == PrState::Merged {
+            return Ok(None);
         }
-        None => {
-            if !store.record_outside_merge(&Context::system(now), merge)? {
-                return Ok(None);
-            }
-            let by = merge
-                .merge
-                .by
-                .as_ref()
-                .map_or_else(String::new, |by| format!(" by {by}"));
-            let (pr, base) = (merge.pr, &merge.base);
-            format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done")
+        let person = Verification::Unverified(RECORDED_BY_TICK.to_owned());
+        store.record_merge(&Context::person(person, now), merge.pr, commit)?;
+        let pr = merge.pr;
+        format!("pull request {pr}: its merge, which was cut off, is recorded")
+    } else {
+        if !store.record_outside_merge(&Context::system(now), merge)? {
+            return Ok(None);
         }
+        let by = merge.merge.by.as_ref();
+        let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+        let (pr, base) = (merge.pr, &merge.base);
+        format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done")
     };
     Failpoint::OutsideMergeRecorded.reach();
     let mut parts = vec![format!("{}: {line}", merge.issue)];
