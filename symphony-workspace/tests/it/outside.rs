@@ -60,7 +60,9 @@ impl Case {
             head: &self.head,
             files: FILES,
         };
-        self.repository.find_change(&query).unwrap()
+        self.repository
+            .find_change(&query)
+            .expect("git finds it out")
     }
 
     fn find(&self) -> Option<FoundChange> {
