@@ -1,13 +1,76 @@
-//! What is taken out of everything that a run writes down: the values of the project's copied files, and the secrets in the
-//! environment of whatever runs.
+//! What is taken out of everything that a run writes down: the values of the project's copied files, the secrets in the
+//! environment of whatever runs, and the tokens of the CLIs' logins.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use symphony_workspace::{CommitId, Redactor, Repository, secret_of_variable};
+use serde_json::Value;
+use symphony_workspace::{CommitId, Redactor, Repository, secret_of_variable, tokens_in};
 
 use crate::error::RunnerError;
+
+/// Largest login file that is read: those of the CLIs have a few kilobytes.
+const LOGIN_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Where a CLI keeps the tokens of its login.
+#[derive(Debug)]
+struct Login {
+    /// The variable that names its own folder.
+    folder_variable: &'static str,
+    /// That folder otherwise, in the home folder.
+    folder: &'static str,
+    file: &'static str,
+}
+
+const LOGINS: [Login; 2] = [
+    Login {
+        folder_variable: "CLAUDE_CONFIG_DIR",
+        folder: ".claude",
+        file: ".credentials.json",
+    },
+    Login {
+        folder_variable: "CODEX_HOME",
+        folder: ".codex",
+        file: "auth.json",
+    },
+];
+
+impl Login {
+    /// Reads the tokens, by names such as `claude.accessToken`; none where nobody is logged in. They are kept in memory only.
+    fn tokens(&self, environment: &BTreeMap<OsString, OsString>) -> Vec<(String, String)> {
+        let folder = |name: &str| {
+            let value = environment.get(OsStr::new(name))?;
+            (!value.is_empty()).then(|| PathBuf::from(value))
+        };
+        let own = folder(self.folder_variable);
+        let Some(folder) = own.or_else(|| Some(folder("HOME")?.join(self.folder))) else {
+            return Vec::new();
+        };
+        let document = document_at(&folder.join(self.file)).unwrap_or_default();
+        let named = |(name, token)| {
+            (
+                format!("{}.{name}", self.folder.trim_start_matches('.')),
+                token,
+            )
+        };
+        tokens_in(&document).into_iter().map(named).collect()
+    }
+}
+
+fn document_at(path: &Path) -> Option<Value> {
+    // A pipe in its place must not keep the run waiting.
+    if !path.metadata().ok()?.is_file() {
+        return None;
+    }
+    let mut text = Vec::new();
+    let file = File::open(path).ok()?;
+    file.take(LOGIN_BYTES_MAX).read_to_end(&mut text).ok()?;
+    serde_json::from_slice(&text).ok()
+}
 
 /// Makes the redactor for something that runs with an environment. `head` is where it runs; values that the base has in its own
 /// files are not secret, and where no base is checked out (a plan), those of `head`.
@@ -37,12 +100,15 @@ pub(crate) fn redactor_of_environment(
     Ok(redactor.map(Arc::new))
 }
 
+/// The secrets among the variables, and the tokens with which the CLIs that find them there are logged in.
 fn secrets_of(
     environment: &BTreeMap<OsString, OsString>,
 ) -> impl Iterator<Item = (String, String)> + '_ {
-    environment.iter().filter_map(|(name, value)| {
+    let variables = environment.iter().filter_map(|(name, value)| {
         let (name, value) = (name.to_str()?, value.to_str()?);
         let secret = secret_of_variable(name, value)?;
         Some((name.to_owned(), secret.to_owned()))
-    })
+    });
+    let logins = LOGINS.iter().flat_map(|login| login.tokens(environment));
+    variables.chain(logins)
 }

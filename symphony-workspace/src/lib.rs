@@ -62,7 +62,7 @@ pub use repository::{
 };
 pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,
-    is_secret_name, secret_of_variable,
+    is_secret_name, secret_of_variable, tokens_in,
 };
 pub use whole_file::{write_private, write_whole};
 pub use worktree::{

@@ -86,6 +86,38 @@ fn values_of_copied_files_and_keys_are_redacted_where_they_are_written() {
 }
 
 #[test]
+fn tokens_of_a_login_file_are_redacted_and_other_words_of_it_are_not() {
+    let token = "sk-ant-oat01-0123456789abcdef";
+    let login =
+        json!({ "claudeAiOauth": { "accessToken": token, "subscriptionType": "enterprise" } });
+    let scenarios = scenarios([worker([
+        bash("cat ~/.claude/.credentials.json; base64 -w 0 < ~/.claude/.credentials.json"),
+        json!({ "content": [{ "type": "text", "text": format!("On enterprise I found {token}.") }] }),
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])]);
+    let mut project = Project::new("project", &scenarios, &json!({ "judge_enabled": false }));
+    let home = project.beside.join("logged-in");
+    std::fs::create_dir_all(home.join(".claude")).unwrap();
+    std::fs::write(home.join(".claude/.credentials.json"), login.to_string()).unwrap();
+    project.set_variable("HOME", home.to_str().unwrap());
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    let log = project.run_file(&text(&run["id"]), "log.txt");
+    assert!(
+        log.contains("On enterprise I found [redacted: claude.accessToken]."),
+        "{log}"
+    );
+    let mut files = Vec::new();
+    everything(&project.root.join(".symphony"), &mut files);
+    for (path, bytes) in &files {
+        assert!(!holds(bytes, token), "{path}");
+        // Of the base64 form: some groups of bytes inside of the token.
+        assert!(!holds(bytes, "LW9hdDAxLTAxMjM0NTY3ODlhYmNk"), "{path}");
+    }
+}
+
+#[test]
 fn what_set_up_and_gates_print_is_redacted_wherever_it_goes() {
     let scenarios = scenarios([worker([
         commit("hello.txt", "hello"),

@@ -122,8 +122,12 @@ impl Ear {
 
     /// Returns what the agent is doing, once.
     pub(super) fn take_news(&mut self) -> Option<String> {
-        std::mem::take(&mut self.notes.has_news)
-            .then(|| self.notes.news.chars().take(NEWS_CHARS_MAX).collect())
+        if !std::mem::take(&mut self.notes.has_news) {
+            return None;
+        }
+        // Before the cut, which could leave the beginning of a value.
+        redact_string(self.notes.redactor.as_deref(), &mut self.notes.news);
+        Some(self.notes.news.chars().take(NEWS_CHARS_MAX).collect())
     }
 
     /// Hears what is left in the pipe.
@@ -175,8 +179,7 @@ impl Notes {
             let clean = plain.take(bytes)?;
             return self.note_all(&clean, watch, now);
         }
-        let redactor = self.redactor.clone();
-        let clean = redacted_line(redactor.as_deref(), bytes);
+        let clean = redacted_line(self.redactor.as_deref(), bytes);
         let understood = match &clean {
             Cow::Owned(clean) if is_as_good(clean, bytes) => clean,
             Cow::Owned(_) | Cow::Borrowed(_) => bytes,
@@ -230,7 +233,6 @@ impl Notes {
             self.line.clear();
             if write_news(&mut self.line, event) {
                 std::mem::swap(&mut self.line, &mut self.news);
-                redact_string(self.redactor.as_deref(), &mut self.news);
                 self.has_news = true;
             }
             stop = stop.or_else(|| watch.observe(event, now));

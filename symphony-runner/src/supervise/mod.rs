@@ -63,7 +63,7 @@ pub use prompts::read_vault;
 pub(crate) use prompts::{
     PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
 };
-pub(crate) use set_up::SetUp;
+pub(crate) use set_up::{SetUp, is_due};
 pub(crate) use settle::return_to_recorded_head;
 
 /// What a supervisor is started for.

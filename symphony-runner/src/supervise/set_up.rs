@@ -45,10 +45,10 @@ impl SetUp<'_> {
         let Some(line) = &self.settings.setup else {
             return Ok(None);
         };
-        let passed = self.worktree.place().git_dir.join(SET_UP_FILE);
-        if passed.exists() {
+        if !is_due(self.settings, self.worktree) {
             return Ok(None);
         }
+        let passed = passed_file(self.worktree);
         let call = CommandCall {
             executable: self.executable,
             line,
@@ -68,4 +68,13 @@ impl SetUp<'_> {
         }
         Ok(Some(outcome))
     }
+}
+
+/// Says whether a worktree is still to be set up.
+pub(crate) fn is_due(settings: &WorktreeSettings, worktree: &Worktree) -> bool {
+    settings.setup.is_some() && !passed_file(worktree).exists()
+}
+
+fn passed_file(worktree: &Worktree) -> PathBuf {
+    worktree.place().git_dir.join(SET_UP_FILE)
 }

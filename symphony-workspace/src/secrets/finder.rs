@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::PathBuf;
 
-use super::scan::{Needles, for_each, objects, tree_objects};
+use super::scan::Needles;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
@@ -66,11 +66,7 @@ impl Repository {
         let Some(needles) = Needles::of(self.secrets(None)?)? else {
             return Ok(None);
         };
-        let mut acquitted = BTreeSet::new();
-        let old = objects(&self.git, &tree_objects(&self.git, base)?)?;
-        for_each(&self.git, &old, |_, contents| {
-            acquitted.extend(needles.found_in(contents));
-        })?;
+        let acquitted = needles.occurring_in(&self.git, base)?;
         Ok(Some(SecretFinder { needles, acquitted }))
     }
 }

@@ -10,6 +10,7 @@ mod needles;
 mod patterns;
 mod redact;
 mod scan;
+mod tokens;
 mod values;
 mod wrapped;
 
@@ -17,3 +18,4 @@ pub use finder::{SecretFinder, SecretName};
 pub use lines::LineRedactor;
 pub use redact::{Redactor, is_secret_name, secret_of_variable};
 pub use scan::{CopiedLeak, SecretLeak, SecretScan};
+pub use tokens::tokens_in;

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::OnceLock;
 
 use super::patterns::Patterns;
-use super::scan::{Needles, for_each, objects, tree_objects};
+use super::scan::Needles;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::Git;
@@ -41,7 +41,15 @@ pub struct Redactor {
     /// repository takes seconds.
     base: Option<Base>,
     /// The patterns of the values that are secret.
-    secret: OnceLock<Option<Patterns>>,
+    secret: OnceLock<SecretPatterns>,
+}
+
+/// The patterns of the values that are secret, once the base was looked through.
+enum SecretPatterns {
+    /// All of them: the base has no value in its own files.
+    All,
+    /// These; none when the base has every value.
+    Some(Option<Patterns>),
 }
 
 struct Value {
@@ -115,7 +123,9 @@ impl Redactor {
 
     /// Says whether a text holds a value.
     pub fn is_in(&self, text: &[u8]) -> bool {
-        self.all.is_in(text) && self.secret().is_some_and(|secret| secret.is_in(text))
+        // Honest output holds none of all values, and then the base need not be looked through.
+        let may_be = self.secret.get().is_some() || self.all.is_in(text);
+        may_be && self.secret().is_some_and(|secret| secret.is_in(text))
     }
 
     /// Replaces every value; borrows the text when it holds none.
@@ -166,13 +176,19 @@ impl Redactor {
         let look = || {
             let public = self.base.as_ref().map(Base::public_values);
             let public = public.unwrap_or_default();
-            patterns(&self.values, &public).unwrap_or_else(|error| {
+            if public.is_empty() {
+                return SecretPatterns::All;
+            }
+            SecretPatterns::Some(patterns(&self.values, &public).unwrap_or_else(|error| {
                 // as many patterns at most as were built before
                 tracing::warn!(%error, "cannot look for secret values");
                 None
-            })
+            }))
         };
-        self.secret.get_or_init(look).as_ref()
+        match self.secret.get_or_init(look) {
+            SecretPatterns::All => Some(&self.all),
+            SecretPatterns::Some(secret) => secret.as_ref(),
+        }
     }
 }
 
@@ -189,16 +205,8 @@ fn patterns(
 impl Base {
     /// Returns the numbers of the values that the base has in its own files.
     fn public_values(&self) -> BTreeSet<usize> {
-        let mut public = BTreeSet::new();
-        let looked = tree_objects(&self.git, &self.commit)
-            .and_then(|named| objects(&self.git, &named))
-            .and_then(|old| {
-                for_each(&self.git, &old, |_, contents| {
-                    public.extend(self.needles.found_in(contents));
-                })
-            });
-        match looked {
-            Ok(()) => public,
+        match self.needles.occurring_in(&self.git, &self.commit) {
+            Ok(public) => public,
             // a base that cannot be looked through acquits nothing: better a word too many taken out than a secret shown
             Err(error) => {
                 tracing::warn!(%error, "cannot tell which values of the configuration files are public");

@@ -144,12 +144,8 @@ impl Repository {
         })?;
         // The base is only read when there is something to acquit.
         if let Some(from) = from.as_ref().filter(|_| !hits.is_empty()) {
-            let old = objects(&self.git, &tree_objects(&self.git, from)?)?;
-            for_each(&self.git, &old, |_, contents| {
-                for secret in needles.found_in(contents) {
-                    hits.remove(&secret);
-                }
-            })?;
+            let public = needles.occurring_in(&self.git, from)?;
+            hits.retain(|secret, _| !public.contains(secret));
         }
         let mut leaks: Vec<SecretLeak> = hits
             .into_iter()
@@ -235,6 +231,23 @@ impl Needles {
             .find_overlapping_iter(contents)
             .filter_map(|found| self.owners.get(found.pattern().as_usize()).copied())
             .collect()
+    }
+
+    /// Returns the numbers of the values that the tree of a commit has in its files.
+    ///
+    /// # Errors
+    /// When git fails, or an object is too large to be looked through.
+    pub(super) fn occurring_in(
+        &self,
+        git: &Git,
+        commit: &CommitId,
+    ) -> Result<BTreeSet<usize>, WorkspaceError> {
+        let mut found = BTreeSet::new();
+        let old = objects(git, &tree_objects(git, commit)?)?;
+        for_each(git, &old, |_, contents| {
+            found.extend(self.found_in(contents));
+        })?;
+        Ok(found)
     }
 
     /// Finds also what line breaks cut in two.

@@ -55,10 +55,7 @@ impl Unwrapped {
 
 fn next_candidate(text: &[u8], from: usize) -> Option<usize> {
     let rest = text.get(from..)?;
-    let found = rest
-        .iter()
-        .position(|byte| matches!(byte, b'\n' | b'\r' | b'\\'))?;
-    Some(from + found)
+    memchr::memchr3(b'\n', b'\r', b'\\', rest).map(|found| from + found)
 }
 
 /// Returns the end of the break that begins here; its beginning when there is none.

@@ -7,7 +7,7 @@ use crate::error::RunnerError;
 use crate::output::last_chars;
 use crate::process::Supervision;
 use crate::redaction::redactor_for;
-use crate::supervise::{Job, SetUp};
+use crate::supervise::{Job, SetUp, is_due};
 
 /// Lines of a failed set-up's output that its error quotes.
 const SETUP_LINES_MAX: usize = 10;
@@ -22,6 +22,9 @@ pub(super) async fn set_up(
     worktree: &Worktree,
 ) -> Result<(), RunnerError> {
     let settings = &job.config.worktree;
+    if !is_due(settings, worktree) {
+        return Ok(());
+    }
     let environment = job.command_environment();
     let head = repository.head(worktree)?;
     let redactor = redactor_for(repository, &head, &environment)?;
