@@ -33,6 +33,12 @@ pub(crate) fn set_dependencies(
                 "{id} cannot depend on {dependency}: {dependency} depends on {id}, directly or through others"
             )));
         }
+        // a parent waits for its sub-tasks, so that neither could ever begin
+        if waits_for(tx, dependency, id)? {
+            return Err(StoreError::refused(format!(
+                "{id} cannot depend on {dependency}: {dependency} waits for {id}, which is a sub-task of it or of what it depends on"
+            )));
+        }
         tx.execute(
             "INSERT OR IGNORE INTO issue_dependency (issue, depends_on) VALUES (?1, ?2)",
             [id.as_str(), dependency.as_str()],

@@ -447,3 +447,23 @@ fn a_persons_sub_task_that_could_never_start_is_refused() {
     }
     assert_eq!(status(&store, &parent), IssueStatus::Todo);
 }
+
+#[test]
+fn a_sub_task_cannot_be_made_to_wait_for_its_parent() {
+    let mut store = store();
+    let (parent, [first, second]) = family(&mut store);
+    let other = add(&mut store, "Waits for the parent").id;
+    let mut depend = |issue: &IssueId, on: &IssueId| {
+        let edit = IssueEdit {
+            depends_on: Some(vec![on.clone()]),
+            ..IssueEdit::default()
+        };
+        store.edit_issue(&human(60), issue, &edit).map(drop)
+    };
+    depend(&other, &parent).unwrap();
+    depend(&second, &first).unwrap();
+    for on in [&parent, &other] {
+        let error = depend(&first, on).unwrap_err().to_string();
+        assert!(error.contains("which is a sub-task of it"), "{error}");
+    }
+}
