@@ -52,6 +52,29 @@ pub fn after_fault(fault: ExitFault, tries: u32, wait_max_ms: u64) -> AfterFault
     AfterFault::Again(wait.min(wait_max_ms))
 }
 
+/// Says whether a run whose preparation failed uses no attempt, after `tries` such runs in a row, this one included. Where git
+/// refused, what an earlier agent left may be the reason: then it counts in the end.
+pub const fn is_unprepared(fault: ExitFault, tries: u32) -> bool {
+    match fault {
+        ExitFault::Work => false,
+        ExitFault::Git => tries < GIT_TRIES_MAX,
+        ExitFault::Machine => true,
+    }
+}
+
+/// Returns how long the next run waits, in milliseconds, after `tries` in a row that could not be prepared. There is no last
+/// one: a person finds it in the inbox, and the machine may be put right at any time.
+pub fn unprepared_wait_ms(tries: u32, wait_max_ms: u64) -> u64 {
+    match after_fault(
+        ExitFault::Machine,
+        tries.clamp(1, MACHINE_TRIES_MAX - 1),
+        wait_max_ms,
+    ) {
+        AfterFault::Again(wait) => wait,
+        AfterFault::GiveUp => wait_max_ms.min(EXIT_WAIT_MAX_MS),
+    }
+}
+
 /// Exit handling that was put off.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutOff {
@@ -93,6 +116,25 @@ mod tests {
         ] {
             let decided = after_fault(fault, tries, wait_max_ms);
             assert_eq!(decided, expected, "{fault:?} {tries} {wait_max_ms}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_prepared_waits_longer_and_longer_without_an_end() {
+        let waits = [1, 2, 7, 8, 11, 12, u32::MAX].map(|tries| unprepared_wait_ms(tries, u64::MAX));
+        assert_eq!(
+            waits,
+            [5_000, 10_000, 320_000, 600_000, 600_000, 600_000, 600_000]
+        );
+        assert_eq!(unprepared_wait_ms(12, 300_000), 300_000);
+        assert_eq!(unprepared_wait_ms(0, 300_000), 5_000);
+        for (fault, tries, expected) in [
+            (ExitFault::Work, 1, false),
+            (ExitFault::Git, 3, true),
+            (ExitFault::Git, 4, false),
+            (ExitFault::Machine, 400, true),
+        ] {
+            assert_eq!(is_unprepared(fault, tries), expected, "{fault:?} {tries}");
         }
     }
 

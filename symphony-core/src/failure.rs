@@ -51,6 +51,8 @@ closed_set!(
         NoOutcome = "no_outcome",
         /// The worktree could not be made.
         WorktreeFailed = "worktree_failed",
+        /// Git died, a lock was taken or a file could not be written before the agent began.
+        NotPrepared = "not_prepared",
         /// The set-up command failed.
         SetupFailed = "setup_failed",
         /// A required gate is red.
@@ -84,5 +86,10 @@ impl ErrorClass {
                 | Self::SandboxUnavailable
                 | Self::BaseGatesFailed
         )
+    }
+
+    /// Says whether a run that ended so says nothing about its task: it uses no attempt.
+    pub const fn uses_no_attempt(self) -> bool {
+        self.is_hold() || matches!(self, Self::NotPrepared)
     }
 }

@@ -4,6 +4,7 @@
 //! so that it is told once.
 
 use crate::Timestamp;
+use crate::listing::list_few;
 use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +15,19 @@ use crate::tick::{Decision, Reason};
 
 mod items;
 mod stopped_plan;
+mod waiting_plan;
 
 use items::raise_cap;
 
 pub use items::{
-    LeftBy, base_item, hold_item, left_behind_item, plan_item, project_item, stuck_run_item,
-    stuck_tick_item,
+    LeftBy, PAUSE_KEY, base_item, hold_item, hold_name, left_behind_item, pause_item, plan_item,
+    project_item, proposals_item, stuck_run_item, stuck_tick_item,
 };
 pub use stopped_plan::StoppedPlan;
+pub use waiting_plan::waiting_plan_item;
+
+/// Issues that a sentence names; the rest is counted.
+const NAMED_MAX: usize = 5;
 
 closed_set!(
     /// What kind of thing waits.
@@ -58,8 +64,42 @@ closed_set!(
         LeftBehind = "left_behind",
         /// A supervisor or a tick that makes no progress.
         Stuck = "stuck",
+        /// An issue of the backlog that others wait for.
+        Needed = "needed",
+        /// Issues that agents proposed, in the backlog.
+        Proposals = "proposals",
+        /// An issue whose runs cannot be prepared, again and again.
+        Preparation = "preparation",
     }
 );
+
+impl InboxKind {
+    /// Says whether an entry of this kind means that its issue goes on only when a person answers. The others report
+    /// something beside it: it is judged, worked on and tried again all the same.
+    pub const fn is_about_the_issue_itself(self) -> bool {
+        match self {
+            Self::Review
+            | Self::Blocked
+            | Self::Breaker
+            | Self::Dependency
+            | Self::Subtasks
+            | Self::Undispatched
+            | Self::Intake
+            | Self::Needed => true,
+            Self::Gates
+            | Self::Publication
+            | Self::Rescue
+            | Self::Plan
+            | Self::Hold
+            | Self::Project
+            | Self::LeftBehind
+            | Self::Stuck
+            | Self::Base
+            | Self::Preparation
+            | Self::Proposals => false,
+        }
+    }
+}
 
 /// Something that waits for a human.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -111,10 +151,19 @@ pub enum WaitsFor {
     Undispatched(Reason),
     /// Intake has looked at it and changed nothing.
     Untriaged,
+    /// It is in the backlog, and these wait for it.
+    Needed(Vec<IssueId>),
     /// The gates of its pull request could not be run, several times in a row.
     GatesNotRun {
         /// The pull request.
         pr: PrId,
+        /// How often.
+        tries: u32,
+        /// Why not, the last time.
+        problem: String,
+    },
+    /// Its runs could not be prepared, several times in a row.
+    NotPrepared {
         /// How often.
         tries: u32,
         /// Why not, the last time.
@@ -193,7 +242,9 @@ impl WaitsFor {
             Self::CancelledSubtasks => InboxKind::Subtasks,
             Self::Undispatched(_) => InboxKind::Undispatched,
             Self::Untriaged => InboxKind::Intake,
+            Self::Needed(_) => InboxKind::Needed,
             Self::GatesNotRun { .. } => InboxKind::Gates,
+            Self::NotPrepared { .. } => InboxKind::Preparation,
             Self::RescuedBranch { .. } => InboxKind::Rescue,
             Self::Publication { .. } => InboxKind::Publication,
         }
@@ -223,11 +274,19 @@ impl WaitsFor {
             Self::CancelledSubtasks => "all its sub-tasks were cancelled".to_owned(),
             Self::Undispatched(reason) => reason.to_string(),
             Self::Untriaged => "intake looked at it and left it as it was".to_owned(),
+            Self::Needed(issues) => {
+                let names = list_few(issues.iter().map(IssueId::as_str), NAMED_MAX);
+                let wait = if issues.len() == 1 { "waits" } else { "wait" };
+                format!("it is in the backlog, and {names} {wait} for it")
+            }
             Self::GatesNotRun { pr, tries, problem } => {
                 format!(
                     "the gates of pull request {pr} could not be run {tries} times in a row: {problem}"
                 )
             }
+            Self::NotPrepared { tries, problem } => format!(
+                "its runs could not be prepared {tries} times in a row, which used no attempt and is tried again: {problem}"
+            ),
             Self::RescuedBranch { rescue } => format!(
                 "a branch of its name existed before its first run, and is saved as {rescue}: nobody works on it"
             ),
@@ -300,10 +359,21 @@ impl WaitsFor {
                 format!("symphony issue edit {issue} --description TEXT"),
                 format!("symphony issue move {issue} cancelled"),
             ],
+            Self::Needed(issues) => {
+                let mut answers = vec![format!("symphony issue move {issue} todo")];
+                let first = issues.first();
+                answers.extend(first.map(|first| format!("symphony explain {first}")));
+                answers
+            }
             Self::GatesNotRun { .. } => vec![
                 format!("symphony explain {issue}"),
                 "symphony doctor".to_owned(),
                 format!("symphony pr check {issue}"),
+            ],
+            Self::NotPrepared { .. } => vec![
+                "symphony doctor".to_owned(),
+                format!("symphony explain {issue}"),
+                format!("symphony issue retry {issue}"),
             ],
             Self::RescuedBranch { rescue } => vec![
                 format!("git log -p {rescue}"),

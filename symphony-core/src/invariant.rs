@@ -120,7 +120,7 @@ impl Invariant {
             Self::F1 => "nothing is written in the name of a run that is over",
             Self::F2 => "a run's folder belongs to a run, and its prompts go when it ends",
             Self::L1 => {
-                "every issue that has not ended can go on, or waits for something that is named"
+                "every issue, pull request, plan and publication that has not ended can go on, or waits for something that is named and is not stuck itself"
             }
             Self::L2 => "when faults are over, every issue ends within a bounded number of ticks",
             Self::L3 => "one tick after a crash I1 to I3 hold",
@@ -136,6 +136,7 @@ impl Invariant {
             Self::I2 | Self::I3 => &[Processes],
             Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
             Self::I10 | Self::I13 => &[Database, Repository],
+            Self::L1 => &[Database, Processes],
             Self::F2 => &[Files],
             Self::I15 => &[Database, Files, Repository],
             _ => &[Database],

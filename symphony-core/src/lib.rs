@@ -36,6 +36,7 @@ pub mod retry;
 pub mod risk;
 pub mod run;
 pub mod spending;
+pub mod standing;
 pub mod test_health;
 pub mod tick;
 pub mod timestamp;

@@ -4,6 +4,7 @@ use crate::Timestamp;
 use crate::wording::counted;
 
 use crate::agent::AgentType;
+use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
@@ -57,6 +58,8 @@ pub struct RunEnd<'a> {
     pub awaits_gates: bool,
     /// The spending cap that ended the run; or the issue's, when it is reached however the run ended.
     pub cap: Option<CapReached>,
+    /// How many runs on the issue before this one could not be prepared, in a row.
+    pub unprepared_before: u32,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -112,6 +115,21 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         if let Some(cap) = end.cap.filter(|cap| cap.scope == CapScope::Issue) {
             block_for_cap(&mut routing, end, &cap);
         }
+        return routing;
+    }
+    if let Some(error) = end
+        .error
+        .as_ref()
+        .filter(|error| error.class == ErrorClass::NotPrepared)
+    {
+        routing.event = in_progress.then_some(IssueEvent::RunReturned);
+        let tries = end.unprepared_before.saturating_add(1);
+        let wait = unprepared_wait_ms(tries, end.limits.max_backoff_ms);
+        routing.retry = in_progress.then(|| RetryPlan {
+            kind: RetryKind::Backoff,
+            due_at: after(now, wait),
+            reason: format!("{}: {}", error.class, error.message),
+        });
         return routing;
     }
     if met_global_condition(end.error.as_ref(), end.cap) || end.status == RunStatus::Cancelled {

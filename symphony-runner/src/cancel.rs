@@ -60,6 +60,27 @@ pub fn end_run(store: &mut Store, id: &RunId) -> Result<Run, RunnerError> {
     Ok(run)
 }
 
+/// Ends a live run as [`end_run`] does; exit handling that was put off, or whose supervisor died, is done at once instead of
+/// being left to a tick.
+///
+/// # Errors
+/// When the run is over already, or its exit handling does not end within a minute.
+pub fn end_run_now(
+    installation: &Installation,
+    store: &mut Store,
+    id: &RunId,
+) -> Result<Run, RunnerError> {
+    let (run, project) = request(store, id)?;
+    match wait_for_end(store, &run, END_WAIT_MAX)? {
+        Some(ended) if !ended.status.is_live() => Ok(ended),
+        Some(_) => finish_now(installation, store, &project, &run),
+        None => Err(RunnerError::StillAlive {
+            run: id.clone(),
+            seconds: END_WAIT_MAX.as_secs(),
+        }),
+    }
+}
+
 /// Ends a live run even if its supervisor does not answer: then the supervisor is killed, its processes end, and another one
 /// does the exit handling, which is waited for.
 ///
@@ -80,15 +101,26 @@ pub fn force_end_run(
         end_supervisors(id, &paths.lock())?;
         Failpoint::WatchdogKilled.reach();
     }
+    finish_now(installation, store, &project, &run)
+}
+
+/// Does the exit handling of a run that nobody has the lock of, and waits for it.
+fn finish_now(
+    installation: &Installation,
+    store: &Store,
+    project: &Project,
+    run: &Run,
+) -> Result<Run, RunnerError> {
     // a tick may have been quicker: then its supervisor is waited for
-    let _supervisor = finish_dead(installation, &project, &run)?;
-    match wait_for_end(store, &run, END_WAIT_MAX)? {
+    let _supervisor = finish_dead(installation, project, run)?;
+    match wait_for_end(store, run, END_WAIT_MAX)? {
         Some(run) if !run.status.is_live() => Ok(run),
         Some(_) => Err(RunnerError::refused(format!(
-            "the exit handling of run {id} did not get to its end: the next tick tries again"
+            "the exit handling of run {} did not get to its end: the next tick tries again",
+            run.id
         ))),
         None => Err(RunnerError::StillAlive {
-            run: id.clone(),
+            run: run.id.clone(),
             seconds: END_WAIT_MAX.as_secs(),
         }),
     }

@@ -3,18 +3,22 @@
 use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
-use symphony_core::id::ProjectId;
+use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, LeftBy, WaitingIssue, WaitsFor, base_item, hold_item, in_order, left_behind_item,
-    plan_item, project_item, stuck_run_item, stuck_tick_item,
+    InboxItem, LeftBy, WaitingIssue, WaitsFor, base_item, hold_item, in_order, left_behind_item, pause_item,
+    plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
 };
+use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
-use symphony_core::tick::{Decision, HoldScope, NoBase, Plan, Snapshot};
+use symphony_core::tick::{Decision, HoldScope, NoBase, Plan, ProjectView, Snapshot};
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
+
+/// Proposals of agents that are read of a project: as many as anybody may have made before a person looks.
+const PROPOSALS_MAX: u32 = 1_000;
 
 /// Returns what waits for a human in the whole installation, oldest first.
 ///
@@ -28,14 +32,20 @@ pub fn inbox(
 ) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
     for (id, view) in &snapshot.projects {
-        for waiting in store.waiting_issues(id, view.max_retries, now)? {
-            items.push(InboxItem::from(waiting));
-        }
-    }
-    for id in snapshot.projects.keys() {
+        let waiting = store.waiting_issues(id, view.max_retries, now)?;
+        let for_people = waiting.into_iter().filter(|waiting| {
+            // intake, which looks at it first, may ask for it
+            !matches!(waiting.why, WaitsFor::Needed(_)) || !awaits_intake(snapshot, &waiting.issue)
+        });
+        items.extend(for_people.map(InboxItem::from));
+        items.extend(proposals(store, id, view)?);
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
     }
+    items.extend(store.paused_since()?.map(pause_item));
+    let live = &snapshot.live;
+    let plans = snapshot.plans.iter();
+    items.extend(plans.filter_map(|plan| waiting_plan_item(plan, live)));
     for decision in &plan.decisions {
         items.extend(of_decision(store, decision)?);
     }
@@ -53,6 +63,23 @@ pub fn inbox(
         )
     }));
     Ok(in_order(items))
+}
+
+fn awaits_intake(snapshot: &Snapshot, issue: &IssueId) -> bool {
+    snapshot.intake.iter().any(|intake| intake.issue == *issue)
+}
+
+/// Issues that agents proposed, and that no intake is still to look at.
+fn proposals(
+    store: &Store,
+    project: &ProjectId,
+    view: &ProjectView,
+) -> Result<Option<InboxItem>, RunnerError> {
+    let mut proposed = store.proposed_issues(project, PROPOSALS_MAX)?;
+    proposed.retain(|issue| issue.is_triaged || !view.agents.intake_enabled);
+    let since = proposed.first().map(|first| first.since);
+    let issues: Vec<IssueId> = proposed.into_iter().map(|issue| issue.issue).collect();
+    Ok(since.and_then(|since| proposals_item(project, &issues, since)))
 }
 
 /// What makes no progress and is still there: one look is enough to show it, two are needed to end it.
@@ -100,7 +127,11 @@ fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, 
         return Ok(None);
     }
     let issue = store.issue(&decision.issue)?;
-    let open = store.open_pr(&issue.id)?;
+    // the breaker may have put it back to `todo` with an open pull request: then that is not what waits
+    let open = match issue.state {
+        IssueState::Review => store.open_pr(&issue.id)?,
+        _ => None,
+    };
     let Some(why) = WaitsFor::from_decision(decision, open.as_ref().map(|pr| pr.id), issue.counts)
     else {
         return Ok(None);

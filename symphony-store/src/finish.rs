@@ -29,6 +29,7 @@ use crate::open::Store;
 use crate::phase_claim_query::load_claim;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
+use crate::unprepared::unprepared_in_a_row;
 use crate::pull_request::write_verdict;
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::review_write::set_pr_state;
@@ -169,6 +170,7 @@ fn end_run(
                 accepted,
                 awaits_gates,
                 cap: finish.cap,
+                unprepared_before: unprepared_in_a_row(tx, id)?,
                 limits: finish.limits,
             };
             let routing = route_run_end(&end, context.now);

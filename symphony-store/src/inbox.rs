@@ -7,15 +7,17 @@ use symphony_core::inbox::{WaitingIssue, WaitsFor};
 use symphony_core::issue::{AttemptCounts, Block};
 use symphony_core::outcome::breaker_opens;
 use symphony_core::publication::PublicationState;
+use symphony_core::standing::UNSEEN_PUBLICATION_MS;
 
 use crate::error::StoreError;
 use crate::issue_query::counts_from;
 use crate::open::Store;
-use crate::publication::RUNNING_MAX_MS;
+use crate::open_items::parked;
 use crate::row::{count32, parsed, time};
+use crate::unprepared::unprepared_in_a_row;
 
 /// Issues of one kind that are read of a project: more than anybody reads.
-const ITEMS_MAX: i64 = 1_000;
+const ITEMS_MAX: i64 = 100_000;
 
 /// When an issue came to its status.
 macro_rules! since {
@@ -31,6 +33,8 @@ const BLOCKED_SQL: &str = concat!(
 );
 const SPENT_SQL: &str = concat!(
     "SELECT i.id, i.title, i.consecutive_failures, i.total_runs, ",
+    parked!(),
+    " AS parked, ",
     since!(),
     " AS since FROM issue i INDEXED BY issue_spent WHERE i.project = ?1 AND i.status = 'backlog' AND i.total_runs > 0 LIMIT ?2"
 );
@@ -55,10 +59,26 @@ const UNCHANGED_SQL: &str =
 /// Of the open pull requests, those whose last publication failed, or began and was seen to its end by nobody.
 const UNPUBLISHED_SQL: &str =
     "SELECT i.id, i.title, p.id AS pull_request, n.state AS publication, n.output, n.exit_code, coalesce(n.ended_at, n.started_at) AS since
-     FROM issue i INDEXED BY issue_review
-     JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
+     FROM pull_request p INDEXED BY pull_request_state
+     JOIN issue i ON i.id = p.issue
      JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
-     WHERE i.project = ?1 AND i.status = 'review' AND (n.state = 'failed' OR n.state = 'running' AND n.started_at <= ?3) LIMIT ?2";
+     WHERE p.project = ?1 AND p.state IN ('open', 'approved')
+       AND (n.state = 'failed' OR n.state = 'running' AND (n.started_at <= ?3 OR n.started_at > ?4)) LIMIT ?2";
+/// Issues of the backlog that an issue in `todo` depends on, or that are sub-tasks of one that waits for them; a row for each
+/// that waits. Those that an agent's intake or the breaker left there have an entry of their own.
+const NEEDED_SQL: &str = concat!(
+    "SELECT i.id, i.title, w.waits, ",
+    since!(),
+    " AS since FROM (
+         SELECT t.id AS waits, d.depends_on AS needed FROM issue t INDEXED BY issue_waiting
+         JOIN issue_dependency d ON d.issue = t.id WHERE t.project = ?1 AND t.status = 'todo' AND t.open_dependencies > 0
+         UNION ALL
+         SELECT b.id, c.id FROM issue b INDEXED BY issue_blocked
+         JOIN issue c ON c.parent = b.id WHERE b.project = ?1 AND b.status = 'blocked' AND b.blocked_by = 'subtasks') w
+     JOIN issue i ON i.id = w.needed WHERE i.status = 'backlog' AND i.intake IS NOT 'unchanged' AND ",
+    parked!(),
+    " <> 'breaker' ORDER BY i.project, i.number, w.waits LIMIT ?2"
+);
 /// Issues that have not ended and whose first run found an unknown branch.
 const RESCUED_SQL: &str = "SELECT i.id, i.title, i.rescued_branch,
             coalesce((SELECT max(at) FROM event e WHERE e.issue = i.id AND e.kind = 'branch_rescued'), i.created_at) AS since
@@ -73,6 +93,19 @@ const GATES_NOT_RUN_SQL: &str = concat!(
     " AS since FROM issue i INDEXED BY issue_review
       JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
       WHERE i.project = ?1 AND i.status = 'review' AND p.gates_tries >= ?3 LIMIT ?2"
+);
+
+/// Runs in a row after which runs that cannot be prepared are a person's affair.
+const UNPREPARED_MIN: u32 = 3;
+/// Issues whose newest run could not be prepared: those in `todo` have an appointment then.
+const NOT_PREPARED_SQL: &str = concat!(
+    "SELECT i.id, i.title, (SELECT error_message FROM run n WHERE n.issue = i.id ORDER BY n.started_at DESC, n.fence DESC LIMIT 1) AS problem, ",
+    since!(),
+    " AS since FROM (
+         SELECT r.issue AS id FROM retry r WHERE r.reason LIKE 'not_prepared:%'
+         UNION ALL SELECT v.id FROM issue v INDEXED BY issue_review WHERE v.project = ?1 AND v.status = 'review') w
+     JOIN issue i ON i.id = w.id WHERE i.project = ?1
+       AND 'not_prepared' = (SELECT error_class FROM run n WHERE n.issue = i.id ORDER BY n.started_at DESC, n.fence DESC LIMIT 1) LIMIT ?2"
 );
 
 impl Store {
@@ -98,7 +131,10 @@ impl Store {
         })?;
         self.each_waiting(SPENT_SQL, of_project, project, &mut found, |row| {
             let counts: AttemptCounts = counts_from(row)?;
-            Ok(breaker_opens(counts, max_retries).then_some(WaitsFor::Spent(counts)))
+            // a limit that was raised since takes no issue out of the backlog
+            let by_breaker = row.get::<_, Option<String>>("parked")?.as_deref() == Some("breaker");
+            let is_spent = by_breaker || breaker_opens(counts, max_retries);
+            Ok(is_spent.then_some(WaitsFor::Spent(counts)))
         })?;
         self.each_waiting(CANCELLED_SQL, of_project, project, &mut found, |row| {
             let issue: String = row.get("id")?;
@@ -122,19 +158,34 @@ impl Store {
                     .unwrap_or_default(),
             }))
         })?;
+        self.each_waiting(NOT_PREPARED_SQL, of_project, project, &mut found, |row| {
+            let issue = parsed("issue id", row.get("id")?)?;
+            let tries = unprepared_in_a_row(&self.conn, &issue)?;
+            let problem: Option<String> = row.get("problem")?;
+            Ok((tries >= UNPREPARED_MIN).then(|| WaitsFor::NotPrepared {
+                tries,
+                problem: problem.unwrap_or_default(),
+            }))
+        })?;
         self.each_waiting(RESCUED_SQL, of_project, project, &mut found, |row| {
             Ok(Some(WaitsFor::RescuedBranch {
                 rescue: row.get("rescued_branch")?,
             }))
         })?;
-        let lost = now.as_millisecond().saturating_sub(RUNNING_MAX_MS);
-        let until_lost = params![project.as_str(), ITEMS_MAX, lost];
+        let lost = now.as_millisecond().saturating_sub(UNSEEN_PUBLICATION_MS);
+        let until_lost = params![project.as_str(), ITEMS_MAX, lost, now.as_millisecond()];
         self.each_waiting(UNPUBLISHED_SQL, until_lost, project, &mut found, |row| {
             Ok(Some(WaitsFor::Publication {
                 pr: PrId::new(row.get("pull_request")?),
                 problem: publication_problem(row)?,
             }))
         })?;
+        let mut needed = Vec::new();
+        self.each_waiting(NEEDED_SQL, of_project, project, &mut needed, |row| {
+            let waits = parsed("issue id", row.get("waits")?)?;
+            Ok(Some(WaitsFor::Needed(vec![waits])))
+        })?;
+        needed.into_iter().for_each(|one| add_needed(&mut found, one));
         Ok(found)
     }
 
@@ -174,6 +225,17 @@ impl Store {
             .optional()?;
         time(ms.ok_or_else(|| StoreError::not_found("issue", issue))?)
     }
+}
+
+/// Adds an issue that another one waits for to the ones before it, of which the last may be the same.
+fn add_needed(found: &mut Vec<WaitingIssue>, one: WaitingIssue) {
+    if let Some(last) = found.last_mut().filter(|last| last.issue == one.issue)
+        && let (WaitsFor::Needed(all), WaitsFor::Needed(more)) = (&mut last.why, &one.why)
+    {
+        all.extend(more.iter().cloned());
+        return;
+    }
+    found.push(one);
 }
 
 /// Says what is known of the end of a publication, on one line.
@@ -225,7 +287,9 @@ mod tests {
             (CANCELLED_SQL, "issue_waiting"),
             (ACCEPTANCE_SQL, "issue_review"),
             (UNCHANGED_SQL, "issue_intake_unchanged"),
-            (UNPUBLISHED_SQL, "issue_review"),
+            (UNPUBLISHED_SQL, "pull_request_state"),
+            (NEEDED_SQL, "issue_waiting"),
+            (NEEDED_SQL, "issue_blocked"),
             (UNPUBLISHED_SQL, "publication_pull_request"),
         ] {
             let mut statement = store

@@ -28,9 +28,12 @@ pub(crate) fn set_dependencies(
     )?;
     for dependency in dependencies {
         load_issue(tx, dependency)?;
-        if dependency == id || reaches(tx, dependency, id)? {
+        if dependency == id {
+            return Err(StoreError::refused(format!("{id} cannot depend on itself")));
+        }
+        if waits_for(tx, dependency, id)? {
             return Err(StoreError::refused(format!(
-                "{id} cannot depend on {dependency}: {dependency} depends on {id}, directly or through others"
+                "{id} cannot depend on {dependency}: {dependency} waits for {id}, by its dependencies or its sub-tasks"
             )));
         }
         // a parent waits for its sub-tasks, so that neither could ever begin
@@ -51,17 +54,6 @@ pub(crate) fn set_dependencies(
         [id.as_str()],
     )?;
     Ok(())
-}
-
-/// Says whether one issue depends on another, directly or through others.
-fn reaches(tx: &Transaction<'_>, from: &IssueId, to: &IssueId) -> Result<bool, StoreError> {
-    Ok(tx.query_row(
-        "WITH RECURSIVE reach (id) AS (
-             SELECT ?1 UNION SELECT d.depends_on FROM issue_dependency d JOIN reach r ON d.issue = r.id)
-         SELECT EXISTS (SELECT 1 FROM reach WHERE id = ?2)",
-        [from.as_str(), to.as_str()],
-        |row| row.get(0),
-    )?)
 }
 
 /// Refuses a dependency that a sub-task could never get: the parent waits for the sub-task, so nothing that waits for

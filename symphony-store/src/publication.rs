@@ -5,6 +5,7 @@ use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::publication::{Publication, PublicationState};
 use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::standing::UNSEEN_PUBLICATION_MS;
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -13,8 +14,6 @@ use crate::open::Store;
 use crate::pull_request_query::load_pr;
 use crate::row::{parsed, time};
 
-/// How long an intent without an outcome is taken for a command at work: longer than its time limit.
-pub(crate) const RUNNING_MAX_MS: i64 = 15 * 60 * 1000;
 
 /// Who wants a pull request to be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +139,7 @@ impl Store {
             let now = context.now.as_millisecond();
             if let Some((id, started)) = running {
                 let age = now.saturating_sub(started);
-                if (0..RUNNING_MAX_MS).contains(&age) {
+                if (0..UNSEEN_PUBLICATION_MS).contains(&age) {
                     return Err(StoreError::refused(format!(
                         "pull request {pr} is being published: `symphony pr show {}` tells what came of it",
                         found.issue

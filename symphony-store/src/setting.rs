@@ -19,6 +19,19 @@ impl Store {
         Ok(self.setting("paused")?.is_some())
     }
 
+    /// Returns since when dispatch is paused; none when it is not.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn paused_since(&self) -> Result<Option<Timestamp>, StoreError> {
+        let Some(value) = self.setting("paused")? else {
+            return Ok(None);
+        };
+        // a version before this one did not keep the time
+        let ms = value.parse().ok().filter(|ms| *ms > 1);
+        Ok(Some(ms.map_or(Ok(Timestamp::UNIX_EPOCH), time)?))
+    }
+
     /// Pauses or resumes all dispatch.
     ///
     /// # Errors
@@ -26,9 +39,10 @@ impl Store {
     pub fn set_paused(&mut self, context: &Context, paused: bool) -> Result<(), StoreError> {
         self.write(context, |tx| {
             if paused {
+                // a second pause is the same one
                 tx.execute(
-                    "INSERT OR REPLACE INTO setting (key, value) VALUES ('paused', '1')",
-                    [],
+                    "INSERT OR IGNORE INTO setting (key, value) VALUES ('paused', ?1)",
+                    params![context.now.as_millisecond().to_string()],
                 )?;
             } else {
                 tx.execute("DELETE FROM setting WHERE key = 'paused'", [])?;

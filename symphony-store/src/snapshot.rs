@@ -14,7 +14,7 @@ use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
-    AcceptedPhase, Candidate, CleanUp, DueRetry, GatesState, LiveRun, LockState, ProjectView,
+    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, LiveRun, LockState, ProjectView,
     ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
     wanted_agent,
 };
@@ -32,10 +32,11 @@ mod project_agents;
 
 use self::project_agents::{load_agents, load_intake};
 
-/// Candidates read per project: many times the slots of a machine, so that a long backlog costs no more than a short one.
-const CANDIDATES_MAX: i64 = 500;
 /// SQLite's word for no limit.
 const NO_LIMIT: i64 = -1;
+/// Candidates read per project, as SQLite holds it.
+#[expect(clippy::cast_possible_wrap, reason = "a small constant")]
+const CANDIDATES_LIMIT: i64 = CANDIDATES_MAX as i64;
 /// Issues put back to `todo` in one tick: the rest waits for the next one.
 const SPLIT_MAX: i64 = 500;
 /// Worktrees removed in one tick: the rest waits for the next one.
@@ -54,7 +55,7 @@ pub struct SnapshotRequest {
     pub caps: BTreeMap<ProjectId, Spending>,
 }
 
-const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs,
+pub(crate) const CANDIDATE_COLUMNS: &str = "i.id, i.project, i.labels, i.priority, i.size, i.created_at, i.consecutive_failures, i.total_runs,
     r.kind AS retry_kind, r.due_at AS retry_due, r.attempt AS retry_attempt,
     EXISTS (SELECT 1 FROM issue c WHERE c.parent = i.id) AS has_subtasks";
 
@@ -211,7 +212,7 @@ fn load_live(
     Ok(live)
 }
 
-fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
+pub(crate) fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
     let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
     let kind: Option<RetryKind> = parsed_opt("retry kind", row.get("retry_kind")?)?;
     let retry = match kind {
@@ -292,7 +293,7 @@ fn load_reviews(
     project: &ProjectId,
 ) -> Result<Vec<ReviewCandidate>, StoreError> {
     let mut statement = conn.prepare_cached(REVIEWS_SQL)?;
-    let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
+    let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let mut reviews = Vec::new();
     while let Some(row) = rows.next()? {
         let head: String = row.get("head_commit")?;
@@ -342,7 +343,7 @@ fn load_claims(
     project: &ProjectId,
 ) -> Result<(Vec<ReviewCandidate>, Vec<AcceptedPhase>), StoreError> {
     let mut statement = conn.prepare_cached(CLAIMS_SQL)?;
-    let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
+    let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let (mut reviews, mut accepted) = (Vec::new(), Vec::new());
     while let Some(row) = rows.next()? {
         let issue = parsed("issue id", row.get("id")?)?;

@@ -8,6 +8,7 @@ use symphony_core::id::IssueId;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::issue::{Issue, IssueState};
 use symphony_core::run::RunStatus;
+use symphony_core::standing::{Item, Observed, Standing, standings};
 use symphony_core::tick::{
     Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, plan_tick, review_obstacles,
 };
@@ -39,17 +40,19 @@ impl ExplainArgs {
         let issue = session.store.issue(&self.issue).with_context(what)?;
         let snapshot =
             observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
-        let view = explain(&session.store, &issue, &snapshot, now).with_context(what)?;
+        let view = explain(&mut session.store, &issue, &snapshot, now).with_context(what)?;
         app.out.answer_long(&view)
     }
 }
 
 fn explain(
-    store: &Store,
+    store: &mut Store,
     issue: &Issue,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> anyhow::Result<ExplainView> {
+    let open = store.open_items()?;
+    let store = &*store;
     let live = RunFilter {
         issue: Some(issue.id.clone()),
         live_only: true,
@@ -72,8 +75,16 @@ fn explain(
     let claim = store
         .open_claim(&issue.id)?
         .filter(PhaseClaim::awaits_judge);
+    let items = inbox(store, snapshot, &plan, now)?;
+    let observed = Observed {
+        snapshot,
+        plan: &plan,
+        inbox: &items,
+        open: &open,
+        now,
+    };
+    let standing = standings(&observed).remove(&Item::Issue(issue.id.clone()));
     if running.is_none() {
-        let items = inbox(store, snapshot, &plan, now)?;
         let item = items
             .iter()
             // a pull request that was not published is judged and merged all the same
@@ -90,7 +101,11 @@ fn explain(
             }
         }
     }
+    if let Some(Standing::Stranded { why }) = &standing {
+        waits.push(stranded(why));
+    }
     Ok(ExplainView {
+        standing,
         identifier: issue.id.clone(),
         title: issue.title.clone(),
         status: issue.state.status(),
@@ -199,6 +214,16 @@ fn intake_reasons(
     Ok(candidate.map_or_else(Vec::new, |candidate| {
         intake_obstacles(&candidate, snapshot, now)
     }))
+}
+
+/// Says that nothing will go on with an issue, and nobody is told: a defect of Symphony's.
+fn stranded(why: &str) -> WaitView {
+    WaitView::Person {
+        reason: "stranded",
+        text: format!(
+            "{why}: this is a defect of Symphony, and `symphony doctor --audit` lists what else is stranded"
+        ),
+    }
 }
 
 /// Says that what dispatch waits for concerns intake, and that nobody has asked for the issue.

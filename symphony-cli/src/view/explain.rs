@@ -7,6 +7,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::IssueStatus;
 use symphony_core::run::Run;
+use symphony_core::standing::Standing;
 
 use super::run::RunView;
 use super::tick::{ActionView, ReasonView};
@@ -20,6 +21,8 @@ pub(crate) struct ExplainView {
     pub(crate) status: IssueStatus,
     /// The run at work on it.
     pub(crate) running: Option<RunView>,
+    /// Why it is not stuck; none when it has ended.
+    pub(crate) standing: Option<Standing>,
     /// What the next tick does with it.
     pub(crate) next: Option<ActionView>,
     /// How its newest run failed; none when that did not fail.

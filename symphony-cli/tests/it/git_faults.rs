@@ -410,6 +410,54 @@ fn wherever_git_dies_the_plan_completes() {
 /// When git dies after the agent has opened its pull request and ended, that does not count as a failure of the agent, and
 /// `explain` and `status` say what happened.
 #[test]
+fn a_git_that_dies_while_a_run_is_prepared_uses_no_attempt() {
+    let rows = rows(issue::project, issue::live, |_| {
+        vec![GitDeath::BeforeEffect]
+    });
+    let of_preparation =
+        |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains("git worktree add");
+    let (call, death) = rows.iter().find(of_preparation).unwrap();
+    let mut project = issue::project();
+    // an attempt would open the circuit breaker
+    project.configure_more(&json!({ "max_retries": 1 }));
+    let faults = Faults::arm(&mut project, Some((call, *death)));
+    project.ok(&["tick", "--wait"]);
+    assert!(faults.has_died());
+    let shown = project.issue("SYM-1");
+    assert_eq!(shown["status"], "todo", "{shown:#}");
+    assert_eq!(shown["total_runs"], 0, "{shown:#}");
+    let runs = project.json(&["runs", "list", "--issue", "SYM-1"]);
+    assert_eq!(runs["items"][0]["error"]["class"], "not_prepared", "{runs:#}");
+    project.assert_sound();
+    until("the run that is prepared", || {
+        project.ok(&["tick", "--wait"]);
+        (project.issue("SYM-1")["status"] == "review").then_some(())
+    });
+}
+
+/// A person who ends a run does not wait for the time of its exit handling, with or without `--force`.
+#[test]
+fn cancelling_a_run_whose_exit_handling_was_put_off_acts_at_once() {
+    let rows = rows(issue::project, issue::live, |_| {
+        vec![GitDeath::BeforeEffect]
+    });
+    let back = "git update-ref -m symphony: back to the recorded head";
+    let of_exit = |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains(back);
+    let (call, death) = rows.iter().find(of_exit).unwrap();
+    let mut project = issue::project();
+    project.configure_more(&json!({ "max_retry_backoff_ms": 300_000 }));
+    let faults = Faults::arm(&mut project, Some((call, *death)));
+    project.ok(&["tick", "--wait"]);
+    assert!(faults.has_died());
+    let said = project.ok(&["runs", "cancel", "SYM-1"]);
+    assert!(said.contains("ended: succeeded"), "{said}");
+    // the gates of its pull request may run by now
+    let live = project.json(&["runs", "list", "--live"]);
+    let mut live = live["items"].as_array().unwrap().iter();
+    assert!(live.all(|run| run["profile"] != "worker"));
+}
+
+#[test]
 fn a_git_that_dies_in_exit_handling_uses_no_attempt() {
     let rows = rows(issue::project, issue::live, |_| {
         vec![GitDeath::BeforeEffect]

@@ -131,6 +131,8 @@ mod skill;
 #[cfg(test)]
 mod spending;
 #[cfg(test)]
+mod stranding;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod terminal;

@@ -1,13 +1,15 @@
 //! Items of the inbox that are about no issue: plans, runs, holds, projects.
 
-use super::{InboxItem, InboxKind};
+use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::outside::{BaseNotice, notice_answers};
+use crate::listing::list_few;
 use crate::plan::state::Choice;
 use crate::tick::{Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
+use crate::wording::counted;
 
 /// Returns the command that raises a cap, whose key the text of a reached cap ends with.
 pub(super) fn raise_cap(text: &str) -> String {
@@ -103,14 +105,69 @@ pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) 
     }
 }
 
+/// The name of a pause among the holds.
+pub const PAUSE_KEY: &str = "pause";
+
+/// Returns the name of a hold, which its item's key begins with.
+pub fn hold_name(scope: &HoldScope) -> String {
+    match scope {
+        HoldScope::Provider(name) => format!("provider {name}"),
+        HoldScope::Project(id) => format!("project {id}"),
+        HoldScope::Gates(id) => format!("gates of {id}"),
+        HoldScope::Everything => "everything".to_owned(),
+    }
+}
+
+/// Returns the item of a pause: a person made it, and nothing starts before a person ends it.
+pub fn pause_item(since: Timestamp) -> InboxItem {
+    InboxItem {
+        key: format!("hold:{PAUSE_KEY}:{}", since.as_millisecond()),
+        kind: InboxKind::Hold,
+        project: None,
+        issue: None,
+        title: String::new(),
+        since,
+        text: "dispatch is paused: nothing is started".to_owned(),
+        answers: vec!["symphony resume".to_owned()],
+    }
+}
+
+/// Returns the item of issues that agents proposed; none when there are none. The newest names the item, so that it is
+/// reported again when there are more.
+pub fn proposals_item(
+    project: &ProjectId,
+    issues: &[IssueId],
+    since: Timestamp,
+) -> Option<InboxItem> {
+    let (first, newest) = (issues.first()?, issues.last()?);
+    let names = list_few(issues.iter().map(IssueId::as_str), NAMED_MAX);
+    let count = counted(issues.len() as u64, "issue");
+    let wait = if issues.len() == 1 { "waits" } else { "wait" };
+    Some(InboxItem {
+        key: format!("proposals:{project}:{newest}"),
+        kind: InboxKind::Proposals,
+        project: Some(project.clone()),
+        issue: None,
+        title: String::new(),
+        since,
+        text: format!("{count} that agents proposed {wait} in the backlog: {names}"),
+        answers: vec![
+            "symphony issue list --status backlog".to_owned(),
+            format!("symphony issue move {first} todo"),
+            format!("symphony issue move {first} cancelled"),
+        ],
+    })
+}
+
 /// Returns the item of a hold.
 pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
-    let (name, project, answers) = match &hold.scope {
-        HoldScope::Provider(name) => (format!("provider {name}"), None, resume.to_vec()),
+    let name = hold_name(&hold.scope);
+    let (project, answers) = match &hold.scope {
+        HoldScope::Provider(_) => (None, resume.to_vec()),
         HoldScope::Project(id) => {
             let answers = vec![raise_cap(&hold.reason)];
-            (format!("project {id}"), Some(id.clone()), answers)
+            (Some(id.clone()), answers)
         }
         HoldScope::Gates(id) => {
             let answers = vec![
@@ -118,9 +175,9 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
                 "symphony resume".to_owned(),
                 "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
             ];
-            (format!("gates of {id}"), Some(id.clone()), answers)
+            (Some(id.clone()), answers)
         }
-        HoldScope::Everything => ("everything".to_owned(), None, resume.to_vec()),
+        HoldScope::Everything => (None, resume.to_vec()),
     };
     let reason = Reason::Held {
         scope: hold.scope.clone(),

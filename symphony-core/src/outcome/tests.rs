@@ -95,6 +95,7 @@ fn route(row: Row) -> String {
         accepted: row.accepted,
         awaits_gates: row.awaits_gates,
         cap: row.cap.map(cap),
+        unprepared_before: 0,
         limits: LIMITS,
     };
     let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -443,6 +444,7 @@ proptest! {
             accepted,
             awaits_gates,
             cap: scope.map(cap),
+            unprepared_before: 0,
             limits,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);

@@ -15,13 +15,13 @@ pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
 pub use plan::{Action, Decision, Plan, ProjectDecision, StartRun, plan_tick};
-pub use predicate::{obstacles, review_obstacles, wanted_agent};
+pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{
     IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,
 };
 pub use reason::{Reason, SlotLimit};
 pub use snapshot::{
-    AcceptedPhase, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope, Leftover,
-    LeftoverOwner, LiveRun, LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject,
-    SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
+    Leftover, LeftoverOwner, LiveRun, LockState, NoBase, OpenPhase, OpenPlan, PlanDriver,
+    ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
 };

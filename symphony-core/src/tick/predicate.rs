@@ -214,7 +214,7 @@ pub(super) fn no_base(project: &ProjectView) -> Option<Reason> {
 }
 
 /// Returns the reasons that concern everything of a project.
-pub(super) fn project_obstacles(
+pub fn project_obstacles(
     project_id: &ProjectId,
     snapshot: &Snapshot,
     now: Timestamp,

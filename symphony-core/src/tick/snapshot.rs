@@ -11,11 +11,16 @@ use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::exit_handling::PutOff;
 use crate::failure::ErrorClass;
-use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
+use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
+use crate::plan::state::{PhaseState, PlanStatus};
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 use crate::watchdog::{Stuck, Watch};
+
+/// Candidates that a tick reads of a project: many times the slots of a machine, so that a long backlog costs no more than a
+/// short one.
+pub const CANDIDATES_MAX: usize = 500;
 
 /// Everything that the plan of one tick depends on, apart from the time.
 #[derive(Debug, Clone, Default)]
@@ -48,6 +53,8 @@ pub struct Snapshot {
     pub watched: BTreeMap<RunId, Watch>,
     /// What base branches show that have moved.
     pub base: BaseView,
+    /// Plans that have not ended.
+    pub plans: Vec<OpenPlan>,
     /// Another tick that has its turn and makes no progress.
     pub stuck_tick: Option<Stuck>,
 }
@@ -392,6 +399,45 @@ pub struct CleanUp {
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
+}
+
+/// A plan that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPlan {
+    /// The plan.
+    pub plan: PlanId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its file.
+    pub path: String,
+    /// Where it stands.
+    pub status: PlanStatus,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// Where its phases stand.
+    pub phases: Vec<OpenPhase>,
+    /// What carries it on.
+    pub driver: PlanDriver,
+}
+
+/// A phase of a plan that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPhase {
+    /// The phase.
+    pub phase: PlanPhaseId,
+    /// Where it stands.
+    pub state: PhaseState,
+}
+
+/// What carries a plan on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanDriver {
+    /// A command at work: `plan run`, or a tick in its round.
+    Command,
+    /// The ticks (`plan.by_tick`).
+    Tick,
+    /// Nothing.
+    None,
 }
 
 closed_set!(

@@ -14,5 +14,7 @@ mod plan;
 mod profile;
 mod shipped_prompts;
 #[cfg(test)]
+mod standing;
+#[cfg(test)]
 mod tick;
 mod tool_table;

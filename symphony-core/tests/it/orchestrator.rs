@@ -311,6 +311,7 @@ impl End {
             accepted: None,
             awaits_gates: self.awaits_gates,
             cap: None,
+            unprepared_before: 0,
             limits,
         };
         route_run_end(&end, now)

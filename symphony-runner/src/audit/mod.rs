@@ -5,9 +5,11 @@ mod branches;
 mod processes;
 mod run_files;
 mod secrets;
+mod stranded;
 mod unknown;
 mod worktrees;
 
+pub use stranded::check as check_stranded;
 pub use unknown::unknown_branches;
 
 use symphony_core::Timestamp;
@@ -30,11 +32,13 @@ pub fn audit(
     now: Timestamp,
 ) -> Result<Vec<Violation>, RunnerError> {
     let snapshot = observe_snapshot(installation, store, now)?;
+    let stranded = stranded::check(store, &snapshot, now)?;
     let request = AuditRequest {
         projects: snapshot.projects,
         slots: snapshot.slots,
     };
     let mut found = store.audit(&request)?;
+    found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {
         let config = match installation.project_config(&project) {

@@ -27,6 +27,7 @@ use std::time::Instant;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
+use symphony_core::exit_handling::is_unprepared;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
@@ -142,7 +143,7 @@ async fn carry_out(
                 Err(error) if error.is_disk_full() => AgentOutcome::not_started(&error),
                 outcome => outcome?,
             },
-            Err(error) => AgentOutcome::not_started(&error),
+            Err(error) => not_prepared(job, store, &error).await?,
         },
     };
     finish::finish(job, store, supervision, PendingExit::new(outcome)).await
@@ -155,6 +156,37 @@ async fn prepare_run(
 ) -> Result<prepare::Prepared, RunnerError> {
     job.steps.enter(Step::Prepare);
     prepare::prepare(job, store, supervision).await
+}
+
+/// The outcome of a run whose preparation failed. What git or the machine did says nothing about its issue.
+async fn not_prepared(
+    job: &Job<'_>,
+    store: &StoreThread,
+    error: &RunnerError,
+) -> Result<AgentOutcome, RunnerError> {
+    let mut outcome = AgentOutcome::not_started(error);
+    let class = outcome.error.as_ref().map(|error| error.class);
+    let is_machines = match error {
+        RunnerError::Workspace(_) => class == Some(ErrorClass::WorktreeFailed),
+        RunnerError::Io { .. } => class == Some(ErrorClass::SpawnFailed),
+        _ => false,
+    };
+    // triage has no attempts, and what works on a project itself waits for its interval
+    let Some(issue) = job.run.target.issue().cloned() else {
+        return Ok(outcome);
+    };
+    if !is_machines || job.run.agent == AgentType::Intake {
+        return Ok(outcome);
+    }
+    let before = store
+        .call(move |store| store.unprepared_in_a_row(&issue))
+        .await??;
+    if is_unprepared(error.exit_fault(), before.saturating_add(1))
+        && let Some(error) = &mut outcome.error
+    {
+        error.class = ErrorClass::NotPrepared;
+    }
+    Ok(outcome)
 }
 
 /// The outcome of a run whose supervisor is dead: what a person asked for, or why it died.

@@ -8,7 +8,9 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
-use symphony_core::tick::{LockState, ProjectAgents, ProjectView, SlotLimits, Snapshot};
+use symphony_core::tick::{
+    LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
+};
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
 
@@ -18,6 +20,7 @@ use super::outside::look_at_bases;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::leftovers::whose;
+use crate::plan::is_plan_driven;
 use crate::repository::require_base;
 
 /// A project, as it is configured now.
@@ -100,7 +103,29 @@ pub(crate) fn observe(
     ));
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
+    world.snapshot.plans = plans(store, &world.projects)?;
     Ok((world, problems))
+}
+
+/// Plans that have not ended, and what carries them on.
+fn plans(
+    store: &Store,
+    projects: &BTreeMap<ProjectId, (Project, Option<ProjectConfig>)>,
+) -> Result<Vec<OpenPlan>, RunnerError> {
+    let mut plans = store.plans_under_way()?;
+    for plan in &mut plans {
+        let Some((project, config)) = projects.get(&plan.project) else {
+            continue;
+        };
+        plan.driver = match config {
+            _ if is_plan_driven(project, &plan.plan)? => PlanDriver::Command,
+            // a broken configuration does not take the plan away from the ticks: it is in the inbox itself
+            None => PlanDriver::Tick,
+            Some(config) if config.plan.by_tick => PlanDriver::Tick,
+            Some(_) => PlanDriver::None,
+        };
+    }
+    Ok(plans)
 }
 
 /// Adds the phases of projects that have the shipped ones, which are read for those that need them: a tick with nothing to

@@ -6,7 +6,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::tick::{IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents};
 
-use super::CANDIDATES_MAX;
+use super::CANDIDATES_LIMIT;
 use crate::error::StoreError;
 use crate::issue_query::priority_from;
 use crate::open::Store;
@@ -74,7 +74,7 @@ pub(super) fn load_intake(
         return Ok(candidates);
     }
     let mut statement = conn.prepare_cached(UNTRIAGED_SQL)?;
-    let mut rows = statement.query(params![project.as_str(), CANDIDATES_MAX])?;
+    let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     while let Some(row) = rows.next()? {
         candidates.push(candidate_from(row)?);
     }

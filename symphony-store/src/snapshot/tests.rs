@@ -88,16 +88,16 @@ fn costs(store: &Store) -> Vec<(&'static str, Cost)> {
             cost(
                 store,
                 &candidates_sql(),
-                params!["p", NOW, CANDIDATES_MAX, NOW + 300_000],
+                params!["p", NOW, CANDIDATES_LIMIT, NOW + 300_000],
             ),
         ),
         (
             "reviews",
-            cost(store, REVIEWS_SQL, params!["p", CANDIDATES_MAX]),
+            cost(store, REVIEWS_SQL, params!["p", CANDIDATES_LIMIT]),
         ),
         (
             "claims",
-            cost(store, CLAIMS_SQL, params!["p", CANDIDATES_MAX]),
+            cost(store, CLAIMS_SQL, params!["p", CANDIDATES_LIMIT]),
         ),
         (
             "clean-ups",
@@ -107,7 +107,7 @@ fn costs(store: &Store) -> Vec<(&'static str, Cost)> {
         ("live runs", cost(store, LIVE_SQL, params![])),
         (
             "untriaged",
-            cost(store, UNTRIAGED_SQL, params!["p", CANDIDATES_MAX]),
+            cost(store, UNTRIAGED_SQL, params!["p", CANDIDATES_LIMIT]),
         ),
         ("in todo", cost(store, HAS_TODO_SQL, params!["p"])),
         ("in backlog", cost(store, BACKLOG_SQL, params!["p", 10])),

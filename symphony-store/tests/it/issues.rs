@@ -72,7 +72,7 @@ fn cycles_of_dependencies_are_refused() {
     let error = store.edit_issue(&human(2), &a.id, &on(&[&c])).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "DEM-1 cannot depend on DEM-3: DEM-3 depends on DEM-1, directly or through others"
+        "DEM-1 cannot depend on DEM-3: DEM-3 waits for DEM-1, by its dependencies or its sub-tasks"
     );
     assert_eq!(store.issue(&a.id).unwrap().depends_on, []);
 }

@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::run::Run;
-use symphony_runner::cancel::{end_run, force_end_run};
+use symphony_runner::cancel::{end_run_now, force_end_run};
 
 use super::find::find_run;
 use crate::app::App;
@@ -33,10 +33,12 @@ impl CancelArgs {
     fn carry_out(&self, app: &App) -> anyhow::Result<Run> {
         let mut session = app.session()?;
         let run = find_run(&session.store, &self.run)?;
-        if self.force {
-            let installation = session.installation.clone();
-            return Ok(force_end_run(&installation, &mut session.store, &run.id)?);
-        }
-        Ok(end_run(&mut session.store, &run.id)?)
+        let installation = session.installation.clone();
+        let ended = if self.force {
+            force_end_run(&installation, &mut session.store, &run.id)
+        } else {
+            end_run_now(&installation, &mut session.store, &run.id)
+        };
+        Ok(ended?)
     }
 }

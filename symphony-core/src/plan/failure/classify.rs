@@ -156,9 +156,12 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         | E::ProviderMissing
         | E::Tampered
         | E::Cancelled => FailureClass::Permanent,
-        E::RateLimited | E::Overloaded | E::UsageLimit | E::ProviderError | E::Network => {
-            FailureClass::Transient
-        }
+        E::RateLimited
+        | E::Overloaded
+        | E::UsageLimit
+        | E::ProviderError
+        | E::Network
+        | E::NotPrepared => FailureClass::Transient,
         E::DiskFull
         | E::SandboxUnavailable
         | E::BaseGatesFailed

@@ -270,6 +270,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                 Snapshot {
                     watched: BTreeMap::new(),
                     base: BaseView::default(),
+                    plans: Vec::new(),
                     stuck_tick: None,
                     paused,
                     slots: SlotLimits {

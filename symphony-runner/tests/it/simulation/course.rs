@@ -8,6 +8,7 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::invariant::Violation;
 use symphony_core::tick::{Action, SlotLimits, plan_tick};
 use symphony_runner::RunnerError;
+use symphony_runner::audit::check_stranded;
 use symphony_runner::tick::{ActReport, act, look};
 use symphony_store::{AuditRequest, PrFilter, Store, StoreError};
 
@@ -358,6 +359,7 @@ impl Course {
         let (found, audited) = self.store.audit_since(&request, self.audited).unwrap();
         self.audited = audited;
         self.refuse(&found);
+        self.refuse_stranded();
         if went == Went::Disturbed {
             return;
         }
@@ -380,6 +382,20 @@ impl Course {
                     .fail(format_args!("I3: processes of {run} are left"));
             }
         }
+    }
+
+    /// Nothing is stranded, whatever the tick came to: what a crash left is for the next one.
+    fn refuse_stranded(&mut self) {
+        let now = self.machine.now();
+        let known = self.stages.iter().map(Stage::known).collect();
+        let mut hands = SimulatedHands {
+            machine: &mut self.machine,
+            faults: TickFaults::default(),
+            taken: BTreeSet::new(),
+        };
+        let world = look(&mut self.store, &mut hands, known, self.slots.clone(), now).unwrap();
+        let found = check_stranded(&mut self.store, &world.snapshot, now).unwrap();
+        self.refuse(&found);
     }
 
     /// The whole audit, and what git would tell.

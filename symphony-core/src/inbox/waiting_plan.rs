@@ -1,0 +1,47 @@
+//! Plans under way that nothing carries on.
+
+use super::{InboxItem, InboxKind};
+use crate::plan::state::{PhaseState, PlanStatus};
+use crate::tick::{LiveRun, OpenPlan, PlanDriver};
+
+/// Returns the item of a plan that goes on only when a person says so: it is paused, or neither a command nor a tick carries it
+/// on and none of its phases is at work. A phase that awaits a decision has an item of its own.
+pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem> {
+    let at_work = plan.phases.iter().any(|phase| match &phase.state {
+        PhaseState::Running { run: Some(run), .. } => live.iter().any(|live| live.run == *run),
+        _ => false,
+    });
+    let asks = |state: &PhaseState| matches!(state, PhaseState::AwaitingDecision { .. });
+    if at_work || plan.phases.iter().any(|phase| asks(&phase.state)) {
+        return None;
+    }
+    let OpenPlan { plan: id, path, .. } = plan;
+    let show = format!("symphony plan status --plan {id}");
+    let (what, text, answers) = match (plan.status, plan.driver) {
+        (PlanStatus::Paused, _) => (
+            "paused",
+            format!("plan {id} ({path}) is paused: none of its phases starts"),
+            vec![format!("symphony plan resume --plan {id}"), show],
+        ),
+        (PlanStatus::Running, PlanDriver::None) => (
+            "left",
+            format!("plan {id} ({path}) is under way, but nothing carries it on"),
+            vec![
+                format!("symphony plan run --plan {id}"),
+                "symphony config set plan.by_tick true".to_owned(),
+                show,
+            ],
+        ),
+        _ => return None,
+    };
+    Some(InboxItem {
+        key: format!("plan:{id}:{what}"),
+        kind: InboxKind::Plan,
+        project: Some(plan.project.clone()),
+        issue: None,
+        title: String::new(),
+        since: plan.started_at,
+        text,
+        answers,
+    })
+}

@@ -1,0 +1,296 @@
+//! The standing of each item by itself; whether what it waits for is stuck comes after.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::open::{OpenIssue, OpenPullRequest, OpenState, Parked, UNSEEN_PUBLICATION_MS, UnpublishedPr};
+use super::reasons::{entry_of, is_cut, lead};
+use super::{Dependency, Item, Observed, Standing};
+use crate::id::IssueId;
+use crate::inbox::{InboxItem, InboxKind};
+use crate::issue::BlockedBy;
+use crate::plan::state::{PhaseState, PlanStatus};
+use crate::publication::PublicationState;
+use crate::tick::{
+    Action, CANDIDATES_MAX, GatesState, LiveRun, OpenPlan, PlanDriver, Reason, ReviewCandidate,
+    gates_obstacles, intake_obstacles, obstacles, project_obstacles, review_obstacles,
+};
+
+/// Returns the standing of everything, without a look at what it waits for.
+pub(super) fn each_by_itself(observed: &Observed<'_>) -> BTreeMap<Item, Standing> {
+    let mut standings = BTreeMap::new();
+    let index = Index::of(observed);
+    for issue in &observed.open.issues {
+        let standing = index.issue(issue, observed);
+        standings.insert(Item::Issue(issue.issue.clone()), standing);
+    }
+    for OpenPullRequest { pr, issue } in &observed.open.pull_requests {
+        let dependencies = vec![Dependency::Item(Item::Issue(issue.clone()))];
+        standings.insert(Item::PullRequest(*pr), Standing::WaitsFor { dependencies });
+    }
+    for publication in &observed.open.unpublished {
+        let standing = index.publication(publication, observed);
+        standings.insert(Item::Publication(publication.pr), standing);
+    }
+    for plan in &observed.snapshot.plans {
+        standings.insert(Item::Plan(plan.plan.clone()), plan_standing(plan, observed));
+    }
+    standings
+}
+
+fn stranded(why: impl Into<String>) -> Standing {
+    Standing::Stranded { why: why.into() }
+}
+
+/// What is looked up for each issue: a project may have thousands.
+struct Index<'a> {
+    entries: BTreeMap<&'a IssueId, &'a InboxItem>,
+    publications: BTreeMap<&'a IssueId, &'a InboxItem>,
+    live: BTreeMap<&'a IssueId, &'a LiveRun>,
+    reviews: BTreeMap<&'a IssueId, &'a ReviewCandidate>,
+    candidates: BTreeSet<&'a IssueId>,
+    /// Issues that the tick acts on, or says why it does not.
+    planned: BTreeSet<&'a IssueId>,
+    accepted: BTreeSet<&'a IssueId>,
+    split: BTreeSet<&'a IssueId>,
+}
+
+impl<'a> Index<'a> {
+    fn of(observed: &Observed<'a>) -> Self {
+        let (snapshot, plan) = (observed.snapshot, observed.plan);
+        let by_issue = |answers: fn(InboxKind) -> bool| {
+            let items = observed.inbox.iter().filter(move |item| answers(item.kind));
+            items
+                .filter_map(|item| Some((item.issue.as_ref()?, item)))
+                .collect()
+        };
+        let acted = plan.actions.iter().filter_map(acts_on);
+        let decided = plan.decisions.iter().map(|decision| &decision.issue);
+        let live = snapshot.live.iter();
+        Self {
+            entries: by_issue(InboxKind::is_about_the_issue_itself),
+            publications: by_issue(|kind| kind == InboxKind::Publication),
+            live: live.filter_map(|run| Some((run.issue.as_ref()?, run))).collect(),
+            reviews: snapshot.reviews.iter().map(|r| (&r.issue, r)).collect(),
+            candidates: snapshot.candidates.iter().map(|c| &c.issue).collect(),
+            planned: acted.chain(decided).collect(),
+            accepted: snapshot.accepted.iter().map(|a| &a.issue).collect(),
+            split: snapshot.split.iter().map(|split| &split.issue).collect(),
+        }
+    }
+
+    fn issue(&self, open: &OpenIssue, observed: &Observed<'_>) -> Standing {
+        let id = &open.issue;
+        if let Some(live) = self.live.get(id) {
+            return live_standing(live);
+        }
+        if let Some(entry) = self.entries.get(id) {
+            let entry = entry.key.clone();
+            return Standing::WaitsForPerson { entry };
+        }
+        match &open.state {
+            OpenState::Backlog(parked) => backlog(open, *parked, observed),
+            OpenState::Todo(candidate) => {
+                let mut reasons = obstacles(candidate, observed.snapshot, observed.now);
+                reasons.extend(self.planned_reasons(id, observed));
+                lead(&reasons, &open.project, observed)
+                    .unwrap_or_else(|| self.startable(open, &reasons, observed))
+            }
+            OpenState::InProgress => stranded("it is in_progress, but no run is live on it"),
+            OpenState::Review => self.review(open, observed),
+            OpenState::Blocked { by, open_subtasks } => self.blocked(id, *by, open_subtasks),
+        }
+    }
+
+    /// What the plan adds to the predicates: slots, and probes that are under way.
+    fn planned_reasons(&self, id: &IssueId, observed: &Observed<'_>) -> Vec<Reason> {
+        if !self.planned.contains(id) {
+            return Vec::new();
+        }
+        let of_issue = observed.plan.decisions.iter().filter(|d| d.issue == *id);
+        of_issue
+            .flat_map(|decision| decision.reasons.iter().cloned())
+            .collect()
+    }
+
+    /// Where nothing keeps an issue in `todo` from starting, the tick must have planned something for it, or have too many.
+    fn startable(&self, open: &OpenIssue, reasons: &[Reason], observed: &Observed<'_>) -> Standing {
+        let id = &open.issue;
+        let opens = |action: &Action| matches!(action, Action::OpenBreaker { issue } if issue == id);
+        let is_spent = reasons
+            .iter()
+            .any(|reason| matches!(reason, Reason::AttemptsSpent { .. }));
+        if is_spent && !observed.plan.actions.iter().any(opens) {
+            return stranded("it used up its attempts, and neither the breaker opens nor is it in the inbox");
+        }
+        if self.planned.contains(id) {
+            return Standing::Runnable;
+        }
+        if !self.candidates.contains(id) && is_cut(observed.snapshot, &open.project) {
+            let dependencies = vec![Dependency::Queue];
+            return Standing::WaitsFor { dependencies };
+        }
+        stranded("nothing keeps it from starting, but no tick starts it")
+    }
+
+    fn review(&self, open: &OpenIssue, observed: &Observed<'_>) -> Standing {
+        let (id, snapshot) = (&open.issue, observed.snapshot);
+        if self.accepted.contains(id) {
+            return if self.planned.contains(id) {
+                Standing::Runnable
+            } else {
+                stranded("its phase is accepted, but no tick takes it on")
+            };
+        }
+        let Some(review) = self.reviews.get(id) else {
+            let read = snapshot.reviews.iter().filter(|r| r.project == open.project);
+            return if read.count() >= CANDIDATES_MAX {
+                let dependencies = vec![Dependency::Queue];
+                Standing::WaitsFor { dependencies }
+            } else {
+                stranded("it is in review, but nobody reviews it")
+            };
+        };
+        // gates that can run come before any verdict
+        let gates_run = review.gates != GatesState::Verified
+            && gates_obstacles(review, snapshot, observed.now).is_empty();
+        let mut reasons = if gates_run {
+            Vec::new()
+        } else {
+            review_obstacles(review, snapshot, observed.now)
+        };
+        reasons.extend(self.planned_reasons(id, observed));
+        lead(&reasons, &open.project, observed).unwrap_or_else(|| {
+            if self.planned.contains(id) {
+                Standing::Runnable
+            } else {
+                stranded("nothing keeps its review from going on, but no tick goes on with it")
+            }
+        })
+    }
+
+    fn blocked(&self, id: &IssueId, by: BlockedBy, open_subtasks: &[IssueId]) -> Standing {
+        match by {
+            BlockedBy::Subtasks if !open_subtasks.is_empty() => {
+                let on = |issue: &IssueId| Dependency::Item(Item::Issue(issue.clone()));
+                let dependencies = open_subtasks.iter().map(on).collect();
+                Standing::WaitsFor { dependencies }
+            }
+            BlockedBy::Subtasks if self.split.contains(id) && self.planned.contains(id) => {
+                Standing::Runnable
+            }
+            _ => stranded(format!("it is blocked ({by}), and the inbox does not have it")),
+        }
+    }
+
+    fn publication(&self, publication: &UnpublishedPr, observed: &Observed<'_>) -> Standing {
+        let started = publication.started_at;
+        let age = observed.now.as_millisecond() - started.as_millisecond();
+        if publication.state == PublicationState::Running
+            && (0..UNSEEN_PUBLICATION_MS).contains(&age)
+        {
+            let at = started.saturating_add_ms(UNSEEN_PUBLICATION_MS.unsigned_abs());
+            return Standing::Due { at };
+        }
+        match self.publications.get(&publication.issue) {
+            Some(entry) => Standing::WaitsForPerson {
+                entry: entry.key.clone(),
+            },
+            None => stranded("it did not succeed, and the inbox does not have it"),
+        }
+    }
+}
+
+fn acts_on(action: &Action) -> Option<&IssueId> {
+    match action {
+        Action::FinishCrashed { issue, .. }
+        | Action::Suspect { issue, .. }
+        | Action::EndStuck { issue, .. } => issue.as_ref(),
+        Action::AdvancePhase { issue }
+        | Action::Unblock { issue }
+        | Action::OpenBreaker { issue }
+        | Action::CleanUp { issue, .. } => Some(issue),
+        Action::StartRun(start) => start.target.issue(),
+        Action::TidyRun { .. } => None,
+    }
+}
+
+fn live_standing(live: &LiveRun) -> Standing {
+    match &live.put_off {
+        Some(put_off) => Standing::Due { at: put_off.due_at },
+        None => Standing::Live {
+            run: live.run.clone(),
+        },
+    }
+}
+
+fn backlog(open: &OpenIssue, parked: Parked, observed: &Observed<'_>) -> Standing {
+    let snapshot = observed.snapshot;
+    let intake = snapshot.intake.iter().find(|c| c.issue == open.issue);
+    if let Some(candidate) = intake {
+        let reasons = intake_obstacles(candidate, snapshot, observed.now);
+        let led = lead(&reasons, &open.project, observed);
+        return led.unwrap_or(Standing::Runnable);
+    }
+    match parked {
+        Parked::ByPerson => Standing::NotAskedFor,
+        Parked::Proposed => {
+            // intake reads a bounded number of issues, too
+            let intake_is_cut = snapshot.intake.len() >= CANDIDATES_MAX;
+            match entry_of(observed, &open.project, InboxKind::Proposals) {
+                Some(entry) => Standing::WaitsForPerson {
+                    entry: entry.key.clone(),
+                },
+                None if intake_is_cut => Standing::WaitsFor {
+                    dependencies: vec![Dependency::Queue],
+                },
+                None => stranded("an agent proposed it, and the inbox does not have it"),
+            }
+        }
+        Parked::ByBreaker => {
+            stranded("its circuit breaker opened, and the inbox does not have it")
+        }
+    }
+}
+
+fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
+    let snapshot = observed.snapshot;
+    let mut due = None;
+    for phase in &plan.phases {
+        match &phase.state {
+            PhaseState::Running { run: Some(run), .. } => {
+                return match snapshot.live.iter().find(|live| live.run == *run) {
+                    Some(live) => live_standing(live),
+                    None => stranded(format!(
+                        "its phase {} is at work in run {run}, which has ended",
+                        phase.phase
+                    )),
+                };
+            }
+            PhaseState::Retrying { due_at } if *due_at > observed.now => {
+                due = Some(due.map_or(*due_at, |due: crate::Timestamp| due.min(*due_at)));
+            }
+            _ => {}
+        }
+    }
+    let prefix = format!("plan:{}:", plan.plan);
+    let is_it = |item: &&InboxItem| item.kind == InboxKind::Plan && item.key.starts_with(&prefix);
+    if let Some(entry) = observed.inbox.iter().find(is_it) {
+        let entry = entry.key.clone();
+        return Standing::WaitsForPerson { entry };
+    }
+    if plan.status != PlanStatus::Running {
+        return stranded(format!("it is {}, and the inbox does not have it", plan.status));
+    }
+    match plan.driver {
+        PlanDriver::Command => Standing::WaitsFor {
+            dependencies: vec![Dependency::PlanDriver],
+        },
+        PlanDriver::Tick => {
+            let reasons = project_obstacles(&plan.project, snapshot, observed.now);
+            let led = lead(&reasons, &plan.project, observed);
+            led.or(due.map(|at| Standing::Due { at }))
+                .unwrap_or(Standing::Runnable)
+        }
+        PlanDriver::None => stranded("nothing carries it on, and the inbox does not have it"),
+    }
+}

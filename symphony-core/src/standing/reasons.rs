@@ -1,0 +1,186 @@
+//! What a reason not to start something leads to: a person, a dependency, a moment, or the next tick.
+
+use super::{Dependency, Item, Observed, Standing};
+use crate::Timestamp;
+use crate::agent::AgentType;
+use crate::id::{IssueId, ProjectId};
+use crate::inbox::{InboxItem, InboxKind, PAUSE_KEY, hold_name};
+use crate::tick::{
+    Action, CANDIDATES_MAX, Reason, Snapshot, SlotLimit, project_agent_obstacles,
+};
+
+/// Where the reasons not to start an item lead.
+#[derive(Debug, Default)]
+struct Leads {
+    person: Option<String>,
+    dependencies: Vec<Dependency>,
+    due: Option<Timestamp>,
+    nowhere: Option<String>,
+    /// What keeps it from starting when its time and its dependencies have come: then a tick reads it, and it is in the inbox.
+    later: Option<String>,
+}
+
+impl Leads {
+    fn person(&mut self, entry: Option<&InboxItem>, reason: &Reason) {
+        match entry {
+            Some(entry) => self.person = Some(entry.key.clone()),
+            None => self.nowhere(reason),
+        }
+    }
+
+    fn nowhere(&mut self, reason: &Reason) {
+        self.nowhere.get_or_insert_with(|| unheard(reason));
+    }
+
+    fn due(&mut self, at: Timestamp) {
+        self.due = Some(self.due.map_or(at, |due| due.max(at)));
+    }
+
+    fn standing(self) -> Option<Standing> {
+        if let Some(why) = self.nowhere {
+            return Some(Standing::Stranded { why });
+        }
+        if let Some(entry) = self.person {
+            return Some(Standing::WaitsForPerson { entry });
+        }
+        if !self.dependencies.is_empty() {
+            let dependencies = self.dependencies;
+            return Some(Standing::WaitsFor { dependencies });
+        }
+        match (self.due, self.later) {
+            (Some(at), _) => Some(Standing::Due { at }),
+            (None, Some(why)) => Some(Standing::Stranded { why }),
+            (None, None) => None,
+        }
+    }
+}
+
+/// Says that a reason leads nowhere.
+fn unheard(reason: &Reason) -> String {
+    format!("{reason}, and the inbox does not have it")
+}
+
+/// Returns where reasons lead; none where they do not keep the next tick from going on.
+pub(super) fn lead(
+    reasons: &[Reason],
+    project: &ProjectId,
+    observed: &Observed<'_>,
+) -> Option<Standing> {
+    let mut leads = Leads::default();
+    for reason in reasons {
+        follow(reason, project, observed, &mut leads);
+    }
+    leads.standing()
+}
+
+fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: &mut Leads) {
+    let snapshot = observed.snapshot;
+    match reason {
+        Reason::Running { .. }
+        | Reason::ExitPutOff { .. }
+        | Reason::GatesPending
+        | Reason::AttemptsSpent { .. }
+        | Reason::WorkWaits
+        | Reason::BacklogFull { .. } => {}
+        Reason::Paused => leads.person(hold_entry(observed, PAUSE_KEY), reason),
+        Reason::ProjectBroken { .. } | Reason::NoBase { .. } | Reason::NoProvider { .. } => {
+            leads.person(entry_of(observed, project, InboxKind::Project), reason);
+        }
+        Reason::Held { scope, .. } => {
+            leads.person(hold_entry(observed, &hold_name(scope)), reason);
+        }
+        Reason::WaitingOn { issues } => {
+            let on = |issue: &IssueId| Dependency::Item(Item::Issue(issue.clone()));
+            leads.dependencies.extend(issues.iter().map(on));
+        }
+        Reason::BackingOff { until, .. }
+        | Reason::GatesDelayed { until, .. }
+        | Reason::CoolingDown { until }
+        | Reason::RanRecently { until } => leads.due(*until),
+        Reason::SubtasksCancelled | Reason::Judged | Reason::JudgeOff => leads.nowhere(reason),
+        Reason::NoPhase
+        | Reason::UnknownPhase { .. }
+        | Reason::PlanningOff
+        | Reason::ResearchOff => {
+            // a tick reads a bounded number of these; the others get their own entry when the first ones are answered
+            let others = is_cut(snapshot, project)
+                .then(|| entry_of(observed, project, InboxKind::Undispatched));
+            match others.flatten() {
+                Some(entry) => leads.person = Some(entry.key.clone()),
+                None => leads.later = Some(unheard(reason)),
+            }
+        }
+        Reason::ReviewsFull { .. } => {
+            if snapshot.reviews.iter().any(|r| r.project == *project) {
+                let reviews = Dependency::Reviews(project.clone());
+                leads.dependencies.push(reviews);
+            } else {
+                leads.nowhere(reason);
+            }
+        }
+        Reason::WizardFirst => wizard(reason, project, observed, leads),
+        Reason::NoSlot { limit } => {
+            if is_slot_taken(limit, observed) {
+                leads.dependencies.push(Dependency::Slot);
+            } else {
+                leads.nowhere(reason);
+            }
+        }
+    }
+}
+
+/// What waits for the setup wizard waits for what that waits for.
+fn wizard(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: &mut Leads) {
+    let snapshot = observed.snapshot;
+    let reasons = project_agent_obstacles(project, &AgentType::Wizard, snapshot, observed.now);
+    let is_live = reasons
+        .iter()
+        .any(|reason| matches!(reason, Reason::Running { .. } | Reason::ExitPutOff { .. }));
+    if is_live || reasons.is_empty() {
+        leads.dependencies.push(Dependency::Wizard(project.clone()));
+        return;
+    }
+    match lead(&reasons, project, observed) {
+        Some(Standing::WaitsForPerson { entry }) => leads.person = Some(entry),
+        Some(Standing::Due { at }) => leads.due(at),
+        Some(Standing::WaitsFor { dependencies }) => leads.dependencies.extend(dependencies),
+        _ => leads.nowhere(reason),
+    }
+}
+
+/// Says whether something has the slot that is not free: a run, or one that the next tick starts.
+fn is_slot_taken(limit: &SlotLimit, observed: &Observed<'_>) -> bool {
+    let (SlotLimit::Total(n)
+    | SlotLimit::KeptForJudge(n)
+    | SlotLimit::Project(n)
+    | SlotLimit::Agent(_, n)
+    | SlotLimit::Gates(n)) = limit;
+    let starts = |action: &Action| matches!(action, Action::StartRun(_));
+    let takes = observed.snapshot.live.iter().any(|run| run.takes_slot());
+    *n > 0 && (takes || observed.plan.actions.iter().any(starts))
+}
+
+/// Says whether a tick does not read every issue of a project that could start.
+pub(super) fn is_cut(snapshot: &Snapshot, project: &ProjectId) -> bool {
+    let read = snapshot.candidates.iter().filter(|c| c.project == *project);
+    read.count() >= CANDIDATES_MAX
+}
+
+/// Returns the entry of a project of one kind.
+pub(super) fn entry_of<'a>(
+    observed: &Observed<'a>,
+    project: &ProjectId,
+    kind: InboxKind,
+) -> Option<&'a InboxItem> {
+    let of_project =
+        |item: &&InboxItem| item.kind == kind && item.project.as_ref() == Some(project);
+    observed.inbox.iter().find(of_project)
+}
+
+/// Returns the entry of a hold, by its name.
+fn hold_entry<'a>(observed: &Observed<'a>, name: &str) -> Option<&'a InboxItem> {
+    let prefix = format!("hold:{name}:");
+    let is_it =
+        |item: &&InboxItem| item.kind == InboxKind::Hold && item.key.starts_with(&prefix);
+    observed.inbox.iter().find(is_it)
+}
