@@ -185,7 +185,9 @@ impl Store {
             let waits = parsed("issue id", row.get("waits")?)?;
             Ok(Some(WaitsFor::Needed(vec![waits])))
         })?;
-        needed.into_iter().for_each(|one| add_needed(&mut found, one));
+        for one in needed {
+            add_needed(&mut found, one);
+        }
         Ok(found)
     }
 

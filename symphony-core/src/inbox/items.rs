@@ -164,7 +164,6 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
     let name = hold_name(&hold.scope);
     let (project, answers) = match &hold.scope {
-        HoldScope::Provider(_) => (None, resume.to_vec()),
         HoldScope::Project(id) => {
             let answers = vec![raise_cap(&hold.reason)];
             (Some(id.clone()), answers)
@@ -177,7 +176,7 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
             ];
             (Some(id.clone()), answers)
         }
-        HoldScope::Everything => (None, resume.to_vec()),
+        HoldScope::Provider(_) | HoldScope::Everything => (None, resume.to_vec()),
     };
     let reason = Reason::Held {
         scope: hold.scope.clone(),

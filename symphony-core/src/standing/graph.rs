@@ -19,16 +19,16 @@ pub(super) fn follow_dependencies(standings: &mut BTreeMap<Item, Standing>) {
         .cloned()
         .collect();
     // Each round settles what waits only for settled things; what is left waits for itself, directly or through others.
-    let mut waiting: Vec<&Item> = edges.keys().collect();
+    let mut waiting: Vec<(&Item, &Vec<Item>)> = edges.iter().collect();
     loop {
         let before = waiting.len();
-        waiting.retain(|item| {
-            let on = &edges[*item];
+        waiting.retain(|(item, on)| {
             let is_known = |on: &Item| settled.contains(on) || !standings.contains_key(on);
             if !on.iter().all(is_known) {
                 return true;
             }
-            if let Some(standing) = on.iter().find_map(|on| stuck_on(item, on, standings.get(on))) {
+            let stuck = on.iter().find_map(|on| stuck_on(item, on, standings.get(on)));
+            if let Some(standing) = stuck {
                 standings.insert((*item).clone(), standing);
             }
             settled.insert((*item).clone());
@@ -38,7 +38,7 @@ pub(super) fn follow_dependencies(standings: &mut BTreeMap<Item, Standing>) {
             break;
         }
     }
-    for item in waiting {
+    for (item, _) in waiting {
         let why = in_circle(item, &edges);
         standings.insert(item.clone(), Standing::Stranded { why });
     }

@@ -6,7 +6,7 @@ use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::inbox::{InboxItem, InboxKind, PAUSE_KEY, hold_name};
 use crate::tick::{
-    Action, CANDIDATES_MAX, Reason, Snapshot, SlotLimit, project_agent_obstacles,
+    Action, CANDIDATES_MAX, LiveRun, Reason, Snapshot, SlotLimit, project_agent_obstacles,
 };
 
 /// Where the reasons not to start an item lead.
@@ -156,7 +156,7 @@ fn is_slot_taken(limit: &SlotLimit, observed: &Observed<'_>) -> bool {
     | SlotLimit::Agent(_, n)
     | SlotLimit::Gates(n)) = limit;
     let starts = |action: &Action| matches!(action, Action::StartRun(_));
-    let takes = observed.snapshot.live.iter().any(|run| run.takes_slot());
+    let takes = observed.snapshot.live.iter().any(LiveRun::takes_slot);
     *n > 0 && (takes || observed.plan.actions.iter().any(starts))
 }
 

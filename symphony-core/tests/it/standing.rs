@@ -373,12 +373,15 @@ fn a_dependency_counts_only_when_it_is_not_stuck_itself() {
     ]);
 }
 
+/// What is different in a snapshot.
+type Change = Box<dyn Fn(&mut Snapshot)>;
+
 /// Project-wide conditions: a person must find each, or everything that waits for it is stranded.
 #[test]
 fn a_hold_counts_only_when_it_is_in_the_inbox() {
     let provider = HoldScope::Provider("claude-cli".into());
     let gates = HoldScope::Gates(project("a"));
-    let rows: Vec<(&str, Box<dyn Fn(&mut Snapshot)>, InboxItem)> = vec![
+    let rows: Vec<(&str, Change, InboxItem)> = vec![
         ("pause", Box::new(|s| s.paused = true), pause_item(at(1))),
         (
             "broken configuration",
@@ -433,6 +436,8 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
 
 #[test]
 fn a_plan_is_carried_on_or_a_person_is_told() {
+    use PlanDriver::{Command, Tick};
+    use PlanStatus::{AwaitingUserDecision, Paused, Running};
     let ready = PhaseState::Ready;
     let running = PhaseState::Running {
         run: Some(run_id("r1")),
@@ -453,8 +458,6 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
         driver,
     };
     let at_work = vec![live("r1", None, AgentType::Worker)];
-    use PlanDriver::{Command, Tick};
-    use PlanStatus::{AwaitingUserDecision, Paused, Running};
     let rows = [
         (plan(Running, Command, &ready), &[][..], "it waits for the command that carries it on"),
         (plan(Running, Tick, &ready), &[], "the next tick goes on with it"),
