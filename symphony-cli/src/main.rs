@@ -7,6 +7,7 @@
 
 mod app;
 mod command;
+mod completion;
 mod deferred;
 mod document;
 mod failure;

@@ -55,6 +55,22 @@ impl Surroundings {
         })
     }
 
+    /// Reads what a shell's question needs; what a supervisor hands over is left alone.
+    ///
+    /// # Errors
+    /// When the working directory is not there.
+    pub(crate) fn of_completion(
+        directory: Option<PathBuf>,
+        config: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
+        let current = std::env::current_dir().context("find the working directory")?;
+        Ok(Self {
+            current: directory.map_or_else(|| current.clone(), |folder| current.join(folder)),
+            environment: std::env::vars_os().collect(),
+            config,
+        })
+    }
+
     /// Returns the same surroundings with another folder and its own configuration file, whatever the environment says.
     pub(crate) fn within(&self, folder: PathBuf, config: PathBuf) -> Self {
         Self {

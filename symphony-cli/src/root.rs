@@ -15,6 +15,7 @@ use crate::command::{
     ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
     print_statusline, scripted_agent,
 };
+use crate::completion::complete;
 use crate::deferred::Deferred;
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
@@ -159,6 +160,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         if name == OsStr::new(SCRIPTED_AGENT_COMMAND) {
             return scripted_agent(rest.iter().cloned());
         }
+    }
+    if let Some(answered) = complete(&arguments) {
+        return answered;
     }
     // a status bar calls it several times a second: it does nothing that it need not
     if arguments.get(1..) == Some(&["plan".into(), "statusline".into()]) {

@@ -68,6 +68,7 @@ mod setting;
 mod snapshot;
 mod spending;
 mod subtask;
+mod suggestion;
 mod superseded;
 mod unprepared;
 
@@ -117,4 +118,5 @@ pub use restore::RestoreRecord;
 pub use run::{RunFilter, RunProgress, RunStart};
 pub use snapshot::SnapshotRequest;
 pub use subtask::{NewSubtask, Subtask};
+pub use suggestion::{Suggestion, Suggestions};
 pub use superseded::SupersededReview;

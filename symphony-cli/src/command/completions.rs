@@ -1,10 +1,11 @@
 //! `symphony completions`.
 
+use anyhow::Context as _;
 use clap::Args;
 use clap_complete::Shell;
 
 use crate::app::App;
-use crate::root::tree;
+use crate::completion::registration;
 
 /// What `completions` takes.
 #[derive(Debug, Args)]
@@ -18,8 +19,8 @@ pub(crate) struct CompletionsArgs {
 
 impl CompletionsArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut tree(), "symphony", &mut script);
+        let script = registration(&self.shell.to_string())
+            .with_context(|| format!("print the completions of {}", self.shell))?;
         app.out.write_raw(&script)
     }
 }

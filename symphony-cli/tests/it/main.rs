@@ -9,6 +9,8 @@ mod cgroups;
 #[cfg(test)]
 mod configuration;
 #[cfg(test)]
+mod completion;
+#[cfg(test)]
 mod conveniences;
 #[cfg(test)]
 mod cut_off_commits;
