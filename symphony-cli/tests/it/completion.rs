@@ -9,6 +9,15 @@ use serde_json::json;
 use crate::records::{claimed_run, open_pr, store};
 use crate::support::{Project, scenarios};
 
+/// Makes a command, as a shell and its user would.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a shell, and the program as a shell starts it"
+)]
+fn command(program: &str) -> std::process::Command {
+    std::process::Command::new(program)
+}
+
 /// Runs a script in a shell, with the program in its path; returns the lines.
 fn shell(directory: &Path, words: &[&str], script: &str) -> Vec<String> {
     let program = Path::new(env!("CARGO_BIN_EXE_symphony"));
@@ -17,7 +26,7 @@ fn shell(directory: &Path, words: &[&str], script: &str) -> Vec<String> {
         program.parent().unwrap().display(),
         std::env::var("PATH").unwrap()
     );
-    let output = std::process::Command::new(words[0])
+    let output = command(words[0])
         .args(&words[1..])
         .arg(script)
         .current_dir(directory)
@@ -121,7 +130,8 @@ fn each_kind_of_id_is_offered_where_it_is_asked_for() {
     let runs = offered(&["symphony", "runs", "logs", ""]);
     assert!(runs.contains(&run.to_string()), "{runs:?}");
     assert!(runs.contains(&"SYM-2".to_owned()), "{runs:?}");
-    let described = fish(&project.root, &["symphony", "runs", "show", &run.as_str()[..8]]);
+    let beginning: String = run.as_str().chars().take(8).collect();
+    let described = fish(&project.root, &["symphony", "runs", "show", &beginning]);
     assert_eq!(
         values(described),
         [format!("{run}\tworker on SYM-2, starting")]
@@ -177,7 +187,7 @@ fn ten_thousand_issues_take_no_longer_than_a_key() {
         .unwrap();
     let ask = |directory: &Path| {
         let begun = Instant::now();
-        let output = std::process::Command::new(env!("CARGO_BIN_EXE_symphony"))
+        let output = command(env!("CARGO_BIN_EXE_symphony"))
             .args(["--", "symphony", "issue", "show", ""])
             .current_dir(directory)
             .env("SYMPHONY_COMPLETE", "bash")
