@@ -50,6 +50,8 @@ struct Index<'a> {
     candidates: BTreeSet<&'a IssueId>,
     /// Issues that the tick acts on, or says why it does not.
     planned: BTreeSet<&'a IssueId>,
+    /// Issues whose pull request was merged outside: the tick records it.
+    merged: BTreeSet<&'a IssueId>,
     accepted: BTreeSet<&'a IssueId>,
     split: BTreeSet<&'a IssueId>,
 }
@@ -73,6 +75,7 @@ impl<'a> Index<'a> {
             reviews: snapshot.reviews.iter().map(|r| (&r.issue, r)).collect(),
             candidates: snapshot.candidates.iter().map(|c| &c.issue).collect(),
             planned: acted.chain(decided).collect(),
+            merged: plan.actions.iter().filter_map(merged).collect(),
             accepted: snapshot.accepted.iter().map(|a| &a.issue).collect(),
             split: snapshot.split.iter().map(|split| &split.issue).collect(),
         }
@@ -82,6 +85,9 @@ impl<'a> Index<'a> {
         let id = &open.issue;
         if let Some(live) = self.live.get(id) {
             return live_standing(live);
+        }
+        if self.merged.contains(id) {
+            return Standing::Runnable;
         }
         if let Some(entry) = self.entries.get(id) {
             let entry = entry.key.clone();
@@ -210,7 +216,16 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
         | Action::OpenBreaker { issue }
         | Action::CleanUp { issue, .. } => Some(issue),
         Action::StartRun(start) => start.target.issue(),
-        Action::TidyRun { .. } => None,
+        Action::RecordMerge(merge) => Some(&merge.issue),
+        // they only tell a person
+        Action::NoteBase(_) | Action::RememberBase(_) | Action::TidyRun { .. } => None,
+    }
+}
+
+fn merged(action: &Action) -> Option<&IssueId> {
+    match action {
+        Action::RecordMerge(merge) => Some(&merge.issue),
+        _ => None,
     }
 }
 

@@ -79,6 +79,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         Reason::Running { .. }
         | Reason::ExitPutOff { .. }
         | Reason::GatesPending
+        | Reason::MergedOutside { .. }
         | Reason::AttemptsSpent { .. }
         | Reason::WorkWaits
         | Reason::BacklogFull { .. } => {}
