@@ -488,6 +488,8 @@ fn every_error_class_is_a_hold_or_a_failure() {
             .route(LIMITS);
         let expected = if HOLDS.contains(&class.name()) {
             "failed, run_returned, 0/0, no retry"
+        } else if *class == ErrorClass::NotPrepared {
+            "failed, run_returned, 0/0, backoff"
         } else {
             "failed, run_returned, 1/1, backoff"
         };
