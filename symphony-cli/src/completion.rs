@@ -114,7 +114,12 @@ fn with_value(arg: Arg, above: &str, command: &str, place: &Place) -> Arg {
             return arg.add(known(phases));
         }
         "PROVIDER" => {
-            let providers = || ProviderName::NAMES.iter().map(ToString::to_string).collect();
+            let providers = || {
+                ProviderName::NAMES
+                    .iter()
+                    .map(ToString::to_string)
+                    .collect()
+            };
             return arg.add(known(providers));
         }
         "PROFILE" | "TYPE" => {
@@ -136,7 +141,9 @@ fn suggest(typed: &OsStr, sources: &[Source], place: &Place) -> Vec<CompletionCa
     let (Some(typed), Some(database)) = (typed.to_str(), place.open()) else {
         return Vec::new();
     };
-    let found = sources.iter().filter_map(|read| read(&database, typed).ok());
+    let found = sources
+        .iter()
+        .filter_map(|read| read(&database, typed).ok());
     found.flatten().map(candidate).collect()
 }
 

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, LeftBy, WaitingIssue, WaitsFor, base_item, hold_item, in_order, left_behind_item, pause_item,
-    plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
+    InboxItem, LeftBy, WaitingIssue, WaitsFor, base_item, hold_item, in_order, left_behind_item,
+    pause_item, plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item,
+    waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;

@@ -29,12 +29,12 @@ use crate::open::Store;
 use crate::phase_claim_query::load_claim;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
-use crate::unprepared::unprepared_in_a_row;
 use crate::pull_request::write_verdict;
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::review_write::set_pr_state;
 use crate::row::to_json;
 use crate::run::{load_run, write_usage};
+use crate::unprepared::unprepared_in_a_row;
 
 /// Characters of a red gate's output that go into the finding: the end tells what failed.
 const GATE_FINDING_CHARS_MAX: usize = 8_000;

@@ -73,8 +73,7 @@ impl Store {
             if plans.last().is_none_or(|last| last.plan != id) {
                 plans.push(plan_from(row, id)?);
             }
-            let progress: PhaseProgress =
-                json("plan phase", &row.get::<_, String>("progress")?)?;
+            let progress: PhaseProgress = json("plan phase", &row.get::<_, String>("progress")?)?;
             let phase = OpenPhase {
                 phase: parsed("plan phase id", row.get("phase")?)?,
                 state: progress.state,
@@ -141,10 +140,7 @@ fn plan_from(row: &Row<'_>, plan: PlanId) -> Result<OpenPlan, StoreError> {
 }
 
 /// Reads pairs of issues, grouped by the first.
-fn load_pairs(
-    conn: &Connection,
-    sql: &str,
-) -> Result<BTreeMap<IssueId, Vec<IssueId>>, StoreError> {
+fn load_pairs(conn: &Connection, sql: &str) -> Result<BTreeMap<IssueId, Vec<IssueId>>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
     let mut pairs: BTreeMap<IssueId, Vec<IssueId>> = BTreeMap::new();

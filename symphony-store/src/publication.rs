@@ -14,7 +14,6 @@ use crate::open::Store;
 use crate::pull_request_query::load_pr;
 use crate::row::{parsed, time};
 
-
 /// Who wants a pull request to be published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PublishWish {

@@ -14,8 +14,8 @@ use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
-    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, LiveRun, LockState, ProjectView,
-    ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, LiveRun, LockState,
+    ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
     wanted_agent,
 };
 

@@ -91,10 +91,7 @@ fn every_shell_offers_issues_with_their_titles() {
     assert_eq!(values(bash(&project.root, &line)), ["SYM-2", "SYM-1"]);
     assert_eq!(
         values(zsh(&project.root, &line)),
-        [
-            "SYM-2:Fix it's: \"colons\" & $dollars",
-            "SYM-1:Parse dates"
-        ]
+        ["SYM-2:Fix it's: \"colons\" & $dollars", "SYM-1:Parse dates"]
     );
     assert_eq!(
         values(fish(&project.root, &line)),

@@ -427,7 +427,10 @@ fn a_git_that_dies_while_a_run_is_prepared_uses_no_attempt() {
     assert_eq!(shown["status"], "todo", "{shown:#}");
     assert_eq!(shown["total_runs"], 0, "{shown:#}");
     let runs = project.json(&["runs", "list", "--issue", "SYM-1"]);
-    assert_eq!(runs["items"][0]["error"]["class"], "not_prepared", "{runs:#}");
+    assert_eq!(
+        runs["items"][0]["error"]["class"], "not_prepared",
+        "{runs:#}"
+    );
     project.assert_sound();
     until("the run that is prepared", || {
         project.ok(&["tick", "--wait"]);

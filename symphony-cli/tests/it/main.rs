@@ -7,9 +7,9 @@ mod bad_input;
 #[cfg(test)]
 mod cgroups;
 #[cfg(test)]
-mod configuration;
-#[cfg(test)]
 mod completion;
+#[cfg(test)]
+mod configuration;
 #[cfg(test)]
 mod conveniences;
 #[cfg(test)]

@@ -89,7 +89,9 @@ fn a_state_that_no_tick_goes_on_with_is_reported() {
     }
     let explained = project.ok(&["explain", &hidden]);
     assert!(
-        explained.contains("nothing keeps it from starting, but no tick starts it: this is a defect of Symphony"),
+        explained.contains(
+            "nothing keeps it from starting, but no tick starts it: this is a defect of Symphony"
+        ),
         "{explained}"
     );
     let explained = project.json(&["explain", &hidden]);
@@ -235,12 +237,17 @@ fn runs_that_cannot_be_prepared_use_no_attempt_and_end_in_the_inbox() {
         assert_eq!(shown["status"], "todo", "{shown}");
         assert_eq!(shown["total_runs"], 0, "{shown}");
         let status = project.json(&["status"]);
-        let due: symphony_core::Timestamp =
-            text(&status["retries"][0]["due_at"]).parse().unwrap();
+        let due: symphony_core::Timestamp = text(&status["retries"][0]["due_at"]).parse().unwrap();
         let ended: symphony_core::Timestamp =
-            text(&project.json(&["runs", "show", run.as_str()])["ended_at"]).parse().unwrap();
+            text(&project.json(&["runs", "show", run.as_str()])["ended_at"])
+                .parse()
+                .unwrap();
         waits.push((due.as_millisecond() - ended.as_millisecond() + 500) / 1_000);
-        let expected = if tries < 3 { vec![] } else { vec![format!("{issue} preparation")] };
+        let expected = if tries < 3 {
+            vec![]
+        } else {
+            vec![format!("{issue} preparation")]
+        };
         assert_eq!(inbox(&project), expected, "{tries}");
         assert_eq!(stranded(&project), [""; 0]);
         let explained = project.json(&["explain", &issue]);

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::open::{OpenIssue, OpenPullRequest, OpenState, Parked, UNSEEN_PUBLICATION_MS, UnpublishedPr};
+use super::open::{
+    OpenIssue, OpenPullRequest, OpenState, Parked, UNSEEN_PUBLICATION_MS, UnpublishedPr,
+};
 use super::reasons::{entry_of, is_cut, lead};
 use super::{Dependency, Item, Observed, Standing};
 use crate::id::IssueId;
@@ -71,7 +73,9 @@ impl<'a> Index<'a> {
         Self {
             entries: by_issue(InboxKind::is_about_the_issue_itself),
             publications: by_issue(|kind| kind == InboxKind::Publication),
-            live: live.filter_map(|run| Some((run.issue.as_ref()?, run))).collect(),
+            live: live
+                .filter_map(|run| Some((run.issue.as_ref()?, run)))
+                .collect(),
             reviews: snapshot.reviews.iter().map(|r| (&r.issue, r)).collect(),
             candidates: snapshot.candidates.iter().map(|c| &c.issue).collect(),
             planned: acted.chain(decided).collect(),
@@ -121,12 +125,15 @@ impl<'a> Index<'a> {
     /// Where nothing keeps an issue in `todo` from starting, the tick must have planned something for it, or have too many.
     fn startable(&self, open: &OpenIssue, reasons: &[Reason], observed: &Observed<'_>) -> Standing {
         let id = &open.issue;
-        let opens = |action: &Action| matches!(action, Action::OpenBreaker { issue } if issue == id);
+        let opens =
+            |action: &Action| matches!(action, Action::OpenBreaker { issue } if issue == id);
         let is_spent = reasons
             .iter()
             .any(|reason| matches!(reason, Reason::AttemptsSpent { .. }));
         if is_spent && !observed.plan.actions.iter().any(opens) {
-            return stranded("it used up its attempts, and neither the breaker opens nor is it in the inbox");
+            return stranded(
+                "it used up its attempts, and neither the breaker opens nor is it in the inbox",
+            );
         }
         if self.planned.contains(id) {
             return Standing::Runnable;
@@ -148,7 +155,10 @@ impl<'a> Index<'a> {
             };
         }
         let Some(review) = self.reviews.get(id) else {
-            let read = snapshot.reviews.iter().filter(|r| r.project == open.project);
+            let read = snapshot
+                .reviews
+                .iter()
+                .filter(|r| r.project == open.project);
             return if read.count() >= CANDIDATES_MAX {
                 let dependencies = vec![Dependency::Queue];
                 Standing::WaitsFor { dependencies }
@@ -184,7 +194,9 @@ impl<'a> Index<'a> {
             BlockedBy::Subtasks if self.split.contains(id) && self.planned.contains(id) => {
                 Standing::Runnable
             }
-            _ => stranded(format!("it is blocked ({by}), and the inbox does not have it")),
+            _ => stranded(format!(
+                "it is blocked ({by}), and the inbox does not have it"
+            )),
         }
     }
 
@@ -261,9 +273,7 @@ fn backlog(open: &OpenIssue, parked: Parked, observed: &Observed<'_>) -> Standin
                 None => stranded("an agent proposed it, and the inbox does not have it"),
             }
         }
-        Parked::ByBreaker => {
-            stranded("its circuit breaker opened, and the inbox does not have it")
-        }
+        Parked::ByBreaker => stranded("its circuit breaker opened, and the inbox does not have it"),
     }
 }
 
@@ -294,7 +304,10 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
         return Standing::WaitsForPerson { entry };
     }
     if plan.status != PlanStatus::Running {
-        return stranded(format!("it is {}, and the inbox does not have it", plan.status));
+        return stranded(format!(
+            "it is {}, and the inbox does not have it",
+            plan.status
+        ));
     }
     match plan.driver {
         PlanDriver::Command => Standing::WaitsFor {

@@ -27,7 +27,9 @@ pub(super) fn follow_dependencies(standings: &mut BTreeMap<Item, Standing>) {
             if !on.iter().all(is_known) {
                 return true;
             }
-            let stuck = on.iter().find_map(|on| stuck_on(item, on, standings.get(on)));
+            let stuck = on
+                .iter()
+                .find_map(|on| stuck_on(item, on, standings.get(on)));
             if let Some(standing) = stuck {
                 standings.insert((*item).clone(), standing);
             }

@@ -6,7 +6,7 @@ use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
 use crate::inbox::{InboxItem, InboxKind, PAUSE_KEY, hold_name};
 use crate::tick::{
-    Action, CANDIDATES_MAX, LiveRun, Reason, Snapshot, SlotLimit, project_agent_obstacles,
+    Action, CANDIDATES_MAX, LiveRun, Reason, SlotLimit, Snapshot, project_agent_obstacles,
 };
 
 /// Where the reasons not to start an item lead.
@@ -181,7 +181,6 @@ pub(super) fn entry_of<'a>(
 /// Returns the entry of a hold, by its name.
 fn hold_entry<'a>(observed: &Observed<'a>, name: &str) -> Option<&'a InboxItem> {
     let prefix = format!("hold:{name}:");
-    let is_it =
-        |item: &&InboxItem| item.kind == InboxKind::Hold && item.key.starts_with(&prefix);
+    let is_it = |item: &&InboxItem| item.kind == InboxKind::Hold && item.key.starts_with(&prefix);
     observed.inbox.iter().find(is_it)
 }

@@ -1,7 +1,7 @@
 //! Nothing is stranded: each row is what a moment shows, and what follows from it.
 
-use symphony_core::exit_handling::PutOff;
 use symphony_core::agent::AgentType;
+use symphony_core::exit_handling::PutOff;
 use symphony_core::id::{PlanId, PlanPhaseId, PrId};
 use symphony_core::inbox::{
     InboxItem, WaitingIssue, WaitsFor, hold_item, pause_item, project_item, waiting_plan_item,
@@ -260,7 +260,9 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
                     ..review(1)
                 }];
             }),
-            &["SYM-1: STRANDED a verdict stands: waits for a human to merge, and the inbox does not have it"],
+            &[
+                "SYM-1: STRANDED a verdict stands: waits for a human to merge, and the inbox does not have it",
+            ],
         ),
         (
             "blocked, not in the inbox",
@@ -284,23 +286,32 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
         ),
         (
             "counts that do not fit what is waited for keep it from every tick",
-            Moment::new().todo(candidate(1)).seen(|s| s.candidates.clear()),
+            Moment::new()
+                .todo(candidate(1))
+                .seen(|s| s.candidates.clear()),
             &["SYM-1: STRANDED nothing keeps it from starting, but no tick starts it"],
         ),
         (
             "an open pull request of an issue that has ended",
-            Moment { open: rejected(7), ..Moment::new() },
+            Moment {
+                open: rejected(7),
+                ..Moment::new()
+            },
             &["pull request 7: STRANDED it waits for SYM-1, which has ended or is not there"],
         ),
         (
             "a publication that nobody saw the end of",
             unseen,
-            &["the publication of pull request 4: STRANDED it did not succeed, and the inbox does not have it"],
+            &[
+                "the publication of pull request 4: STRANDED it did not succeed, and the inbox does not have it",
+            ],
         ),
         (
             "slots of a machine on which nothing runs",
             Moment::new().todo(candidate(1)).seen(|s| s.slots.total = 0),
-            &["SYM-1: STRANDED all 0 slots are taken (max_concurrent_agents), and the inbox does not have it"],
+            &[
+                "SYM-1: STRANDED all 0 slots are taken (max_concurrent_agents), and the inbox does not have it",
+            ],
         ),
     ]);
 }
@@ -360,7 +371,10 @@ fn a_dependency_counts_only_when_it_is_not_stuck_itself() {
                 .with(1, OpenState::Backlog(Parked::ByPerson))
                 .todo(waits(2, &[1]))
                 .entry(1, WaitsFor::Needed(vec![issue(2)])),
-            &["SYM-1: inbox needed:SYM-1:1000", "SYM-2: it waits for SYM-1"],
+            &[
+                "SYM-1: inbox needed:SYM-1:1000",
+                "SYM-2: it waits for SYM-1",
+            ],
         ),
         (
             "what waits for something that is blocked",
@@ -368,7 +382,10 @@ fn a_dependency_counts_only_when_it_is_not_stuck_itself() {
                 .with(1, blocked(BlockedBy::Agent, &[]))
                 .todo(waits(2, &[1]))
                 .entry(1, block(BlockedBy::Agent)),
-            &["SYM-1: inbox blocked:SYM-1:1000", "SYM-2: it waits for SYM-1"],
+            &[
+                "SYM-1: inbox blocked:SYM-1:1000",
+                "SYM-2: it waits for SYM-1",
+            ],
         ),
     ]);
 }
@@ -385,12 +402,16 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
         ("pause", Box::new(|s| s.paused = true), pause_item(at(1))),
         (
             "broken configuration",
-            Box::new(|s| s.projects.get_mut(&project("a")).unwrap().broken = Some("a comma".into())),
+            Box::new(|s| {
+                s.projects.get_mut(&project("a")).unwrap().broken = Some("a comma".into())
+            }),
             project_item(&project("a"), "broken", "symphony config check", at(1)),
         ),
         (
             "no base branch",
-            Box::new(|s| s.projects.get_mut(&project("a")).unwrap().no_base = Some(no_base("gone"))),
+            Box::new(|s| {
+                s.projects.get_mut(&project("a")).unwrap().no_base = Some(no_base("gone"))
+            }),
             project_item(&project("a"), "gone", "symphony doctor", at(1)),
         ),
         (
@@ -427,9 +448,15 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
     ];
     for (name, change, item) in rows {
         let silent = Moment::new().todo(candidate(1)).seen(&change).lines();
-        assert!(silent[0].starts_with("SYM-1: STRANDED"), "{name}: {silent:?}");
+        assert!(
+            silent[0].starts_with("SYM-1: STRANDED"),
+            "{name}: {silent:?}"
+        );
         let key = item.key.clone();
-        let told = Moment::new().todo(candidate(1)).seen(&change).other_entry(item);
+        let told = Moment::new()
+            .todo(candidate(1))
+            .seen(&change)
+            .other_entry(item);
         assert_eq!(told.lines(), [format!("SYM-1: inbox {key}")], "{name}");
     }
 }
@@ -443,7 +470,9 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
         run: Some(run_id("r1")),
         since: at(1),
     };
-    let retrying = PhaseState::Retrying { due_at: at(NOW + 60) };
+    let retrying = PhaseState::Retrying {
+        due_at: at(NOW + 60),
+    };
     let asks = PhaseState::AwaitingDecision { asked_at: at(1) };
     let plan = |status, driver, state: &PhaseState| OpenPlan {
         plan: PlanId::parse("p1").unwrap(),
@@ -459,11 +488,31 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
     };
     let at_work = vec![live("r1", None, AgentType::Worker)];
     let rows = [
-        (plan(Running, Command, &ready), &[][..], "it waits for the command that carries it on"),
-        (plan(Running, Tick, &ready), &[], "the next tick goes on with it"),
-        (plan(Running, Tick, &retrying), &[], "a tick goes on with it at 1970-01-01T02:47:40.000Z"),
-        (plan(Running, PlanDriver::None, &running), &at_work, "run r1 is live on it"),
-        (plan(Running, PlanDriver::None, &ready), &[], "inbox plan:p1:left"),
+        (
+            plan(Running, Command, &ready),
+            &[][..],
+            "it waits for the command that carries it on",
+        ),
+        (
+            plan(Running, Tick, &ready),
+            &[],
+            "the next tick goes on with it",
+        ),
+        (
+            plan(Running, Tick, &retrying),
+            &[],
+            "a tick goes on with it at 1970-01-01T02:47:40.000Z",
+        ),
+        (
+            plan(Running, PlanDriver::None, &running),
+            &at_work,
+            "run r1 is live on it",
+        ),
+        (
+            plan(Running, PlanDriver::None, &ready),
+            &[],
+            "inbox plan:p1:left",
+        ),
         (plan(Paused, Tick, &ready), &[], "inbox plan:p1:paused"),
         (
             plan(Running, Tick, &running),

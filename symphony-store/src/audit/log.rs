@@ -160,7 +160,8 @@ fn check_counts(
 
 /// Says what is wrong when the end of a run counts although it must not, or the other way round.
 fn misjudged(end: RunEnd, agent: Option<&AgentType>) -> Option<(Invariant, &'static str)> {
-    let waited = end.error.is_some_and(ErrorClass::uses_no_attempt) || end.status == RunStatus::Cancelled;
+    let waited =
+        end.error.is_some_and(ErrorClass::uses_no_attempt) || end.status == RunStatus::Cancelled;
     // triage is no attempt and gates are none, a spending cap is no failure, and a phase that is left counts from zero
     let is_no_attempt = matches!(agent, Some(AgentType::Intake | AgentType::Gates));
     let exempt = is_no_attempt || end.cap.is_some() || end.advanced;
