@@ -403,14 +403,14 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
         (
             "broken configuration",
             Box::new(|s| {
-                s.projects.get_mut(&project("a")).unwrap().broken = Some("a comma".into())
+                s.projects.get_mut(&project("a")).unwrap().broken = Some("a comma".into());
             }),
             project_item(&project("a"), "broken", "symphony config check", at(1)),
         ),
         (
             "no base branch",
             Box::new(|s| {
-                s.projects.get_mut(&project("a")).unwrap().no_base = Some(no_base("gone"))
+                s.projects.get_mut(&project("a")).unwrap().no_base = Some(no_base("gone"));
             }),
             project_item(&project("a"), "gone", "symphony doctor", at(1)),
         ),
