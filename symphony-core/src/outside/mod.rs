@@ -2,7 +2,7 @@
 //! base branch without one.
 //!
 //! What is seen of the base branch comes in as values; what follows from it is decided here and in `tick::outside`. See
-//! `docs/design/0017-merges-made-outside.md`.
+//! `docs/design/0019-merges-made-outside.md`.
 
 mod notice;
 
