@@ -59,7 +59,7 @@ pub fn become_session_leader() -> Result<(), ProcessError> {
 /// Becomes the agent's program; returns only when that failed, with a message on stderr.
 ///
 /// `arguments` are those behind the hidden command's name, as [`super::Supervision::spawn`] wrote
-/// them: number of the supervisor, token, the folder of the cgroup or [`NO_CGROUP`], program, its arguments.
+/// them: number of the supervisor, token, the folder of the cgroup or `-`, program, its arguments.
 pub fn exec_in_session(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let mut arguments = arguments.into_iter();
     let parent = arguments

@@ -464,6 +464,9 @@ fn a_sub_task_cannot_be_made_to_wait_for_its_parent() {
     depend(&second, &first).unwrap();
     for on in [&parent, &other] {
         let error = depend(&first, on).unwrap_err().to_string();
-        assert!(error.contains("by its dependencies or its sub-tasks"), "{error}");
+        assert!(
+            error.contains("by its dependencies or its sub-tasks"),
+            "{error}"
+        );
     }
 }
