@@ -14,6 +14,7 @@ use crate::issue::{AttemptCounts, Block, BlockedBy};
 use crate::tick::{Decision, Reason};
 
 mod items;
+mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
 
@@ -23,6 +24,7 @@ pub use items::{
     LeftBy, PAUSE_KEY, base_item, hold_item, hold_name, left_behind_item, pause_item, plan_item,
     project_item, proposals_item, stuck_run_item, stuck_tick_item,
 };
+pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
 pub use waiting_plan::waiting_plan_item;
 

@@ -32,6 +32,7 @@ pub mod profile;
 pub mod project;
 pub mod publication;
 pub mod pull_request;
+mod pull_request_of;
 pub mod retry;
 pub mod risk;
 pub mod run;

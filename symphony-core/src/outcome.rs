@@ -207,6 +207,22 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     routing
 }
 
+/// Decides how the run of a judge on the pull request of a plan is recorded to have ended: a clean end without a verdict is
+/// a failure. The plan is moved by the verdict alone.
+pub fn route_plan_review_end(
+    run: &Run,
+    status: RunStatus,
+    error: Option<RunError>,
+    evidence: Evidence,
+) -> (RunStatus, Option<RunError>) {
+    match empty_end(run, evidence) {
+        Some(missing) if status == RunStatus::Succeeded && error.is_none() => {
+            (RunStatus::Failed, Some(missing))
+        }
+        _ => (status, error),
+    }
+}
+
 /// Blocks an issue whose spending cap is reached. A cap is no failure: no attempt is counted.
 fn block_for_cap(routing: &mut Routing, end: &RunEnd<'_>, cap: &CapReached) {
     let reason = cap.to_string();

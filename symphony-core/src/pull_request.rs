@@ -4,10 +4,12 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::id::{IssueId, PrId, ProjectId, RunId};
+use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
 use crate::run::ProtectionLevel;
+
+pub use crate::pull_request_of::PullRequestOf;
 
 closed_set!(
     /// Where a pull request stands.
@@ -174,8 +176,8 @@ pub struct PullRequest {
     pub id: PrId,
     /// The project.
     pub project: ProjectId,
-    /// The issue it solves.
-    pub issue: IssueId,
+    /// What it finishes.
+    pub of: PullRequestOf,
     /// The run that opened it.
     pub run: Option<RunId>,
     /// Title.
@@ -225,6 +227,14 @@ impl PullRequest {
         self.verdict
             .as_ref()
             .filter(|verdict| verdict.commit == self.head_commit)
+    }
+
+    /// Returns what a person types to name it in a command: its issue, or its number where it has none.
+    pub fn reference(&self) -> String {
+        match &self.of {
+            PullRequestOf::Issue(issue) => issue.to_string(),
+            PullRequestOf::Plan(_) => self.id.to_string(),
+        }
     }
 
     /// Returns added and removed lines over all files.

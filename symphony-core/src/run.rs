@@ -7,6 +7,7 @@ use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::failure::ErrorClass;
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use crate::pull_request_of::PullRequestOf;
 use crate::unit::{Tokens, UsdMicros};
 
 closed_set!(
@@ -95,10 +96,10 @@ impl Fence {
 pub enum RunTarget {
     /// An issue: worker, planner, phase agent, intake.
     Issue(IssueId),
-    /// The open pull request of an issue: a judge.
-    PullRequest(IssueId, PrId),
-    /// The open pull request of an issue: its gates.
-    Gates(IssueId, PrId),
+    /// An open pull request: a judge.
+    PullRequest(PullRequestOf, PrId),
+    /// An open pull request: its gates.
+    Gates(PullRequestOf, PrId),
     /// A phase claim of an issue: a judge.
     Claim(IssueId, ClaimId),
     /// A phase of a plan.
@@ -111,11 +112,26 @@ impl RunTarget {
     /// Returns the issue the run is about.
     pub const fn issue(&self) -> Option<&IssueId> {
         match self {
-            Self::Issue(issue)
-            | Self::PullRequest(issue, _)
-            | Self::Gates(issue, _)
-            | Self::Claim(issue, _) => Some(issue),
+            Self::Issue(issue) | Self::Claim(issue, _) => Some(issue),
+            Self::PullRequest(of, _) | Self::Gates(of, _) => of.issue(),
             Self::PlanPhase(..) | Self::Project => None,
+        }
+    }
+
+    /// Returns the plan the run is about.
+    pub const fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::PlanPhase(plan, _) => Some(plan),
+            Self::PullRequest(of, _) | Self::Gates(of, _) => of.plan(),
+            Self::Issue(_) | Self::Claim(..) | Self::Project => None,
+        }
+    }
+
+    /// Returns the pull request that it judges, or whose gates it runs.
+    pub const fn pull_request(&self) -> Option<PrId> {
+        match self {
+            Self::PullRequest(_, pr) | Self::Gates(_, pr) => Some(*pr),
+            Self::Issue(_) | Self::Claim(..) | Self::PlanPhase(..) | Self::Project => None,
         }
     }
 

@@ -74,7 +74,7 @@ pub(crate) fn read_change(
     }
     refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &head)?)?;
     Ok(NewPullRequest {
-        issue: issue.clone(),
+        of: issue.clone().into(),
         title: String::new(),
         body: String::new(),
         branch: workspace.branch.as_str().to_owned(),

@@ -68,7 +68,9 @@ impl Words {
 fn dispatch() -> ProfileDispatch {
     let mut words = Words(42);
     let issue = IssueInput::new(
-        "SYM-12".parse().expect("an identifier"),
+        "SYM-12"
+            .parse::<symphony_core::id::IssueId>()
+            .expect("an identifier"),
         "Title",
         words.text(40_000),
     );

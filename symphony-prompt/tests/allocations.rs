@@ -70,7 +70,11 @@ fn dispatch(scale: usize) -> ProfileDispatch {
         branch: Some("symphony/SYM-12".to_owned()),
         base: None,
     };
-    let issue = IssueInput::new("SYM-12".parse().unwrap(), "Title", prose(40_000 * scale));
+    let issue = IssueInput::new(
+        "SYM-12".parse::<symphony_core::id::IssueId>().unwrap(),
+        "Title",
+        prose(40_000 * scale),
+    );
     let mut dispatch =
         ProfileDispatch::new(AgentType::Judge, place, issue, "untrusted-5d3c0f9a1e7b");
     dispatch.profile = prose(6_000);

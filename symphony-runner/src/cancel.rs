@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::Run;
 use symphony_core::tick::LockState;
 use symphony_store::{Project, RunFilter, Store};
@@ -30,14 +31,27 @@ const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
 /// # Errors
 /// When the run does not end within a minute.
 pub fn end_run_of(store: &mut Store, issue: &IssueId) -> Result<Option<Run>, RunnerError> {
-    let filter = RunFilter {
-        issue: Some(issue.clone()),
+    end_run_on(store, &PullRequestOf::from(issue.clone()))
+}
+
+/// Ends the live run on what a pull request finishes, as [`end_run_of`] does.
+///
+/// # Errors
+/// As [`end_run_of`].
+pub fn end_run_on(store: &mut Store, of: &PullRequestOf) -> Result<Option<Run>, RunnerError> {
+    let live = store.runs(&live_on(of))?.into_iter().next();
+    live.map(|run| end_run(store, &run.id)).transpose()
+}
+
+/// Chooses the live run on what a pull request finishes.
+pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
+    RunFilter {
+        issue: of.issue().cloned(),
+        plan: of.plan().cloned(),
         live_only: true,
         limit: Some(1),
         ..RunFilter::default()
-    };
-    let live = store.runs(&filter)?.into_iter().next();
-    live.map(|run| end_run(store, &run.id)).transpose()
+    }
 }
 
 /// Ends a live run and waits for its exit handling. A run whose supervisor died is left to the next tick.

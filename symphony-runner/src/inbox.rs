@@ -5,14 +5,16 @@ use std::collections::BTreeMap;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, LeftBy, WaitingIssue, WaitsFor, base_item, hold_item, in_order, left_behind_item,
-    pause_item, plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item,
-    waiting_plan_item,
+    InboxItem, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item, hold_item,
+    in_order, left_behind_item, pause_item, plan_item, project_item, proposals_item,
+    stuck_run_item, stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
-use symphony_core::tick::{Decision, HoldScope, NoBase, Plan, ProjectView, Snapshot};
+use symphony_core::tick::{
+    Decision, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, Snapshot,
+};
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
 
@@ -40,6 +42,8 @@ pub fn inbox(
         });
         items.extend(for_people.map(InboxItem::from));
         items.extend(proposals(store, id, view)?);
+        let plans = store.waiting_plans(id, now)?;
+        items.extend(plans.into_iter().map(InboxItem::from));
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
     }
@@ -47,6 +51,9 @@ pub fn inbox(
     let live = &snapshot.live;
     let plans = snapshot.plans.iter();
     items.extend(plans.filter_map(|plan| waiting_plan_item(plan, live)));
+    for decision in &plan.plan_decisions {
+        items.extend(of_plan_decision(store, decision)?);
+    }
     for decision in &plan.decisions {
         items.extend(of_decision(store, decision)?);
     }
@@ -81,6 +88,25 @@ fn proposals(
     let since = proposed.first().map(|first| first.since);
     let issues: Vec<IssueId> = proposed.into_iter().map(|issue| issue.issue).collect();
     Ok(since.and_then(|since| proposals_item(project, &issues, since)))
+}
+
+/// What the review of a plan leaves to a person.
+fn of_plan_decision(
+    store: &Store,
+    decision: &PlanReviewDecision,
+) -> Result<Option<InboxItem>, RunnerError> {
+    let Some(why) = PlanWaitsFor::from_decision(decision) else {
+        return Ok(None);
+    };
+    let pr = store.pr(decision.pr)?;
+    Ok(Some(InboxItem::from(WaitingPlan {
+        plan: decision.plan.clone(),
+        path: store.plan_path(&decision.plan)?,
+        project: pr.project,
+        since: pr.created_at,
+        pr: pr.id,
+        why,
+    })))
 }
 
 /// What makes no progress and is still there: one look is enough to show it, two are needed to end it.

@@ -7,22 +7,21 @@
 use std::path::Path;
 
 use symphony_core::Timestamp;
-use symphony_core::config::ProjectConfig;
 use symphony_core::id::PrId;
-use symphony_core::issue::IssueStatus;
-use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
-use symphony_store::Store;
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
+use symphony_store::{Context, Store};
 use symphony_workspace::{
     BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
 };
 
-use crate::cancel::end_run_of;
+use crate::cancel::end_run_on;
 use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge_gates::MergeGates;
 use crate::person::as_person;
-use crate::repository::{issue_workspace, open_repository};
+use crate::plan::{clean_up_plan, show_plan_of};
+use crate::repository::{PullRequestPlace, open_repository};
 
 /// Secrets that a refusal lists.
 const LISTED_MAX: usize = 20;
@@ -48,13 +47,13 @@ fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
     match squash {
         None => (
             MergeStyle::Readable,
-            format!("Merge {}: {}", pr.issue, pr.title),
+            format!("Merge {}: {}", pr.of, pr.title),
         ),
         Some(Squash {
             message: Some(message),
         }) => (MergeStyle::Squash, message.clone()),
         Some(Squash { message: None }) => {
-            let message = format!("{}: {}\n\n{}", pr.issue, pr.title, pr.body.trim());
+            let message = format!("{}: {}\n\n{}", pr.of, pr.title, pr.body.trim());
             (MergeStyle::Squash, message.trim_end().to_owned())
         }
     }
@@ -73,7 +72,7 @@ pub struct Merged {
     pub clean_up: String,
 }
 
-/// Merges a pull request into its base and marks its issue as done.
+/// Merges a pull request into its base and marks its issue as done, or its plan as completed.
 ///
 /// # Errors
 /// When it is not open, a required gate is red, files conflict, or the base's checkout is in the way: nothing was moved.
@@ -89,7 +88,7 @@ pub fn merge_pr(
         store.resume_stopped_review(&as_person(Timestamp::now()), id)?;
     }
     refuse_unmergeable(store, &pr, options)?;
-    end_run_of(store, &pr.issue)?;
+    end_run_on(store, &pr.of)?;
     // a judge that was just ended may have spoken
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
@@ -107,7 +106,7 @@ pub fn merge_pr(
             root: project.root.clone(),
         })?;
     let head = commit_id(&pr.head_commit)?;
-    refuse_moved(&repository, &config, &pr, &head)?;
+    refuse_moved(&repository, &pr, &head)?;
     let (style, message) = style_of(&pr, options.squash.as_ref());
     let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
     Failpoint::MergePlanned.reach();
@@ -116,7 +115,7 @@ pub fn merge_pr(
         project: &project,
         config: &config,
         repository: &repository,
-        issue: &pr.issue,
+        of: &pr.of,
     };
     let logs = gates.logs();
     let (target, gates) = match plan {
@@ -157,9 +156,15 @@ pub fn merge_pr(
         }
     };
     if let Some(gates) = &gates {
+        // on the head itself they are the pull request's own: red ones of a plan pay no judge, and `pr show` has the output.
+        // Those of an issue count as a failure of its worker, which a merge is not to decide.
+        let is_told = gates.green() || pr.of.plan().is_some();
+        if is_told && gates.commit == pr.head_commit {
+            store.record_gates(&Context::system(Timestamp::now()), id, gates)?;
+        }
         refuse_red(&pr, gates, options, Some(&logs))?;
     }
-    refuse_secrets(&config, &repository, &pr, &expected, &head)?;
+    refuse_secrets(&repository, &pr, &expected, &head)?;
     let context = as_person(Timestamp::now());
     store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
     Failpoint::MergeIntended.reach();
@@ -167,11 +172,15 @@ pub fn merge_pr(
     Failpoint::MergeMoved.reach();
     let pr = store.record_merge(&context, id, target.as_str())?;
     Failpoint::MergeRecorded.reach();
+    show_plan_of(store, &pr);
     // the base has moved: what failed on it may pass now
     store.probe_gates_now(&context, &project.id)?;
     // best effort: the next tick tries again
-    let clean_up = clean_up(store, &project, &config, &pr.issue)
-        .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.issue));
+    let clean_up = match &pr.of {
+        PullRequestOf::Issue(issue) => clean_up(store, &project, &config, issue),
+        PullRequestOf::Plan(plan) => clean_up_plan(store, &project, &config, plan),
+    }
+    .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.of));
     Ok(Merged {
         pr,
         commit: target.as_str().to_owned(),
@@ -187,21 +196,21 @@ fn refuse_unmergeable(
 ) -> Result<(), RunnerError> {
     if !pr.state.is_open() {
         let more = match pr.state {
-            PrState::Rejected => ": its issue goes back to a worker",
-            _ => "",
+            PrState::Rejected | PrState::Closed if pr.of.plan().is_some() => {
+                format!(
+                    ": `symphony pr approve {} --force --comment TEXT` takes that back",
+                    pr.id
+                )
+            }
+            PrState::Rejected => ": its issue goes back to a worker".to_owned(),
+            _ => String::new(),
         };
         return Err(RunnerError::refused(format!(
             "pull request {} is {}{more}",
             pr.id, pr.state
         )));
     }
-    let status = store.issue(&pr.issue)?.state.status();
-    if status != IssueStatus::Review {
-        return Err(RunnerError::refused(format!(
-            "{} is `{status}`, not in review: `symphony issue move {} review` first",
-            pr.issue, pr.issue
-        )));
-    }
+    store.require_review(pr)?;
     pr.gates_of_head()
         .map_or(Ok(()), |gates| refuse_red(pr, gates, options, None))
 }
@@ -210,11 +219,10 @@ fn refuse_unmergeable(
 /// be left behind without a word.
 fn refuse_moved(
     repository: &Repository,
-    config: &ProjectConfig,
     pr: &PullRequest,
     head: &CommitId,
 ) -> Result<(), RunnerError> {
-    let place = issue_workspace(repository, config, &pr.issue)?;
+    let place = PullRequestPlace::of(&pr.of);
     let now = repository.branch_head(&place.branch)?;
     let Some(now) = now.filter(|now| now != head) else {
         return Ok(());
@@ -226,7 +234,9 @@ fn refuse_moved(
     Err(RunnerError::refused(format!(
         "pull request {} is not merged: its branch {} is at {now}, and {head} was reviewed. `symphony pr reject {} \
          --feedback TEXT` has it opened anew with what came later, `{back}` leaves that out",
-        pr.id, pr.branch, pr.issue
+        pr.id,
+        pr.branch,
+        pr.reference()
     )))
 }
 
@@ -260,13 +270,12 @@ fn refuse_red(
 /// Refuses a head that brings values of the project's configuration files into the base. It is looked at again here, since
 /// these files may have changed since the pull request was opened.
 fn refuse_secrets(
-    config: &ProjectConfig,
     repository: &Repository,
     pr: &PullRequest,
     base: &CommitId,
     head: &CommitId,
 ) -> Result<(), RunnerError> {
-    let place = issue_workspace(repository, config, &pr.issue)?;
+    let place = PullRequestPlace::of(&pr.of);
     let worktree = repository.worktree(&place.key, Some(&place.branch)).ok();
     let scan = repository.scan_secrets(worktree.as_ref(), base, head)?;
     if scan.is_clean() {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::IssueId;
-use symphony_core::pull_request::VerifiedGates;
+use symphony_core::pull_request::{PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
     BranchFate, BranchName, CommitId, Failpoint, RemoveRequest, Repository, WorkspaceError,
@@ -30,14 +30,14 @@ pub(crate) struct MergeGates<'a> {
     pub(crate) project: &'a Project,
     pub(crate) config: &'a ProjectConfig,
     pub(crate) repository: &'a Repository,
-    pub(crate) issue: &'a IssueId,
+    pub(crate) of: &'a PullRequestOf,
 }
 
 impl MergeGates<'_> {
     /// Runs them on a commit, except those that passed before on the same files; none when there are none.
     ///
     /// # Errors
-    /// When another merge of the issue runs them, or the checkout cannot be made or removed.
+    /// When another merge of it runs them, or the checkout cannot be made or removed.
     pub(crate) fn run(
         &self,
         store: &mut Store,
@@ -51,8 +51,8 @@ impl MergeGates<'_> {
             .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
         let _turn = RunLock::acquire(logs.join("lock")).map_err(|error| match error {
             ProcessError::LockHeld { .. } => RunnerError::refused(format!(
-                "another merge of {} is running its gates: wait for it, `symphony pr show {}` tells how it ended",
-                self.issue, self.issue
+                "another merge of {} is running its gates: wait for it, `symphony pr list` tells how it ended",
+                self.of
             )),
             other => other.into(),
         })?;
@@ -80,7 +80,7 @@ impl MergeGates<'_> {
     /// The folder of their logs.
     pub(crate) fn logs(&self) -> PathBuf {
         let merges = self.project.root.join(STATE_DIR).join("merges");
-        merges.join(self.issue.as_str())
+        merges.join(self.of.folder_name())
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::config::{Millis, ProjectConfig};
-use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::publication::printed_url;
 use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_mcp::StoreThread;
@@ -37,7 +37,10 @@ struct Told<'a> {
     event: &'static str,
     project: &'a ProjectId,
     root: &'a std::path::Path,
-    issue: &'a IssueId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue: Option<&'a IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<&'a PlanId>,
     external_id: Option<&'a str>,
     pull_request: PrId,
     title: &'a str,
@@ -207,13 +210,12 @@ impl Publisher<'_> {
         let Some(line) = &self.config.publish else {
             return Err(RunnerError::refused("no command is configured any more"));
         };
-        let (id, issue) = (pr.id, pr.issue.clone());
-        let (issue, url) = store
+        let (id, issue) = (pr.id, pr.of.issue().cloned());
+        let (external_id, url) = store
             .call(move |store| {
-                Ok::<_, symphony_store::StoreError>((
-                    store.issue(&issue)?,
-                    store.published_url(id)?,
-                ))
+                let issue = issue.map(|issue| store.issue(&issue)).transpose()?;
+                let external_id = issue.and_then(|issue| issue.external_id);
+                Ok::<_, symphony_store::StoreError>((external_id, store.published_url(id)?))
             })
             .await??;
         let told = Told {
@@ -221,8 +223,9 @@ impl Publisher<'_> {
             event: "publish",
             project: &self.project.id,
             root: &self.project.root,
-            issue: &pr.issue,
-            external_id: issue.external_id.as_deref(),
+            issue: pr.of.issue(),
+            plan: pr.of.plan(),
+            external_id: external_id.as_deref(),
             pull_request: pr.id,
             title: &pr.title,
             body: &pr.body,

@@ -2,9 +2,9 @@
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PlanId};
 use symphony_core::listing::list_few;
-use symphony_core::pull_request::PullRequest;
+use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
 use symphony_store::Project;
@@ -60,6 +60,36 @@ pub fn issue_workspace(
     })
 }
 
+/// Where the work of a pull request is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PullRequestPlace {
+    /// Names its worktree.
+    pub key: WorktreeKey,
+    /// The branch.
+    pub branch: BranchName,
+}
+
+impl PullRequestPlace {
+    /// Returns the place of what a pull request finishes, whether it exists yet or not.
+    pub fn of(of: &PullRequestOf) -> Self {
+        match of {
+            PullRequestOf::Issue(issue) => Self {
+                key: WorktreeKey::of(issue.as_str()),
+                branch: BranchName::of_issue(issue),
+            },
+            PullRequestOf::Plan(plan) => Self::of_plan(plan),
+        }
+    }
+
+    /// Returns the place of what the phases of a plan made together.
+    pub fn of_plan(plan: &PlanId) -> Self {
+        Self {
+            key: WorktreeKey::of(&format!("plan-{plan}")),
+            branch: BranchName::of_plan_base(plan),
+        }
+    }
+}
+
 /// Keeps the commits of a pull request, whatever becomes of its branch.
 ///
 /// # Errors
@@ -73,7 +103,7 @@ pub fn keep_head(
     let repository = open_repository(project, &config)?;
     let head = CommitId::parse(&pr.head_commit)
         .map_err(|error| RunnerError::refused(error.to_string()))?;
-    let key = WorktreeKey::of(pr.issue.as_str());
+    let key = PullRequestPlace::of(&pr.of).key;
     Ok(repository.keep(&key, &head, Timestamp::now())?)
 }
 

@@ -1,7 +1,7 @@
 //! How far base branches were looked at for merges made outside, and which pull requests are still to be looked for.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::outside::{BaseLook, NoticeKind};
 use symphony_core::pull_request::PullRequest;
 
@@ -14,10 +14,10 @@ use crate::pull_request_query::{PrFilter, load_pr};
 /// next tick.
 const LOOKED_FOR_MAX: i64 = 20;
 
-/// Of the open pull requests into a branch, those that were not looked for at its head. One that its own agent moved to the base
+/// Of the open pull requests of issues into a branch, those that were not looked for at its head. One that its own agent moved to the base
 /// waits for a person.
 const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
-     WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3
+     WHERE p.project = ?1 AND p.issue IS NOT NULL AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3
        AND NOT EXISTS (SELECT 1 FROM base_notice n
                        WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind = 'agent_at_work')
      ORDER BY p.id LIMIT ?5";
@@ -138,10 +138,17 @@ impl Store {
         Ok(self
             .conn
             .prepare_cached(
-                "SELECT payload ->> '$.merged' FROM event WHERE issue = ?1 AND kind = 'merge_intended'
+                "SELECT payload ->> '$.merged' FROM event WHERE (issue = ?1 OR plan = ?3) AND kind = 'merge_intended'
                  AND CAST(payload ->> '$.pr' AS INTEGER) = ?2 ORDER BY id DESC LIMIT 1",
             )?
-            .query_row(params![pr.issue.as_str(), pr.id.get()], |row| row.get(0))
+            .query_row(
+                params![
+                    pr.of.issue().map(IssueId::as_str),
+                    pr.id.get(),
+                    pr.of.plan().map(PlanId::as_str)
+                ],
+                |row| row.get(0),
+            )
             .optional()?)
     }
 

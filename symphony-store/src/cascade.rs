@@ -8,7 +8,7 @@ use symphony_core::consequence::{
 };
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueEvent, IssueState, IssueStatus, TransitionError};
-use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
@@ -18,6 +18,7 @@ use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_issue_state, set_phase};
 use crate::note::add_comment_in;
 use crate::phase_claim_query::load_open_claim;
+use crate::plan_review::reject_plan_review;
 use crate::pull_request_query::open_pr_id;
 use crate::review_write::{close_claim, reject_claim, set_pr_state};
 
@@ -51,18 +52,23 @@ pub(crate) fn step_in(
     carry_out(tx, context, id, &effects)
 }
 
-/// Ends a review against the change: the state of the pull request, and the issue back to `todo`.
+/// Ends a review against the change: the state of the pull request, and the issue back to `todo`; a plan waits for a person.
 pub(crate) fn end_review(
     tx: &Transaction<'_>,
     context: &Context,
     pr: &PullRequest,
     state: PrState,
 ) -> Result<(), StoreError> {
-    set_pr_state(tx, context, &pr.issue, pr.id, state)?;
-    if load_issue(tx, &pr.issue)?.state.status() == IssueStatus::Review {
-        move_in(tx, context, &pr.issue, &IssueEvent::ReviewRejected)?;
+    set_pr_state(tx, context, &pr.of, pr.id, state)?;
+    match &pr.of {
+        PullRequestOf::Issue(issue) => {
+            if load_issue(tx, issue)?.state.status() == IssueStatus::Review {
+                move_in(tx, context, issue, &IssueEvent::ReviewRejected)?;
+            }
+            Ok(())
+        }
+        PullRequestOf::Plan(plan) => reject_plan_review(tx, context, plan, pr.id),
     }
-    Ok(())
 }
 
 /// Reads what the consequences of a change depend on.
@@ -123,7 +129,8 @@ pub(crate) fn carry_out(
             Effect::ForgetGateFailures => forget_failures(tx, id)?,
             Effect::EndRuns => end_runs(tx, context, id)?,
             Effect::ClosePullRequest(pr) => {
-                set_pr_state(tx, context, id, *pr, PrState::Closed)?;
+                let of = PullRequestOf::from(id.clone());
+                set_pr_state(tx, context, &of, *pr, PrState::Closed)?;
             }
             Effect::RejectClaim { claim, reason } => {
                 reject_claim(tx, context, id, *claim, reason)?;

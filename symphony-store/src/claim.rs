@@ -6,7 +6,7 @@ use std::fmt;
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
@@ -22,6 +22,7 @@ use crate::hold::set_canary;
 use crate::issue_query::load_issue;
 use crate::open::Store;
 use crate::phase_claim_query::load_claim;
+use crate::plan::load_head;
 use crate::plan_run::{phase_refusal, start_phase};
 use crate::run::load_run;
 
@@ -157,6 +158,7 @@ fn claim_one(
         project: Some(&request.start.project),
         issue: request.start.target.issue(),
         run: Some(&request.run),
+        ..About::default()
     };
     let agent = &request.start.agent;
     append(
@@ -193,6 +195,9 @@ fn refusal(
     }
     if let RunTarget::PlanPhase(plan, phase) = &request.start.target {
         return phase_refusal(tx, plan, phase);
+    }
+    if let Some(plan) = request.start.target.plan() {
+        return plan_review_refusal(tx, &request.start.target, plan, now);
     }
     let Some(issue) = request.start.target.issue() else {
         return live_on_project(tx, request);
@@ -248,22 +253,8 @@ fn moved_on(
             return Ok(Some(ClaimRefusal::WaitsFor(waits_for)));
         }
     }
-    if let RunTarget::PullRequest(_, pr) = &request.start.target {
-        let open: bool = tx
-            .prepare_cached(
-                "SELECT EXISTS (SELECT 1 FROM pull_request WHERE id = ?1 AND state = 'open')",
-            )?
-            .query_row([pr.get()], |row| row.get(0))?;
-        if !open {
-            return Ok(Some(ClaimRefusal::ReviewEnded));
-        }
-    }
-    if let RunTarget::Gates(issue, pr) = &request.start.target {
-        let refusal = gates_refusal(tx, issue, *pr, now)?;
-        return Ok(refusal.map(|refusal| match refusal {
-            GatesRefusal::Ended => ClaimRefusal::ReviewEnded,
-            GatesRefusal::NotDue => ClaimRefusal::GatesNotDue,
-        }));
+    if let Some(refusal) = review_refusal(tx, &request.start.target, now)? {
+        return Ok(Some(refusal));
     }
     if let RunTarget::Claim(_, claim) = &request.start.target
         && !load_claim(tx, *claim)?.awaits_judge()
@@ -271,6 +262,54 @@ fn moved_on(
         return Ok(Some(ClaimRefusal::ReviewEnded));
     }
     Ok(None)
+}
+
+/// Refuses what a pull request is no longer ready for, whatever it finishes.
+fn review_refusal(
+    tx: &Transaction<'_>,
+    target: &RunTarget,
+    now: Timestamp,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    match target {
+        RunTarget::PullRequest(_, pr) => {
+            let open: bool = tx
+                .prepare_cached(
+                    "SELECT EXISTS (SELECT 1 FROM pull_request WHERE id = ?1 AND state = 'open')",
+                )?
+                .query_row([pr.get()], |row| row.get(0))?;
+            Ok((!open).then_some(ClaimRefusal::ReviewEnded))
+        }
+        RunTarget::Gates(of, pr) => {
+            let refusal = gates_refusal(tx, of, *pr, now)?;
+            Ok(refusal.map(|refusal| match refusal {
+                GatesRefusal::Ended => ClaimRefusal::ReviewEnded,
+                GatesRefusal::NotDue => ClaimRefusal::GatesNotDue,
+            }))
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Refuses what the review of a plan is no longer ready for.
+fn plan_review_refusal(
+    tx: &Transaction<'_>,
+    target: &RunTarget,
+    plan: &PlanId,
+    now: Timestamp,
+) -> Result<Option<ClaimRefusal>, StoreError> {
+    let other: Option<String> = tx
+        .prepare_cached("SELECT id FROM run WHERE plan = ?1 AND status IN ('starting', 'running')")?
+        .query_row([plan.as_str()], |row| row.get(0))
+        .optional()?;
+    if let Some(other) = other {
+        let run = crate::row::parsed("run id", other)?;
+        return Ok(Some(ClaimRefusal::AlreadyRunning(run)));
+    }
+    let status = load_head(tx, plan)?.state.status;
+    if status != PlanStatus::Review {
+        return Ok(Some(ClaimRefusal::PlanStands(status)));
+    }
+    review_refusal(tx, target, now)
 }
 
 /// Says whether a slot is free for a run: in the installation, in its project, for its agent.
@@ -314,7 +353,7 @@ fn live_on_project(
         return Ok(None);
     }
     let other: Option<String> = tx.prepare_cached(
-        "SELECT id FROM run WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan_phase IS NULL
+        "SELECT id FROM run WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan IS NULL
              AND status IN ('starting', 'running')",
     )?
     .query_row(
@@ -342,7 +381,7 @@ fn insert_run(
             (Some(PrId::get(*pr)), None, None)
         }
         RunTarget::Claim(_, claim) => (None, Some(ClaimId::get(*claim)), None),
-        RunTarget::PlanPhase(plan, phase) => (None, None, Some((plan, phase))),
+        RunTarget::PlanPhase(_, phase) => (None, None, Some(phase)),
         RunTarget::Issue(_) | RunTarget::Project => (None, None, None),
     };
     tx.prepare_cached(
@@ -355,8 +394,8 @@ fn insert_run(
         start.target.issue().map(IssueId::as_str),
         pr,
         claim,
-        phase.map(|(plan, _)| plan.as_str()),
-        phase.map(|(_, phase)| phase.as_str()),
+        start.target.plan().map(PlanId::as_str),
+        phase.map(PlanPhaseId::as_str),
         start.agent.name(),
         start.phase.as_ref().map(PhaseName::as_str),
         start.attempt,

@@ -7,6 +7,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, ProjectId, RunId};
 use symphony_core::issue::IssueState;
 use symphony_core::log::{LogEvent, fold_issue as fold};
+use symphony_core::pull_request::PullRequestOf;
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -50,6 +51,7 @@ impl EventRecord {
 pub(crate) struct About<'a> {
     pub(crate) project: Option<&'a ProjectId>,
     pub(crate) issue: Option<&'a IssueId>,
+    pub(crate) plan: Option<&'a PlanId>,
     pub(crate) run: Option<&'a RunId>,
 }
 
@@ -58,6 +60,17 @@ impl<'a> About<'a> {
         Self {
             project: None,
             issue: Some(issue),
+            plan: None,
+            run: None,
+        }
+    }
+
+    /// What an entry about a pull request is about.
+    pub(crate) const fn of(of: &'a PullRequestOf) -> Self {
+        Self {
+            project: None,
+            issue: of.issue(),
+            plan: of.plan(),
             run: None,
         }
     }
@@ -71,13 +84,14 @@ pub(crate) fn append(
     event: &LogEvent,
 ) -> Result<(), StoreError> {
     tx.prepare_cached(
-        "INSERT INTO event (at, project, issue, run, actor, kind, payload, unverified)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        "INSERT INTO event (at, project, issue, plan, run, actor, kind, payload, unverified)
+         VALUES (?1, coalesce(?2, (SELECT project FROM plan WHERE id = ?4)), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
         context.now.as_millisecond(),
         about.project.map(ProjectId::as_str),
         about.issue.map(IssueId::as_str),
+        about.plan.map(PlanId::as_str),
         about.run.or(context.actor.run()).map(RunId::as_str),
         context.actor.author().name(),
         event.kind(),

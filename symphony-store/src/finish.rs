@@ -9,7 +9,8 @@ use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::{FindingKind, Issue, NextPhase};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
-    Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_run_end,
+    Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_plan_review_end,
+    route_run_end,
 };
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
@@ -134,8 +135,8 @@ fn end_run(
     run: &Run,
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
-    if let RunTarget::Gates(issue, pr) = &run.target {
-        return end_gates(tx, context, run, (issue, *pr), finish);
+    if let RunTarget::Gates(_, pr) = &run.target {
+        return end_gates(tx, context, run, *pr, finish);
     }
     let open_pr = run
         .target
@@ -185,6 +186,10 @@ fn end_run(
     let (status, error) = match (&routing, &run.target, &project) {
         (Some((_, end)), ..) => (end.status, end.error.clone()),
         (None, RunTarget::PlanPhase(..), _) => phase_run_status(tx, run, finish)?,
+        (None, RunTarget::PullRequest(..), _) => {
+            let evidence = evidence(tx, run, finish)?;
+            route_plan_review_end(run, finish.status, finish.error.clone(), evidence)
+        }
         (None, _, Some(end)) => (end.status, end.error.clone()),
         (None, _, None) => (finish.status, finish.error.clone()),
     };
@@ -245,7 +250,7 @@ fn end_gates(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
-    of: (&IssueId, PrId),
+    pr: PrId,
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
     let found = match &finish.gates {
@@ -256,7 +261,7 @@ fn end_gates(
     let settled = if finish.status == RunStatus::Cancelled {
         GatesSettled::default()
     } else {
-        settle_gates(tx, context, run, of, &found, finish.limits)?
+        settle_gates(tx, context, run, pr, &found, finish.limits)?
     };
     let ending = Ending {
         status: finish.status,
@@ -301,10 +306,10 @@ fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evide
 pub(crate) fn reject_for_gates(
     tx: &Transaction<'_>,
     context: &Context,
-    pr: &PullRequest,
+    (issue, pr): (&IssueId, &PullRequest),
     gates: &VerifiedGates,
 ) -> Result<(), StoreError> {
-    let names = add_gate_findings(tx, context, pr, gates)?;
+    let names = add_gate_findings(tx, context, issue, gates)?;
     let verdict = Verdict {
         kind: VerdictKind::Rejected,
         author: context.actor.author(),
@@ -316,14 +321,14 @@ pub(crate) fn reject_for_gates(
         unverified: context.actor.unverified().map(str::to_owned),
     };
     write_verdict(tx, pr.id, &verdict)?;
-    set_pr_state(tx, context, &pr.issue, pr.id, PrState::Rejected)
+    set_pr_state(tx, context, &pr.of, pr.id, PrState::Rejected)
 }
 
 /// Makes a finding of the output of each red gate; returns their names.
 pub(crate) fn add_gate_findings<'g>(
     tx: &Transaction<'_>,
     context: &Context,
-    pr: &PullRequest,
+    issue: &IssueId,
     gates: &'g VerifiedGates,
 ) -> Result<Vec<&'g str>, StoreError> {
     let mut names = Vec::new();
@@ -348,7 +353,7 @@ pub(crate) fn add_gate_findings<'g>(
             text,
             files: Vec::new(),
         };
-        add_finding_in(tx, context, &pr.issue, &finding)?;
+        add_finding_in(tx, context, issue, &finding)?;
         names.push(gate.name.as_str());
     }
     Ok(names)
@@ -400,6 +405,7 @@ fn write_end(
         project: Some(&run.project),
         issue: run.target.issue(),
         run: Some(&run.id),
+        ..About::default()
     };
     let ended = LogEvent::RunEnded {
         status,

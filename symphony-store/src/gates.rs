@@ -12,7 +12,8 @@ use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{FailureLimits, Routing};
-use symphony_core::pull_request::{PrState, PullRequest, VerifiedGates};
+use symphony_core::plan::state::PlanStatus;
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
 use symphony_core::retry::{after, hold_ms};
 use symphony_core::run::{Run, RunError, RunStatus};
 
@@ -23,11 +24,15 @@ use crate::event::{About, append};
 use crate::finish::{add_gate_findings, reject_for_gates};
 use crate::issue_query::load_issue;
 use crate::open::Store;
+use crate::plan::load_head;
+use crate::plan_review::settle_plan_gates;
 use crate::pull_request::write_gates;
-use crate::pull_request_query::{load_open_pr, load_pr};
+use crate::pull_request_query::{load_open_pr_of, load_pr};
 
 /// First wait after gates could not be run for no fault of the change; it doubles with each try in a row.
 const FIRST_DELAY_MS: u64 = 10_000;
+/// Tries in a row after which gates that cannot be run are a person's affair.
+pub(crate) const GATE_TRIES_MIN: u32 = 3;
 /// How long a gate that passed need not run again on the same files: what it depends on beyond them (a registry, the
 /// date) changes slowly.
 const PASS_AGE_MAX_MS: u64 = 7 * 24 * 60 * 60 * 1000;
@@ -69,7 +74,7 @@ pub(crate) fn settle_gates(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
-    (issue, pr): (&IssueId, PrId),
+    pr: PrId,
     found: &GatesFound,
     limits: FailureLimits,
 ) -> Result<GatesSettled, StoreError> {
@@ -90,7 +95,10 @@ pub(crate) fn settle_gates(
     if !pr.state.is_open() || gates.commit != pr.head_commit {
         return Ok(GatesSettled::default());
     }
-    let issue = load_issue(tx, issue)?;
+    let issue = match &pr.of {
+        PullRequestOf::Issue(issue) => load_issue(tx, issue)?,
+        PullRequestOf::Plan(_) => return settle_plan_gates(tx, context, &pr, (gates, print, base)),
+    };
     let repeated = match print {
         Some(print) => repeated_failure(tx, &issue.id, tree, print)?,
         None => RepeatedFailure::default(),
@@ -116,9 +124,9 @@ pub(crate) fn settle_gates(
         note_failure(tx, context, run, &issue.id, (tree, print))?;
     }
     match routing.outcome {
-        GatesOutcome::Rejected => reject_for_gates(tx, context, &pr, gates)?,
+        GatesOutcome::Rejected => reject_for_gates(tx, context, (&issue.id, &pr), gates)?,
         GatesOutcome::Stopped => {
-            add_gate_findings(tx, context, &pr, gates)?;
+            add_gate_findings(tx, context, &issue.id, gates)?;
         }
         GatesOutcome::Passed | GatesOutcome::Recorded | GatesOutcome::Held => {}
     }
@@ -164,7 +172,7 @@ pub(crate) fn record_gates(
         commit: gates.commit.clone(),
         green: gates.green(),
     };
-    append(tx, context, About::issue(&pr.issue), &verified)
+    append(tx, context, About::of(&pr.of), &verified)
 }
 
 /// Puts the next try off; the wait grows with each try in a row.
@@ -185,10 +193,10 @@ fn delay(
         until,
         problem: problem.to_owned(),
     };
-    append(tx, context, About::issue(&pr.issue), &delayed)
+    append(tx, context, About::of(&pr.of), &delayed)
 }
 
-fn forget_delay(tx: &Transaction<'_>, pr: PrId) -> Result<(), StoreError> {
+pub(crate) fn forget_delay(tx: &Transaction<'_>, pr: PrId) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE pull_request SET gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0 WHERE id = ?1",
         [pr.get()],
@@ -334,20 +342,14 @@ impl Store {
                 )));
             }
             resume_stopped(tx, context, &pr)?;
-            let status = load_issue(tx, &pr.issue)?.state.status();
-            if status != IssueStatus::Review {
-                return Err(StoreError::refused(format!(
-                    "{} is `{status}`, not in review: `symphony issue move {} review` first",
-                    pr.issue, pr.issue
-                )));
-            }
+            refuse_not_in_review(tx, &pr)?;
             tx.execute(
                 "UPDATE pull_request SET verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL,
                  gates_fresh = 1 WHERE id = ?1",
                 [id.get()],
             )?;
             let requested = LogEvent::GatesRequested { pr: id };
-            append(tx, context, About::issue(&pr.issue), &requested)?;
+            append(tx, context, About::of(&pr.of), &requested)?;
             load_pr(tx, id)
         })
     }
@@ -370,24 +372,48 @@ fn resume_stopped(
     context: &Context,
     pr: &PullRequest,
 ) -> Result<(), StoreError> {
-    let state = load_issue(tx, &pr.issue)?.state;
+    // the gates of a plan stop nothing: it stays in review
+    let PullRequestOf::Issue(issue) = &pr.of else {
+        return Ok(());
+    };
+    let state = load_issue(tx, issue)?.state;
     if state
         .block()
         .is_some_and(|block| block.by == BlockedBy::Gates)
     {
-        move_in(tx, context, &pr.issue, &IssueEvent::ReviewResumed)?;
+        move_in(tx, context, issue, &IssueEvent::ReviewResumed)?;
     }
     Ok(())
+}
+
+/// Refuses a pull request whose issue or plan is elsewhere.
+pub(crate) fn refuse_not_in_review(conn: &Connection, pr: &PullRequest) -> Result<(), StoreError> {
+    let reason = match &pr.of {
+        PullRequestOf::Issue(issue) => {
+            let status = load_issue(conn, issue)?.state.status();
+            (status != IssueStatus::Review).then(|| {
+                format!(
+                    "{issue} is `{status}`, not in review: `symphony issue move {issue} review` first"
+                )
+            })
+        }
+        PullRequestOf::Plan(plan) => {
+            let status = load_head(conn, plan)?.state.status;
+            (status != PlanStatus::Review)
+                .then(|| format!("plan {plan} is `{status}`, not in review"))
+        }
+    };
+    reason.map_or(Ok(()), |reason| Err(StoreError::refused(reason)))
 }
 
 /// Says why the gates of a pull request may not start now; none when they may.
 pub(crate) fn gates_refusal(
     conn: &Connection,
-    issue: &IssueId,
+    of: &PullRequestOf,
     pr: PrId,
     now: Timestamp,
 ) -> Result<Option<GatesRefusal>, StoreError> {
-    let Some(open) = load_open_pr(conn, issue)?.filter(|open| open.id == pr) else {
+    let Some(open) = load_open_pr_of(conn, of)?.filter(|open| open.id == pr) else {
         return Ok(Some(GatesRefusal::Ended));
     };
     Ok(match () {

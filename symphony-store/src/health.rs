@@ -83,6 +83,7 @@ impl Store {
             let about = About {
                 project: Some(&new.project),
                 issue: new.issue.as_ref(),
+                plan: None,
                 run: None,
             };
             let recorded = LogEvent::TestHealthRecorded {

@@ -10,6 +10,7 @@ use symphony_core::publication::PublicationState;
 use symphony_core::standing::UNSEEN_PUBLICATION_MS;
 
 use crate::error::StoreError;
+use crate::gates::GATE_TRIES_MIN;
 use crate::issue_query::counts_from;
 use crate::open::Store;
 use crate::open_items::parked;
@@ -85,8 +86,6 @@ const RESCUED_SQL: &str = "SELECT i.id, i.title, i.rescued_branch,
      FROM issue i INDEXED BY issue_rescued_branch
      WHERE i.project = ?1 AND i.rescued_branch IS NOT NULL AND i.status NOT IN ('done', 'cancelled') LIMIT ?2";
 
-/// Tries in a row after which gates that cannot be run are a person's affair.
-const GATE_TRIES_MIN: u32 = 3;
 const GATES_NOT_RUN_SQL: &str = concat!(
     "SELECT i.id, i.title, p.id AS pull_request, p.gates_tries, p.gates_problem, ",
     since!(),

@@ -219,6 +219,7 @@ impl Store {
             let about = About {
                 project: Some(&new.project),
                 issue: new.issue.as_ref(),
+                plan: None,
                 run: None,
             };
             let learning = new.id.clone();

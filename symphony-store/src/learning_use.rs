@@ -190,6 +190,7 @@ impl Store {
                     let about = About {
                         project: Some(&record.project),
                         issue: record.issue.as_ref(),
+                        plan: None,
                         run: None,
                     };
                     append(tx, context, about, &standing.event(id))?;

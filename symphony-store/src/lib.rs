@@ -50,6 +50,7 @@ mod phase_verdict;
 mod plan;
 mod plan_change;
 mod plan_log;
+mod plan_review;
 mod plan_run;
 mod profile_override;
 mod project;

@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 16;
+pub const SCHEMA_VERSION: i64 = 17;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -24,6 +24,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0014_exit_handling.sql")),
         M::up(include_str!("schema/0015_unverified.sql")),
         M::up(include_str!("schema/0016_merges_outside.sql")),
+        M::up(include_str!("schema/0017_plan_pull_requests.sql")),
     ])
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rusqlite::{Connection, Row};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::issue::{BlockedBy, IssueStatus};
-use symphony_core::plan::state::PhaseProgress;
+use symphony_core::plan::state::{Completion, PhaseProgress};
 use symphony_core::standing::{
     OpenIssue, OpenItems, OpenPullRequest, OpenState, Parked, UnpublishedPr,
 };
@@ -13,6 +13,7 @@ use symphony_core::tick::{OpenPhase, OpenPlan, PlanDriver};
 
 use crate::error::StoreError;
 use crate::open::Store;
+use crate::pull_request_query::source_from;
 use crate::row::{json, parsed, time};
 use crate::snapshot::{CANDIDATE_COLUMNS, candidate_from};
 
@@ -35,7 +36,8 @@ const SUBTASKS_SQL: &str = "SELECT c.parent, c.id FROM issue p CROSS JOIN issue 
      WHERE p.status = 'blocked' AND p.blocked_by = 'subtasks' AND c.status NOT IN ('done', 'cancelled')";
 const DEPENDENCIES_SQL: &str = "SELECT d.issue, d.depends_on FROM issue i JOIN issue_dependency d ON d.issue = i.id
      JOIN issue o ON o.id = d.depends_on WHERE i.status = 'todo' AND i.open_dependencies > 0 AND o.status <> 'done'";
-const UNPUBLISHED_SQL: &str = "SELECT p.id, p.issue, n.state, n.started_at FROM pull_request p
+const UNPUBLISHED_SQL: &str =
+    "SELECT p.id, p.issue, p.plan, n.state, n.started_at FROM pull_request p
      JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
      WHERE p.state IN ('open', 'approved') AND n.state <> 'published'";
 
@@ -62,7 +64,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn plans_under_way(&self) -> Result<Vec<OpenPlan>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT p.id, p.project, p.path, p.status, p.started_at, f.phase, f.progress
+            "SELECT p.id, p.project, p.path, p.status, p.started_at, p.target_branch IS NOT NULL AS has_target, f.phase, f.progress
              FROM plan p JOIN plan_phase f ON f.plan = p.id
              WHERE p.status NOT IN ('completed', 'failed', 'aborted') ORDER BY p.started_at, p.id, f.phase",
         )?;
@@ -135,6 +137,11 @@ fn plan_from(row: &Row<'_>, plan: PlanId) -> Result<OpenPlan, StoreError> {
         status: parsed("plan status", row.get("status")?)?,
         started_at: time(row.get("started_at")?)?,
         phases: Vec::new(),
+        completion: if row.get("has_target")? {
+            Completion::OpensPullRequest
+        } else {
+            Completion::Ends
+        },
         driver: PlanDriver::None,
     })
 }
@@ -211,14 +218,14 @@ fn parked_from(row: &Row<'_>) -> Result<Parked, StoreError> {
 
 fn load_pull_requests(conn: &Connection) -> Result<Vec<OpenPullRequest>, StoreError> {
     let mut statement = conn.prepare_cached(
-        "SELECT id, issue FROM pull_request WHERE state IN ('open', 'approved') ORDER BY id",
+        "SELECT id, issue, plan FROM pull_request WHERE state IN ('open', 'approved') ORDER BY id",
     )?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
         found.push(OpenPullRequest {
             pr: PrId::new(row.get("id")?),
-            issue: parsed("issue id", row.get("issue")?)?,
+            of: source_from(row)?,
         });
     }
     Ok(found)
@@ -231,7 +238,7 @@ fn load_unpublished(conn: &Connection) -> Result<Vec<UnpublishedPr>, StoreError>
     while let Some(row) = rows.next()? {
         found.push(UnpublishedPr {
             pr: PrId::new(row.get("id")?),
-            issue: parsed("issue id", row.get("issue")?)?,
+            of: source_from(row)?,
             state: parsed("publication state", row.get("state")?)?,
             started_at: time(row.get("started_at")?)?,
         });

@@ -6,7 +6,7 @@ use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::log::LogEvent;
 use symphony_core::outside::{BaseNotice, FoundMerge, NoticeKind};
-use symphony_core::pull_request::PrState;
+use symphony_core::pull_request::{PrState, PullRequestOf};
 
 use crate::base_look::forget_look;
 use crate::cascade::move_in;
@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
+use crate::plan_review::end_merged_plan;
 use crate::pull_request_query::load_pr;
 use crate::review_write::set_pr_state;
 use crate::row::{parsed, time, to_json};
@@ -89,9 +90,14 @@ impl Store {
                 evidence: merge.evidence,
                 by: merge.by.clone(),
             };
-            append(tx, context, About::issue(&pr.issue), &event)?;
-            set_pr_state(tx, context, &pr.issue, pr.id, PrState::Merged)?;
-            move_in(tx, context, &pr.issue, &IssueEvent::MergedOutside)?;
+            append(tx, context, About::of(&pr.of), &event)?;
+            set_pr_state(tx, context, &pr.of, pr.id, PrState::Merged)?;
+            match &pr.of {
+                PullRequestOf::Issue(issue) => {
+                    move_in(tx, context, issue, &IssueEvent::MergedOutside)?;
+                }
+                PullRequestOf::Plan(plan) => end_merged_plan(tx, context, plan, &merge.commit)?,
+            }
             if let Some(notice) = BaseNotice::of_merge(found) {
                 insert_notice(tx, context, &notice)?;
             }

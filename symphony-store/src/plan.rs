@@ -9,7 +9,7 @@ use symphony_core::id::{PlanId, PlanPhaseId, ProjectId};
 use symphony_core::inbox::StoppedPlan;
 use symphony_core::log::LogEvent;
 use symphony_core::plan::failure::FailureClass;
-use symphony_core::plan::state::{PhaseProgress, PhaseState, PlanState, PlanStatus};
+use symphony_core::plan::state::{Completion, PhaseProgress, PhaseState, PlanState, PlanStatus};
 use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
 
 use crate::context::Context;
@@ -69,6 +69,15 @@ pub struct PlanRecord {
 }
 
 impl PlanRecord {
+    /// Returns what follows when its last phase is complete.
+    pub const fn completion(&self) -> Completion {
+        if self.target.is_some() {
+            Completion::OpensPullRequest
+        } else {
+            Completion::Ends
+        }
+    }
+
     /// Returns the graph of its phases.
     ///
     /// # Errors
@@ -221,7 +230,7 @@ fn artifact_from(row: &Row<'_>) -> Result<Artifact, StoreError> {
 fn insert(tx: &Transaction<'_>, context: &Context, new: &NewPlan) -> Result<(), StoreError> {
     let under_way: Option<String> = tx
         .query_row(
-            "SELECT id FROM plan WHERE project = ?1 AND path = ?2 AND status IN ('running', 'paused', 'awaiting_user_decision')",
+            "SELECT id FROM plan WHERE project = ?1 AND path = ?2 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review')",
             [new.project.as_str(), &new.path],
             |row| row.get(0),
         )
@@ -360,7 +369,7 @@ impl Store {
     pub fn open_plans(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
         self.plan_ids(
             project,
-            "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision') ORDER BY started_at, id",
+            "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review') ORDER BY started_at, id",
         )
     }
 
@@ -411,7 +420,11 @@ impl Store {
         Ok(plans)
     }
 
-    fn plan_ids(&self, project: &ProjectId, select: &str) -> Result<Vec<PlanId>, StoreError> {
+    pub(crate) fn plan_ids(
+        &self,
+        project: &ProjectId,
+        select: &str,
+    ) -> Result<Vec<PlanId>, StoreError> {
         let mut statement = self.conn.prepare_cached(select)?;
         let ids: Vec<String> = statement
             .query_map([project.as_str()], |row| row.get(0))?

@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::open::Store;
 use crate::plan::{PlanRecord, dag_of, load_plan};
 use crate::plan_log::append_plan;
+use crate::plan_review::{close_left_review, end_merged_plan};
 use crate::row::to_json;
 
 /// Applies events and logs them.
@@ -49,13 +50,14 @@ pub(crate) fn settle_in(
     apply_in(tx, context, &record.id, &mut record.state, &events)
 }
 
-/// Ends a plan of which nothing can go on any more and no run is alive, whoever brought it there.
+/// Ends a plan of which nothing can go on any more and no run is alive, whoever brought it there. One that was completed with
+/// work on a branch of its own does not end: its pull request is next.
 pub(crate) fn end_in(
     tx: &Transaction<'_>,
     context: &Context,
     record: &mut PlanRecord,
 ) -> Result<(), StoreError> {
-    let Some(status) = record.state.end_status() else {
+    let Some(status) = record.state.end_status(record.completion()) else {
         return Ok(());
     };
     if record.state.status.is_ended() || has_live_run(tx, &record.id)? {
@@ -71,7 +73,7 @@ pub(crate) fn end_in(
 fn has_live_run(tx: &Transaction<'_>, plan: &PlanId) -> Result<bool, StoreError> {
     Ok(tx
         .prepare_cached(
-            "SELECT EXISTS (SELECT 1 FROM run WHERE plan = ?1 AND status IN ('starting', 'running'))",
+            "SELECT EXISTS (SELECT 1 FROM run WHERE plan = ?1 AND plan_phase IS NOT NULL AND status IN ('starting', 'running'))",
         )?
         .query_row([plan.as_str()], |row| row.get(0))?)
 }
@@ -213,6 +215,7 @@ impl Store {
             settle_in(tx, context, &mut record, &dag)?;
             end_in(tx, context, &mut record)?;
             write_changes(tx, &before, &record)?;
+            close_left_review(tx, context, &before, &record)?;
             record.revision += u64::from(record != before);
             Ok((record, value))
         })
@@ -242,6 +245,7 @@ impl Store {
             apply_in(tx, context, id, &mut record.state, &[event])?;
             settle_in(tx, context, &mut record, &dag)?;
             write_changes(tx, &before, &record)?;
+            close_left_review(tx, context, &before, &record)?;
             load_plan(tx, id)
         })
     }
@@ -267,7 +271,7 @@ impl Store {
         })
     }
 
-    /// Records that the user's branch has the work of a completed plan.
+    /// Records that the user's branch has the work of a plan, which completes one that had not ended.
     ///
     /// # Errors
     /// When there is no such plan.
@@ -277,15 +281,6 @@ impl Store {
         id: &PlanId,
         commit: &str,
     ) -> Result<(), StoreError> {
-        self.write(context, |tx| {
-            let before = load_plan(tx, id)?;
-            let record = PlanRecord {
-                merged_commit: Some(commit.to_owned()),
-                ..before.clone()
-            };
-            write_changes(tx, &before, &record)?;
-            let commit = commit.to_owned();
-            append_plan(tx, context, id, &LogEvent::PlanMerged { commit })
-        })
+        self.write(context, |tx| end_merged_plan(tx, context, id, commit))
     }
 }

@@ -34,7 +34,7 @@ impl Store {
             }
             let plan: Option<String> = tx
                 .query_row(
-                    "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision') LIMIT 1",
+                    "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review') LIMIT 1",
                     [id.as_str()],
                     |row| row.get(0),
                 )

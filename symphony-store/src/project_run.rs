@@ -44,6 +44,7 @@ pub(crate) fn end_wizard(
     let about = About {
         project: Some(&run.project),
         issue: None,
+        plan: None,
         run: Some(&run.id),
     };
     append(tx, context, about, &LogEvent::WizardEnded { wizard: state })
@@ -78,6 +79,7 @@ pub(crate) fn end_intake(
     let about = About {
         project: Some(&run.project),
         issue: Some(issue),
+        plan: None,
         run: Some(&run.id),
     };
     append(tx, context, about, &LogEvent::IssueTriaged { intake })

@@ -141,7 +141,7 @@ impl Store {
                 if (0..UNSEEN_PUBLICATION_MS).contains(&age) {
                     return Err(StoreError::refused(format!(
                         "pull request {pr} is being published: `symphony pr show {}` tells what came of it",
-                        found.issue
+                        found.reference()
                     )));
                 }
                 tx.execute(
@@ -155,7 +155,7 @@ impl Store {
             )?;
             let id = tx.last_insert_rowid();
             let begun = LogEvent::PublicationBegun { pr, commit: found.head_commit.clone() };
-            append(tx, context, About::issue(&found.issue), &begun)?;
+            append(tx, context, About::of(&found.of), &begun)?;
             Ok(Some(id))
         })
     }
@@ -194,7 +194,7 @@ impl Store {
                 state,
                 url: outcome.url.clone(),
             };
-            append(tx, context, About::issue(&found.issue), &ended)
+            append(tx, context, About::of(&found.of), &ended)
         })
     }
 }

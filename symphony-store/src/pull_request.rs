@@ -2,13 +2,14 @@
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
-use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::issue::{
     FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
 };
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{
-    FileStat, PrState, PullRequest, ReportedGate, Verdict, VerdictKind, VerifiedGates,
+    FileStat, PrState, PullRequest, PullRequestOf, ReportedGate, Verdict, VerdictKind,
+    VerifiedGates,
 };
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::wording::with_article;
@@ -20,6 +21,7 @@ use crate::event::{About, append};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
+use crate::plan_review::{end_merged_plan, open_plan_pr};
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::review_write::set_pr_state;
 use crate::row::to_json;
@@ -29,8 +31,8 @@ use crate::superseded::refuse_superseded_pr;
 /// A pull request to be opened, or whose head is to be replaced.
 #[derive(Debug, Clone)]
 pub struct NewPullRequest {
-    /// The issue.
-    pub issue: IssueId,
+    /// What it finishes.
+    pub of: PullRequestOf,
     /// Title.
     pub title: String,
     /// Body.
@@ -78,13 +80,14 @@ pub(crate) fn write_gates(
 }
 
 impl Store {
-    /// Opens a pull request, or replaces the head of the one that this issue has open; the issue goes to `review`.
+    /// Opens a pull request, or replaces the head of the one that this issue has open; the issue goes to `review`. So does
+    /// a plan whose phases are all complete; the open pull request of a plan is returned as it is.
     ///
     /// A new head voids gates and verdict: they are bound to the commit they were made on.
     ///
     /// # Errors
     /// When a field breaks a limit, the issue is in a phase that delivers something else, or it may not go to `review`
-    /// from where it is.
+    /// from where it is, as a plan with phases that are not complete.
     pub fn create_pr(
         &mut self,
         context: &Context,
@@ -113,11 +116,15 @@ impl Store {
             check_required_text("approach", text)?;
         }
         self.write(context, |tx| {
-            let issue = load_issue(tx, &new.issue)?;
+            let of = match &new.of {
+                PullRequestOf::Issue(issue) => issue,
+                PullRequestOf::Plan(plan) => return open_plan_pr(tx, context, plan, new),
+            };
+            let issue = load_issue(tx, of)?;
             refuse_superseded_pr(&issue)?;
-            let open = load_open_pr(tx, &new.issue)?;
+            let open = load_open_pr(tx, of)?;
             if open.is_none() || issue.state.status() == IssueStatus::InProgress {
-                move_in(tx, context, &new.issue, &IssueEvent::PrCreated)?;
+                move_in(tx, context, of, &IssueEvent::PrCreated)?;
             }
             let id = match open {
                 Some(open) => {
@@ -132,18 +139,19 @@ impl Store {
                     text: text.to_owned(),
                     files: Vec::new(),
                 };
-                add_limited_finding(tx, context, &new.issue, &finding)?;
+                add_limited_finding(tx, context, of, &finding)?;
             }
             let opened = LogEvent::PullRequestOpened {
                 pr: id,
                 head: new.head_commit.clone(),
             };
-            append(tx, context, About::issue(&new.issue), &opened)?;
+            append(tx, context, About::of(&new.of), &opened)?;
             load_pr(tx, id)
         })
     }
 
-    /// Records a verdict on the head commit of an open pull request; a rejection sends the issue back to `todo`.
+    /// Records a verdict on the head commit of an open pull request; a rejection sends the issue back to `todo`, and
+    /// lets a plan wait for a person.
     ///
     /// An agent's verdict counts only from a live judge's run on this pull request, other than its author's.
     ///
@@ -188,7 +196,7 @@ impl Store {
                 unverified: context.actor.unverified().map(str::to_owned),
             };
             write_verdict(tx, id, &verdict)?;
-            if !comment.trim().is_empty() {
+            if let Some(issue) = pr.of.issue().filter(|_| !comment.trim().is_empty()) {
                 let word = if kind == VerdictKind::Rejected {
                     "Rejected"
                 } else {
@@ -197,13 +205,13 @@ impl Store {
                 add_comment_in(
                     tx,
                     context,
-                    &pr.issue,
+                    issue,
                     &format!("{word} pull request {id}: {comment}"),
                 )?;
             }
             match kind {
                 VerdictKind::Approved => {
-                    set_pr_state(tx, context, &pr.issue, pr.id, PrState::Approved)?;
+                    set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
                 }
                 VerdictKind::Rejected => end_review(tx, context, &pr, PrState::Rejected)?,
             }
@@ -229,11 +237,11 @@ impl Store {
                 base_before: base_before.to_owned(),
                 merged: merged.to_owned(),
             };
-            append(tx, context, About::issue(&pr.issue), &intended)
+            append(tx, context, About::of(&pr.of), &intended)
         })
     }
 
-    /// Records a merge: the pull request is merged, its issue done. Merging an open one is the human's approval.
+    /// Records a merge: the pull request is merged, its issue done or its plan completed. Merging an open one is the human's approval.
     ///
     /// # Errors
     /// When the pull request is not open, or the issue can not be done from where it is.
@@ -274,8 +282,13 @@ impl Store {
                 "UPDATE pull_request SET merged_commit = ?2 WHERE id = ?1",
                 params![id.get(), merged],
             )?;
-            set_pr_state(tx, context, &pr.issue, pr.id, PrState::Merged)?;
-            move_in(tx, context, &pr.issue, &IssueEvent::Merged)?;
+            set_pr_state(tx, context, &pr.of, pr.id, PrState::Merged)?;
+            match &pr.of {
+                PullRequestOf::Issue(issue) => {
+                    move_in(tx, context, issue, &IssueEvent::Merged)?;
+                }
+                PullRequestOf::Plan(plan) => end_merged_plan(tx, context, plan, merged)?,
+            }
             load_pr(tx, id)
         })
     }
@@ -298,11 +311,11 @@ impl Store {
                 commit: gates.commit.clone(),
                 green: gates.green(),
             };
-            append(tx, context, About::issue(&pr.issue), &verified)
+            append(tx, context, About::of(&pr.of), &verified)
         })
     }
 
-    /// Closes a pull request without merging it; its issue goes back to `todo`.
+    /// Closes a pull request without merging it; its issue goes back to `todo`, its plan waits for a person.
     ///
     /// # Errors
     /// When it is not open.
@@ -342,18 +355,19 @@ fn check_judge(
     Ok(run.protection)
 }
 
-fn insert_pr(
+pub(crate) fn insert_pr(
     tx: &Transaction<'_>,
     context: &Context,
     project: &ProjectId,
     new: &NewPullRequest,
 ) -> Result<PrId, StoreError> {
     tx.execute(
-        "INSERT INTO pull_request (project, issue, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, state, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, 'open', ?13, ?13)",
+        "INSERT INTO pull_request (project, issue, plan, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, state, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'open', ?14, ?14)",
         params![
             project.as_str(),
-            new.issue.as_str(),
+            new.of.issue().map(IssueId::as_str),
+            new.of.plan().map(PlanId::as_str),
             context.actor.run().map(RunId::as_str),
             new.title,
             new.body,

@@ -1,14 +1,15 @@
 //! The base of open pull requests, when its branch has another name.
 
 use rusqlite::params;
-use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::id::{PrId, ProjectId};
 use symphony_core::log::LogEvent;
+use symphony_core::pull_request::PullRequestOf;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
-use crate::row::parsed;
+use crate::pull_request_query::source_from;
 
 impl Store {
     /// Returns the base branches of a project's open pull requests.
@@ -39,23 +40,22 @@ impl Store {
         self.write(context, |tx| {
             let mut statement = tx.prepare(
                 "UPDATE pull_request SET base = ?3, updated_at = ?4
-                 WHERE project = ?1 AND base = ?2 AND state IN ('open', 'approved') RETURNING id, issue",
+                 WHERE project = ?1 AND base = ?2 AND state IN ('open', 'approved') RETURNING id, issue, plan",
             )?;
             let now = context.now.as_millisecond();
-            let moved: Vec<(i64, String)> = statement
-                .query_map(params![project.as_str(), from, to, now], |row| {
-                    Ok((row.get(0)?, row.get(1)?))
-                })?
-                .collect::<Result<_, _>>()?;
+            let mut moved: Vec<(PrId, PullRequestOf)> = Vec::new();
+            let mut rows = statement.query(params![project.as_str(), from, to, now])?;
+            while let Some(row) = rows.next()? {
+                moved.push((PrId::new(row.get("id")?), source_from(row)?));
+            }
             let mut prs = Vec::new();
-            for (pr, issue) in moved {
-                let (pr, issue): (_, IssueId) = (PrId::new(pr), parsed("issue", issue)?);
+            for (pr, of) in moved {
                 let event = LogEvent::PullRequestBaseMoved {
                     pr,
                     from: from.to_owned(),
                     to: to.to_owned(),
                 };
-                append(tx, context, About::issue(&issue), &event)?;
+                append(tx, context, About::of(&of), &event)?;
                 prs.push(pr);
             }
             Ok(prs)

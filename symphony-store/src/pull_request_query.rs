@@ -1,8 +1,8 @@
 //! Reading pull requests.
 
 use rusqlite::{Connection, OptionalExtension, Row, params_from_iter};
-use symphony_core::id::{IssueId, PrId, ProjectId};
-use symphony_core::pull_request::{GatesWait, PrState, PullRequest};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
+use symphony_core::pull_request::{GatesWait, PrState, PullRequest, PullRequestOf};
 
 use crate::error::StoreError;
 use crate::open::Store;
@@ -17,6 +17,8 @@ pub struct PrFilter {
     pub state: Option<PrState>,
     /// Of this issue.
     pub issue: Option<IssueId>,
+    /// Of this plan.
+    pub plan: Option<PlanId>,
 }
 
 fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
@@ -25,7 +27,7 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
     Ok(PullRequest {
         id: PrId::new(row.get("id")?),
         project: parsed("project id", row.get("project")?)?,
-        issue: parsed("issue id", row.get("issue")?)?,
+        of: source_from(row)?,
         run: parsed_opt("run id", row.get("run")?)?,
         title: row.get("title")?,
         body: row.get("body")?,
@@ -55,6 +57,19 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
             .map(|text| from_json("merge made outside", &text))
             .transpose()?,
         created_at: time(row.get("created_at")?)?,
+    })
+}
+
+/// Reads what a pull request finishes: one of the two columns has it.
+pub(crate) fn source_from(row: &Row<'_>) -> Result<PullRequestOf, StoreError> {
+    let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
+    let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+    let of = issue
+        .map(PullRequestOf::Issue)
+        .or(plan.map(PullRequestOf::Plan));
+    of.ok_or_else(|| StoreError::InvalidRow {
+        what: "pull request",
+        found: "neither an issue nor a plan".to_owned(),
     })
 }
 
@@ -90,10 +105,27 @@ pub(crate) fn load_open_pr(
     .transpose()
 }
 
+/// Reads the open pull request of an issue or a plan.
+pub(crate) fn load_open_pr_of(
+    conn: &Connection,
+    of: &PullRequestOf,
+) -> Result<Option<PullRequest>, StoreError> {
+    let plan = match of {
+        PullRequestOf::Issue(issue) => return load_open_pr(conn, issue),
+        PullRequestOf::Plan(plan) => plan,
+    };
+    conn.prepare_cached(
+        "SELECT * FROM pull_request WHERE plan = ?1 AND state IN ('open', 'approved')",
+    )?
+    .query_row([plan.as_str()], |row| Ok(from_row(row)))
+    .optional()?
+    .transpose()
+}
+
 /// The query of a list and its values: only what the filter names stands in it, so that SQLite finds the index.
 fn list_sql(filter: &PrFilter) -> (String, Vec<&str>) {
-    // an issue has few: project and state only sort out
-    let (project, state) = if filter.issue.is_some() {
+    // an issue or a plan has few: project and state only sort out
+    let (project, state) = if filter.issue.is_some() || filter.plan.is_some() {
         ("+project", "+state")
     } else {
         ("project", "state")
@@ -102,6 +134,7 @@ fn list_sql(filter: &PrFilter) -> (String, Vec<&str>) {
         (project, filter.project.as_ref().map(ProjectId::as_str)),
         (state, filter.state.map(PrState::name)),
         ("issue", filter.issue.as_ref().map(IssueId::as_str)),
+        ("plan", filter.plan.as_ref().map(PlanId::as_str)),
     ];
     let mut wheres = vec!["1 = 1".to_owned()];
     let mut values = Vec::new();
@@ -131,6 +164,14 @@ impl Store {
     /// When the database can not be read.
     pub fn open_pr(&self, issue: &IssueId) -> Result<Option<PullRequest>, StoreError> {
         load_open_pr(&self.conn, issue)
+    }
+
+    /// Returns the open pull request of an issue or a plan.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_pr_of(&self, of: &PullRequestOf) -> Result<Option<PullRequest>, StoreError> {
+        load_open_pr_of(&self.conn, of)
     }
 
     /// Lists pull requests, newest first.
@@ -179,6 +220,7 @@ mod tests {
                 project,
                 state,
                 issue,
+                plan: None,
             };
             let (sql, values) = list_sql(&filter);
             let plan: String = store

@@ -3,7 +3,7 @@
 use rusqlite::{Transaction, params};
 use symphony_core::id::{ClaimId, IssueId, PrId};
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::PrState;
+use symphony_core::pull_request::{PrState, PullRequestOf};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -14,7 +14,7 @@ use crate::row::to_json;
 pub(crate) fn set_pr_state(
     tx: &Transaction<'_>,
     context: &Context,
-    issue: &IssueId,
+    of: &PullRequestOf,
     pr: PrId,
     state: PrState,
 ) -> Result<(), StoreError> {
@@ -23,7 +23,7 @@ pub(crate) fn set_pr_state(
         params![pr.get(), state.name(), context.now.as_millisecond()],
     )?;
     let moved = LogEvent::PullRequestMoved { pr, state };
-    append(tx, context, About::issue(issue), &moved)
+    append(tx, context, About::of(of), &moved)
 }
 
 /// Closes an open claim for a reason that is no verdict.

@@ -5,6 +5,7 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::{Fence, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::unit::{Tokens, UsdMicros};
 
@@ -60,15 +61,17 @@ pub(crate) fn from_row(row: &Row<'_>) -> Result<Run, StoreError> {
     let plan_phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
     let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
     let agent: AgentType = parsed("agent type", row.get("agent")?)?;
-    let target = match (issue, pr, claim, plan.zip(plan_phase)) {
-        (Some(issue), Some(pr), _, _) if agent == AgentType::Gates => {
-            RunTarget::Gates(issue, PrId::new(pr))
-        }
-        (Some(issue), Some(pr), _, _) => RunTarget::PullRequest(issue, PrId::new(pr)),
+    let of_pull_request = |of: PullRequestOf, pr| match agent {
+        AgentType::Gates => RunTarget::Gates(of, PrId::new(pr)),
+        _ => RunTarget::PullRequest(of, PrId::new(pr)),
+    };
+    let target = match (issue, pr, claim, (plan, plan_phase)) {
+        (Some(issue), Some(pr), _, _) => of_pull_request(issue.into(), pr),
         (Some(issue), None, Some(claim), _) => RunTarget::Claim(issue, ClaimId::new(claim)),
         (Some(issue), None, None, _) => RunTarget::Issue(issue),
-        (None, _, _, Some((plan, phase))) => RunTarget::PlanPhase(plan, phase),
-        (None, _, _, None) => RunTarget::Project,
+        (None, Some(pr), _, (Some(plan), _)) => of_pull_request(plan.into(), pr),
+        (None, None, _, (Some(plan), Some(phase))) => RunTarget::PlanPhase(plan, phase),
+        (None, ..) => RunTarget::Project,
     };
     let class: Option<String> = row.get("error_class")?;
     let error = match class {

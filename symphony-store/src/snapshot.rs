@@ -10,7 +10,7 @@ use symphony_core::gates::fixes_gate;
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
-use symphony_core::pull_request::{Verdict, VerifiedGates};
+use symphony_core::pull_request::{PullRequestOf, Verdict, VerifiedGates};
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
@@ -28,8 +28,10 @@ use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
 use crate::spending::of_project;
 
+mod plan_reviews;
 mod project_agents;
 
+use self::plan_reviews::load_plan_reviews;
 use self::project_agents::{load_agents, load_intake};
 
 /// SQLite's word for no limit.
@@ -88,6 +90,7 @@ impl Store {
                     .candidates
                     .extend(load_candidates(tx, id, now, view)?);
                 let mut reviews = load_reviews(tx, id)?;
+                reviews.extend(load_plan_reviews(tx, id)?);
                 let (claims, accepted) = load_claims(tx, id)?;
                 reviews.extend(claims);
                 // what no judge will look at any more waits for a human
@@ -200,6 +203,7 @@ fn load_live(
         let run = run_from_row(row)?;
         live.push(LiveRun {
             issue: run.target.issue().cloned(),
+            plan: run.target.plan().cloned(),
             project: run.project,
             agent: run.agent,
             provider: run.provider,
@@ -305,7 +309,7 @@ fn load_reviews(
         let verdict: Option<String> = row.get("verdict")?;
         let verdict: Option<Verdict> = verdict.map(|text| json("verdict", &text)).transpose()?;
         reviews.push(ReviewCandidate {
-            issue: parsed("issue id", row.get("id")?)?,
+            of: parsed::<IssueId>("issue id", row.get("id")?)?.into(),
             project: parsed("project id", row.get("project")?)?,
             subject: ReviewSubject::PullRequest(PrId::new(row.get("pr")?)),
             priority: priority_from(row)?,
@@ -355,7 +359,7 @@ fn load_claims(
         }
         let claim = ClaimId::new(row.get("claim")?);
         reviews.push(ReviewCandidate {
-            issue,
+            of: PullRequestOf::Issue(issue),
             project,
             subject: ReviewSubject::Claim(claim, parsed("phase", row.get("phase")?)?),
             priority: priority_from(row)?,

@@ -104,9 +104,9 @@ failpoints! {
     /// It was done; the state file is the one before it.
     PlanActed = "plan.acted",
     /// The user's branch has a plan's work; that is not recorded.
-    PlanMerged = "plan.merged",
+    PlanReviewPlanned = "plan.review_planned",
     /// It is recorded; the plan's base is still there.
-    PlanConcluded = "plan.concluded",
+    PlanReviewOpened = "plan.review_opened",
     /// It is noted why a supervisor that is stuck will be ended; it lives.
     WatchdogNoted = "watchdog.noted",
     /// A supervisor that was stuck is killed; nobody has its lock.

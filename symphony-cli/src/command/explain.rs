@@ -179,7 +179,7 @@ fn reasons(
             let review = snapshot
                 .reviews
                 .iter()
-                .find(|review| review.issue == issue.id);
+                .find(|review| review.of.issue() == Some(&issue.id));
             review.map_or_else(Vec::new, |review| review_obstacles(review, snapshot, now))
         }
         _ => Vec::new(),

@@ -157,6 +157,10 @@ fn orders_of_plan(plan: &PlanId, from: PlanStatus) -> String {
         PlanStatus::Failed | PlanStatus::Aborted => format!(
             "`symphony plan retry --plan {plan}` lets what failed begin anew, `symphony plan run FILE --new` begins another plan"
         ),
+        PlanStatus::Review => format!(
+            "its pull request is open: `symphony plan status --plan {plan}` names it, `symphony plan retry PHASE --plan {plan}` \
+             takes it back"
+        ),
         PlanStatus::Running | PlanStatus::AwaitingUserDecision => {
             format!("`symphony plan status --plan {plan}` shows where it stands")
         }

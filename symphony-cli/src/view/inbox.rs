@@ -32,6 +32,7 @@ impl InboxView {
         } = &self.item;
         match (issue, project) {
             (Some(issue), _) => format!("{issue} {title}"),
+            (None, Some(project)) if !title.is_empty() => format!("Project {project}, {title}"),
             (None, Some(project)) => format!("Project {project}"),
             (None, None) => "All projects".to_owned(),
         }

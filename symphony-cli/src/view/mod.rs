@@ -11,6 +11,7 @@ mod notes;
 mod open_pr;
 mod plan;
 mod plan_result;
+mod plan_review;
 mod project;
 mod prompt;
 mod pull_request;

@@ -2,9 +2,10 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, PrId, RunId};
+use symphony_core::id::{IssueId, PlanId, PrId, RunId};
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGates};
 
+use super::pull_request::subject;
 use super::run::RunView;
 use crate::output::{Page, Table, ago, in_future};
 
@@ -12,7 +13,10 @@ use crate::output::{Page, Table, ago, in_future};
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct OpenPrView {
     id: PrId,
-    issue: IssueId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue: Option<IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<PlanId>,
     title: String,
     state: PrState,
     gates: GatesView,
@@ -132,7 +136,8 @@ impl OpenPrView {
         let (insertions, deletions) = pr.totals();
         Self {
             id: pr.id,
-            issue: pr.issue.clone(),
+            issue: pr.of.issue().cloned(),
+            plan: pr.of.plan().cloned(),
             title: pr.title.clone(),
             state: pr.state,
             gates: GatesView::of(pr, gates.first().copied()),
@@ -171,13 +176,11 @@ pub(crate) fn write_open_prs(prs: &[OpenPrView], page: &mut Page) {
         return;
     }
     page.heading("Pull requests");
-    let mut table = Table::new([
-        "PR", "ISSUE", "GATES", "VERDICT", "CHANGE", "OPENED", "TITLE",
-    ]);
+    let mut table = Table::new(["PR", "FOR", "GATES", "VERDICT", "CHANGE", "OPENED", "TITLE"]);
     for pr in prs {
         table.row([
             pr.id.to_string(),
-            pr.issue.to_string(),
+            subject(pr.issue.as_ref(), pr.plan.as_ref()),
             pr.gates.text(page.now()),
             pr.verdict_text(),
             format!("+{} -{}", pr.insertions, pr.deletions),

@@ -9,8 +9,9 @@ use symphony_core::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanSta
 use symphony_core::plan::{Artifact, Dag, PlanOptions};
 use symphony_runner::RunnerError;
 use symphony_runner::plan::is_plan_driven;
-use symphony_store::{PlanOverview, PlanRecord, Project};
+use symphony_store::{PlanOverview, PlanRecord, PrFilter, Project, Store};
 
+use super::plan_review::PlanReviewView;
 use crate::output::{List, Page, Table, View, ago, in_future};
 
 /// A plan with its phases in level order.
@@ -26,6 +27,8 @@ pub(crate) struct PlanView {
     pub(crate) target_branch: Option<String>,
     /// What it moved to.
     pub(crate) merged_commit: Option<String>,
+    /// The last pull request of its work.
+    pub(crate) pull_request: Option<PlanReviewView>,
     pub(crate) options: PlanOptions,
     pub(crate) total: usize,
     pub(crate) completed: usize,
@@ -143,7 +146,15 @@ impl PlanView {
     ///
     /// # Errors
     /// When its lock cannot be asked, or the recorded plan is none any more.
-    pub(crate) fn of(project: &Project, record: &PlanRecord) -> Result<Self, RunnerError> {
+    pub(crate) fn of(
+        store: &Store,
+        project: &Project,
+        record: &PlanRecord,
+    ) -> Result<Self, RunnerError> {
+        let requests = store.prs(&PrFilter {
+            plan: Some(record.id.clone()),
+            ..PrFilter::default()
+        })?;
         let at_work = is_plan_driven(project, &record.id)?;
         let dag = record.dag()?;
         let counts = record.state.counts();
@@ -163,6 +174,7 @@ impl PlanView {
             completed_at: record.state.completed_at,
             target_branch: record.target.as_ref().map(|target| target.branch.clone()),
             merged_commit: record.merged_commit.clone(),
+            pull_request: requests.into_iter().next().map(PlanReviewView::from),
             options: record.options.clone(),
             total: counts.total,
             completed: counts.complete,
@@ -186,6 +198,12 @@ impl PlanView {
         })
     }
 
+    /// Returns the pull request that was not accepted, while a person has to decide how the plan goes on.
+    fn not_accepted(&self) -> Option<&PlanReviewView> {
+        let waits = self.status == PlanStatus::AwaitingUserDecision && self.completed == self.total;
+        self.pull_request.as_ref().filter(|_| waits)
+    }
+
     /// Says what a person can do now that nobody is at work with the plan.
     pub(crate) fn next(&self) -> Option<String> {
         let id = &self.id;
@@ -194,6 +212,8 @@ impl PlanView {
             status if self.given_up && !status.is_ended() => {
                 Some("Phases at work are being ended.".to_owned())
             }
+            PlanStatus::AwaitingUserDecision if self.not_accepted().is_some() => None,
+            PlanStatus::Review => self.pull_request.as_ref().map(PlanReviewView::next),
             PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
                 "Nobody is at work with it: `symphony plan run --plan {id}` goes on."
             )),
@@ -237,6 +257,9 @@ impl View for PlanView {
         if let Some((name, place)) = self.work() {
             page.field(name, &place);
         }
+        if let Some(review) = &self.pull_request {
+            page.field("pull request", &format!("{} ({})", review.id, review.state));
+        }
         page.gap();
         let mut table = Table::new(["phase", "status", "attempts", ""]).right(2);
         for phase in &self.phases {
@@ -265,6 +288,10 @@ impl View for PlanView {
                 "`symphony plan decide --plan {} {} retry_once_more|skip_phase|abort_branch|abort_all` answers.",
                 self.id, phase.id
             ));
+        }
+        if let Some(review) = self.not_accepted() {
+            page.gap();
+            review.write_not_accepted(&self.id, page);
         }
         if let Some(next) = self.next() {
             page.gap();
@@ -353,6 +380,11 @@ impl OpenPlanView {
     fn waits_for_person(&self) -> String {
         match &self.lacking_branch {
             Some(branch) => format!("not on {branch} yet"),
+            None if self.status == PlanStatus::AwaitingUserDecision
+                && self.completed == self.total =>
+            {
+                "not accepted".to_owned()
+            }
             None => few(&self.awaiting_decision),
         }
     }

@@ -2,13 +2,14 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::id::{PlanId, PlanPhaseId, PrId};
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::plan::view::PlanSummary;
 use symphony_core::plan::{Dag, Isolation};
 use symphony_runner::plan::Conclusion;
-use symphony_store::{PlanRecord, StoreError};
+use symphony_store::{PlanRecord, Store, StoreError};
 
+use super::plan_review::PlanReviewView;
 use crate::failure::Exit;
 use crate::output::{Page, View, plural};
 
@@ -22,6 +23,15 @@ pub(crate) struct PlanResult {
     /// The user's branch, when it has the work.
     merged_into: Option<String>,
     merged_commit: Option<String>,
+    /// The pull request that is open, and the branch that it goes into.
+    pull_request: Option<PrId>,
+    pull_request_into: Option<String>,
+    /// Where that stands; `pr show` tells all of it.
+    #[serde(skip)]
+    review: Option<PlanReviewView>,
+    /// The user's branch, when it had everything already.
+    unchanged: Option<String>,
+    isolation: Isolation,
     /// Why the user's branch was left alone, and what to type.
     not_merged: Option<String>,
     command: Option<String>,
@@ -32,10 +42,17 @@ impl PlanResult {
     ///
     /// # Errors
     /// When the recorded plan is none any more.
-    pub(crate) fn new(record: &PlanRecord, conclusion: Conclusion) -> Result<Self, StoreError> {
+    pub(crate) fn new(
+        store: &Store,
+        record: &PlanRecord,
+        conclusion: Conclusion,
+    ) -> Result<Self, StoreError> {
         let (mut merged, mut left) = (None, None);
+        let (mut review, mut unchanged) = (None, None);
         match conclusion {
             Conclusion::Nothing => {}
+            Conclusion::InReview { pr, branch } => review = Some((pr, branch)),
+            Conclusion::Unchanged { branch } => unchanged = Some(branch),
             Conclusion::Merged { branch, commit } => merged = Some((branch, commit)),
             Conclusion::Left {
                 branch,
@@ -45,12 +62,19 @@ impl PlanResult {
         }
         let (merged_into, merged_commit) = merged.unzip();
         let (not_merged, command) = left.unzip();
+        let (pull_request, pull_request_into) = review.unzip();
+        let review = pull_request.map(|pr| store.pr(pr)).transpose()?;
         Ok(Self {
             id: record.id.clone(),
             path: record.path.clone(),
             summary: PlanSummary::new(&record.dag()?, &record.state, Timestamp::now()),
             merged_into,
             merged_commit,
+            pull_request,
+            pull_request_into,
+            review: review.map(PlanReviewView::from),
+            unchanged,
+            isolation: record.options.isolation,
             not_merged,
             command,
         })
@@ -59,7 +83,9 @@ impl PlanResult {
     /// Says how `plan run` ends.
     pub(crate) fn exit(&self) -> Exit {
         match self.summary.status {
-            PlanStatus::Failed | PlanStatus::Aborted => Exit::Failed,
+            PlanStatus::Failed | PlanStatus::Aborted | PlanStatus::AwaitingUserDecision => {
+                Exit::Failed
+            }
             _ => Exit::Done,
         }
     }
@@ -73,6 +99,32 @@ impl View for PlanResult {
         if let Some(branch) = &self.merged_into {
             page.gap();
             page.line(&format!("The work is on {branch}."));
+        }
+        if let (Some(pr), Some(branch)) = (self.pull_request, &self.pull_request_into) {
+            page.gap();
+            page.line(&format!(
+                "Pull request {pr} is open: the work goes into {branch} with it."
+            ));
+            if let Some(review) = &self.review {
+                page.line(&review.next());
+            }
+        }
+        if let Some(branch) = &self.unchanged {
+            page.gap();
+            page.line(&format!(
+                "{branch} has everything already: there is no pull request."
+            ));
+        }
+        if self.isolation == Isolation::None && self.summary.status == PlanStatus::Completed {
+            page.gap();
+            page.line("With isolation `none` the phases worked in your folder: there is no pull request, and no gates ran.");
+        }
+        if self.summary.status == PlanStatus::AwaitingUserDecision {
+            page.gap();
+            page.line(&format!(
+                "Its pull request was not accepted: `symphony plan status --plan {}` says why, and what you can do.",
+                self.id
+            ));
         }
         if let (Some(reason), Some(command)) = (&self.not_merged, &self.command) {
             page.gap();

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
-use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::outside::OutsideMerge;
 use symphony_core::publication::{Publication, PublicationState};
 use symphony_core::pull_request::{
@@ -15,12 +15,15 @@ use crate::output::{List, Page, Table, View, ago, compact_duration, plural};
 /// Characters of a commit that are shown to a person.
 const COMMIT_CHARS: usize = 10;
 
-/// A pull request. `gates` are those that Symphony ran, on `gates_commit`; null until it did.
+/// A pull request, with the issue or the plan that it finishes: the other one is absent. `gates` are those that Symphony ran, on `gates_commit`; null until it did.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct PrView {
     pub(crate) id: PrId,
     pub(crate) project: ProjectId,
-    pub(crate) issue: IssueId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) issue: Option<IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanId>,
     pub(crate) run: Option<RunId>,
     pub(crate) title: String,
     pub(crate) body: String,
@@ -56,7 +59,8 @@ impl From<PullRequest> for PrView {
         Self {
             id: pr.id,
             project: pr.project,
-            issue: pr.issue,
+            issue: pr.of.issue().cloned(),
+            plan: pr.of.plan().cloned(),
             run: pr.run,
             title: pr.title,
             body: pr.body,
@@ -77,6 +81,15 @@ impl From<PullRequest> for PrView {
             publication: None,
             created_at: pr.created_at,
         }
+    }
+}
+
+/// Names what a pull request or a run is about.
+pub(super) fn subject(issue: Option<&IssueId>, plan: Option<&PlanId>) -> String {
+    match (issue, plan) {
+        (Some(issue), _) => issue.to_string(),
+        (None, Some(plan)) => format!("plan {plan}"),
+        (None, None) => String::new(),
     }
 }
 
@@ -109,6 +122,11 @@ impl PrView {
         if *state == PublicationState::Failed {
             page.block(output);
         }
+    }
+
+    /// Returns what it finishes: an issue, or a plan.
+    pub(crate) fn subject(&self) -> String {
+        subject(self.issue.as_ref(), self.plan.as_ref())
     }
 
     /// Returns the gates in a few words.
@@ -174,7 +192,9 @@ impl View for PrView {
     fn write(&self, page: &mut Page) {
         page.heading(&format!(
             "Pull request {} for {}: {}",
-            self.id, self.issue, self.title
+            self.id,
+            self.subject(),
+            self.title
         ));
         page.field("state", self.state.name());
         page.field("branch", &format!("{} into {}", self.branch, self.base));
@@ -241,13 +261,11 @@ impl View for List<PrView> {
             page.line("No pull requests.");
             return;
         }
-        let mut table = Table::new([
-            "PR", "ISSUE", "STATE", "GATES", "CHANGE", "CREATED", "TITLE",
-        ]);
+        let mut table = Table::new(["PR", "FOR", "STATE", "GATES", "CHANGE", "CREATED", "TITLE"]);
         for pr in &self.items {
             table.row([
                 pr.id.to_string(),
-                pr.issue.to_string(),
+                pr.subject(),
                 pr.state.to_string(),
                 pr.gate_summary(),
                 format!("+{} -{}", pr.insertions, pr.deletions),
@@ -263,7 +281,10 @@ impl View for List<PrView> {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DiffView {
     pub(crate) id: PrId,
-    pub(crate) issue: IssueId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) issue: Option<IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanId>,
     pub(crate) base_commit: String,
     pub(crate) head_commit: String,
     pub(crate) diff: String,
@@ -273,7 +294,7 @@ impl From<PullRequest> for DiffView {
     fn from(pr: PullRequest) -> Self {
         let PullRequest {
             id,
-            issue,
+            of,
             base_commit,
             head_commit,
             diff,
@@ -281,7 +302,8 @@ impl From<PullRequest> for DiffView {
         } = pr;
         Self {
             id,
-            issue,
+            issue: of.issue().cloned(),
+            plan: of.plan().cloned(),
             base_commit,
             head_commit,
             diff,

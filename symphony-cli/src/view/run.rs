@@ -94,13 +94,11 @@ impl From<Run> for RunView {
         let duration_ms = run.ended_at.map(|ended| {
             u64::try_from(ended.as_millisecond() - run.started_at.as_millisecond()).unwrap_or(0)
         });
-        let pull_request = match &run.target {
-            RunTarget::PullRequest(_, pr) | RunTarget::Gates(_, pr) => Some(*pr),
+        let pull_request = run.target.pull_request();
+        let plan = run.target.plan().cloned();
+        let plan_phase = match &run.target {
+            RunTarget::PlanPhase(_, phase) => Some(phase.clone()),
             _ => None,
-        };
-        let (plan, plan_phase) = match &run.target {
-            RunTarget::PlanPhase(plan, phase) => (Some(plan.clone()), Some(phase.clone())),
-            _ => (None, None),
         };
         Self {
             issue: run.target.issue().cloned(),
@@ -178,10 +176,12 @@ impl RunView {
     /// Returns what it works on.
     pub(crate) fn subject(&self) -> String {
         let phase = || self.plan_phase.as_ref().map(ToString::to_string);
+        let plan = || self.plan.as_ref().map(|plan| format!("plan {plan}"));
         self.issue
             .as_ref()
             .map(ToString::to_string)
             .or_else(phase)
+            .or_else(plan)
             .unwrap_or_else(|| self.project.to_string())
     }
 }
@@ -247,7 +247,7 @@ impl View for List<RunView> {
             return;
         }
         let mut table = Table::new([
-            "RUN", "ISSUE", "PROFILE", "STATUS", "STARTED", "TOOK", "TOKENS", "COST", "ERROR",
+            "RUN", "FOR", "PROFILE", "STATUS", "STARTED", "TOOK", "TOKENS", "COST", "ERROR",
         ])
         .right(6)
         .right(7);

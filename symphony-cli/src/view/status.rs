@@ -304,7 +304,7 @@ impl StatusView {
             return;
         }
         let mut table = Table::new([
-            "ISSUE",
+            "FOR",
             "PROFILE",
             "STATUS",
             "ELAPSED",

@@ -2,9 +2,11 @@
 
 use serde::Serialize;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{IssueId, PhaseName, PrId, ProjectId, RunId};
+use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{Action, Decision, Plan, ProjectDecision, Reason, StartRun};
+use symphony_core::tick::{
+    Action, Decision, Plan, PlanReviewDecision, ProjectDecision, Reason, StartRun,
+};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
@@ -67,6 +69,8 @@ pub(crate) struct ActionView {
     pub(crate) action: &'static str,
     pub(crate) project: Option<ProjectId>,
     pub(crate) issue: Option<IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanId>,
     pub(crate) pull_request: Option<PrId>,
     pub(crate) run: Option<RunId>,
     pub(crate) profile: Option<AgentType>,
@@ -79,6 +83,9 @@ pub(crate) struct ActionView {
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct DecisionView {
     pub(crate) issue: Option<IssueId>,
+    /// The plan whose pull request waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanId>,
     /// The project, where there is no issue.
     pub(crate) project: Option<ProjectId>,
     /// The agent, where there is no issue.
@@ -107,6 +114,7 @@ impl From<&Decision> for DecisionView {
     fn from(decision: &Decision) -> Self {
         Self {
             issue: Some(decision.issue.clone()),
+            plan: None,
             project: None,
             profile: None,
             reasons: decision.reasons.iter().map(ReasonView::from).collect(),
@@ -118,8 +126,21 @@ impl From<&ProjectDecision> for DecisionView {
     fn from(decision: &ProjectDecision) -> Self {
         Self {
             issue: None,
+            plan: None,
             project: Some(decision.project.clone()),
             profile: Some(decision.agent.clone()),
+            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
+        }
+    }
+}
+
+impl From<&PlanReviewDecision> for DecisionView {
+    fn from(decision: &PlanReviewDecision) -> Self {
+        Self {
+            issue: None,
+            plan: Some(decision.plan.clone()),
+            project: None,
+            profile: Some(AgentType::Judge),
             reasons: decision.reasons.iter().map(ReasonView::from).collect(),
         }
     }
@@ -129,9 +150,10 @@ impl DecisionView {
     /// Returns what is not started.
     fn subject(&self) -> String {
         let text = |name: Option<String>| name.unwrap_or_default();
-        match &self.issue {
-            Some(issue) => issue.to_string(),
-            None => format!(
+        match (&self.issue, &self.plan) {
+            (Some(issue), _) => issue.to_string(),
+            (None, Some(plan)) => format!("plan {plan}"),
+            (None, None) => format!(
                 "{} of {}",
                 text(self.profile.as_ref().map(ToString::to_string)),
                 text(self.project.as_ref().map(ToString::to_string))
@@ -156,6 +178,7 @@ impl From<&Action> for ActionView {
             action,
             project: None,
             issue: None,
+            plan: None,
             pull_request: None,
             run: None,
             profile: None,
@@ -220,6 +243,7 @@ impl From<&Action> for ActionView {
             Action::StartRun(start) => Self {
                 project: Some(start.project.clone()),
                 issue: start.target.issue().cloned(),
+                plan: start.target.plan().cloned(),
                 pull_request: pull_request(start),
                 profile: Some(start.agent.clone()),
                 phase: start.phase.clone(),
@@ -242,7 +266,9 @@ impl ActionView {
     /// Returns the action in words.
     pub(crate) fn text(&self) -> String {
         let issue = self.issue.as_ref().map(ToString::to_string);
+        let plan = self.plan.as_ref().map(|plan| format!("plan {plan}"));
         let subject = issue
+            .or(plan)
             .or_else(|| self.project.as_ref().map(ToString::to_string))
             .unwrap_or_default();
         match (&self.profile, &self.run) {
@@ -313,6 +339,7 @@ impl TickView {
                 .decisions
                 .iter()
                 .map(DecisionView::from)
+                .chain(plan.plan_decisions.iter().map(DecisionView::from))
                 .chain(plan.project_decisions.iter().map(DecisionView::from))
                 .collect(),
             problems,

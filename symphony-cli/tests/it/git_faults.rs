@@ -274,7 +274,11 @@ mod plan {
         );
         let when = json!({ "match_system": PLAN_WORKER });
         let play = scenarios([scenario("any phase", &when, [work, complete(&json!([]))])]);
-        let project = Project::new("project", &play, &json!({ "max_retry_backoff_ms": 1 }));
+        let project = Project::new(
+            "project",
+            &play,
+            &json!({ "max_retry_backoff_ms": 1, "gates": [] }),
+        );
         std::fs::write(project.root.join("plan.md"), plan_of(&PHASES)).unwrap();
         project
     }
@@ -285,9 +289,9 @@ mod plan {
         while faults.has_time() {
             let is_begun = project.symphony(&["plan", "status", "--json"]).code == 0;
             let command: &[&str] = if is_begun {
-                &["plan", "run", "plan.md", "--retry-failed"]
+                &["plan", "run", "plan.md", "--merge", "--retry-failed"]
             } else {
-                &["plan", "run", "plan.md"]
+                &["plan", "run", "plan.md", "--merge"]
             };
             if faults.has_died() {
                 repairs.push("plan run");

@@ -199,7 +199,7 @@ fn a_phase_with_a_nested_repository_is_refused_and_its_dependants_find_the_work(
             turn(call("mcp__symphony__complete_phase", absorb)),
         ],
     );
-    let project = Project::new("project", &scenarios([lib, app()]), &json!({}));
+    let project = Project::new("project", &scenarios([lib, app()]), &json!({ "gates": [] }));
     two_phases(&project);
     let answer = PlanRun::start(&project, &["plan.md", "--json"]).answer();
     assert_eq!(answer.code, 0, "{answer:#?}");
@@ -210,7 +210,7 @@ fn a_phase_with_a_nested_repository_is_refused_and_its_dependants_find_the_work(
 #[test]
 fn a_phase_that_just_exits_with_a_nested_repository_is_not_complete() {
     let lib = scenario("lib", &of_phase("lib"), [bash(&nest("lib"))]);
-    let project = Project::new("project", &scenarios([lib, app()]), &json!({}));
+    let project = Project::new("project", &scenarios([lib, app()]), &json!({ "gates": [] }));
     two_phases(&project);
     // without a check a clean exit would say nothing about the phase
     let plan = project.root.join("plan.md");

@@ -15,7 +15,7 @@ fn leave() -> Value {
 
 /// A project whose phases work as the scenarios say.
 fn project(scenes: impl IntoIterator<Item = Value>) -> Project {
-    Project::new("checks", &scenarios(scenes), &json!({}))
+    Project::new("checks", &scenarios(scenes), &json!({ "gates": [] }))
 }
 
 /// A plan of phases with checks, one after the other.
@@ -34,7 +34,7 @@ fn write_plan(project: &Project, phases: &[(&str, Value)]) {
 }
 
 fn run(project: &Project, more: &[&str]) -> Answer {
-    project.symphony(&[&["plan", "run", "plan.md", "--json"], more].concat())
+    project.symphony(&[&["plan", "run", "--merge", "plan.md", "--json"], more].concat())
 }
 
 #[test]

@@ -11,7 +11,9 @@ const PHASES: [&str; 5] = ["a", "b", "c", "d", "e"];
 
 /// a, then b and c, then d; e alone. Each waits for its gate.
 fn project(config: &serde_json::Value) -> Project {
-    let project = Project::new("project", &json!({ "scenarios": [] }), config);
+    let mut config = config.clone();
+    config["gates"] = json!([]);
+    let project = Project::new("project", &json!({ "scenarios": [] }), &config);
     let beside = project.beside.to_str().unwrap();
     let file = scenarios(PHASES.map(|id| gated(beside, id)));
     std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
@@ -63,7 +65,7 @@ fn plan_run_is_killed_again_and_again_and_no_complete_phase_runs_twice() {
 
     // a second one at a time is told apart from the first
     let run = PlanRun::start(&project, &["plan.md"]);
-    let busy = project.symphony(&["plan", "run", "plan.md"]);
+    let busy = project.symphony(&["plan", "run", "--merge", "plan.md"]);
     assert_eq!(busy.code, 5, "{busy:#?}");
     assert!(
         busy.stderr
@@ -115,15 +117,12 @@ fn ticks_take_a_plan_over_where_they_may() {
     for id in PHASES {
         open_gate(&project, id);
     }
-    // the last phase ends the plan, a tick merges it
-    let status = until("ticks to end the plan", || {
+    // a tick opens the pull request of what the phases made
+    until("ticks to open the pull request", || {
         project.json(&["tick"]);
-        let plan = project.json(&["plan", "status"]);
-        plan["merged_commit"]
-            .is_string()
-            .then(|| text(&plan["status"]))
+        (project.json(&["plan", "status"])["status"] == "review").then_some(())
     });
-    assert_eq!(status, "completed");
+    project.ok(&["pr", "merge", "1"]);
     assert_result(&project);
     for id in PHASES {
         assert_eq!(run_statuses(&project, "plan", id), ["succeeded"], "{id}");
@@ -146,7 +145,7 @@ fn a_tick_that_waits_waits_for_phases_too() {
         for run in tick["runs"].as_array().unwrap() {
             ended.push((text(&run["plan_phase"]), text(&run["status"])));
         }
-        (project.json(&["plan", "status"])["status"] == "completed").then_some(())
+        (project.json(&["plan", "status"])["status"] == "review").then_some(())
     });
     ended.sort();
     let succeeded = |id: &str| (id.to_owned(), "succeeded".to_owned());
@@ -183,7 +182,7 @@ fn a_plan_that_is_given_up_ends_the_runs_at_work() {
     for id in PHASES {
         open_gate(&project, id);
     }
-    let summary = project.json(&["plan", "run", "--retry-failed"]);
+    let summary = project.json(&["plan", "run", "--merge", "--retry-failed"]);
     assert_eq!(
         json!([summary["status"], summary["completed"]]),
         json!(["completed", 5])

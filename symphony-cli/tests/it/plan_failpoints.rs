@@ -43,9 +43,16 @@ pub(crate) const ROWS: &[Row] = &{
         &[(MergeNoted, PLAN)],
         &[(MergeCheckoutMoved, PLAN)],
         &[(MergeNoted, PLAN), (MergeBaseMoved, PLAN)],
-        &[(PlanMerged, PLAN)],
-        &[(PlanConcluded, PLAN)],
-        &[(PlanConcluded, PLAN), (CleanRemoved, PLAN)],
+        &[(PlanReviewPlanned, PLAN)],
+        &[(PlanReviewPlanned, PLAN), (PlanReviewPlanned, PLAN)],
+        &[(PlanReviewOpened, PLAN)],
+        &[(PlanReviewOpened, PLAN), (MergePlanned, PLAN)],
+        &[(MergeIntended, PLAN)],
+        &[(MergeMoved, PLAN)],
+        &[(MergeRecorded, PLAN)],
+        &[(MergeMoved, PLAN), (MergeRecorded, PLAN)],
+        &[(MergeRecorded, PLAN), (CleanRemoved, PLAN)],
+        &[(CleanUnrecorded, PLAN)],
     ]
 };
 
@@ -59,14 +66,17 @@ const BY_TICK: &[Row] = &{
         &[(PlanActed, PLAN), (PlanDecided, TICK)],
         &[(CleanRemoved, PLAN)],
         &[(MergeCheckoutMoved, PLAN)],
-        &[(PlanMerged, PLAN), (PlanMerged, TICK)],
+        &[(PlanReviewPlanned, PLAN), (PlanReviewPlanned, TICK)],
+        &[(PlanReviewPlanned, PLAN), (PlanReviewOpened, TICK)],
+        &[(MergeMoved, PLAN)],
+        &[(MergeRecorded, PLAN), (CleanUnrecorded, TICK)],
     ]
 };
 
 #[test]
 fn whatever_dies_where_a_second_plan_run_repairs_it() {
     survive(ROWS, |row| {
-        Life::begin(row).lead(&["plan", "run", "plan.md"])
+        Life::begin(row).lead(&["plan", "run", "plan.md", "--merge"])
     });
 }
 
@@ -98,7 +108,7 @@ impl Life {
         );
         let worker = json!({ "match_system": PLAN_WORKER });
         let play = scenarios([scenario("any phase", &worker, [work, complete(&json!([]))])]);
-        let config = json!({ "plan": { "by_tick": true }, "keep_run_files": false });
+        let config = json!({ "plan": { "by_tick": true }, "keep_run_files": false, "judge_enabled": false, "gates": [{ "name": "check", "command": "true" }] });
         let mut project = Project::new("project", &play, &config);
         std::fs::write(project.root.join("plan.md"), plan_of(&PHASES)).unwrap();
         let deaths = Deaths::arm(&mut project, row);
@@ -117,7 +127,7 @@ impl Life {
         } else {
             PLAN
         };
-        let mut command: &[&str] = &["plan", "run", "plan.md"];
+        let mut command: &[&str] = &["plan", "run", "plan.md", "--merge"];
         while self.deaths.has_time() {
             let given = self.deaths.give(&self.project, command);
             let died = given.map_err(|error| format!("{error}; {}", self.story()))?;
@@ -125,7 +135,13 @@ impl Life {
                 self.check()?;
                 return Ok(counted(&repairs));
             }
+            // no tick merges: a person does
+            let plan = self.project.json(&["plan", "status"]);
             command = repair;
+            if named == TICK && plan["status"] == "review" {
+                command = &["pr", "merge", "1"];
+            }
+            assert!(repairs.len() < 50, "{}", self.story());
             repairs.push(named);
         }
         Err(format!(
@@ -192,6 +208,18 @@ impl Life {
             state["failedCount"]
         ]);
         expect("state file", &counts, &json!(["completed", 5, 0]))?;
+        let requests = project.json(&["pr", "list"]);
+        let states: Vec<Value> = requests["items"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|pr| json!([pr["plan"], pr["state"]]))
+            .collect();
+        expect(
+            "pull requests",
+            &json!(states),
+            &json!([["plan", "merged"]]),
+        )?;
         for (id, _) in PHASES {
             self.check_phase(id)?;
         }

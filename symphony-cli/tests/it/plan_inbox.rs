@@ -19,7 +19,7 @@ fn waiting(project: &Project) -> Vec<(String, Vec<String>)> {
 }
 
 fn project(scenes: Vec<Value>) -> Project {
-    let project = Project::new("project", &scenarios(scenes), &json!({}));
+    let project = Project::new("project", &scenarios(scenes), &json!({ "gates": [] }));
     let plan = plan_of(&[("a", &[]), ("b", &["a"])]);
     std::fs::write(project.root.join("plan.md"), plan).unwrap();
     project.git(&["add", "plan.md"]);
@@ -31,7 +31,14 @@ fn project(scenes: Vec<Value>) -> Project {
 fn a_plan_that_was_given_up_with_complete_phases_waits_until_they_are_merged() {
     let broken = scenario("b", &of_phase("b"), [failed("3 tests failed")]);
     let project = project(vec![broken, any_phase()]);
-    let answer = project.symphony(&["plan", "run", "plan.md", "--on-failure", "abort-all"]);
+    let answer = project.symphony(&[
+        "plan",
+        "run",
+        "--merge",
+        "plan.md",
+        "--on-failure",
+        "abort-all",
+    ]);
     assert_eq!(answer.code, 1, "{answer:#?}");
     let found = waiting(&project);
     let [(about, answers)] = found.as_slice() else {
@@ -56,21 +63,17 @@ fn a_plan_that_was_given_up_with_complete_phases_waits_until_they_are_merged() {
 }
 
 #[test]
-fn a_plan_that_completed_but_could_not_be_merged_waits_until_it_is() {
+fn a_plan_whose_merge_was_refused_stays_in_review_until_it_is_merged() {
     let project = project(vec![any_phase()]);
     std::fs::write(project.root.join("a.txt"), "in the way\n").unwrap();
-    let answer = project.symphony(&["plan", "run", "plan.md"]);
-    assert!(answer.stdout.contains("git merge"), "{answer:#?}");
-    let found = waiting(&project);
-    let [(about, answers)] = found.as_slice() else {
-        panic!("{found:#?}")
-    };
-    assert_eq!(
-        about,
-        "plan plan (plan.md) has completed, but main does not have its work"
+    let answer = project.symphony(&["plan", "run", "--merge", "plan.md"]);
+    assert_eq!(answer.code, 4, "{answer:#?}");
+    assert!(
+        answer.stderr.contains("it has changes in a.txt"),
+        "{answer:#?}"
     );
-    assert_eq!(answers[0], "symphony plan run --plan plan");
+    assert_eq!(project.json(&["plan", "status"])["status"], "review");
     std::fs::remove_file(project.root.join("a.txt")).unwrap();
-    project.ok(&["plan", "run", "--plan", "plan"]);
+    project.ok(&["plan", "run", "--merge", "--plan", "plan"]);
     assert_eq!(waiting(&project), []);
 }

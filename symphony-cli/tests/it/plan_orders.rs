@@ -11,7 +11,11 @@ use crate::support::{Project, scenario, scenarios, text, until};
 
 /// A project with a plan: `gated` waits for a file, `bad` fails for good, `flaky` once in passing.
 fn project(phases: &[(&str, &[&str])]) -> Project {
-    let project = Project::new("orders", &json!({ "scenarios": [] }), &json!({}));
+    let project = Project::new(
+        "orders",
+        &json!({ "scenarios": [] }),
+        &json!({ "gates": [] }),
+    );
     let beside = project.beside.to_str().unwrap();
     let mut first_flaky = of_phase("flaky");
     first_flaky["uses"] = json!(1);
@@ -158,7 +162,14 @@ fn an_order_that_does_not_fit_says_what_does() {
         "nothing was committed on the others"
     );
     open_gate(&project, "gated");
-    let orders = ["plan", "run", "--retry-failed", "--on-failure", "skip"];
+    let orders = [
+        "plan",
+        "run",
+        "--merge",
+        "--retry-failed",
+        "--on-failure",
+        "skip",
+    ];
     assert_eq!(project.json(&orders)["status"], "completed");
 }
 
@@ -225,7 +236,10 @@ fn what_ends_while_nobody_watches_is_told_and_the_plan_goes_on_without_its_file(
     assert_eq!(state_file(&project)["phases"]["other"]["status"], "ready");
 
     std::fs::remove_file(project.root.join("plan.md")).unwrap();
-    for arguments in [&["plan", "run", "plan.md"][..], &["plan", "run"]] {
+    for arguments in [
+        &["plan", "run", "--merge", "plan.md"][..],
+        &["plan", "run", "--merge"],
+    ] {
         let gone = project.symphony(arguments);
         assert_eq!(gone.code, 3, "{gone:#?}");
         let hint = "hint: `symphony plan run --plan plan` goes on with the plan that is under way";
@@ -235,23 +249,23 @@ fn what_ends_while_nobody_watches_is_told_and_the_plan_goes_on_without_its_file(
     until_at_gate(&project, "other");
     run.kill();
     open_gate(&project, "other");
-    // the last phase ends the plan, though nobody is there to merge it
-    until("the state file to tell that the plan is complete", || {
-        (state_file(&project)["status"] == "completed").then_some(())
-    });
-    let line = project.symphony(&["plan", "statusline", "--color", "never"]);
-    assert_eq!(line.stdout, "[Done] 2/2\n");
-    let status = project.ok(&["plan", "status"]);
-    assert!(
-        status.contains("work is on    symphony/plan-plan/base, not on main yet\n"),
-        "{status}"
+    // the last phase is recorded, though nobody is there to open the pull request: any tick does
+    until(
+        "the state file to tell that the phases are complete",
+        || (state_file(&project)["completedCount"] == 2).then_some(()),
     );
+    project.json(&["tick"]);
+    assert_eq!(state_file(&project)["status"], "review");
+    let line = project.symphony(&["plan", "statusline", "--color", "never"]);
+    assert_eq!(line.stdout, "[Review] 2/2\n");
+    let status = project.ok(&["plan", "status"]);
+    assert!(status.contains("pull request  1 (open)\n"), "{status}");
     assert!(
-        status.ends_with("`symphony plan run --plan plan` takes the work over.\n"),
+        status.ends_with("`symphony pr merge 1` merges it.\n"),
         "{status}"
     );
 
-    let result = project.json(&["plan", "run", "--plan", "plan"]);
+    let result = project.json(&["plan", "run", "--merge", "--plan", "plan"]);
     assert_eq!(
         json!([result["status"], result["completed"], result["merged_into"]]),
         json!(["completed", 2, "main"])
@@ -265,29 +279,22 @@ fn what_ends_while_nobody_watches_is_told_and_the_plan_goes_on_without_its_file(
 #[test]
 fn another_plan_of_a_file_does_not_leave_the_last_ones_work_behind() {
     let project = project(&[("one", &[])]);
-    std::fs::write(project.root.join("one.txt"), "in the way\n").unwrap();
-    let result = project.json(&["plan", "run"]);
-    assert_eq!(
-        json!([result["status"], result["merged_into"]]),
-        json!(["completed", null])
-    );
+    project.ok(&["plan", "run"]);
     let plans = &project.json(&["status"])["plans"];
     assert_eq!(
-        json!([
-            plans[0]["id"],
-            plans[0]["status"],
-            plans[0]["lacking_branch"]
-        ]),
-        json!(["plan", "completed", "main"])
+        json!([plans[0]["id"], plans[0]["status"]]),
+        json!(["plan", "review"])
     );
     std::fs::write(project.root.join("plan.md"), plan_of(&[("two", &[])])).unwrap();
-    let refused = project.symphony(&["plan", "run"]);
+    let refused = project.symphony(&["plan", "run", "--merge"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
-    let way = "`git merge symphony/plan-plan/base` takes it over, `--new` begins without it";
-    assert!(refused.stderr.contains(way), "{refused:#?}");
+    assert!(
+        refused.stderr.contains("was changed since plan plan began"),
+        "{refused:#?}"
+    );
 
-    std::fs::remove_file(project.root.join("one.txt")).unwrap();
-    let result = project.json(&["plan", "run"]);
+    project.ok(&["pr", "merge", "1"]);
+    let result = project.json(&["plan", "run", "--merge"]);
     assert_eq!(
         json!([text(&result["id"]), result["merged_into"]]),
         json!(["plan-2", "main"])
@@ -305,7 +312,7 @@ fn another_plan_of_a_file_does_not_leave_the_last_ones_work_behind() {
 #[test]
 fn a_failure_that_nobody_is_asked_about_is_told_as_what_became_of_it() {
     let project = project(&[("bad", &[]), ("after", &["bad"])]);
-    let answer = project.symphony(&["plan", "run", "--on-failure", "skip"]);
+    let answer = project.symphony(&["plan", "run", "--merge", "--on-failure", "skip"]);
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert!(answer.stderr.contains("\nbad: skipped\n"), "{answer:#?}");
     assert!(!answer.stderr.contains("plan decide"), "{answer:#?}");
@@ -334,6 +341,9 @@ fn a_request_to_end_that_comes_twice_leaves_the_phases_at_work() {
     assert!(answer.stderr.ends_with(last), "{answer:#?}");
     assert_eq!(phase(&project, "gated")["status"], "running");
     open_gate(&project, "gated");
-    assert_eq!(project.json(&["plan", "run"])["status"], "completed");
+    assert_eq!(
+        project.json(&["plan", "run", "--merge"])["status"],
+        "completed"
+    );
     assert_eq!(run_statuses(&project, "plan", "gated"), ["succeeded"]);
 }

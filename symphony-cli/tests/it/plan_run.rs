@@ -229,7 +229,11 @@ fn assert_order(project: &Project) {
 
 #[test]
 fn a_plan_with_diamonds_artifacts_a_retry_and_a_decision_runs_to_its_summary() {
-    let project = Project::new("project", &plan_scenarios("../../.."), &json!({}));
+    let project = Project::new(
+        "project",
+        &plan_scenarios("../../.."),
+        &json!({ "gates": [] }),
+    );
     let summary = carry_out(&project);
     assert_carried_out(&project, &summary);
 
@@ -249,7 +253,7 @@ fn a_plan_with_diamonds_artifacts_a_retry_and_a_decision_runs_to_its_summary() {
         json!(["symphony", "plan.md", "completed", 14, true])
     );
     // a plan that is done is done
-    let again = project.symphony(&["plan", "run", "plan.md"]);
+    let again = project.symphony(&["plan", "run", "--merge", "plan.md"]);
     assert_eq!(again.code, 0, "{again:#?}");
     assert!(
         again.stdout.starts_with("Symphony Performance Complete\n"),
@@ -267,7 +271,11 @@ fn a_plan_with_diamonds_artifacts_a_retry_and_a_decision_runs_to_its_summary() {
 
 #[test]
 fn status_has_a_line_for_each_plan_under_way() {
-    let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
+    let project = Project::new(
+        "project",
+        &json!({ "scenarios": [] }),
+        &json!({ "gates": [] }),
+    );
     let beside = project.beside.to_str().unwrap();
     let doubts = [failed("2 tests failed: expected 1 but got 2")];
     let file = scenarios([
@@ -319,7 +327,11 @@ fn status_has_a_line_for_each_plan_under_way() {
 /// Two phases that change the same lines.
 #[test]
 fn a_conflict_names_the_files_the_rest_goes_on_and_the_decision_works() {
-    let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
+    let project = Project::new(
+        "project",
+        &json!({ "scenarios": [] }),
+        &json!({ "gates": [] }),
+    );
     let beside = project.beside.to_str().unwrap();
     let writes = |own: &str, other: &str| {
         let script = format!(
@@ -380,7 +392,11 @@ fn a_conflict_names_the_files_the_rest_goes_on_and_the_decision_works() {
 
 #[test]
 fn a_file_that_was_changed_is_refused_unless_the_change_is_accepted() {
-    let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
+    let project = Project::new(
+        "project",
+        &json!({ "scenarios": [] }),
+        &json!({ "gates": [] }),
+    );
     let file = scenarios([
         scenario("b", &of_phase("b"), [failed("lint error")]),
         any_phase(),
@@ -388,7 +404,7 @@ fn a_file_that_was_changed_is_refused_unless_the_change_is_accepted() {
     std::fs::write(project.beside.join("scenario.json"), file.to_string()).unwrap();
     let path = project.root.join("plan.md");
     std::fs::write(&path, plan_of(&[("a", &[]), ("b", &["a"]), ("c", &["b"])])).unwrap();
-    let answer = project.symphony(&["plan", "run", "--no-retry"]);
+    let answer = project.symphony(&["plan", "run", "--merge", "--no-retry"]);
     assert_eq!(answer.code, 1, "{answer:#?}");
     assert!(
         answer
@@ -398,13 +414,13 @@ fn a_file_that_was_changed_is_refused_unless_the_change_is_accepted() {
     );
 
     std::fs::write(&path, plan_of(&[("a", &[]), ("d", &["a"])])).unwrap();
-    let refused = project.symphony(&["plan", "run"]);
+    let refused = project.symphony(&["plan", "run", "--merge"]);
     assert_eq!(refused.code, 4, "{refused:#?}");
     assert!(
         refused.stderr.contains("(added: d; removed: b, c)"),
         "{refused:#?}"
     );
-    let summary = project.json(&["plan", "run", "--accept-changes"]);
+    let summary = project.json(&["plan", "run", "--merge", "--accept-changes"]);
     assert_eq!(
         json!([summary["status"], summary["completed"]]),
         json!(["completed", 2])
@@ -416,12 +432,16 @@ fn a_file_that_was_changed_is_refused_unless_the_change_is_accepted() {
     );
     // a plan that is done and whose file says something else is history
     std::fs::write(&path, plan_of(&[("e", &[])])).unwrap();
-    assert_eq!(project.json(&["plan", "run"])["id"], "plan-2");
+    assert_eq!(project.json(&["plan", "run", "--merge"])["id"], "plan-2");
 }
 
 #[test]
 fn without_isolation_phases_share_the_folder_and_tell_what_they_made() {
-    let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
+    let project = Project::new(
+        "project",
+        &json!({ "scenarios": [] }),
+        &json!({ "gates": [] }),
+    );
     let says = json!({ "content": [{ "type": "text", "text": "Created file made.txt\n[SYMPHONY:ARTIFACT] {\"type\":\"file_created\",\"path\":\"../out.txt\"}" },
         call("mcp__symphony__complete_phase", json!({ "outcome": "complete" }))] });
     let file = scenarios([
@@ -438,7 +458,7 @@ fn without_isolation_phases_share_the_folder_and_tell_what_they_made() {
         plan_of(&[("a", &[]), ("b", &["a"])]),
     )
     .unwrap();
-    let summary = project.json(&["plan", "run", "--isolation", "none"]);
+    let summary = project.json(&["plan", "run", "--merge", "--isolation", "none"]);
     assert_eq!(
         json!([
             summary["status"],
@@ -467,25 +487,30 @@ fn without_isolation_phases_share_the_folder_and_tell_what_they_made() {
 
 #[test]
 fn a_dirty_tree_keeps_the_users_branch_and_the_command_is_told() {
-    let project = Project::new("project", &scenarios([any_phase()]), &json!({}));
+    let project = Project::new(
+        "project",
+        &scenarios([any_phase()]),
+        &json!({ "gates": [] }),
+    );
     std::fs::write(project.root.join("plan.md"), plan_of(&[("a", &[])])).unwrap();
     std::fs::write(project.root.join("a.txt"), "in the way\n").unwrap();
-    let summary = project.json(&["plan", "run"]);
-    assert_eq!(
-        json!([
-            summary["status"],
-            summary["merged_into"],
-            summary["command"]
-        ]),
-        json!(["completed", null, "git merge symphony/plan-plan/base"])
+    let refused = project.symphony(&["plan", "run", "--merge"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    assert!(
+        refused.stderr.contains("it has changes in a.txt"),
+        "{refused:#?}"
     );
+    assert_eq!(project.json(&["plan", "status"])["status"], "review");
     assert_eq!(
         project.git(&["ls-tree", "--name-only", "main", "a.txt"]),
         ""
     );
     std::fs::remove_file(project.root.join("a.txt")).unwrap();
     // asked for again, nothing runs, and the work is taken over
-    assert_eq!(project.json(&["plan", "run"])["merged_into"], "main");
+    assert_eq!(
+        project.json(&["plan", "run", "--merge"])["merged_into"],
+        "main"
+    );
     assert_eq!(project.git(&["show", "main:a.txt"]), "by a");
     assert_eq!(run_statuses(&project, "plan", "a"), ["succeeded"]);
 }

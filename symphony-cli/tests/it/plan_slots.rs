@@ -40,7 +40,7 @@ fn most_at_once(project: &Project) -> i32 {
 
 #[test]
 fn two_slots_are_two_slots_for_plans_and_issues_together() {
-    let config = json!({ "max_concurrent_agents": 2, "judge_enabled": false });
+    let config = json!({ "max_concurrent_agents": 2, "judge_enabled": false, "gates": [] });
     let project = Project::new("project", &json!({ "scenarios": [] }), &config);
     let beside = project.beside.to_str().unwrap();
     let wait =
@@ -116,7 +116,7 @@ fn hold_phases() {
 
 #[test]
 fn a_limit_that_is_changed_holds_for_a_plan_at_work() {
-    let config = json!({ "max_concurrent_agents": 1 });
+    let config = json!({ "max_concurrent_agents": 1, "gates": [] });
     let project = Project::new("project", &json!({ "scenarios": [] }), &config);
     let beside = project.beside.to_str().unwrap();
     let file = scenarios([gated(beside, "one"), gated(beside, "two"), any_phase()]);

@@ -100,7 +100,7 @@ impl PlanRun {
 
     fn begin(project: &Project, arguments: &[&str]) -> Self {
         let child = project
-            .command(&[&["plan", "run"], arguments].concat())
+            .command(&[&["plan", "run", "--merge"], arguments].concat())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

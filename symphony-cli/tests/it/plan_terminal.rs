@@ -13,7 +13,11 @@ const ERROR: &str = "2 tests failed: expected 1 but got 2\nin a line of words th
 
 /// A project whose `plan.md` waits for a decision on `doubtful`, while `middle` and `other` stand at gates of theirs.
 fn project(phases: &[(&str, &[&str])], doubtful: &Value) -> Project {
-    let project = Project::new("project", &json!({ "scenarios": [] }), &json!({}));
+    let project = Project::new(
+        "project",
+        &json!({ "scenarios": [] }),
+        &json!({ "gates": [] }),
+    );
     let beside = project.beside.to_str().unwrap();
     let file = scenarios([
         gated(beside, "middle"),
@@ -86,7 +90,7 @@ fn watch_a_plan(columns: u16) {
         ("last", &["middle", "doubtful"]),
     ];
     let project = project(phases, &of_phase("doubtful"));
-    let mut terminal = Terminal::start(&project, columns, &["plan", "run", "plan.md"]);
+    let mut terminal = Terminal::start(&project, columns, &["plan", "run", "--merge", "plan.md"]);
     let width = usize::from(columns);
     let is_at_work = |lines: &[String]| {
         let found = moving(lines);
@@ -154,7 +158,7 @@ fn press(key: &str) -> Value {
     doubtful["uses"] = json!(1);
     let phases: &[(&str, &[&str])] = &[("doubtful", &[]), ("behind", &["doubtful"]), ("free", &[])];
     let project = project(phases, &doubtful);
-    let mut terminal = Terminal::start(&project, 80, &["plan", "run"]);
+    let mut terminal = Terminal::start(&project, 80, &["plan", "run", "--merge"]);
     terminal.until_seen("the question", is_asked);
     until_phase(&project, "free", "complete");
     terminal.press(key);
@@ -195,7 +199,11 @@ fn whatever_ends_the_question_the_plan_can_be_resumed() {
         assert_eq!(phase(&project, "doubtful")["status"], "awaiting_decision");
     };
     // told to wait, it does not ask; Ctrl-C leaves the plan
-    let mut terminal = Terminal::start(&project, 80, &["plan", "run", "--on-failure", "wait"]);
+    let mut terminal = Terminal::start(
+        &project,
+        80,
+        &["plan", "run", "--merge", "--on-failure", "wait"],
+    );
     terminal.until_seen("the command that answers", |lines| {
         unbroken(lines, 80).contains(decide)
     });
@@ -207,7 +215,11 @@ fn whatever_ends_the_question_the_plan_can_be_resumed() {
     awaits();
 
     // Ctrl-C at the question
-    let mut terminal = Terminal::start(&project, 80, &["plan", "run", "--on-failure", "ask"]);
+    let mut terminal = Terminal::start(
+        &project,
+        80,
+        &["plan", "run", "--merge", "--on-failure", "ask"],
+    );
     terminal.until_seen("the question", is_asked);
     terminal.press("\u{3}");
     let (code, seen) = terminal.end();
@@ -218,20 +230,20 @@ fn whatever_ends_the_question_the_plan_can_be_resumed() {
     awaits();
 
     // the window is closed
-    let terminal = Terminal::start(&project, 80, &["plan", "run"]);
+    let terminal = Terminal::start(&project, 80, &["plan", "run", "--merge"]);
     terminal.until_seen("the question", is_asked);
     let status = terminal.close();
     assert!(!status.success(), "{status:?} {:?}", status.signal());
     awaits();
 
     // the command is killed; what it left of the terminal's modes is the shell's to mend
-    let terminal = Terminal::start(&project, 80, &["plan", "run"]);
+    let terminal = Terminal::start(&project, 80, &["plan", "run", "--merge"]);
     terminal.until_seen("the question", is_asked);
     terminal.kill();
     awaits();
 
     // the input ends: the answer comes from elsewhere
-    let mut terminal = Terminal::start(&project, 80, &["plan", "run"]);
+    let mut terminal = Terminal::start(&project, 80, &["plan", "run", "--merge"]);
     terminal.until_seen("the question", is_asked);
     terminal.press("\u{4}");
     terminal.until_seen("the command that answers", |lines| {
@@ -251,7 +263,7 @@ fn whatever_ends_the_question_the_plan_can_be_resumed() {
 fn a_terminal_that_can_not_move_is_told_line_by_line() {
     let phases: &[(&str, &[&str])] = &[("doubtful", &[]), ("free", &[])];
     let project = project(phases, &of_phase("doubtful"));
-    let mut terminal = Terminal::start_on("dumb", &project, 80, &["plan", "run"]);
+    let mut terminal = Terminal::start_on("dumb", &project, 80, &["plan", "run", "--merge"]);
     let decide = "`symphony plan decide --plan plan doubtful CHOICE` answers.";
     let seen = terminal.until_seen("the command that answers", |lines| {
         unbroken(lines, 80).contains(decide)

@@ -43,7 +43,7 @@ pub(crate) fn open_pr(project: &Project, issue: &str, title: &str) -> PrId {
         .move_issue(&now(), &issue, &IssueEvent::Dispatched)
         .unwrap();
     let new = NewPullRequest {
-        issue: issue.clone(),
+        of: issue.clone().into(),
         title: title.to_owned(),
         body: "What was done.".to_owned(),
         branch,

@@ -210,7 +210,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
     record_gates(&project, pr, true);
     let judge = claimed_run(
         &project,
-        RunTarget::PullRequest(id(&cooling), pr),
+        RunTarget::PullRequest(id(&cooling).into(), pr),
         AgentType::Judge,
     );
     end_run(&project, &judge, ErrorClass::AgentFailed, 15);
@@ -353,7 +353,7 @@ fn the_limit_that_takes_the_slot_is_named() {
         assert_explained(&project, &[(&waits, expected)]);
     }
     // the judge is cooling down: its slot is kept all the same
-    let target = RunTarget::PullRequest(id(&reviewed), pr);
+    let target = RunTarget::PullRequest(id(&reviewed).into(), pr);
     let judge = claimed_run(&project, target, AgentType::Judge);
     end_run(&project, &judge, ErrorClass::AgentFailed, 15);
     project.configure_more(&json!({ "max_concurrent_agents": 2, "judge_cooldown_ms": 300_000 }));

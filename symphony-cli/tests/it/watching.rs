@@ -136,10 +136,14 @@ fn the_status_shows_gates_verdicts_and_what_waits_for_a_person() {
     record_gates(&project, pr, true);
     let (view, text) = shown();
     assert_eq!(view["gates"]["state"], "green", "{view:#}");
-    assert!(text.contains("Pull requests\nPR  ISSUE  GATES"), "{text}");
+    assert!(text.contains("Pull requests\nPR  FOR    GATES"), "{text}");
     // a judge at work, as a tick claims it
     let id = IssueId::parse(issue.clone()).unwrap();
-    let run = claimed_run(&project, RunTarget::PullRequest(id, pr), AgentType::Judge);
+    let run = claimed_run(
+        &project,
+        RunTarget::PullRequest(id.into(), pr),
+        AgentType::Judge,
+    );
     let (view, text) = shown();
     assert_eq!(view["judge"], run.as_str(), "{view:#}");
     assert!(text.contains("running: a judge"), "{text}");

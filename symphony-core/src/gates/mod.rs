@@ -9,7 +9,7 @@ pub use failure::{FailurePrint, failure_print};
 pub use output::normal_lines;
 pub use route::{
     BaseComparison, FIXES_GATE_LABEL, GatesEnd, GatesOutcome, GatesRouting, RepeatedFailure,
-    fixes_gate, needs_base_comparison, route_gates_end,
+    fixes_gate, needs_base_comparison, route_gates_end, route_plan_gates_end,
 };
 
 #[cfg(test)]

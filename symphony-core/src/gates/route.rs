@@ -155,6 +155,16 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
     routing
 }
 
+/// Decides what becomes of the pull request of a plan whose gates have run. Nobody works on it by itself, so that a red one
+/// stops it at once; it is always compared with the base before.
+pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) -> GatesOutcome {
+    match (print, base) {
+        (None, _) => GatesOutcome::Passed,
+        (Some(_), BaseComparison::SameFailure) => GatesOutcome::Held,
+        (Some(_), BaseComparison::Different | BaseComparison::NotMade) => GatesOutcome::Stopped,
+    }
+}
+
 /// Returns why the issue stops, in a sentence; none while another try may help.
 fn stops(end: &GatesEnd<'_>) -> Option<String> {
     let names = names(end.gates);

@@ -14,7 +14,7 @@ mod phases;
 fn run(agent: AgentType, moved_issue: bool) -> Run {
     let id = IssueId::parse("SYM-1").unwrap();
     let target = if agent == AgentType::Judge {
-        RunTarget::PullRequest(id, PrId::new(1))
+        RunTarget::PullRequest(id.into(), PrId::new(1))
     } else {
         RunTarget::Issue(id)
     };

@@ -7,11 +7,12 @@ use super::open::{
 };
 use super::reasons::{entry_of, is_cut, lead};
 use super::{Dependency, Item, Observed, Standing};
-use crate::id::IssueId;
+use crate::id::{IssueId, PlanId};
 use crate::inbox::{InboxItem, InboxKind};
 use crate::issue::BlockedBy;
 use crate::plan::state::{PhaseState, PlanStatus};
 use crate::publication::PublicationState;
+use crate::pull_request::PullRequestOf;
 use crate::tick::{
     Action, CANDIDATES_MAX, GatesState, LiveRun, OpenPlan, PlanDriver, Reason, ReviewCandidate,
     gates_obstacles, intake_obstacles, obstacles, project_obstacles, review_obstacles,
@@ -25,8 +26,12 @@ pub(super) fn each_by_itself(observed: &Observed<'_>) -> BTreeMap<Item, Standing
         let standing = index.issue(issue, observed);
         standings.insert(Item::Issue(issue.issue.clone()), standing);
     }
-    for OpenPullRequest { pr, issue } in &observed.open.pull_requests {
-        let dependencies = vec![Dependency::Item(Item::Issue(issue.clone()))];
+    for OpenPullRequest { pr, of } in &observed.open.pull_requests {
+        let item = match of {
+            PullRequestOf::Issue(issue) => Item::Issue(issue.clone()),
+            PullRequestOf::Plan(plan) => Item::Plan(plan.clone()),
+        };
+        let dependencies = vec![Dependency::Item(item)];
         standings.insert(Item::PullRequest(*pr), Standing::WaitsFor { dependencies });
     }
     for publication in &observed.open.unpublished {
@@ -76,7 +81,11 @@ impl<'a> Index<'a> {
             live: live
                 .filter_map(|run| Some((run.issue.as_ref()?, run)))
                 .collect(),
-            reviews: snapshot.reviews.iter().map(|r| (&r.issue, r)).collect(),
+            reviews: snapshot
+                .reviews
+                .iter()
+                .filter_map(|r| Some((r.of.issue()?, r)))
+                .collect(),
             candidates: snapshot.candidates.iter().map(|c| &c.issue).collect(),
             planned: acted.chain(decided).collect(),
             merged: plan.actions.iter().filter_map(merged).collect(),
@@ -209,7 +218,13 @@ impl<'a> Index<'a> {
             let at = started.saturating_add_ms(UNSEEN_PUBLICATION_MS.unsigned_abs());
             return Standing::Due { at };
         }
-        match self.publications.get(&publication.issue) {
+        let entry = match &publication.of {
+            PullRequestOf::Issue(issue) => self.publications.get(issue).copied(),
+            PullRequestOf::Plan(plan) => {
+                entry_of_plan(plan, observed, |kind| kind == InboxKind::Publication)
+            }
+        };
+        match entry {
             Some(entry) => Standing::WaitsForPerson {
                 entry: entry.key.clone(),
             },
@@ -277,6 +292,47 @@ fn backlog(open: &OpenIssue, parked: Parked, observed: &Observed<'_>) -> Standin
     }
 }
 
+fn entry_of_plan<'a>(
+    plan: &PlanId,
+    observed: &Observed<'a>,
+    is_asked_for: fn(InboxKind) -> bool,
+) -> Option<&'a InboxItem> {
+    let prefix = format!("plan:{plan}:");
+    let is_it = |item: &&InboxItem| is_asked_for(item.kind) && item.key.starts_with(&prefix);
+    observed.inbox.iter().find(is_it)
+}
+
+/// A plan whose pull request is open, and that neither a run nor a person has now.
+fn plan_review(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
+    let snapshot = observed.snapshot;
+    let mut reviews = snapshot.reviews.iter();
+    let Some(review) = reviews.find(|review| review.of.plan() == Some(&plan.plan)) else {
+        return stranded("it is in review, but nobody reviews it");
+    };
+    // gates that can run come before any verdict
+    let gates_run = matches!(review.gates, GatesState::Pending { .. })
+        && gates_obstacles(review, snapshot, observed.now).is_empty();
+    let mut reasons = if gates_run {
+        Vec::new()
+    } else {
+        review_obstacles(review, snapshot, observed.now)
+    };
+    let starts = |action: &Action| matches!(action, Action::StartRun(start) if start.target.plan() == Some(&plan.plan));
+    let decisions = observed.plan.plan_decisions.iter();
+    let mut decided = decisions
+        .filter(|decision| decision.plan == plan.plan)
+        .peekable();
+    let is_planned = observed.plan.actions.iter().any(starts) || decided.peek().is_some();
+    reasons.extend(decided.flat_map(|decision| decision.reasons.iter().cloned()));
+    lead(&reasons, &plan.project, observed).unwrap_or_else(|| {
+        if is_planned {
+            Standing::Runnable
+        } else {
+            stranded("nothing keeps its review from going on, but no tick goes on with it")
+        }
+    })
+}
+
 fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     let snapshot = observed.snapshot;
     let mut due = None;
@@ -297,11 +353,19 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
             _ => {}
         }
     }
-    let prefix = format!("plan:{}:", plan.plan);
-    let is_it = |item: &&InboxItem| item.kind == InboxKind::Plan && item.key.starts_with(&prefix);
-    if let Some(entry) = observed.inbox.iter().find(is_it) {
+    let live = snapshot.live.iter();
+    let mut on_review = live.filter(|live| live.plan.as_ref() == Some(&plan.plan));
+    if let (PlanStatus::Review, Some(live)) = (plan.status, on_review.next()) {
+        return live_standing(live);
+    }
+    // that it was not published holds its review up no more than an issue's
+    if let Some(entry) = entry_of_plan(&plan.plan, observed, |kind| kind != InboxKind::Publication)
+    {
         let entry = entry.key.clone();
         return Standing::WaitsForPerson { entry };
+    }
+    if plan.status == PlanStatus::Review {
+        return plan_review(plan, observed);
     }
     if plan.status != PlanStatus::Running {
         return stranded(format!(

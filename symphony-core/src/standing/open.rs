@@ -4,6 +4,7 @@ use crate::Timestamp;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::BlockedBy;
 use crate::publication::PublicationState;
+use crate::pull_request::PullRequestOf;
 use crate::tick::Candidate;
 
 /// How long a publication that has begun is taken for a command at work, in milliseconds: longer than its time limit.
@@ -67,8 +68,8 @@ pub enum Parked {
 pub struct OpenPullRequest {
     /// The pull request.
     pub pr: PrId,
-    /// Its issue.
-    pub issue: IssueId,
+    /// What it finishes.
+    pub of: PullRequestOf,
 }
 
 /// An open pull request whose last publication did not succeed.
@@ -76,8 +77,8 @@ pub struct OpenPullRequest {
 pub struct UnpublishedPr {
     /// The pull request.
     pub pr: PrId,
-    /// Its issue.
-    pub issue: IssueId,
+    /// What it finishes.
+    pub of: PullRequestOf,
     /// How far its last publication came.
     pub state: PublicationState,
     /// When that began.

@@ -98,7 +98,9 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::GatesDelayed { until, .. }
         | Reason::CoolingDown { until }
         | Reason::RanRecently { until } => leads.due(*until),
-        Reason::SubtasksCancelled | Reason::Judged | Reason::JudgeOff => leads.nowhere(reason),
+        Reason::SubtasksCancelled | Reason::Judged | Reason::JudgeOff | Reason::GatesRed => {
+            leads.nowhere(reason);
+        }
         Reason::NoPhase
         | Reason::UnknownPhase { .. }
         | Reason::PlanningOff

@@ -23,7 +23,7 @@ pub fn gates_obstacles(
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    reasons.extend(snapshot.run_on(&review.issue).map(LiveRun::reason));
+    reasons.extend(snapshot.run_on_source(&review.of).map(LiveRun::reason));
     reasons.extend(common(&review.project, snapshot, now));
     if !review.fixes_gate {
         reasons.extend(gates_hold(&review.project, snapshot));
@@ -58,7 +58,7 @@ pub(super) fn start(
             created_at: review.created_at,
             start: gates_run(
                 &review.project,
-                RunTarget::Gates(review.issue.clone(), *pr),
+                RunTarget::Gates(review.of.clone(), *pr),
                 Vec::new(),
             ),
         })
@@ -94,7 +94,10 @@ fn probe_obstacles(
 ) -> Vec<Reason> {
     let mut reasons = common(project, snapshot, now);
     let live = |run: &&LiveRun| {
-        run.project == *project && run.agent == AgentType::Gates && run.issue.is_none()
+        run.project == *project
+            && run.agent == AgentType::Gates
+            && run.issue.is_none()
+            && run.plan.is_none()
     };
     if let Some(live) = snapshot.live.iter().find(live) {
         reasons.push(live.reason());

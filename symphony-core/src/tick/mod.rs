@@ -14,7 +14,7 @@ mod snapshot;
 pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
-pub use plan::{Action, Decision, Plan, ProjectDecision, StartRun, plan_tick};
+pub use plan::{Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun, plan_tick};
 pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{
     IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,

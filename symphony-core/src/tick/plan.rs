@@ -14,9 +14,10 @@ use super::reason::Reason;
 use super::slots::dispatch;
 use super::snapshot::{HoldScope, LeftoverOwner, LockState, ReviewSubject, Snapshot};
 use crate::agent::AgentType;
-use crate::id::{IssueId, PhaseName, ProjectId, RunId};
+use crate::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
 use crate::outside::{BaseLook, BaseNotice, FoundMerge};
+use crate::pull_request::PullRequestOf;
 use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Suspicion};
 
@@ -118,6 +119,17 @@ pub struct Decision {
     pub reasons: Vec<Reason>,
 }
 
+/// Why the pull request of a plan is not given to a judge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PlanReviewDecision {
+    /// The plan.
+    pub plan: PlanId,
+    /// Its pull request.
+    pub pr: PrId,
+    /// All reasons, the decisive ones first.
+    pub reasons: Vec<Reason>,
+}
+
 /// Why an agent that works on a project itself is not started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ProjectDecision {
@@ -138,20 +150,35 @@ pub struct Plan {
     pub decisions: Vec<Decision>,
     /// Why agents that work on a project itself are not.
     pub project_decisions: Vec<ProjectDecision>,
+    /// Why the pull requests of plans are not given to judges.
+    pub plan_decisions: Vec<PlanReviewDecision>,
 }
 
 impl Plan {
     /// Records why a run does not start.
     pub(super) fn wait(&mut self, start: &StartRun, reasons: Vec<Reason>) {
-        match start.target.issue() {
-            Some(issue) => self.wait_issue(issue.clone(), reasons),
-            None => self.wait_project(start.project.clone(), start.agent.clone(), reasons),
+        let target = &start.target;
+        match (target.issue(), target.plan().zip(target.pull_request())) {
+            (Some(issue), _) => self.wait_issue(issue.clone(), reasons),
+            (None, Some((plan, pr))) => self.wait_plan(plan.clone(), pr, reasons),
+            (None, None) => {
+                self.wait_project(start.project.clone(), start.agent.clone(), reasons);
+            }
         }
     }
 
     /// Records why nobody starts on an issue.
     pub(super) fn wait_issue(&mut self, issue: IssueId, reasons: Vec<Reason>) {
         self.decisions.push(Decision { issue, reasons });
+    }
+
+    /// Records why the review of a plan's pull request does not start.
+    fn wait_plan(&mut self, of: PlanId, pr: PrId, reasons: Vec<Reason>) {
+        self.plan_decisions.push(PlanReviewDecision {
+            plan: of,
+            pr,
+            reasons,
+        });
     }
 
     /// Records why an agent does not start on a project.
@@ -204,12 +231,15 @@ pub(super) struct Waiting {
 
 impl Waiting {
     /// Returns the order within a tier, a priority and a project: oldest first, then identifiers as a human counts.
-    pub(super) fn turn(&self) -> (Timestamp, Option<(&str, u64, &IssueId)>, &AgentType) {
-        let id = self.start.target.issue();
-        let id = id.map(|id| (id.prefix(), id.number(), id));
-        (self.created_at, id, &self.start.agent)
+    pub(super) fn turn(&self) -> (Timestamp, TurnId<'_>, &AgentType) {
+        let target = &self.start.target;
+        let id = target.issue().map(|id| (id.prefix(), id.number(), id));
+        (self.created_at, (id, target.plan()), &self.start.agent)
     }
 }
+
+/// Orders what else is equal: the prefix, the number and the text of an issue's identifier, or the id of a plan.
+type TurnId<'a> = (Option<(&'a str, u64, &'a IssueId)>, Option<&'a PlanId>);
 
 /// Tiers of dispatch, first to last.
 pub(super) mod tier {
@@ -239,7 +269,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
     // the base has their change: nobody is paid for it any more
     let mut seen: BTreeSet<&IssueId> = snapshot.base.merges.iter().map(|m| &m.issue).collect();
     for review in &snapshot.reviews {
-        if !seen.insert(&review.issue) {
+        if review.of.issue().is_some_and(|issue| !seen.insert(issue)) {
             continue;
         }
         let reasons = review_obstacles(review, snapshot, now);
@@ -251,16 +281,15 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             waiting.push(start);
             continue;
         }
-        let (target, phase) = match &review.subject {
-            ReviewSubject::PullRequest(pr) => {
-                (RunTarget::PullRequest(review.issue.clone(), *pr), None)
+        let (target, phase) = match (&review.subject, &review.of) {
+            (ReviewSubject::PullRequest(pr), of) => (RunTarget::PullRequest(of.clone(), *pr), None),
+            (ReviewSubject::Claim(claim, phase), PullRequestOf::Issue(issue)) => {
+                (RunTarget::Claim(issue.clone(), *claim), Some(phase.clone()))
             }
-            ReviewSubject::Claim(claim, phase) => (
-                RunTarget::Claim(review.issue.clone(), *claim),
-                Some(phase.clone()),
-            ),
+            // plans have no claims of phases
+            (ReviewSubject::Claim(..), PullRequestOf::Plan(_)) => continue,
         };
-        let who = (&review.issue, &review.project, review.counts);
+        let who = (&review.project, review.counts);
         let judge = AgentType::Judge;
         if let Some(start) = admit(snapshot, plan, who, reasons, judge, target, phase) {
             let (priority, created_at) = (review.priority, review.created_at);
@@ -284,7 +313,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             .unwrap_or(AgentType::Worker);
         let target = RunTarget::Issue(candidate.issue.clone());
         let tier = tier_of(candidate.phase.as_ref());
-        let who = (&candidate.issue, &candidate.project, candidate.counts);
+        let who = (&candidate.project, candidate.counts);
         if let Some(start) = admit(
             snapshot,
             plan,
@@ -312,7 +341,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
 fn admit(
     snapshot: &Snapshot,
     plan: &mut Plan,
-    (issue, project, counts): (&IssueId, &ProjectId, AttemptCounts),
+    (project, counts): (&ProjectId, AttemptCounts),
     reasons: Vec<Reason>,
     agent: AgentType,
     target: RunTarget,
@@ -320,6 +349,10 @@ fn admit(
 ) -> Option<StartRun> {
     let view = snapshot.projects.get(project);
     let is_review = target.is_review();
+    let (issue, plan_review) = (
+        target.issue().cloned(),
+        target.plan().cloned().zip(target.pull_request()),
+    );
     if reasons.is_empty()
         && let Some(start) = start_run(snapshot, project, agent, target)
     {
@@ -332,12 +365,16 @@ fn admit(
     // a breaker that sends issues to `todo` leaves them there: opening it again would say the same each tick
     let to_todo = view.is_some_and(|v| v.breaker_target == BreakerTarget::Todo);
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
-    if only_spent && (is_review || !to_todo) {
-        plan.actions.push(Action::OpenBreaker {
-            issue: issue.clone(),
-        });
+    if let Some(issue) = issue {
+        if only_spent && (is_review || !to_todo) {
+            plan.actions.push(Action::OpenBreaker {
+                issue: issue.clone(),
+            });
+        }
+        plan.wait_issue(issue, reasons);
+    } else if let Some((of, pr)) = plan_review {
+        plan.wait_plan(of, pr, reasons);
     }
-    plan.wait_issue(issue.clone(), reasons);
     None
 }
 

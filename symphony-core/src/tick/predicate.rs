@@ -10,7 +10,7 @@ use super::snapshot::{
     Snapshot,
 };
 use crate::agent::AgentType;
-use crate::id::{IssueId, ProjectId};
+use crate::id::ProjectId;
 use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
 use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after, is_ahead_of_clock};
@@ -50,7 +50,7 @@ pub fn wanted_agent(candidate: &Candidate, project: &ProjectView) -> Result<Agen
 /// Returns every reason, slots apart, why an issue in `todo` is not dispatched now.
 pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> Vec<Reason> {
     let mut reasons = common(
-        &candidate.issue,
+        snapshot.run_on(&candidate.issue),
         &candidate.project,
         candidate.counts,
         snapshot,
@@ -100,7 +100,8 @@ pub fn review_obstacles(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
-    let mut reasons = common(&review.issue, &review.project, review.counts, snapshot, now);
+    let live = snapshot.run_on_source(&review.of);
+    let mut reasons = common(live, &review.project, review.counts, snapshot, now);
     let Some(project) = snapshot.projects.get(&review.project) else {
         return reasons;
     };
@@ -110,7 +111,10 @@ pub fn review_obstacles(
     if !project.judge_enabled {
         reasons.push(Reason::JudgeOff);
     }
-    if review.gates != GatesState::Verified {
+    if review.gates == GatesState::Red {
+        reasons.push(Reason::GatesRed);
+    }
+    if matches!(review.gates, GatesState::Pending { .. }) {
         reasons.push(Reason::GatesPending);
         for reason in gates_obstacles(review, snapshot, now) {
             if !reasons.contains(&reason) {
@@ -182,14 +186,14 @@ pub(super) fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
 
 /// Returns the reasons that concern every agent on an issue.
 pub(super) fn common(
-    issue: &IssueId,
+    live: Option<&LiveRun>,
     project_id: &ProjectId,
     counts: AttemptCounts,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
-    reasons.extend(snapshot.run_on(issue).map(LiveRun::reason));
+    reasons.extend(live.map(LiveRun::reason));
     reasons.extend(project_obstacles(project_id, snapshot, now));
     let Some(project) = snapshot.projects.get(project_id) else {
         return reasons;

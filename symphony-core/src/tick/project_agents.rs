@@ -109,7 +109,7 @@ pub fn intake_obstacles(
 ) -> Vec<Reason> {
     let attempts = AttemptCounts::default();
     let mut reasons = common(
-        &candidate.issue,
+        snapshot.run_on(&candidate.issue),
         &candidate.project,
         attempts,
         snapshot,
@@ -191,10 +191,9 @@ fn is_about_to_have_work(id: &ProjectId, snapshot: &Snapshot) -> bool {
 }
 
 fn live_run<'a>(id: &ProjectId, agent: &AgentType, snapshot: &'a Snapshot) -> Option<&'a LiveRun> {
-    snapshot
-        .live
-        .iter()
-        .find(|run| run.project == *id && run.agent == *agent && run.issue.is_none())
+    snapshot.live.iter().find(|run| {
+        run.project == *id && run.agent == *agent && run.issue.is_none() && run.plan.is_none()
+    })
 }
 
 /// Splits what these agents could do into what only lacks a slot, and what has a reason to wait.

@@ -98,6 +98,8 @@ pub enum Reason {
     JudgeOff,
     /// The gates have not run on the commit to be judged.
     GatesPending,
+    /// Required gates failed on the commit to be judged, and no agent repairs it by itself.
+    GatesRed,
     /// Its gates could not be run, and are tried again later.
     GatesDelayed {
         /// When.
@@ -233,6 +235,7 @@ impl fmt::Display for Reason {
             }
             Self::JudgeOff => f.write_str("judge_enabled is off: waits for a human's verdict"),
             Self::GatesPending => f.write_str("its gates have not run on the commit to be judged"),
+            Self::GatesRed => f.write_str("its required gates are red: waits for a person"),
             Self::GatesDelayed { until, problem } => {
                 write!(f, "its gates could not be run and are tried again at {until}: {problem}")
             }

@@ -14,7 +14,8 @@ use crate::failure::ErrorClass;
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
-use crate::plan::state::{PhaseState, PlanStatus};
+use crate::plan::state::{Completion, PhaseState, PlanStatus};
+use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 use crate::watchdog::{Stuck, Watch};
 
@@ -65,6 +66,16 @@ impl Snapshot {
         self.live
             .iter()
             .find(|run| run.issue.as_ref() == Some(issue))
+    }
+
+    /// Returns the run that is live on what a pull request finishes.
+    pub(super) fn run_on_source(&self, of: &PullRequestOf) -> Option<&LiveRun> {
+        match of {
+            PullRequestOf::Issue(issue) => self.run_on(issue),
+            PullRequestOf::Plan(plan) => {
+                self.live.iter().find(|run| run.plan.as_ref() == Some(plan))
+            }
+        }
     }
 
     /// Says whether an issue of a project waits to be dispatched: its phase tells for which agent.
@@ -226,6 +237,8 @@ pub struct LiveRun {
     pub project: ProjectId,
     /// Its issue.
     pub issue: Option<IssueId>,
+    /// Its plan, when it works on a phase of one or on its pull request.
+    pub plan: Option<PlanId>,
     /// Who works.
     pub agent: AgentType,
     /// The provider.
@@ -309,6 +322,8 @@ pub struct Candidate {
 pub enum GatesState {
     /// They ran on its head commit; a claim has none.
     Verified,
+    /// Required ones failed on its head commit, and no agent works on it: a person decides.
+    Red,
     /// They have not run on its head commit.
     Pending {
         /// Not before.
@@ -328,18 +343,18 @@ impl GatesState {
     }
 }
 
-/// An issue in `review` with an open pull request, or with a claim that waits for a judge.
+/// An issue or a plan in `review` with an open pull request, or an issue with a claim that waits for a judge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewCandidate {
-    /// The issue.
-    pub issue: IssueId,
+    /// The issue, or the plan.
+    pub of: PullRequestOf,
     /// Its project.
     pub project: ProjectId,
     /// What is reviewed.
     pub subject: ReviewSubject,
     /// How urgent.
     pub priority: Priority,
-    /// When the issue was made.
+    /// When the issue was made, or the plan began.
     pub created_at: Timestamp,
     /// Where its gates stand.
     pub gates: GatesState,
@@ -356,7 +371,7 @@ pub struct ReviewCandidate {
 /// What a judge reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewSubject {
-    /// The open pull request of the issue.
+    /// The open pull request.
     PullRequest(PrId),
     /// The claim of a phase.
     Claim(ClaimId, PhaseName),
@@ -416,8 +431,22 @@ pub struct OpenPlan {
     pub started_at: Timestamp,
     /// Where its phases stand.
     pub phases: Vec<OpenPhase>,
+    /// What follows when the last of them is complete.
+    pub completion: Completion,
     /// What carries it on.
     pub driver: PlanDriver,
+}
+
+impl OpenPlan {
+    /// Says whether the pull request of its work is to be opened: any tick does that, whoever carries plans on.
+    pub fn awaits_review(&self) -> bool {
+        self.completion == Completion::OpensPullRequest
+            && self.status == PlanStatus::Running
+            && self
+                .phases
+                .iter()
+                .all(|phase| matches!(phase.state, PhaseState::Complete { .. }))
+    }
 }
 
 /// A phase of a plan that has not ended.

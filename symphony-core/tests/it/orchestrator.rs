@@ -268,7 +268,7 @@ impl End {
             },
         };
         let target = match self.agent {
-            AgentType::Judge => RunTarget::PullRequest(id, PrId::new(1)),
+            AgentType::Judge => RunTarget::PullRequest(id.into(), PrId::new(1)),
             _ => RunTarget::Issue(id),
         };
         let run = Run {

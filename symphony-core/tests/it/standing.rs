@@ -225,7 +225,7 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
     let rejected = |number| OpenItems {
         pull_requests: vec![OpenPullRequest {
             pr: PrId::new(number),
-            issue: issue(1),
+            of: issue(1).into(),
         }],
         ..OpenItems::default()
     };
@@ -233,7 +233,7 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
         open: OpenItems {
             unpublished: vec![UnpublishedPr {
                 pr: PrId::new(4),
-                issue: issue(1),
+                of: issue(1).into(),
                 state: PublicationState::Running,
                 started_at: at(NOW - 3_600),
             }],
@@ -475,6 +475,7 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
     };
     let asks = PhaseState::AwaitingDecision { asked_at: at(1) };
     let plan = |status, driver, state: &PhaseState| OpenPlan {
+        completion: symphony_core::plan::state::Completion::Ends,
         plan: PlanId::parse("p1").unwrap(),
         project: project("a"),
         path: "PLAN.md".into(),

@@ -1,7 +1,7 @@
 //! Pull requests: opened by a worker, judged by a judge.
 
 use serde_json::json;
-use symphony_core::pull_request::{PullRequest, ReportedGate, VerdictKind};
+use symphony_core::pull_request::{PullRequest, PullRequestOf, ReportedGate, VerdictKind};
 use symphony_core::wording::counted;
 use symphony_store::Store;
 
@@ -119,9 +119,12 @@ pub(super) fn reject(
         &commit,
         &params.feedback,
     )?;
-    let message = format!(
-        "rejected pull request {}; {} goes back to a worker with your feedback",
-        pr.id, pr.issue
-    );
+    let next = match &pr.of {
+        PullRequestOf::Issue(issue) => format!("{issue} goes back to a worker with your feedback"),
+        PullRequestOf::Plan(plan) => {
+            format!("a person reads your feedback and decides how plan {plan} goes on")
+        }
+    };
+    let message = format!("rejected pull request {}; {next}", pr.id);
     Ok(Answer::new(message).with("state", json!(pr.state)))
 }

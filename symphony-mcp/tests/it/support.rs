@@ -118,7 +118,7 @@ impl Desk {
     pub(crate) fn judge(&mut self) -> (Issue, Run, ReviewTarget) {
         let (issue, run) = self.worker();
         let new = NewPullRequest {
-            issue: issue.id.clone(),
+            of: issue.id.clone().into(),
             title: "Change".into(),
             body: "What and why".into(),
             branch: format!("symphony/{}", issue.id),
@@ -131,7 +131,7 @@ impl Desk {
         };
         let pr = self.store.create_pr(&context(&run), &new).unwrap();
         self.finish(&run);
-        let target = RunTarget::PullRequest(issue.id.clone(), pr.id);
+        let target = RunTarget::PullRequest(issue.id.clone().into(), pr.id);
         let judge = self.run(AgentType::Judge, target);
         let review = ReviewTarget::PullRequest {
             pr: pr.id,

@@ -5,6 +5,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunStatus;
 
 /// Where the agent works.
@@ -29,9 +30,9 @@ pub struct Workspace {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct IssueInput {
-    /// Its identifier, such as `SYM-12`.
+    /// Its identifier, such as `SYM-12`; for the review of a plan `plan` and its id.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub identifier: IssueId,
+    pub identifier: PullRequestOf,
     /// Its title.
     pub title: String,
     /// Its description, markdown.
@@ -61,12 +62,12 @@ fn no_priority() -> Priority {
 impl IssueInput {
     /// Makes an issue with nothing but a description.
     pub fn new(
-        identifier: IssueId,
+        identifier: impl Into<PullRequestOf>,
         title: impl Into<String>,
         description: impl Into<String>,
     ) -> Self {
         Self {
-            identifier,
+            identifier: identifier.into(),
             title: title.into(),
             description: description.into(),
             author: None,

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use symphony_core::id::IssueId;
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::unit::Tokens;
 use symphony_core::wording::counted;
 
@@ -191,7 +191,7 @@ fn verified_gates(review: &PullRequestReview) -> Option<String> {
 }
 
 /// The claim, its conditions, and how a verdict is given.
-pub(crate) fn phase_review<'a>(review: &'a PhaseReview, issue: &IssueId) -> SectionDraft<'a> {
+pub(crate) fn phase_review<'a>(review: &'a PhaseReview, issue: &PullRequestOf) -> SectionDraft<'a> {
     let path = review.artifact_path.replace("{id}", &issue.to_string());
     let mut text = format!("## Phase Review\n\n- Phase: {}", review.phase);
     if !path.trim().is_empty() {

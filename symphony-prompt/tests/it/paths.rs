@@ -332,7 +332,11 @@ fn sections_without_data_are_left_out_header_apart() {
     let dispatch = symphony_prompt::ProfileDispatch::new(
         AgentType::Judge,
         rich::workspace(),
-        symphony_prompt::IssueInput::new("SYM-1".parse().unwrap(), "Title", ""),
+        symphony_prompt::IssueInput::new(
+            "SYM-1".parse::<symphony_core::id::IssueId>().unwrap(),
+            "Title",
+            "",
+        ),
         rich::MARKER,
     );
     let built = dispatch.build().unwrap();

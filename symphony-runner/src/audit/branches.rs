@@ -3,9 +3,10 @@
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_core::outside::Evidence;
 use symphony_core::pull_request::{PrState, PullRequest};
-use symphony_store::{PrFilter, Project, RunFilter, Store};
+use symphony_store::{PrFilter, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Repository};
 
+use crate::cancel::live_on;
 use crate::error::RunnerError;
 
 pub(super) fn check(
@@ -66,12 +67,7 @@ fn reviewed(
     repository: &Repository,
     pr: &PullRequest,
 ) -> Result<Option<String>, RunnerError> {
-    let live = store.runs(&RunFilter {
-        issue: Some(pr.issue.clone()),
-        live_only: true,
-        limit: Some(1),
-        ..RunFilter::default()
-    })?;
+    let live = store.runs(&live_on(&pr.of))?;
     if !live.is_empty() {
         return Ok(None);
     }

@@ -1,32 +1,47 @@
-//! What is left to do when phases and plans are complete: worktrees are removed, the user's branch gets the work.
+//! What is left to do when phases and plans are complete: worktrees are removed, the work becomes a pull request, and what
+//! was merged is cleaned up.
 
 use std::collections::BTreeSet;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
-use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::id::{PlanId, PlanPhaseId, PrId};
 use symphony_core::plan::Isolation;
 use symphony_core::plan::state::{PhaseState, PlanStatus};
-use symphony_store::{Context, PlanRecord, Project, Store};
+use symphony_core::pull_request::{PrState, PullRequestOf};
+use symphony_store::{Context, PlanRecord, PlanTarget, PrFilter, Project, Store};
 use symphony_workspace::{
-    BranchFate, BranchName, Failpoint, Identity, MergeRequest, MergeStyle, RemoveRequest,
-    Repository, WorkspaceError, WorktreeKey,
+    BranchFate, BranchName, CommitId, Failpoint, RemoveRequest, Repository, WorktreeKey,
 };
 
+use super::lock::PlanLock;
+use super::review::{Opened, open_review};
 use crate::error::RunnerError;
-use crate::repository::open_repository;
+use crate::repository::{PullRequestPlace, open_repository};
 
-/// What became of the work of a plan that has completed.
+/// What became of the work of a plan whose phases are all complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Conclusion {
-    /// There is nothing to merge: no worktrees, nothing changed, or the plan did not complete.
+    /// There is nothing to conclude: no worktrees, or phases that are not complete.
     Nothing,
+    /// Its pull request is open.
+    InReview {
+        /// The pull request.
+        pr: PrId,
+        /// The user's branch, which it goes into.
+        branch: String,
+    },
     /// The user's branch has it.
     Merged {
         /// That branch.
         branch: String,
         /// Its head now.
         commit: String,
+    },
+    /// The phases changed nothing that the user's branch does not have.
+    Unchanged {
+        /// That branch.
+        branch: String,
     },
     /// The user's branch was left alone.
     Left {
@@ -39,8 +54,8 @@ pub enum Conclusion {
     },
 }
 
-/// Gives the user's branch the work of a plan that has completed, when nothing stands in the way. Doing it again finds
-/// it done.
+/// Opens the pull request of a plan whose phases are all complete, and cleans up after one that was merged. The caller holds
+/// the plan's lock; doing it again finds it done.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -51,87 +66,141 @@ pub(super) fn conclude_plan(
     id: &PlanId,
 ) -> Result<Conclusion, RunnerError> {
     let record = store.plan(id)?;
-    let Some(target) = record
-        .target
-        .as_ref()
-        .filter(|_| record.state.status == PlanStatus::Completed)
-    else {
+    let Some(target) = record.target.clone() else {
         return Ok(Conclusion::Nothing);
     };
-    let repository = open_repository(project, config)?;
-    let base = BranchName::of_plan_base(id);
-    let branch = BranchName::parse(&target.branch)?;
-    let head = repository.branch_head(&base)?;
-    if let Some(commit) = &record.merged_commit {
-        // who recorded it may have died before
-        if head.is_some() {
-            remove_base(&repository, id, &branch);
-        }
-        return Ok(Conclusion::Merged {
-            branch: target.branch.clone(),
-            commit: commit.clone(),
-        });
+    if record.state.awaits_review(record.completion()) {
+        let repository = open_repository(project, config)?;
+        return match open_review(store, &repository, &record, &target)? {
+            Opened::PullRequest(pr) => Ok(Conclusion::InReview {
+                pr,
+                branch: target.branch,
+            }),
+            Opened::Nothing => {
+                clean_up_merged(store, project, config, id)?;
+                Ok(Conclusion::Unchanged {
+                    branch: target.branch,
+                })
+            }
+        };
     }
-    let Some(head) = head else {
-        // nothing was ever begun, or a person merged it and took the branch away
-        store.record_plan_merged(&Context::system(Timestamp::now()), id, &target.base_commit)?;
-        return Ok(Conclusion::Nothing);
-    };
-    let left = |reason: String| Conclusion::Left {
-        branch: target.branch.clone(),
-        reason,
-        command: format!("git merge {base}"),
-    };
-    let Some(expected) = repository.branch_head(&branch)? else {
-        return Ok(left(format!("the branch `{branch}` is gone")));
-    };
-    let identity = repository
-        .human_identity()
-        .unwrap_or_else(Identity::symphony);
-    let merged = repository.merge_into_base(&MergeRequest {
-        base: &branch,
-        expected: &expected,
-        head: &head,
-        style: MergeStyle::Readable,
-        message: &format!("Merge plan {id} ({})", record.path),
-        identity: &identity,
-    });
-    match merged {
-        Ok(merged) => {
-            let commit = merged.commit.as_str().to_owned();
-            Failpoint::PlanMerged.reach();
-            store.record_plan_merged(&Context::system(Timestamp::now()), id, &commit)?;
-            Failpoint::PlanConcluded.reach();
-            remove_base(&repository, id, &branch);
+    match (record.state.status, &record.merged_commit) {
+        (PlanStatus::Review, _) => {
+            let open = store.open_pr_of(&PullRequestOf::from(id.clone()))?;
+            Ok(open.map_or(Conclusion::Nothing, |pr| Conclusion::InReview {
+                pr: pr.id,
+                branch: target.branch,
+            }))
+        }
+        (PlanStatus::Completed, Some(commit)) => {
+            // who merged it may have died before
+            clean_up_merged(store, project, config, id)?;
             Ok(Conclusion::Merged {
-                branch: target.branch.clone(),
-                commit,
+                branch: target.branch,
+                commit: commit.clone(),
             })
         }
-        Err(
-            error @ (WorkspaceError::CheckoutDirty { .. }
-            | WorkspaceError::Conflict { .. }
-            | WorkspaceError::Unrelated { .. }
-            | WorkspaceError::RefMoved { .. }
-            | WorkspaceError::Busy { .. }
-            | WorkspaceError::GitLocked { .. }),
-        ) => Ok(left(error.to_string())),
-        Err(error) => Err(error.into()),
+        (PlanStatus::Completed, None) => conclude_old(store, project, config, &record, &target),
+        _ => Ok(Conclusion::Nothing),
     }
 }
 
-/// The plan's own base has served; what can not be removed now does no harm.
-fn remove_base(repository: &Repository, id: &PlanId, merged_into: &BranchName) {
+/// A plan that completed before plans had pull requests, and whose work nobody merged: it is left as it is.
+fn conclude_old(
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+    record: &PlanRecord,
+    target: &PlanTarget,
+) -> Result<Conclusion, RunnerError> {
+    let repository = open_repository(project, config)?;
+    let base = BranchName::of_plan_base(&record.id);
+    let branch = repository.branch_head(&BranchName::parse(&target.branch)?)?;
+    let merged = match (repository.branch_head(&base)?, branch) {
+        (None, _) => Some(target.base_commit.clone()),
+        (Some(head), Some(branch)) if repository.is_merged(&head, &branch)? => {
+            Some(branch.as_str().to_owned())
+        }
+        _ => None,
+    };
+    let Some(commit) = merged else {
+        return Ok(Conclusion::Left {
+            branch: target.branch.clone(),
+            reason: "it completed before plans had pull requests".to_owned(),
+            command: format!("git merge {base}"),
+        });
+    };
+    store.record_plan_merged(&Context::system(Timestamp::now()), &record.id, &commit)?;
+    clean_up_merged(store, project, config, &record.id)?;
+    Ok(Conclusion::Merged {
+        branch: target.branch.clone(),
+        commit,
+    })
+}
+
+/// Removes the branches and worktrees of a plan that was merged; returns what was done, in words. Whoever moves the plan on
+/// at this moment does it instead.
+///
+/// # Errors
+/// When git or the database fails.
+pub fn clean_up_plan(
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+    id: &PlanId,
+) -> Result<String, RunnerError> {
+    let Some(_lock) = PlanLock::take(project, id)? else {
+        return Ok(format!(
+            "plan {id}: its branches are removed by whoever runs it"
+        ));
+    };
+    clean_up_merged(store, project, config, id)
+}
+
+/// Cleans up with the plan's lock held. What cannot be removed now does no harm; the next tick tries again.
+fn clean_up_merged(
+    store: &mut Store,
+    project: &Project,
+    config: &ProjectConfig,
+    id: &PlanId,
+) -> Result<String, RunnerError> {
+    let record = store.plan(id)?;
+    let (PlanStatus::Completed, Some(target)) = (record.state.status, &record.target) else {
+        return Ok(format!("plan {id} goes on"));
+    };
+    let mut problems = remove_worktrees(project, config, &record, &mut BTreeSet::new())?;
+    let repository = open_repository(project, config)?;
+    let place = PullRequestPlace::of_plan(id);
+    let recorded = recorded_head(store, id)?;
     let removed = repository.remove_worktree(&RemoveRequest {
-        key: &WorktreeKey::of(&format!("plan-{id}")),
-        branch: Some(&BranchName::of_plan_base(id)),
-        base: merged_into,
-        fate: BranchFate::DeleteIfMerged,
+        key: &place.key,
+        branch: Some(&place.branch),
+        base: &BranchName::parse(&target.branch)?,
+        fate: recorded
+            .as_ref()
+            .map_or(BranchFate::DeleteIfMerged, BranchFate::DeleteIfRecorded),
         now: Timestamp::now(),
     });
     if let Err(error) = removed {
-        tracing::warn!(%error, "the plan's base branch stays");
+        problems.push(format!("its base branch stays: {error}"));
     }
+    Failpoint::CleanUnrecorded.reach();
+    if problems.is_empty() {
+        store.record_plan_cleaned(&Context::system(Timestamp::now()), id)?;
+        return Ok(format!("plan {id}: its branches and worktrees are removed"));
+    }
+    Ok(format!("plan {id}: {}", problems.join("; ")))
+}
+
+/// Returns the head of the plan's newest merged pull request: what the record says is in the user's branch.
+fn recorded_head(store: &Store, id: &PlanId) -> Result<Option<CommitId>, RunnerError> {
+    let filter = PrFilter {
+        plan: Some(id.clone()),
+        state: Some(PrState::Merged),
+        ..PrFilter::default()
+    };
+    let newest = store.prs(&filter)?.into_iter().next();
+    Ok(newest.and_then(|pr| CommitId::parse(&pr.head_commit).ok()))
 }
 
 /// Removes the worktrees of phases that are complete, and their branches when they are merged; a phase that was skipped

@@ -89,6 +89,11 @@ impl<'a> PlanDrive<'a> {
         &self.plan
     }
 
+    /// Returns the installation, as it was last loaded.
+    pub const fn installation(&self) -> &Installation {
+        &self.installation
+    }
+
     /// Returns the plan's project.
     pub const fn project(&self) -> &Project {
         &self.project
@@ -143,8 +148,8 @@ impl<'a> PlanDrive<'a> {
         Ok(())
     }
 
-    /// Gives the user's branch the work of the plan, if it has completed and nothing stands in the way. Worktrees that the
-    /// plan's last round did not come to remove go first.
+    /// Opens the pull request of the plan's work when every phase is complete, and cleans up after one that was merged.
+    /// Worktrees that the plan's last round did not come to remove go first.
     ///
     /// # Errors
     /// When git or the database fails.
@@ -155,6 +160,8 @@ impl<'a> PlanDrive<'a> {
         for problem in remove_worktrees(&self.project, &self.config, &record, removed)? {
             tracing::warn!("{problem}");
         }
-        conclude_plan(store, &self.project, &self.config, &self.plan)
+        let conclusion = conclude_plan(store, &self.project, &self.config, &self.plan)?;
+        self.show(store, store.plan_revision(&self.plan)?)?;
+        Ok(conclusion)
     }
 }

@@ -54,12 +54,18 @@ impl PlanOrder {
             Self::Skip(phase) => skip_phase(dag, state, phase, now),
             Self::Abort(phase) => abort_branch(state, phase, now),
             Self::AbortAll => Ok(abort_all(state, now)),
+            // the work was not accepted: it is offered as it is now, perhaps with commits that a person added
+            Self::Resume
+                if state.status == PlanStatus::AwaitingUserDecision && state.is_complete() =>
+            {
+                Ok(plain(PlanEvent::Continued))
+            }
             // asked for again, an order finds it done
             Self::Pause if state.status == PlanStatus::Paused => Ok(Decision::default()),
             Self::Resume
                 if matches!(
                     state.status,
-                    PlanStatus::Running | PlanStatus::AwaitingUserDecision
+                    PlanStatus::Running | PlanStatus::AwaitingUserDecision | PlanStatus::Review
                 ) =>
             {
                 Ok(Decision::default())

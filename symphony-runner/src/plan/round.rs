@@ -86,6 +86,7 @@ pub(super) fn plan_round(
                 dag,
                 state: &record.state,
                 live_runs: &live,
+                completion: record.completion(),
                 held: &held,
             };
             let slots = free_worker_slots(&world.snapshot, &record.project, now);

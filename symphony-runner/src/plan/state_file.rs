@@ -5,6 +5,7 @@ use std::path::Path;
 
 use symphony_core::id::PlanId;
 use symphony_core::plan::state_file::{MANAGED_BY, STATE_FILE, StateFile, StateHeader};
+use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{PlanRecord, Project, Store};
 use symphony_workspace::write_whole;
 
@@ -40,6 +41,21 @@ pub fn write_state_file(
     };
     drop(lock);
     written
+}
+
+/// Shows in the state file what a change of a pull request did to its plan: a verdict or a merge moves the plan when nobody
+/// else may be at work with it. The change stands whether the picture follows or not.
+pub fn show_plan_of(store: &mut Store, pr: &PullRequest) {
+    let PullRequestOf::Plan(plan) = &pr.of else {
+        return;
+    };
+    let written = match store.project(&pr.project) {
+        Ok(project) => write_state_file(store, &project, plan),
+        Err(error) => Err(error.into()),
+    };
+    if let Err(error) = written {
+        tracing::warn!(%error, "the next change of plan {plan} writes its state file");
+    }
 }
 
 fn write(root: &Path, record: &PlanRecord) -> Result<(), RunnerError> {

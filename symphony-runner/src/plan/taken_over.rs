@@ -1,8 +1,7 @@
-//! Plans that ended without completing, and whose work a person has merged or dropped since: nothing waits any more.
+//! Plans that ended without a merge, and whose work a person has merged or dropped since: nothing waits any more.
 
 use symphony_core::Timestamp;
 use symphony_core::inbox::StoppedPlan;
-use symphony_core::plan::state::PlanStatus;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{BranchName, Repository};
 
@@ -10,8 +9,8 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
 
-/// Records of the failed and aborted plans of a project what became of their work: the user's branch has it, or its branch
-/// is gone. A plan that has completed is concluded instead.
+/// Records of the ended plans of a project what became of their work: the user's branch has it, or its branch is gone. One
+/// that completed has a pull request, unless that was before plans had them.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -20,10 +19,7 @@ pub(crate) fn notice_taken_over(
     store: &mut Store,
     project: &Project,
 ) -> Result<(), RunnerError> {
-    let stopped = store.stopped_plans(Some(&project.id))?.into_iter();
-    let stopped: Vec<StoppedPlan> = stopped
-        .filter(|plan| plan.status != PlanStatus::Completed)
-        .collect();
+    let stopped: Vec<StoppedPlan> = store.stopped_plans(Some(&project.id))?;
     if stopped.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! Plans moved on by ticks (`plan.by_tick`).
 
-use symphony_core::plan::state::OnFailure;
+use symphony_core::plan::state::{OnFailure, PlanStatus};
 use symphony_core::run::Run;
 use symphony_store::Store;
 
@@ -36,14 +36,16 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
             tracing::debug!(%error, project = %project.id, "the work of ended plans was not looked at");
         }
         // a broken configuration is told by the tick itself
-        let by_tick = installation
-            .project_config(&project)
-            .is_ok_and(|config| config.plan.by_tick);
-        if !by_tick {
+        let Ok(config) = installation.project_config(&project) else {
             continue;
-        }
-        let mut plans = store.open_plans(&project.id)?;
-        plans.extend(store.unmerged_plans(&project.id)?);
+        };
+        // What is complete is concluded whoever began it: its review is the ticks' work anyway.
+        let mut plans = if config.plan.by_tick {
+            store.open_plans(&project.id)?
+        } else {
+            store.plans_awaiting_review(&project.id)?
+        };
+        plans.extend(store.plans_to_clean_up(&project.id)?);
         for plan in plans {
             let moved = match PlanDrive::take(installation, &project, &plan) {
                 Ok(Some(drive)) => tick.move_on(drive, store),
@@ -67,7 +69,10 @@ impl PlanTick {
 
     fn go_on(&mut self, drive: &mut PlanDrive<'_>, store: &mut Store) -> Result<(), RunnerError> {
         let record = store.plan(drive.plan())?;
-        if !record.state.status.is_ended() {
+        let is_under_way = !record.state.status.is_ended()
+            && record.state.status != PlanStatus::Review
+            && !record.state.awaits_review(record.completion());
+        if is_under_way {
             // nobody is there to be asked
             let asks = record.options.on_failure == OnFailure::Ask;
             let round = drive.round(store, asks.then_some(OnFailure::Wait))?;
@@ -82,8 +87,20 @@ impl PlanTick {
         }
         match drive.conclude(store)? {
             Conclusion::Nothing => {}
+            Conclusion::InReview { pr, branch } => {
+                if record.state.status != PlanStatus::Review {
+                    self.lines.push(format!(
+                        "plan {}: opened pull request {pr} into {branch}",
+                        record.id
+                    ));
+                }
+            }
             Conclusion::Merged { branch, commit } => self.lines.push(format!(
                 "plan {}: its work is on {branch} ({commit})",
+                record.id
+            )),
+            Conclusion::Unchanged { branch } => self.lines.push(format!(
+                "plan {}: completed; {branch} has everything already",
                 record.id
             )),
             Conclusion::Left {

@@ -5,7 +5,7 @@ use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::PullRequest;
-use symphony_core::run::{Run, RunTarget};
+use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
@@ -199,9 +199,10 @@ async fn record_end(
     .await
 }
 
-/// Shows in the state file of a plan what the end of its phase's run came to: nobody else may be at work with it.
+/// Shows in the state file of a plan what the end of its phase's or its judge's run came to: nobody else may be at work
+/// with it.
 async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), RunnerError> {
-    let RunTarget::PlanPhase(plan, _) = &run.target else {
+    let Some(plan) = run.target.plan() else {
         return Ok(());
     };
     let (project, plan) = (job.project.clone(), plan.clone());

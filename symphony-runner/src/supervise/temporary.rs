@@ -1,12 +1,12 @@
-//! Temporary worktrees: detached, of one run, gone when it has ended. In them work the agents of a project itself, and
-//! intake; they commit nothing.
+//! Temporary worktrees: detached, of one run, gone when it has ended. In them work the agents of a project itself, intake,
+//! and the judges of plans; they commit nothing.
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::id::RunId;
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_mcp::StoreThread;
-use symphony_workspace::{BranchFate, RemoveRequest, Repository, Worktree, WorktreeKey};
+use symphony_workspace::{BranchFate, CommitId, RemoveRequest, Repository, Worktree, WorktreeKey};
 
 use super::Job;
 use crate::error::RunnerError;
@@ -21,22 +21,24 @@ pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
     let works_in_one = match &run.target {
         RunTarget::Project => run.agent != AgentType::Gates,
         RunTarget::Issue(_) => run.agent == AgentType::Intake,
-        RunTarget::PullRequest(..)
-        | RunTarget::Gates(..)
-        | RunTarget::Claim(..)
-        | RunTarget::PlanPhase(..) => false,
+        RunTarget::PullRequest(of, _) => of.plan().is_some(),
+        RunTarget::Gates(..) | RunTarget::Claim(..) | RunTarget::PlanPhase(..) => false,
     };
     works_in_one.then(|| WorktreeKey::of(&format!("{MARK}{}-{}", run.agent, run.id)))
 }
 
-/// Makes a run's temporary worktree on the latest base.
+/// Makes a run's temporary worktree on a commit, or on the latest base.
 pub(super) fn make_temporary(
     job: &Job<'_>,
     repository: &Repository,
     key: &WorktreeKey,
+    at: Option<&CommitId>,
 ) -> Result<Worktree, RunnerError> {
-    let base = repository.base()?;
-    let worktree = repository.create_temporary(key, &base.commit, Timestamp::now())?;
+    let at = match at {
+        Some(at) => at.clone(),
+        None => repository.base()?.commit,
+    };
+    let worktree = repository.create_temporary(key, &at, Timestamp::now())?;
     // the wizard tries the commands that it proposes: they may need what is not in the repository
     if job.run.agent == AgentType::Wizard {
         for problem in repository.copy_config_files(&worktree)?.problems {

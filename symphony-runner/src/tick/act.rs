@@ -340,6 +340,9 @@ fn describe(start: &StartRun) -> String {
     match (start.target.issue(), &start.target) {
         (Some(issue), _) => format!("{issue}: {}", start.agent),
         (None, RunTarget::PlanPhase(_, phase)) => phase.to_string(),
+        (None, RunTarget::PullRequest(of, _) | RunTarget::Gates(of, _)) => {
+            format!("{of}: {}", start.agent)
+        }
         (None, _) => format!("{}: {}", start.project, start.agent),
     }
 }

@@ -121,7 +121,7 @@ fn plans(
             _ if is_plan_driven(project, &plan.plan)? => PlanDriver::Command,
             // a broken configuration does not take the plan away from the ticks: it is in the inbox itself
             None => PlanDriver::Tick,
-            Some(config) if config.plan.by_tick => PlanDriver::Tick,
+            Some(config) if config.plan.by_tick || plan.awaits_review() => PlanDriver::Tick,
             Some(_) => PlanDriver::None,
         };
     }

@@ -7,7 +7,6 @@ use symphony_core::asker::Verification;
 use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::IssueId;
-use symphony_core::issue::IssueStatus;
 use symphony_core::outside::{
     BaseLook, BaseView, BranchCommits, BranchReview, FoundMerge, OutsideMerge, missing_of,
 };
@@ -182,7 +181,8 @@ impl Look<'_> {
         looked_at: Option<&str>,
     ) -> Result<Option<FoundMerge>, RunnerError> {
         let known = |commit: &str| self.known(commit);
-        let Some(head) = known(&pr.head_commit) else {
+        // a plan's is not looked for: `pr merge` records one that is in the base already
+        let (Some(head), Some(issue)) = (known(&pr.head_commit), pr.of.issue()) else {
             return Ok(None);
         };
         let since = looked_at.and_then(known).or_else(|| known(&pr.base_commit));
@@ -202,7 +202,7 @@ impl Look<'_> {
         };
         Ok(Some(FoundMerge {
             project: pr.project.clone(),
-            issue: pr.issue.clone(),
+            issue: issue.clone(),
             pr: pr.id,
             base: self.branch.to_string(),
             head: pr.head_commit.clone(),
@@ -221,7 +221,7 @@ impl Look<'_> {
         let Some(intended) = self.store.intended_merge(pr)? else {
             return Ok(None);
         };
-        let in_review = self.store.issue(&pr.issue)?.state.status() == IssueStatus::Review;
+        let in_review = self.store.require_review(pr).is_ok();
         let Some(commit) = self.known(&intended).filter(|_| in_review) else {
             return Ok(None);
         };

@@ -51,7 +51,8 @@ pub(super) const ALL: &[(Invariant, &str)] = &[
          FROM run r JOIN event c ON c.run = r.id AND c.kind = 'run_claimed'
          JOIN event d ON d.id = (SELECT max(x.id) FROM event x WHERE x.plan = r.plan AND x.id < c.id AND x.kind = 'plan_event'
           AND (x.payload ->> '$.type' = 'changes_accepted'
-               OR x.payload ->> '$.phase' = r.plan_phase AND x.payload ->> '$.event.type' IN ('completed', 'skipped')))
+               OR x.payload ->> '$.phase' = r.plan_phase AND x.payload ->> '$.event.type' IN ('completed', 'skipped', 'reset')))
+           AND d.payload ->> '$.event.type' IS NOT 'reset'
          WHERE r.plan IS NOT NULL AND d.payload ->> '$.type' = 'phase'",
     ),
     // a changed plan may give a phase at work something new to wait for

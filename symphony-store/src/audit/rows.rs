@@ -76,7 +76,7 @@ const ALL: &[(Invariant, &str)] = &[
         Invariant::I10,
         "SELECT 'pull request ' || p.id, 'commit ' || p.merged_commit || ' is recorded as merged, but nobody intended that merge'
          FROM pull_request p WHERE p.merged_commit IS NOT NULL AND p.merged_outside IS NULL AND NOT EXISTS
-         (SELECT 1 FROM event e WHERE e.issue = p.issue AND e.kind = 'merge_intended' AND e.payload ->> '$.pr' = p.id
+         (SELECT 1 FROM event e WHERE (e.issue = p.issue OR e.plan = p.plan) AND e.kind = 'merge_intended' AND e.payload ->> '$.pr' = p.id
           AND e.payload ->> '$.merged' = p.merged_commit)",
     ),
     (

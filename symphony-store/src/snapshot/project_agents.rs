@@ -21,7 +21,7 @@ pub(super) const BACKLOG_SQL: &str =
 
 /// The last run of an agent on the project itself.
 pub(super) const LAST_RUN_SQL: &str = "SELECT coalesce(ended_at, started_at) FROM run
-    WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan_phase IS NULL ORDER BY fence DESC LIMIT 1";
+    WHERE project = ?1 AND agent = ?2 AND issue IS NULL AND plan IS NULL ORDER BY fence DESC LIMIT 1";
 
 pub(super) const UNTRIAGED_SQL: &str = "SELECT id, project, priority, created_at FROM issue
     WHERE project = ?1 AND status = 'backlog' AND intake IS NULL ORDER BY priority, created_at, id LIMIT ?2";

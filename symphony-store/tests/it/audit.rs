@@ -136,7 +136,7 @@ fn open_pr(store: &mut Store, run: &str, number: u64, head: &str) -> symphony_co
 fn merge_first(store: &mut Store) {
     let pr = open_pr(store, "r1", 1, "c1");
     let issue = symphony_core::id::IssueId::new("DEM", 1).unwrap();
-    let target = RunTarget::PullRequest(issue, pr);
+    let target = RunTarget::PullRequest(issue.into(), pr);
     let judge = try_claim(store, "j1", target, AgentType::Judge).unwrap();
     store
         .record_verdict(&by(&judge, 5), pr, VerdictKind::Approved, "c1", "good")
@@ -152,7 +152,7 @@ fn merge_first(store: &mut Store) {
 fn review_second(store: &mut Store) {
     let pr = open_pr(store, "r2", 2, "c2");
     let issue = symphony_core::id::IssueId::new("DEM", 2).unwrap();
-    let target = RunTarget::PullRequest(issue, pr);
+    let target = RunTarget::PullRequest(issue.into(), pr);
     let judge = try_claim(store, "j2", target, AgentType::Judge).unwrap();
     store
         .record_verdict(&by(&judge, 8), pr, VerdictKind::Approved, "c2", "good")

@@ -57,7 +57,7 @@ fn open_pr(store: &mut Store, issue: &IssueId, run: &str, head: &str) -> PrId {
 }
 
 fn gates_run(store: &mut Store, id: &str, issue: &IssueId, pr: PrId) -> Result<Run, ClaimRefusal> {
-    let target = RunTarget::Gates(issue.clone(), pr);
+    let target = RunTarget::Gates(issue.clone().into(), pr);
     try_claim(store, id, target, AgentType::Gates)
 }
 
@@ -67,7 +67,7 @@ fn gates_run_at(
     (issue, pr): (&IssueId, PrId),
     second: i64,
 ) -> Result<Run, ClaimRefusal> {
-    let target = RunTarget::Gates(issue.clone(), pr);
+    let target = RunTarget::Gates(issue.clone().into(), pr);
     let request = request(id, target, AgentType::Gates);
     let claims = store.claim(&system(second), &[request], &ClaimLimits::total(8));
     claims.expect("the database can be written").remove(0)
@@ -91,7 +91,7 @@ fn green_gates_are_bound_to_their_commit_and_clear_the_failures() {
     let (issue, pr) = in_review(&mut store, "r1", "c1");
     assert_eq!(store.pr(pr).unwrap().gates_of_head(), None);
     let run = gates_run(&mut store, "g1", &issue, pr).unwrap();
-    assert_eq!(run.target, RunTarget::Gates(issue.clone(), pr));
+    assert_eq!(run.target, RunTarget::Gates(issue.clone().into(), pr));
     let pr = end_gates(&mut store, &run, ran("c1", true));
     assert!(pr.gates_of_head().unwrap().green());
     let found = store.issue(&issue).unwrap();
@@ -308,8 +308,16 @@ fn gates_have_slots_of_their_own() {
         ..Default::default()
     };
     let requests = [
-        request("g1", RunTarget::Gates(first, first_pr), AgentType::Gates),
-        request("g2", RunTarget::Gates(second, second_pr), AgentType::Gates),
+        request(
+            "g1",
+            RunTarget::Gates(first.into(), first_pr),
+            AgentType::Gates,
+        ),
+        request(
+            "g2",
+            RunTarget::Gates(second.into(), second_pr),
+            AgentType::Gates,
+        ),
         request("r3", RunTarget::Issue(third), AgentType::Worker),
     ];
     let claims = store.claim(&system(5), &requests, &limits).unwrap();

@@ -21,6 +21,8 @@ mod learnings;
 #[cfg(test)]
 mod phases;
 #[cfg(test)]
+mod plan_reviews;
+#[cfg(test)]
 mod plans;
 #[cfg(test)]
 mod project_agents;

@@ -187,8 +187,10 @@ impl World {
             }
             (Step::Claim(agent), pr) => {
                 let target = match (agent, pr) {
-                    (AgentType::Judge, Some(pr)) => RunTarget::PullRequest(id.clone(), pr.id),
-                    (AgentType::Gates, Some(pr)) => RunTarget::Gates(id.clone(), pr.id),
+                    (AgentType::Judge, Some(pr)) => {
+                        RunTarget::PullRequest(id.clone().into(), pr.id)
+                    }
+                    (AgentType::Gates, Some(pr)) => RunTarget::Gates(id.clone().into(), pr.id),
                     (AgentType::Gates, None) => return,
                     (AgentType::Judge, None) if claim.is_some() => {
                         RunTarget::Claim(id.clone(), claim.unwrap().id)

@@ -81,6 +81,7 @@ fn take(store: &mut Store, step: &Step, second: i64, live: &mut Vec<Run>) {
                     state: &record.state,
                     live_runs: &runs,
                     held: &held,
+                    completion: record.completion(),
                 };
                 Ok((plan_step(&snapshot, now, &limits).events, ()))
             })

@@ -30,7 +30,7 @@ fn with_pr() -> (
 }
 
 fn judge(store: &mut Store, pr: &symphony_core::pull_request::PullRequest) -> Run {
-    let target = RunTarget::PullRequest(pr.issue.clone(), pr.id);
+    let target = RunTarget::PullRequest(pr.of.clone(), pr.id);
     try_claim(store, "judge", target, AgentType::Judge).unwrap()
 }
 

@@ -72,7 +72,7 @@ fn usage_is_added_up_as_it_grows() {
     let context = Context::system(time("2026-03-05T00:02:00Z"));
     store.finish_run(&context, &end).unwrap();
 
-    let target = RunTarget::PullRequest(a.id, pr.id);
+    let target = RunTarget::PullRequest(a.id.into(), pr.id);
     let judge = try_claim(&mut store, "r2", target, AgentType::Judge).unwrap();
     record(
         &mut store,

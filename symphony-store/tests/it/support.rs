@@ -126,7 +126,7 @@ pub(crate) fn worker(store: &mut Store, run: &str, issue: &IssueId) -> Run {
 
 pub(crate) fn new_pr(issue: &IssueId, head: &str) -> NewPullRequest {
     NewPullRequest {
-        issue: issue.clone(),
+        of: issue.clone().into(),
         title: "Change".into(),
         body: "What and why".into(),
         branch: format!("symphony/{issue}"),

@@ -65,7 +65,7 @@ fn merge_approved(session: &mut Session, progress: &Progress) -> anyhow::Result<
         ..PrFilter::default()
     };
     for pr in session.store.prs(&filter)? {
-        progress.say(&format!("$ symphony pr merge {}", pr.issue));
+        progress.say(&format!("$ symphony pr merge {}", pr.reference()));
         let merged = merge_pr(
             &session.installation,
             &mut session.store,
@@ -74,7 +74,7 @@ fn merge_approved(session: &mut Session, progress: &Progress) -> anyhow::Result<
         )?;
         progress.say(&format!(
             "{}: merged into {}; {}",
-            pr.issue, pr.base, merged.clean_up
+            pr.of, pr.base, merged.clean_up
         ));
     }
     Ok(())

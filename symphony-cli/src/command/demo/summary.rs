@@ -112,7 +112,7 @@ impl View for DemoView {
             let (state, gates) = (pr.state, pr.gate_summary());
             page.line(&format!(
                 "  {}: gates {gates}{}, {state}",
-                pr.issue,
+                pr.subject(),
                 verdict.unwrap_or_default()
             ));
         }

@@ -11,7 +11,7 @@ use symphony_runner::plan::{BeginRequest, Begun, OptionChanges, begin_plan, reco
 
 use super::dialog::is_possible;
 use super::record::PlanChoice;
-use super::run_loop::PlanLoop;
+use super::run_loop::{AfterReview, PlanLoop};
 use super::source::load_plan;
 use crate::app::App;
 use crate::failure::{Exit, Stop, exit_of};
@@ -26,7 +26,9 @@ const INSTRUCTIONS_BYTES_MAX: u64 = 200_000;
 #[command(
     after_help = "A plan that is under way is taken up where it stands, whatever ended the last `plan run`; complete phases \
                   never run again. Ctrl-C leaves the phases at work to their supervisors; a second one within three seconds \
-                  ends them.\n\nExit code 1 when the plan did not complete.\n\nExample:\n  symphony plan run plan.md --max-parallel 2"
+                  ends them.\n\nWhen every phase is complete, a pull request of the work is opened: ticks run its gates and have it judged, and \
+                  `symphony pr merge` merges it. With --merge it is merged at once when its gates are green.\n\nExit code 1 when \
+                  the plan did not complete, or could not be merged.\n\nExample:\n  symphony plan run plan.md --max-parallel 2"
 )]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct RunArgs {
@@ -54,6 +56,9 @@ pub(crate) struct RunArgs {
     /// Go on with the file as it is now, though it was changed since the plan began; complete phases stay
     #[arg(long = "accept-changes")]
     accept_changes: bool,
+    /// Merge the work at once when the gates are green, without a judge
+    #[arg(long)]
+    merge: bool,
     /// Begin another plan of this file, though the last one has ended
     #[arg(long, conflicts_with_all = ["retry_failed", "accept_changes"])]
     new: bool,
@@ -158,7 +163,7 @@ impl RunArgs {
         )?;
         if begun == Begun::Ended {
             let conclusion = drive.conclude(&mut session.store)?;
-            let result = PlanResult::new(&record, conclusion)?;
+            let result = PlanResult::new(&session.store, &record, conclusion)?;
             app.out.answer(&result)?;
             let retry = match record.state.status {
                 PlanStatus::Completed => "",
@@ -179,7 +184,12 @@ impl RunArgs {
             OnFailure::Ask => Some(OnFailure::Wait),
             _ => None,
         };
-        PlanLoop::new(app, drive, &mut session.store, mode)?.go_on(&record, begun)
+        let after = if self.merge {
+            AfterReview::Merge
+        } else {
+            AfterReview::LeaveToTicks
+        };
+        PlanLoop::new(app, drive, &mut session.store, (mode, after))?.go_on(&record, begun)
     }
 }
 

@@ -9,7 +9,10 @@ use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::state::{Choice, OnFailure, PhaseState, PlanAction, PlanStatus};
 use symphony_core::run::RunStatus;
 use symphony_runner::cancel::end_run;
-use symphony_runner::plan::{Begun, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order};
+use symphony_runner::merge::{MergeOptions, merge_pr};
+use symphony_runner::plan::{
+    Begun, Conclusion, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order,
+};
 use symphony_store::{PlanRecord, Store};
 
 use super::dialog::{Dialog, Said, title};
@@ -37,6 +40,27 @@ pub(super) struct PlanLoop<'a> {
     shown: BTreeSet<RunId>,
     /// What was said and is not said again.
     told: BTreeSet<String>,
+    after: AfterReview,
+}
+
+/// What happens to the pull request of the plan's work once it is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum AfterReview {
+    /// Ticks have it gated and judged.
+    LeaveToTicks,
+    /// It is merged at once when its gates are green.
+    Merge,
+}
+
+/// Says whether no phase of a plan is left to be worked on, for now.
+fn is_over(record: &PlanRecord) -> bool {
+    let state = &record.state;
+    let is_reviewed = state.is_complete()
+        && matches!(
+            state.status,
+            PlanStatus::Review | PlanStatus::AwaitingUserDecision
+        );
+    state.status.is_ended() || is_reviewed || state.awaits_review(record.completion())
 }
 
 /// Why the loop goes on.
@@ -54,7 +78,7 @@ impl<'a> PlanLoop<'a> {
         app: &'a App,
         drive: PlanDrive<'a>,
         store: &'a mut Store,
-        mode: Option<OnFailure>,
+        (mode, after): (Option<OnFailure>, AfterReview),
     ) -> anyhow::Result<Self> {
         Ok(Self {
             app,
@@ -66,6 +90,7 @@ impl<'a> PlanLoop<'a> {
             dialog: (mode == Some(OnFailure::Ask)).then(Dialog::default),
             shown: BTreeSet::new(),
             told: BTreeSet::new(),
+            after,
         })
     }
 
@@ -87,7 +112,7 @@ impl<'a> PlanLoop<'a> {
             let round = self.drive.round(self.store, self.mode)?;
             self.show(&round)?;
             let status = round.record.state.status;
-            if status.is_ended() {
+            if is_over(&round.record) {
                 return self.end();
             }
             if status == PlanStatus::Paused && round.live.is_empty() {
@@ -227,9 +252,21 @@ impl<'a> PlanLoop<'a> {
         }
     }
 
-    /// Gives the user's branch the work, and sums up.
+    /// Opens the pull request of the work, merges it where that was asked for, and sums up.
     fn end(mut self) -> anyhow::Result<Exit> {
-        let conclusion = self.drive.conclude(self.store)?;
+        let mut conclusion = self.drive.conclude(self.store)?;
+        let mut refusal = None;
+        if let (Conclusion::InReview { pr, .. }, AfterReview::Merge) = (&conclusion, self.after) {
+            self.progress.clear_bar();
+            self.progress
+                .say(&format!("Merging pull request {pr}: its gates run first."));
+            let options = MergeOptions::default();
+            match merge_pr(self.drive.installation(), self.store, *pr, &options) {
+                // the plan's branches go with the lock that this process holds
+                Ok(_) => conclusion = self.drive.conclude(self.store)?,
+                Err(error) => refusal = Some(error),
+            }
+        }
         let Self {
             app,
             store,
@@ -239,9 +276,13 @@ impl<'a> PlanLoop<'a> {
         } = self;
         let record = store.plan(drive.plan())?;
         progress.clear_bar();
-        let result = PlanResult::new(&record, conclusion)?;
+
+        let result = PlanResult::new(store, &record, conclusion)?;
         app.out.answer(&result)?;
-        Ok(result.exit())
+        match refusal {
+            Some(error) => Err(error).context("merge the pull request"),
+            None => Ok(result.exit()),
+        }
     }
 
     /// Leaves the phases at work to their supervisors, or ends them after a second Ctrl-C.

@@ -26,7 +26,7 @@ impl StatusArgs {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
         app.out
-            .answer_long(&PlanView::of(&session.project, &record)?)
+            .answer_long(&PlanView::of(&session.store, &session.project, &record)?)
     }
 }
 

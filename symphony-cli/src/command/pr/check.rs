@@ -93,16 +93,22 @@ fn say(pr: &PullRequest, waited: Waited) -> (String, Exit) {
         ),
         (None, Waited::NoLonger) => (
             format!(
-                "The gates of pull request {id} run; `symphony runs logs -f {}` follows them.",
-                pr.issue
+                "The gates of pull request {id} run; {} follows them.",
+                pr.of.issue().map_or_else(
+                    || "`symphony status --watch`".to_owned(),
+                    |issue| format!("`symphony runs logs -f {issue}`")
+                )
             ),
             Exit::Done,
         ),
         (None, Waited::ToTheEnd) => (
             format!(
-                "The gates of pull request {id} have no result: {}. `symphony explain {}` says what they wait for.",
+                "The gates of pull request {id} have no result: {}. {} says what they wait for.",
                 problem.unwrap_or("they fail on the base, too"),
-                pr.issue
+                pr.of.issue().map_or_else(
+                    || "`symphony inbox`".to_owned(),
+                    |issue| format!("`symphony explain {issue}`")
+                )
             ),
             Exit::Failed,
         ),

@@ -30,6 +30,7 @@ impl ListArgs {
             project: Some(session.project.id.clone()),
             state: self.state,
             issue: self.issue.clone(),
+            plan: None,
         };
         let prs = session
             .store

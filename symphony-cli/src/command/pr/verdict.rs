@@ -2,8 +2,10 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::pull_request::{PullRequest, VerdictKind};
-use symphony_runner::cancel::end_run_of;
+use symphony_core::id::PlanId;
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind};
+use symphony_runner::cancel::end_run_on;
+use symphony_runner::plan::show_plan_of;
 use symphony_store::{Store, StoreError};
 
 use super::find::find_pr;
@@ -31,7 +33,7 @@ pub(crate) struct ApproveArgs {
     /// The commit that was looked at; refused when it is not the head any more
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Approve although a required gate is red; say why with --comment
+    /// Approve although a required gate is red, or the pull request of a plan was rejected; say why with --comment
     #[arg(long, requires = "comment")]
     force: bool,
 }
@@ -79,7 +81,8 @@ impl ApproveArgs {
             .context("approve the pull request")?;
         let sentence = format!(
             "Approved pull request {}: `symphony pr merge {}` merges it.",
-            pr.id, pr.issue
+            pr.id,
+            pr.reference()
         );
         app.out.done(&PrView::from(pr), &sentence)
     }
@@ -96,10 +99,11 @@ impl RejectArgs {
         let pr = verdict
             .give(app, &self.pr)
             .context("reject the pull request")?;
-        let sentence = format!(
-            "Rejected pull request {}: {} goes back to an agent.",
-            pr.id, pr.issue
-        );
+        let next = match &pr.of {
+            PullRequestOf::Issue(issue) => format!("{issue} goes back to an agent"),
+            PullRequestOf::Plan(plan) => waits_for_person(plan),
+        };
+        let sentence = format!("Rejected pull request {}: {next}.", pr.id);
         app.out.done(&PrView::from(pr), &sentence)
     }
 }
@@ -107,15 +111,30 @@ impl RejectArgs {
 impl CloseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let pr = self.carry_out(app).context("close the pull request")?;
-        let sentence = format!("Closed pull request {}.", pr.id);
+        let sentence = match &pr.of {
+            PullRequestOf::Issue(_) => format!("Closed pull request {}.", pr.id),
+            PullRequestOf::Plan(plan) => {
+                format!("Closed pull request {}: {}.", pr.id, waits_for_person(plan))
+            }
+        };
         app.out.done(&PrView::from(pr), &sentence)
     }
 
     fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
         let pr = open_pr(&mut session.store, &self.pr, "closed")?;
-        Ok(session.store.close_pr(&App::as_human(), pr.id)?)
+        let closed = session.store.close_pr(&App::as_human(), pr.id)?;
+        show_plan_of(&mut session.store, &closed);
+        Ok(closed)
     }
+}
+
+/// Says what becomes of a plan whose pull request was not accepted.
+fn waits_for_person(plan: &PlanId) -> String {
+    format!(
+        "plan {plan} waits for you. `symphony plan retry PHASE --plan {plan}` has a phase repair it, \
+         `symphony plan status --plan {plan}` names the other ways on"
+    )
 }
 
 /// A person's verdict.
@@ -137,6 +156,14 @@ enum RedGates {
 impl Verdict<'_> {
     fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
+        if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
+            // of a plan: nobody works on it by itself, so that a person may change their mind
+            let rejected = find_pr(&session.store, reference)?;
+            session
+                .store
+                .resume_rejected_review(&App::as_human(), rejected.id)?;
+            show_plan_of(&mut session.store, &rejected);
+        }
         let pr = open_pr(&mut session.store, reference, self.kind.name())?;
         let is_red = pr.gates_of_head().is_some_and(|gates| !gates.green());
         if is_red && self.red_gates == RedGates::Refused {
@@ -146,7 +173,7 @@ impl Verdict<'_> {
             );
             let hint = format!(
                 "`symphony pr check {}` runs them again; --force with --comment approves all the same",
-                pr.issue
+                pr.reference()
             );
             return Err(stop.hint(hint).into());
         }
@@ -164,13 +191,15 @@ impl Verdict<'_> {
             }
             _ => &pr.head_commit,
         };
-        Ok(session.store.record_verdict(
+        let judged = session.store.record_verdict(
             &App::as_human(),
             pr.id,
             self.kind,
             commit,
             &self.comment,
-        )?)
+        )?;
+        show_plan_of(&mut session.store, &judged);
+        Ok(judged)
     }
 }
 
@@ -181,7 +210,7 @@ const COMMIT_CHARS_MIN: usize = 7;
 fn open_pr(store: &mut Store, reference: &PrReference, word: &str) -> anyhow::Result<PullRequest> {
     let pr = find_pr(store, reference)?;
     refuse_ended(&pr, word)?;
-    end_run_of(store, &pr.issue)?;
+    end_run_on(store, &pr.of)?;
     let pr = store.pr(pr.id)?;
     refuse_ended(&pr, word)?;
     Ok(pr)
@@ -191,8 +220,15 @@ fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
     if pr.state.is_open() {
         return Ok(());
     }
+    let back = match (&pr.of, pr.state) {
+        (PullRequestOf::Plan(_), PrState::Rejected | PrState::Closed) => format!(
+            "; `symphony pr approve {} --force --comment TEXT` takes that back",
+            pr.id
+        ),
+        _ => String::new(),
+    };
     let reason = format!(
-        "pull request {} is {}: it cannot be {word}",
+        "pull request {} is {}: it cannot be {word}{back}",
         pr.id, pr.state
     );
     Err(StoreError::Refused { reason })

@@ -13,6 +13,15 @@ pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {
         PlanEvent::Resumed => format!("{plan} was resumed"),
         PlanEvent::WaitingForDecision => format!("{plan} waits for a decision"),
         PlanEvent::Continued => format!("{plan} continues"),
+        PlanEvent::ReviewOpened { pr } => {
+            format!("{plan} is in review: pull request {pr} was opened")
+        }
+        PlanEvent::ReviewRejected { pr } => {
+            format!("{plan} waits for a decision: pull request {pr} was not accepted")
+        }
+        PlanEvent::ReviewResumed { pr } => {
+            format!("{plan} is in review again: pull request {pr} was approved")
+        }
         PlanEvent::AbortRequested => format!("{plan} was asked to stop for good"),
         PlanEvent::Ended { status, .. } => format!("{plan} ended: {status}"),
         PlanEvent::Reopened => format!("{plan} was reopened"),

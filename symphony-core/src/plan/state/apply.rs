@@ -36,7 +36,12 @@ pub fn apply(state: &mut PlanState, event: &PlanEvent) -> Result<(), PlanTransit
         }
         PlanEvent::Paused => state.status = PlanStatus::Paused,
         PlanEvent::Resumed | PlanEvent::Continued => state.status = PlanStatus::Running,
-        PlanEvent::WaitingForDecision => state.status = PlanStatus::AwaitingUserDecision,
+        PlanEvent::WaitingForDecision | PlanEvent::ReviewRejected { .. } => {
+            state.status = PlanStatus::AwaitingUserDecision;
+        }
+        PlanEvent::ReviewOpened { .. } | PlanEvent::ReviewResumed { .. } => {
+            state.status = PlanStatus::Review;
+        }
         PlanEvent::AbortRequested => state.is_abort_requested = true,
         PlanEvent::Ended { status, at } => {
             if !status.is_ended() {
@@ -51,7 +56,7 @@ pub fn apply(state: &mut PlanState, event: &PlanEvent) -> Result<(), PlanTransit
         }
         PlanEvent::Reopened => reopen(state),
         PlanEvent::ChangesAccepted { phases } => {
-            if state.status.is_ended() {
+            if state.status.is_ended() || state.status == PlanStatus::Review {
                 reopen(state);
             }
             let mut before = std::mem::take(&mut state.phases);
@@ -92,6 +97,7 @@ const fn allowed_for_plan(status: PlanStatus) -> &'static [&'static str] {
             "phase",
             "paused",
             "waiting_for_decision",
+            "review_opened",
             "abort_requested",
             "ended",
             "changes_accepted",
@@ -107,6 +113,15 @@ const fn allowed_for_plan(status: PlanStatus) -> &'static [&'static str] {
             "phase",
             "paused",
             "continued",
+            "review_resumed",
+            "abort_requested",
+            "ended",
+            "changes_accepted",
+        ],
+        PlanStatus::Review => &[
+            "phase",
+            "continued",
+            "review_rejected",
             "abort_requested",
             "ended",
             "changes_accepted",
@@ -136,7 +151,8 @@ pub(super) const fn allowed_for_phase(status: PhaseStatus) -> &'static [&'static
         PhaseStatus::AwaitingDecision => {
             &["retried_once", "given_up", "skipped", "aborted", "blocked"]
         }
-        PhaseStatus::Complete => &[],
+        // only while the work as a whole is reviewed: see `retry_phase`
+        PhaseStatus::Complete => &["reset"],
         PhaseStatus::Failed => &["reset", "skipped", "aborted"],
         PhaseStatus::Blocked => &["unblocked", "skipped", "aborted"],
         PhaseStatus::Aborted => &["reset", "skipped"],

@@ -6,7 +6,7 @@ use super::apply::allowed_for_phase;
 use super::error::PlanTransitionError;
 use super::event::{PhaseEvent, PlanEvent};
 use super::phase_state::{PhaseProgress, PhaseStatus};
-use super::plan_state::PlanState;
+use super::plan_state::{PlanState, PlanStatus};
 use crate::closed_set::closed_set;
 use crate::id::PlanPhaseId;
 use crate::plan::artifact::{Artifact, ArtifactKind};
@@ -136,7 +136,8 @@ pub fn abort_all(state: &PlanState, now: Timestamp) -> Decision {
     Decision::of(events)
 }
 
-/// Lets a phase begin anew that failed, was aborted or awaits a decision, or retries one without waiting for its time.
+/// Lets a phase begin again that failed, was aborted or awaits a decision, or retries one without waiting for its time.
+/// While the work of a plan is reviewed or was rejected, a complete phase begins again on top of all that was made.
 ///
 /// # Errors
 /// When the plan has no such phase, or it is in another state.
@@ -149,6 +150,7 @@ pub fn retry_phase(
         PhaseStatus::Retrying => PhaseEvent::MadeReady,
         PhaseStatus::AwaitingDecision => PhaseEvent::RetriedOnce,
         PhaseStatus::Failed | PhaseStatus::Aborted => PhaseEvent::Reset,
+        PhaseStatus::Complete if state.is_reviewed() => PhaseEvent::Reset,
         _ => return Err(refused(phase, status, "retry")),
     };
     let mut events = reopened(state);
@@ -210,12 +212,14 @@ fn refused(phase: &PlanPhaseId, from: PhaseStatus, event: &'static str) -> PlanT
     }
 }
 
-/// An order to a plan that has ended opens it again.
+/// An order to a plan that has ended opens it again; one that is under review goes on.
 fn reopened(state: &PlanState) -> Vec<PlanEvent> {
-    if state.status.is_ended() {
-        vec![PlanEvent::Reopened]
-    } else {
-        Vec::new()
+    match state.status {
+        PlanStatus::Completed | PlanStatus::Failed | PlanStatus::Aborted => {
+            vec![PlanEvent::Reopened]
+        }
+        PlanStatus::Review => vec![PlanEvent::Continued],
+        PlanStatus::Running | PlanStatus::Paused | PlanStatus::AwaitingUserDecision => Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::phase_state::{PhaseFailure, PhaseStatus};
 use super::plan_state::PlanStatus;
 use crate::closed_set::closed_set;
-use crate::id::{PlanPhaseId, RunId};
+use crate::id::{PlanPhaseId, PrId, RunId};
 use crate::plan::artifact::Artifact;
 
 closed_set!(
@@ -58,6 +58,21 @@ pub enum PlanEvent {
     WaitingForDecision,
     /// Something can move again.
     Continued,
+    /// Every phase is complete: the pull request of the work was opened.
+    ReviewOpened {
+        /// The pull request.
+        pr: PrId,
+    },
+    /// A judge or a person rejected the work, or a person closed its pull request: a person decides how to go on.
+    ReviewRejected {
+        /// The pull request.
+        pr: PrId,
+    },
+    /// A person approved the work that had been rejected.
+    ReviewResumed {
+        /// The pull request.
+        pr: PrId,
+    },
     /// A person gave the whole plan up.
     AbortRequested,
     /// Every phase has ended.
@@ -226,6 +241,9 @@ impl PlanEvent {
             Self::Resumed => "resumed",
             Self::WaitingForDecision => "waiting_for_decision",
             Self::Continued => "continued",
+            Self::ReviewOpened { .. } => "review_opened",
+            Self::ReviewRejected { .. } => "review_rejected",
+            Self::ReviewResumed { .. } => "review_resumed",
             Self::AbortRequested => "abort_requested",
             Self::Ended { .. } => "ended",
             Self::Reopened => "reopened",

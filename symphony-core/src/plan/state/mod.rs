@@ -29,7 +29,7 @@ pub use passing::artifacts_for;
 pub use phase_state::{
     ERROR_BYTES_MAX, FAILURES_KEPT_MAX, PhaseFailure, PhaseProgress, PhaseState, PhaseStatus,
 };
-pub use plan_state::{PlanCounts, PlanState, PlanStatus};
+pub use plan_state::{Completion, PlanCounts, PlanState, PlanStatus};
 pub use run_end::{
     PhaseOutcome, PhaseRunEnd, PhaseWork, Reporting, clean_exit_outcome, is_phase_complete,
     route_phase_run_end,

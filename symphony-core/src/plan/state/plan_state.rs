@@ -18,7 +18,9 @@ closed_set!(
         Paused = "paused",
         /// Nothing can move before a person decides.
         AwaitingUserDecision = "awaiting_user_decision",
-        /// Every phase is complete.
+        /// Every phase is complete, and the pull request of its work is open.
+        Review = "review",
+        /// Every phase is complete, and the work is where it belongs.
         Completed = "completed",
         /// Ended with phases that are not complete.
         Failed = "failed",
@@ -32,6 +34,15 @@ impl PlanStatus {
     pub const fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Aborted)
     }
+}
+
+/// What follows when the last phase of a plan is complete.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// The plan ends: its phases worked in the user's own folder.
+    Ends,
+    /// The work waits on a branch of its own: a pull request is opened, and the plan ends with its merge.
+    OpensPullRequest,
 }
 
 /// How many phases stand where.
@@ -60,20 +71,23 @@ pub struct PlanState {
     pub phases: BTreeMap<PlanPhaseId, PhaseProgress>,
 }
 
-/// Says how a plan ends whose phases stand so; none while one can still go on.
+/// Says how a plan ends whose phases stand so; none while one can still go on, or the merge of a pull request is to end it.
 pub(super) fn end_of(
     mut statuses: impl Iterator<Item = PhaseStatus> + Clone,
     is_aborted: bool,
+    completion: Completion,
 ) -> Option<PlanStatus> {
     let mut all = statuses.clone();
     if !all.all(PhaseStatus::is_terminal) {
         return None;
     }
-    Some(match is_aborted {
-        _ if statuses.all(|status| status == PhaseStatus::Complete) => PlanStatus::Completed,
-        true => PlanStatus::Aborted,
-        false => PlanStatus::Failed,
-    })
+    let is_complete = statuses.all(|status| status == PhaseStatus::Complete);
+    match (is_complete, is_aborted, completion) {
+        (true, true, Completion::OpensPullRequest) | (false, true, _) => Some(PlanStatus::Aborted),
+        (true, false, Completion::OpensPullRequest) => None,
+        (true, _, Completion::Ends) => Some(PlanStatus::Completed),
+        (false, false, _) => Some(PlanStatus::Failed),
+    }
 }
 
 impl PlanState {
@@ -96,10 +110,35 @@ impl PlanState {
             .map_or(PhaseStatus::Pending, PhaseProgress::status)
     }
 
-    /// Returns how the plan ends when none of its runs is alive; none while a phase can still go on.
-    pub fn end_status(&self) -> Option<PlanStatus> {
+    /// Returns how the plan ends when none of its runs is alive; none while a phase can still go on, or the merge of a
+    /// pull request is to end it.
+    pub fn end_status(&self, completion: Completion) -> Option<PlanStatus> {
         let statuses = self.phases.values().map(PhaseProgress::status);
-        end_of(statuses, self.is_abort_requested)
+        end_of(statuses, self.is_abort_requested, completion)
+    }
+
+    /// Says whether every phase is complete, skipped ones included.
+    pub fn is_complete(&self) -> bool {
+        let mut phases = self.phases.values();
+        phases.all(|progress| progress.status() == PhaseStatus::Complete)
+    }
+
+    /// Says whether the pull request of the work is to be opened now. After a rejection a person acts first.
+    pub fn awaits_review(&self, completion: Completion) -> bool {
+        completion == Completion::OpensPullRequest
+            && self.status == PlanStatus::Running
+            && !self.is_abort_requested
+            && self.is_complete()
+    }
+
+    /// Says whether a person may send complete phases back: nothing runs, and the work as a whole is under review or was
+    /// rejected.
+    pub(super) fn is_reviewed(&self) -> bool {
+        let status = self.status;
+        matches!(
+            status,
+            PlanStatus::Review | PlanStatus::AwaitingUserDecision
+        ) && self.is_complete()
     }
 
     /// Counts phases.

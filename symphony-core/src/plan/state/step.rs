@@ -9,7 +9,7 @@ use super::board::Board;
 use super::choice::{abort_all, skip_phase};
 use super::event::{PhaseEvent, PlanEvent};
 use super::phase_state::{PhaseState, PhaseStatus};
-use super::plan_state::{PlanState, PlanStatus, end_of};
+use super::plan_state::{Completion, PlanState, PlanStatus, end_of};
 use crate::closed_set::closed_set;
 use crate::id::{PlanPhaseId, RunId};
 use crate::plan::graph::Dag;
@@ -46,6 +46,8 @@ pub struct PlanSnapshot<'a> {
     pub live_runs: &'a BTreeMap<RunId, PlanPhaseId>,
     /// Phases whose provider is on hold, and until when.
     pub held: &'a BTreeMap<PlanPhaseId, Timestamp>,
+    /// What follows when the last phase is complete.
+    pub completion: Completion,
 }
 
 /// What a plan's loop may do.
@@ -57,6 +59,15 @@ pub struct PlanLimits {
     pub slots_free: usize,
     /// What happens to phases that await a decision.
     pub on_failure: OnFailure,
+}
+
+impl PlanLimits {
+    /// Nothing starts, and nothing is decided for a person.
+    pub const NO_START: Self = Self {
+        max_parallel: 0,
+        slots_free: 0,
+        on_failure: OnFailure::Wait,
+    };
 }
 
 /// Something to do after the events are committed.
@@ -351,9 +362,16 @@ fn status_event(
 ) -> Option<PlanEvent> {
     let statuses = board.statuses();
     let has_live_run = !snapshot.live_runs.is_empty();
-    if let Some(status) = end_of(statuses.iter().copied(), is_aborted) {
+    if let Some(status) = end_of(statuses.iter().copied(), is_aborted, snapshot.completion) {
         // runs that are being ended are waited for: the end is the end
         return (!has_live_run).then_some(PlanEvent::Ended { status, at: now });
+    }
+    if statuses
+        .iter()
+        .all(|status| *status == PhaseStatus::Complete)
+    {
+        // the pull request of the work is opened, or reviewed, or was rejected
+        return None;
     }
     let can_move = has_live_run
         || statuses.iter().any(|status| {

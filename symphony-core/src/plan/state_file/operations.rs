@@ -16,9 +16,9 @@ use crate::plan::document::Plan;
 use crate::plan::failure::{FailureEvidence, FailurePatterns, RetryPolicy, classify_failure};
 use crate::plan::graph::Dag;
 use crate::plan::state::{
-    self, Choice, Confirmation, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus,
-    PlanEvent, PlanLimits, PlanSnapshot, PlanState, PlanTransitionError, RetryMode, apply,
-    apply_all, plan_failure, plan_step,
+    self, Choice, Confirmation, FailurePolicy, FailureReport, PhaseEvent, PhaseStatus, PlanEvent,
+    PlanLimits, PlanSnapshot, PlanState, PlanTransitionError, RetryMode, apply, apply_all,
+    plan_failure, plan_step,
 };
 
 /// A phase that a session reports as failed.
@@ -386,17 +386,13 @@ impl Desk {
     /// Lets happen what follows for other phases and the plan, without starting anything.
     fn follow_up(&mut self, now: Timestamp) -> Result<(), PlanTransitionError> {
         let snapshot = PlanSnapshot {
+            completion: state::Completion::Ends,
             dag: &self.dag,
             state: &self.state,
             live_runs: &BTreeMap::new(),
             held: &BTreeMap::new(),
         };
-        let limits = PlanLimits {
-            max_parallel: 0,
-            slots_free: 0,
-            on_failure: OnFailure::Wait,
-        };
-        let events = plan_step(&snapshot, now, &limits).events;
+        let events = plan_step(&snapshot, now, &PlanLimits::NO_START).events;
         apply_all(&mut self.state, &events)?;
         self.events.extend(events);
         Ok(())

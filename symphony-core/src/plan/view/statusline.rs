@@ -95,6 +95,7 @@ pub fn render_statusline(state_file: &str, colour: Colour) -> Option<String> {
             }
             colour.paint(Paint::Magenta, &line)
         }
+        PlanStatus::Review => colour.paint(Paint::Yellow, &format!("[Review] {count}")),
         PlanStatus::Running | PlanStatus::Paused => {
             let failed = glance
                 .failed_count

@@ -138,10 +138,10 @@ impl fmt::Display for PhaseResult {
 
 impl fmt::Display for PlanSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let title = if self.status.is_ended() {
-            "Complete"
-        } else {
-            "Under Way"
+        let title = match self.status {
+            status if status.is_ended() => "Complete",
+            PlanStatus::Review => "In Review",
+            _ => "Under Way",
         };
         writeln!(f, "Symphony Performance {title}\n")?;
         writeln!(f, "Total phases: {}", self.total_phases)?;

@@ -9,8 +9,9 @@ use symphony_core::plan::failure::{
     Confidence, FailureClass, FailureEvidence, RetryPolicy, classify_failure, retry_delay_ms,
 };
 use symphony_core::plan::state::{
-    Confirmation, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus, PlanAction,
-    PlanEvent, PlanLimits, PlanSnapshot, PlanState, apply, apply_all, plan_failure, plan_step,
+    Completion, Confirmation, FailurePolicy, FailureReport, OnFailure, PhaseEvent, PhaseStatus,
+    PlanAction, PlanEvent, PlanLimits, PlanSnapshot, PlanState, apply, apply_all, plan_failure,
+    plan_step,
 };
 use symphony_core::plan::state_file::StateFile;
 use symphony_core::plan::view::{Colour, render_statusline};
@@ -129,7 +130,7 @@ proptest! {
         let mut clock = 0;
         for round in 0..2_000 {
             clock += 20;
-            let snapshot = PlanSnapshot { dag: &dag, state: &state, live_runs: &live, held: &BTreeMap::new() };
+            let snapshot = PlanSnapshot { completion: Completion::Ends, dag: &dag, state: &state, live_runs: &live, held: &BTreeMap::new() };
             let step = plan_step(&snapshot, at(clock), &limits);
             prop_assert_eq!(&step, &plan_step(&snapshot, at(clock), &limits));
             apply_all(&mut state, &step.events).unwrap();

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use symphony_core::plan::artifacts::{parse_markers, parse_output_lines};
 use symphony_core::plan::failure::{FailureEvidence, classify_failure};
 use symphony_core::plan::state::{
-    OnFailure, PlanAction, PlanLimits, PlanSnapshot, PlanState, apply_all, plan_step,
+    Completion, OnFailure, PlanAction, PlanLimits, PlanSnapshot, PlanState, apply_all, plan_step,
 };
 use symphony_core::plan::{Dag, PlanError, find_block, parse_plan};
 
@@ -33,6 +33,7 @@ fn markdown(count: usize, sources: impl Fn(usize) -> String) -> String {
 fn first_step(dag: &Dag) -> usize {
     let mut state = PlanState::new(dag.ids(), at(0));
     let snapshot = PlanSnapshot {
+        completion: Completion::Ends,
         dag,
         state: &state,
         live_runs: &std::collections::BTreeMap::new(),

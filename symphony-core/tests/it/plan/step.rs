@@ -6,8 +6,8 @@ use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::Dag;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
-    Confirmation, OnFailure, PhaseEvent, PhaseFailure, PhaseState, PlanLimits, PlanSnapshot,
-    PlanState, PlanStatus, PlanStep, apply_all, plan_step,
+    Completion, Confirmation, OnFailure, PhaseEvent, PhaseFailure, PhaseState, PlanLimits,
+    PlanSnapshot, PlanState, PlanStatus, PlanStep, apply_all, plan_step,
 };
 
 use super::{at, id, plan};
@@ -69,6 +69,7 @@ impl Scene {
 
     fn step(&self) -> PlanStep {
         let snapshot = PlanSnapshot {
+            completion: Completion::Ends,
             dag: &self.dag,
             state: &self.state,
             live_runs: &self.live,

@@ -315,12 +315,24 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
 /// Keeps one row an issue, as the database does: an order of rows then means nothing.
 fn distinct(mut snapshot: Snapshot) -> Snapshot {
     let mut seen = BTreeSet::new();
-    snapshot.candidates.retain(|c| seen.insert(c.issue.clone()));
-    snapshot.reviews.retain(|r| seen.insert(r.issue.clone()));
-    snapshot.intake.retain(|c| seen.insert(c.issue.clone()));
-    snapshot.split.retain(|s| seen.insert(s.issue.clone()));
-    snapshot.accepted.retain(|a| seen.insert(a.issue.clone()));
-    snapshot.clean_ups.retain(|c| seen.insert(c.issue.clone()));
+    snapshot
+        .candidates
+        .retain(|c| seen.insert(Some(c.issue.clone())));
+    snapshot
+        .reviews
+        .retain(|r| seen.insert(r.of.issue().cloned()));
+    snapshot
+        .intake
+        .retain(|c| seen.insert(Some(c.issue.clone())));
+    snapshot
+        .split
+        .retain(|s| seen.insert(Some(s.issue.clone())));
+    snapshot
+        .accepted
+        .retain(|a| seen.insert(Some(a.issue.clone())));
+    snapshot
+        .clean_ups
+        .retain(|c| seen.insert(Some(c.issue.clone())));
     snapshot
 }
 
@@ -428,7 +440,7 @@ proptest! {
         let told: BTreeSet<_> = plan.decisions.iter().map(|decision| &decision.issue).collect();
         prop_assert!(plan.decisions.iter().all(|decision| !decision.reasons.is_empty()));
         let intake = snapshot.intake.iter().map(|c| &c.issue);
-        for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().map(|r| &r.issue)).chain(intake) {
+        for issue in snapshot.candidates.iter().map(|c| &c.issue).chain(snapshot.reviews.iter().filter_map(|r| r.of.issue())).chain(intake) {
             prop_assert!(started.contains(issue) || told.contains(issue), "{issue}");
         }
         for split in &snapshot.split {

@@ -103,7 +103,7 @@ pub(crate) fn candidate(number: u64) -> Candidate {
 /// A pull request of project `a` that a judge can look at.
 pub(crate) fn review(number: u64) -> ReviewCandidate {
     ReviewCandidate {
-        issue: issue(number),
+        of: issue(number).into(),
         project: project("a"),
         subject: ReviewSubject::PullRequest(PrId::new(i64::try_from(number).unwrap())),
         priority: Priority::None,
@@ -138,6 +138,7 @@ pub(crate) fn live(name: &str, on: Option<u64>, agent: AgentType) -> LiveRun {
         run: run_id(name),
         project: project("a"),
         issue: on.map(issue),
+        plan: None,
         agent,
         provider: "claude-cli".into(),
         started_at: at(1),

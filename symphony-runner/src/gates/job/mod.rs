@@ -13,9 +13,9 @@ use symphony_core::Timestamp;
 use symphony_core::config::Gate;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, failure_print, needs_base_comparison};
-use symphony_core::id::{IssueId, PrId};
+use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
-use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
+use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, VerifiedGates};
 use symphony_core::run::{RunError, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_core::watchdog::Step;
@@ -112,8 +112,8 @@ async fn gates_of_target(
     let repository = open_repository(&job.project, &job.config)?;
     record_start(job, store, &repository).await?;
     match &job.run.target {
-        RunTarget::Gates(issue, pr) => {
-            let of = (issue.clone(), *pr);
+        RunTarget::Gates(of, pr) => {
+            let of = (of.clone(), *pr);
             gates_of_pr(job, store, supervision, &repository, of).await
         }
         _ => gates_of_base(job, store, supervision, &repository).await,
@@ -144,10 +144,10 @@ async fn gates_of_pr(
     store: &StoreThread,
     supervision: &Supervision,
     repository: &Repository,
-    (issue, id): (IssueId, PrId),
+    (of, id): (PullRequestOf, PrId),
 ) -> Result<GatesEnded, RunnerError> {
-    let of = issue.clone();
-    let open = store.call(move |store| store.open_pr(&of)).await??;
+    let source = of.clone();
+    let open = store.call(move |store| store.open_pr_of(&source)).await??;
     let Some(pr) = open.filter(|pr| pr.id == id) else {
         return Ok(GatesEnded::cancelled());
     };
@@ -164,11 +164,18 @@ async fn gates_of_pr(
     let base = match &print {
         None => BaseComparison::NotMade,
         Some(print) => {
-            let (of, tree, print) = (issue.clone(), tree.clone(), print.clone());
-            let repeated = store
-                .call(move |store| store.repeated_gate_failure(&of, &tree, &print))
-                .await??;
-            if needs_base_comparison(&proven.gates, repeated) {
+            let needs_base = match of {
+                PullRequestOf::Issue(issue) => {
+                    let (tree, print) = (tree.clone(), print.clone());
+                    let repeated = store
+                        .call(move |store| store.repeated_gate_failure(&issue, &tree, &print))
+                        .await??;
+                    needs_base_comparison(&proven.gates, repeated)
+                }
+                // nobody tries it again by itself: whether the base is at fault is found out at once
+                PullRequestOf::Plan(_) => true,
+            };
+            if needs_base {
                 compare_with_base(job, supervision, repository, &proven.gates, &folder).await?
             } else {
                 BaseComparison::NotMade
@@ -204,11 +211,10 @@ async fn finish_exit_handling(
     };
     let author = store.call(move |store| store.run(&author)).await??;
     let class = author.error.map(|error| error.class);
-    if matches!(
-        class,
-        Some(ErrorClass::WorktreeFailed | ErrorClass::DiskFull)
-    ) {
-        return_to_recorded_head(job, repository, &pr.issue, head)?;
+    if let (Some(ErrorClass::WorktreeFailed | ErrorClass::DiskFull), PullRequestOf::Issue(issue)) =
+        (class, &pr.of)
+    {
+        return_to_recorded_head(job, repository, issue, head)?;
     }
     Ok(())
 }

@@ -36,7 +36,7 @@ pub(crate) fn start_gates(
         run: id,
         start: StartRun {
             project: project.id.clone(),
-            target: RunTarget::Gates(pr.issue.clone(), pr.id),
+            target: RunTarget::Gates(pr.of.clone(), pr.id),
             agent: AgentType::Gates,
             phase: None,
             attempt: 1,

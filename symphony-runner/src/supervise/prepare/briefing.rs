@@ -6,6 +6,7 @@ use symphony_mcp::{ReviewTarget, StoreThread};
 use super::issue_briefing::issue_briefing;
 use super::phase_briefing::{claim_briefing, phase_briefing};
 use super::plan_briefing::plan_briefing;
+use super::plan_review_briefing::plan_review_briefing;
 use super::project_briefing::project_briefing;
 use super::site::Site;
 use super::subject::Subject;
@@ -47,6 +48,9 @@ impl Briefing {
             }
             Subject::PullRequest { issue, pr } => {
                 issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await
+            }
+            Subject::PlanReview { plan, pr } => {
+                plan_review_briefing(job, (library, provider), (&plan, *pr), site)
             }
             Subject::PlanPhase(subject) => plan_briefing(job, *subject, site).await,
             Subject::Project => project_briefing(job, store, (library, provider), site).await,

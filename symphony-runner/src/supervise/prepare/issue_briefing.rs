@@ -77,7 +77,10 @@ pub(super) fn request(
 }
 
 /// CLAUDE.md: a judge gets the one of the base commit, so that nothing planted in the branch steers it.
-fn claude_md(site: &Site, review: Option<&PullRequest>) -> Result<Option<String>, RunnerError> {
+pub(super) fn claude_md(
+    site: &Site,
+    review: Option<&PullRequest>,
+) -> Result<Option<String>, RunnerError> {
     let Some(pr) = review else {
         return read_own(&site.path().join("CLAUDE.md"));
     };
@@ -91,7 +94,11 @@ fn claude_md(site: &Site, review: Option<&PullRequest>) -> Result<Option<String>
 }
 
 /// What the judge is shown; the whole diff lies as a file beside the prompts.
-fn show_review(job: &Job<'_>, site: &Site, pr: &PullRequest) -> Result<Review, RunnerError> {
+pub(super) fn show_review(
+    job: &Job<'_>,
+    site: &Site,
+    pr: &PullRequest,
+) -> Result<Review, RunnerError> {
     let path = job.paths.diff();
     let whole = match (
         CommitId::parse(&pr.base_commit),

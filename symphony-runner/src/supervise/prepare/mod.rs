@@ -12,6 +12,7 @@ mod issue_site;
 mod model;
 mod phase_briefing;
 mod plan_briefing;
+mod plan_review_briefing;
 mod plan_site;
 mod project_briefing;
 mod project_file;

@@ -2,6 +2,7 @@
 
 use symphony_core::plan::Isolation;
 use symphony_core::plan::state::artifacts_for;
+use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_prompt::{PlanPhaseDispatch, Workspace};
 
 use super::briefing::Briefing;
@@ -77,8 +78,41 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
     if progress.is_some_and(|progress| progress.is_continued) {
         parts.push(CONTINUED.to_owned());
     }
+    parts.extend(subject.rejected.as_ref().and_then(review_of));
     parts.extend(site.notes.iter().cloned());
     (!parts.is_empty()).then(|| parts.join("\n\n"))
+}
+
+/// Bytes of a red gate's output that an agent is told: the end says what failed.
+const GATE_OUTPUT_BYTES_MAX: usize = 8_000;
+
+/// What the review of the plan's work found wrong: a person sent this phase back for it.
+fn review_of(pr: &PullRequest) -> Option<String> {
+    let mut found: Vec<String> = Vec::new();
+    let verdict = pr.verdict.as_ref();
+    let rejection = verdict.filter(|verdict| verdict.kind == VerdictKind::Rejected);
+    found.extend(rejection.map(|verdict| indented(&verdict.comment)));
+    let gates = pr
+        .gates_of_head()
+        .into_iter()
+        .flat_map(|gates| &gates.results);
+    for gate in gates.filter(|gate| gate.is_red()) {
+        let from = gate.output.len().saturating_sub(GATE_OUTPUT_BYTES_MAX);
+        let from = gate.output.ceil_char_boundary(from);
+        let tail = gate.output.get(from..).unwrap_or_default();
+        found.push(format!(
+            "Gate `{}` failed:\n\n{}",
+            gate.name,
+            indented(tail)
+        ));
+    }
+    (!found.is_empty()).then(|| {
+        format!(
+            "The work of the whole plan was reviewed and not accepted. What all its phases made is where you work. The \
+             review says:\n\n{}",
+            found.join("\n\n")
+        )
+    })
 }
 
 /// As a block of its own, so that no error text can pass for a heading.

@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use symphony_mcp::{IssueWorkspace, StoreThread};
-use symphony_workspace::{BaseMerge, BranchName, Fingerprint, Repository, Worktree};
+use symphony_workspace::{BaseMerge, BranchName, CommitId, Fingerprint, Repository, Worktree};
 
 use super::issue_site::issue_site;
 use super::plan_site::plan_site;
@@ -61,7 +61,12 @@ impl Site {
                 issue_site(job, store, supervision, repository, leave).await
             }
             Subject::PlanPhase(subject) => plan_site(job, supervision, repository, subject).await,
-            Subject::Triage(_) | Subject::Project => temporary_site(job, repository),
+            Subject::PlanReview { pr, .. } => {
+                let head = CommitId::parse(&pr.head_commit)
+                    .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))?;
+                temporary_site(job, repository, Some(&head))
+            }
+            Subject::Triage(_) | Subject::Project => temporary_site(job, repository, None),
         }
     }
 

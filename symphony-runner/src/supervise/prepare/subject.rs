@@ -5,11 +5,11 @@ use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{PhaseName, PlanId, PlanPhaseId};
 use symphony_core::issue::Issue;
 use symphony_core::plan::Phase;
-use symphony_core::pull_request::PullRequest;
+use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::run::RunTarget;
 use symphony_core::wording::with_article;
 use symphony_mcp::StoreThread;
-use symphony_store::PlanRecord;
+use symphony_store::{PlanRecord, PrFilter, StoreError};
 use symphony_workspace::BaseMerge;
 
 use crate::error::RunnerError;
@@ -28,6 +28,11 @@ pub(crate) enum Subject {
     },
     /// The review of an issue's open pull request.
     PullRequest { issue: Issue, pr: Box<PullRequest> },
+    /// The review of a plan's open pull request.
+    PlanReview {
+        plan: Box<PlanRecord>,
+        pr: Box<PullRequest>,
+    },
     /// The review of a phase's claim.
     Claim {
         issue: Issue,
@@ -50,6 +55,8 @@ pub(crate) struct PhaseSubject {
     pub(crate) id: PlanPhaseId,
     /// The phase, as the plan file has it.
     pub(crate) phase: Phase,
+    /// The last pull request of the plan, when it was not accepted.
+    pub(crate) rejected: Option<PullRequest>,
 }
 
 impl Subject {
@@ -79,17 +86,26 @@ impl Subject {
             RunTarget::Gates(..) => Err(RunnerError::refused(
                 "a run of gates has no agent to prepare for",
             )),
-            RunTarget::PullRequest(_, id) => {
-                let issue = own_issue(job)?;
-                let of = issue.id.clone();
-                match store.call(move |store| store.open_pr(&of)).await?? {
-                    Some(pr) if pr.id == *id => Ok(Self::PullRequest {
-                        issue,
-                        pr: Box::new(pr),
-                    }),
-                    _ => Err(RunnerError::refused(format!(
+            RunTarget::PullRequest(of, id) => {
+                let source = of.clone();
+                let open = store.call(move |store| store.open_pr_of(&source)).await??;
+                let Some(pr) = open.filter(|pr| pr.id == *id).map(Box::new) else {
+                    return Err(RunnerError::refused(format!(
                         "pull request {id} is no longer open"
-                    ))),
+                    )));
+                };
+                match of.plan().cloned() {
+                    None => Ok(Self::PullRequest {
+                        issue: own_issue(job)?,
+                        pr,
+                    }),
+                    Some(plan) => {
+                        let plan = store.call(move |store| store.plan(&plan)).await??;
+                        Ok(Self::PlanReview {
+                            plan: Box::new(plan),
+                            pr,
+                        })
+                    }
                 }
             }
             RunTarget::Claim(_, id) => {
@@ -118,7 +134,14 @@ async fn phase_subject(
     id: PlanPhaseId,
     store: &StoreThread,
 ) -> Result<PhaseSubject, RunnerError> {
-    let record = store.call(move |store| store.plan(&plan)).await??;
+    let filter = PrFilter {
+        plan: Some(plan.clone()),
+        ..PrFilter::default()
+    };
+    let (record, requests) = store
+        .call(move |store| Ok::<_, StoreError>((store.plan(&plan)?, store.prs(&filter)?)))
+        .await??;
+    let newest = requests.into_iter().next();
     let Some(phase) = phase_of_plan(&record, &id).cloned() else {
         return Err(RunnerError::refused(format!(
             "plan {} has no phase `{id}` any more",
@@ -129,6 +152,7 @@ async fn phase_subject(
         plan: record,
         id,
         phase,
+        rejected: newest.filter(|pr| matches!(pr.state, PrState::Rejected | PrState::Closed)),
     })
 }
 

@@ -1,6 +1,6 @@
 //! A temporary worktree as the place of a run.
 
-use symphony_workspace::Repository;
+use symphony_workspace::{CommitId, Repository};
 
 use super::site::Site;
 use crate::error::RunnerError;
@@ -8,8 +8,12 @@ use crate::supervise::Job;
 use crate::supervise::temporary::{make_temporary, temporary_key};
 use symphony_core::wording::with_article;
 
-/// Makes the run's temporary worktree.
-pub(super) fn temporary_site(job: &Job<'_>, repository: Repository) -> Result<Site, RunnerError> {
+/// Makes the run's temporary worktree, on a commit or on the latest base.
+pub(super) fn temporary_site(
+    job: &Job<'_>,
+    repository: Repository,
+    at: Option<&CommitId>,
+) -> Result<Site, RunnerError> {
     let Some(key) = temporary_key(&job.run) else {
         return Err(RunnerError::refused(format!(
             "a run of {} on {:?} has no temporary worktree",
@@ -17,7 +21,7 @@ pub(super) fn temporary_site(job: &Job<'_>, repository: Repository) -> Result<Si
             job.run.target
         )));
     };
-    let worktree = make_temporary(job, &repository, &key)?;
+    let worktree = make_temporary(job, &repository, &key, at)?;
     Ok(Site {
         repository,
         worktree,

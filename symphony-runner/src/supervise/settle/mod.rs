@@ -9,6 +9,7 @@ mod plan_phase;
 mod tampered;
 mod temporary;
 
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunTarget;
 use symphony_mcp::StoreThread;
 use symphony_store::PhaseFinish;
@@ -45,7 +46,9 @@ pub(crate) async fn settle_work(
         return Ok(Settled::default());
     }
     match &job.run.target {
-        RunTarget::Issue(id) | RunTarget::PullRequest(id, _) | RunTarget::Claim(id, _) => {
+        RunTarget::Issue(id)
+        | RunTarget::PullRequest(PullRequestOf::Issue(id), _)
+        | RunTarget::Claim(id, _) => {
             settle_issue(job, store, id, outcome).await?;
             Ok(Settled::default())
         }
@@ -54,6 +57,8 @@ pub(crate) async fn settle_work(
             Ok(Settled { phase })
         }
         // its temporary worktree is gone already; gates have their own exit handling
-        RunTarget::Project | RunTarget::Gates(..) => Ok(Settled::default()),
+        RunTarget::Project
+        | RunTarget::PullRequest(PullRequestOf::Plan(_), _)
+        | RunTarget::Gates(..) => Ok(Settled::default()),
     }
 }

@@ -162,7 +162,7 @@ impl Course {
             Step::OpenPr => {
                 let new = NewPullRequest {
                     branch: format!("symphony/{issue}"),
-                    issue,
+                    of: issue.into(),
                     title: "A change".into(),
                     body: "As asked.".into(),
                     base: "main".into(),
@@ -373,7 +373,7 @@ impl Course {
         let RunTarget::Gates(issue, _) = &run.target else {
             return Ok((GatesAtEnd::Due, None));
         };
-        let pr = self.store.open_pr(issue)?;
+        let pr = self.store.open_pr_of(issue)?;
         let Some(pr) = pr.filter(|_| status == RunStatus::Succeeded) else {
             self.machine.count("gates not run");
             return Ok((GatesAtEnd::Due, None));

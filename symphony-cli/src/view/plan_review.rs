@@ -1,0 +1,119 @@
+//! The pull request of a plan's work: where it stands, and what a person can do about it.
+
+use serde::Serialize;
+use symphony_core::id::{PlanId, PrId};
+use symphony_core::pull_request::{PrState, PullRequest};
+
+use crate::output::Page;
+
+/// The pull request of a plan's work.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct PlanReviewView {
+    pub(crate) id: PrId,
+    pub(crate) state: PrState,
+    /// What its reviewer wrote, and who that was.
+    pub(crate) comment: Option<String>,
+    pub(crate) author: Option<String>,
+    /// Where its gates are; told by `pr show`.
+    #[serde(skip)]
+    gates: GatesOfHead,
+}
+
+/// What the gates of a pull request came to on its head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum GatesOfHead {
+    NotRun,
+    Green,
+    Red(Vec<String>),
+}
+
+impl From<PullRequest> for PlanReviewView {
+    fn from(pr: PullRequest) -> Self {
+        let gates = match pr.gates_of_head() {
+            None => GatesOfHead::NotRun,
+            Some(gates) if gates.green() => GatesOfHead::Green,
+            Some(gates) => {
+                let red = gates.results.iter().filter(|gate| gate.is_red());
+                GatesOfHead::Red(red.map(|gate| gate.name.clone()).collect())
+            }
+        };
+        let (author, comment) = pr
+            .verdict
+            .map(|verdict| (verdict.author.to_string(), verdict.comment))
+            .unzip();
+        Self {
+            id: pr.id,
+            state: pr.state,
+            comment,
+            author,
+            gates,
+        }
+    }
+}
+
+impl PlanReviewView {
+    /// Says what comes next while the plan is under review.
+    pub(crate) fn next(&self) -> String {
+        let id = self.id;
+        match (&self.gates, self.state) {
+            (GatesOfHead::Red(gates), _) => format!(
+                "Required gates of pull request {id} are red: {}. `symphony pr show {id}` has their output, \
+                 `symphony inbox` what you can do.",
+                gates.join(", ")
+            ),
+            (_, PrState::Approved) => {
+                format!("Pull request {id} is approved: `symphony pr merge {id}` merges it.")
+            }
+            (GatesOfHead::Green, _) => format!(
+                "Its gates are green. Where judges are on, the next `symphony tick` starts one; \
+                 `symphony pr merge {id}` merges it."
+            ),
+            (GatesOfHead::NotRun, _) => format!(
+                "`symphony tick` runs its gates and starts its judge, `symphony pr merge {id}` merges it."
+            ),
+        }
+    }
+
+    /// Writes why the work was not accepted, and each way on.
+    pub(super) fn write_not_accepted(&self, plan: &PlanId, page: &mut Page) {
+        let id = self.id;
+        // a verdict on one that was closed later is not why it was closed
+        let verdict = (self.state == PrState::Rejected)
+            .then_some((self.author.as_deref(), self.comment.as_deref()));
+        match verdict {
+            Some((author, comment)) => {
+                let by = match author {
+                    Some("human") | None => "a person".to_owned(),
+                    Some(agent) => format!("the {agent}"),
+                };
+                page.line(&format!("Pull request {id} was rejected by {by}:"));
+                page.verbatim(comment.unwrap_or_default());
+            }
+            None => page.line(&format!("Pull request {id} was closed by a person.")),
+        }
+        page.gap();
+        page.line("It is for you to say how the plan goes on:");
+        for (command, effect) in [
+            (
+                format!("plan retry PHASE --plan {plan}"),
+                "lets a phase repair it, on top of all that was made".to_owned(),
+            ),
+            (
+                format!("plan resume --plan {plan}"),
+                format!(
+                    "offers the work again, with the commits that you added to symphony/plan-{plan}/base"
+                ),
+            ),
+            (
+                format!("pr approve {id} --force --comment TEXT"),
+                "approves it all the same".to_owned(),
+            ),
+            (
+                format!("plan abort --plan {plan}"),
+                "gives the plan up".to_owned(),
+            ),
+        ] {
+            page.line(&format!("- `symphony {command}` {effect}"));
+        }
+    }
+}

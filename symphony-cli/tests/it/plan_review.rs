@@ -1,0 +1,343 @@
+//! A plan ends in a pull request: opened when every phase is complete, gated and judged by ticks, merged by a person.
+
+use serde_json::{Value, json};
+
+use crate::plan_support::{any_phase, complete, of_phase, plan_of};
+use crate::support::{JUDGE, Project, bash, call, scenario, scenarios, text, turn};
+
+const GREEN: &str = "true";
+
+fn judge(verdict: &str, input: Value) -> Value {
+    let when = json!({ "match_system": JUDGE, "match_prompt": "# plan plan: the plan plan\\.md" });
+    scenario(
+        "judge",
+        &when,
+        [turn(call(&format!("mcp__symphony__{verdict}"), input))],
+    )
+}
+
+/// A project with a plan of two phases and one gate.
+fn project(gate: &str, more: impl IntoIterator<Item = Value>) -> Project {
+    let scenes: Vec<Value> = more.into_iter().chain([any_phase()]).collect();
+    let config = json!({ "gates": [{ "name": "check", "command": gate }] });
+    let project = Project::new("project", &scenarios(scenes), &config);
+    let plan = plan_of(&[("a", &[]), ("b", &["a"])]);
+    std::fs::write(project.root.join("plan.md"), plan).unwrap();
+    project
+}
+
+fn status(project: &Project) -> String {
+    text(&project.json(&["plan", "status"])["status"])
+}
+
+/// The plan's status in `.symphony-state.json`.
+fn told_status(project: &Project) -> String {
+    let state = std::fs::read_to_string(project.root.join(".symphony-state.json")).unwrap();
+    let state: Value = serde_json::from_str(&state).unwrap();
+    text(&state["status"])
+}
+
+#[test]
+fn the_state_file_follows_every_verdict_and_the_merge() {
+    let project = project(GREEN, [judge("reject_pr", json!({ "feedback": "no" }))]);
+    let follows = |wanted: &str| {
+        let both = (status(&project), told_status(&project));
+        assert_eq!(both, (wanted.to_owned(), wanted.to_owned()));
+    };
+    project.ok(&["plan", "run", "plan.md"]);
+    follows("review");
+    project.tick_wait();
+    project.tick_wait();
+    follows("awaiting_user_decision");
+    let again = &["pr", "approve", "1", "--force", "--comment", "I read it"];
+    project.ok(again);
+    follows("review");
+    project.ok(&["pr", "reject", "1", "--feedback", "no"]);
+    follows("awaiting_user_decision");
+    project.ok(again);
+    let closed = project.ok(&["pr", "close", "1"]);
+    assert!(closed.contains("plan plan waits for you."), "{closed}");
+    follows("awaiting_user_decision");
+    // the approval before that is not why it was closed
+    let shown = project.ok(&["plan", "status"]);
+    assert!(
+        shown.contains("Pull request 1 was closed by a person.\n"),
+        "{shown}"
+    );
+    project.ok(again);
+    project.ok(&["pr", "merge", "1"]);
+    follows("completed");
+}
+
+fn branches(project: &Project) -> String {
+    project.git(&["branch", "--list", "symphony/*"])
+}
+
+/// What waits for a person about plans: kind and first sentence.
+fn inbox(project: &Project) -> Vec<(String, String)> {
+    let items = project.json(&["inbox"]);
+    let items = items["items"].as_array().unwrap().iter();
+    items
+        .map(|item| (text(&item["kind"]), text(&item["text"])))
+        .collect()
+}
+
+#[test]
+fn a_plan_is_gated_judged_and_merged_like_an_issue() {
+    let project = project(
+        "test -e a.txt && test -e b.txt",
+        [judge("approve_pr", json!({ "comment": "good" }))],
+    );
+    let before = project.git(&["rev-parse", "main"]);
+    let told = project.ok(&["plan", "run", "plan.md"]);
+    assert!(
+        told.ends_with(
+            "Pull request 1 is open: the work goes into main with it.\n`symphony tick` runs its gates and starts its judge, \
+             `symphony pr merge 1` merges it.\n"
+        ),
+        "{told}"
+    );
+    assert_eq!(status(&project), "review");
+    assert_eq!(project.git(&["rev-parse", "main"]), before, "nothing moved");
+    let pr = project.json(&["pr", "show", "1"]);
+    assert_eq!(
+        json!([
+            pr["plan"],
+            pr.get("issue"),
+            pr["state"],
+            pr["branch"],
+            pr["base"],
+            pr["run"]
+        ]),
+        json!([
+            "plan",
+            null,
+            "open",
+            "symphony/plan-plan/base",
+            "main",
+            null
+        ])
+    );
+    // asked again, nothing is done again
+    project.ok(&["plan", "run", "plan.md"]);
+    let [gates] = project.tick_wait().try_into().unwrap();
+    assert_eq!(
+        json!([gates["profile"], gates["status"], gates["plan"]]),
+        json!(["gates", "succeeded", "plan"])
+    );
+    let [judged] = project.tick_wait().try_into().unwrap();
+    assert_eq!(
+        json!([judged["profile"], judged["status"], judged["plan"]]),
+        json!(["judge", "succeeded", "plan"]),
+        "{judged:#}"
+    );
+    let waiting = [(
+        "review".to_owned(),
+        "pull request 1 of plan plan is approved: it waits for your merge".to_owned(),
+    )];
+    assert_eq!(inbox(&project), waiting);
+    project.assert_sound();
+    let told = project.ok(&["pr", "merge", "1"]);
+    assert!(told.contains("plan plan is completed."), "{told}");
+    assert_eq!(
+        (status(&project).as_str(), branches(&project).as_str()),
+        ("completed", "")
+    );
+    assert_eq!(project.git(&["show", "main:b.txt"]), "by b");
+    assert_eq!(inbox(&project), []);
+    assert_eq!(
+        project.json(&["pr", "list"])["items"]
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+    project.assert_sound();
+}
+
+#[test]
+fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
+    let mut again = of_phase("a");
+    again["match_prompt"] = json!("^Phase ID: a$[\\s\\S]*not accepted[\\s\\S]*the name is wrong");
+    let project = project(
+        GREEN,
+        [
+            judge("reject_pr", json!({ "feedback": "the name is wrong" })),
+            scenario(
+                "again",
+                &again,
+                [bash("echo fixed > a.txt"), complete(&json!([]))],
+            ),
+        ],
+    );
+    project.ok(&["plan", "run", "plan.md"]);
+    project.tick_wait();
+    project.tick_wait();
+    assert_eq!(status(&project), "awaiting_user_decision");
+    let waiting = [(
+        "plan".to_owned(),
+        "pull request 1 of plan plan was rejected: the name is wrong".to_owned(),
+    )];
+    assert_eq!(inbox(&project), waiting);
+    let shown = project.ok(&["plan", "status"]);
+    for part in [
+        "Pull request 1 was rejected by the judge:",
+        "the name is wrong",
+        "`symphony plan retry PHASE --plan plan`",
+        "- `symphony pr approve 1 --force --comment TEXT` approves it all the same",
+    ] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    // no tick goes on by itself, and a plan that is run says what waits
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let refused = project.symphony(&["plan", "run", "plan.md"]);
+    assert_eq!(refused.code, 1);
+    assert!(refused.stdout.contains("was not accepted"), "{refused:#?}");
+    project.ok(&["plan", "retry", "a"]);
+    project.ok(&["plan", "run", "plan.md"]);
+    assert_eq!(status(&project), "review");
+    project.ok(&["pr", "merge", "2"]);
+    assert_eq!(
+        (status(&project).as_str(), branches(&project).as_str()),
+        ("completed", "")
+    );
+    assert_eq!(project.git(&["show", "main:a.txt"]), "fixed");
+    project.assert_sound();
+}
+
+#[test]
+fn a_person_overrules_a_rejection() {
+    let project = project(GREEN, [judge("reject_pr", json!({ "feedback": "no" }))]);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.tick_wait();
+    project.tick_wait();
+    let refused = project.symphony(&["pr", "merge", "1"]);
+    for refused in [refused, project.symphony(&["pr", "approve", "1"])] {
+        let back = "`symphony pr approve 1 --force --comment TEXT` takes that back";
+        assert!(refused.stderr.contains(back), "{refused:#?}");
+    }
+    project.ok(&["pr", "approve", "1", "--force", "--comment", "I read it"]);
+    assert_eq!(status(&project), "review");
+    project.ok(&["pr", "merge", "1"]);
+    assert_eq!(status(&project), "completed");
+    project.assert_sound();
+}
+
+#[test]
+fn merge_at_once_needs_green_gates_and_no_judge() {
+    let project = project("test -e b.txt", []);
+    let told = project.ok(&["plan", "run", "plan.md", "--merge"]);
+    assert!(told.ends_with("The work is on main.\n"), "{told}");
+    // those that the merge ran are the pull request's
+    let gates = &project.json(&["pr", "show", "1"])["gates"];
+    assert_eq!(gates[0]["passed"], true, "{gates}");
+    let plan = project.json(&["plan", "status"]);
+    assert_eq!(
+        json!([plan["status"], plan["pull_request"]["state"]]),
+        json!(["completed", "merged"])
+    );
+    assert_eq!(branches(&project), "");
+    let judges = project.json(&["runs", "list"]);
+    let judges = judges["items"].as_array().unwrap().iter();
+    assert!(!judges.clone().any(|run| run["profile"] == "judge"));
+    project.assert_sound();
+}
+
+#[test]
+fn red_gates_leave_the_plan_in_review_for_a_person() {
+    let project = project("grep -q right a.txt", []);
+    let before = project.git(&["rev-parse", "main"]);
+    let refused = project.symphony(&["plan", "run", "plan.md", "--merge"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    assert!(
+        refused.stderr.contains("required gates are red"),
+        "{refused:#?}"
+    );
+    assert_eq!(status(&project), "review");
+    assert_eq!(project.git(&["rev-parse", "main"]), before);
+    let waiting = [(
+        "gates".to_owned(),
+        "required gates of pull request 1 of plan plan are red".to_owned(),
+    )];
+    assert_eq!(inbox(&project), waiting);
+    let shown = project.ok(&["plan", "status"]);
+    assert!(
+        shown.ends_with(
+            "Required gates of pull request 1 are red: check. `symphony pr show 1` has their output, `symphony inbox` what you \
+             can do.\n"
+        ),
+        "{shown}"
+    );
+    // no judge is paid for it
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    project.assert_sound();
+    // a person takes a phase back: what was under review is not the plan's work any more
+    project.ok(&["plan", "retry", "a"]);
+    assert_eq!(project.json(&["pr", "show", "1"])["state"], "closed");
+    project.ok(&["plan", "run", "plan.md"]);
+    project.ok(&["pr", "merge", "2", "--force"]);
+    assert_eq!(
+        (status(&project).as_str(), branches(&project).as_str()),
+        ("completed", "")
+    );
+}
+
+#[test]
+fn a_plan_that_is_given_up_under_review_closes_its_pull_request() {
+    let project = project(GREEN, []);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.ok(&["plan", "abort"]);
+    assert_eq!(status(&project), "aborted");
+    assert_eq!(project.json(&["pr", "show", "1"])["state"], "closed");
+    let [(kind, text)] = inbox(&project).try_into().unwrap();
+    assert_eq!(kind, "plan");
+    assert!(text.contains("has ended as aborted"), "{text}");
+}
+
+#[test]
+fn a_plan_that_changes_nothing_completes_without_a_pull_request() {
+    let nothing = scenario(
+        "nothing",
+        &json!({ "match_system": crate::plan_support::PLAN_WORKER }),
+        [complete(&json!([]))],
+    );
+    let project = project(GREEN, [nothing]);
+    let told = project.ok(&["plan", "run", "plan.md"]);
+    assert!(
+        told.contains("main has everything already: there is no pull request."),
+        "{told}"
+    );
+    assert_eq!(status(&project), "completed");
+    assert_eq!(project.json(&["pr", "list"])["items"], json!([]));
+    assert_eq!(branches(&project), "");
+    project.assert_sound();
+}
+
+#[test]
+fn without_worktrees_there_is_no_pull_request_and_the_summary_says_so() {
+    let here = scenario(
+        "here",
+        &json!({ "match_system": crate::plan_support::PLAN_WORKER }),
+        [bash("touch made.txt"), complete(&json!([]))],
+    );
+    let project = project(GREEN, [here]);
+    let told = project.ok(&["plan", "run", "plan.md", "--isolation", "none"]);
+    assert!(told.contains("With isolation `none`"), "{told}");
+    assert_eq!(status(&project), "completed");
+    assert_eq!(project.json(&["pr", "list"])["items"], json!([]));
+}
+
+#[test]
+fn the_subject_of_the_merge_names_plan_and_phases() {
+    let project = project(GREEN, []);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.ok(&["pr", "merge", "1", "--squash"]);
+    let subject = project.git(&["log", "-1", "--format=%s", "main"]);
+    assert!(subject.starts_with("plan plan: "), "{subject}");
+    // a squash has no ancestry: the branches go by the record
+    assert_eq!(
+        (status(&project).as_str(), branches(&project).as_str()),
+        ("completed", "")
+    );
+    project.assert_sound();
+}

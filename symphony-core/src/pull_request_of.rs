@@ -1,0 +1,113 @@
+//! What a pull request finishes: an issue, or a plan.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::id::{IdError, IssueId, PlanId};
+
+/// What a pull request finishes, in one record and on one way: gates, judge and merge do not ask which.
+///
+/// As text it is the issue's identifier, or `plan` and the plan's id with a blank between them, which is in no identifier.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum PullRequestOf {
+    /// An issue.
+    Issue(IssueId),
+    /// A plan whose phases are all complete.
+    Plan(PlanId),
+}
+
+/// What the text of a plan begins with.
+const PLAN_PREFIX: &str = "plan ";
+
+impl PullRequestOf {
+    /// Returns the issue, if it is one.
+    pub const fn issue(&self) -> Option<&IssueId> {
+        match self {
+            Self::Issue(issue) => Some(issue),
+            Self::Plan(_) => None,
+        }
+    }
+
+    /// Returns the plan, if it is one.
+    pub const fn plan(&self) -> Option<&PlanId> {
+        match self {
+            Self::Issue(_) => None,
+            Self::Plan(plan) => Some(plan),
+        }
+    }
+
+    /// Returns the name of its folders: the issue's identifier, or `plan-` and the plan's id.
+    pub fn folder_name(&self) -> String {
+        match self {
+            Self::Issue(issue) => issue.to_string(),
+            Self::Plan(plan) => format!("plan-{plan}"),
+        }
+    }
+}
+
+impl From<IssueId> for PullRequestOf {
+    fn from(issue: IssueId) -> Self {
+        Self::Issue(issue)
+    }
+}
+
+impl From<PlanId> for PullRequestOf {
+    fn from(plan: PlanId) -> Self {
+        Self::Plan(plan)
+    }
+}
+
+impl fmt::Display for PullRequestOf {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Issue(issue) => issue.fmt(f),
+            Self::Plan(plan) => write!(f, "{PLAN_PREFIX}{plan}"),
+        }
+    }
+}
+
+impl From<PullRequestOf> for String {
+    fn from(of: PullRequestOf) -> Self {
+        of.to_string()
+    }
+}
+
+impl TryFrom<String> for PullRequestOf {
+    type Error = IdError;
+
+    fn try_from(text: String) -> Result<Self, IdError> {
+        match text.strip_prefix(PLAN_PREFIX) {
+            Some(plan) => PlanId::parse(plan).map(Self::Plan),
+            None => IssueId::parse(&text).map(Self::Issue),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn issues_and_plans_keep_their_form_as_text() {
+        let issue = PullRequestOf::Issue(IssueId::parse("SYM-7").unwrap());
+        let plan = PullRequestOf::Plan(PlanId::parse("ship-it").unwrap());
+        for (of, text, folder) in [
+            (&issue, "SYM-7", "SYM-7"),
+            (&plan, "plan ship-it", "plan-ship-it"),
+        ] {
+            assert_eq!(of.to_string(), text);
+            assert_eq!(of.folder_name(), folder);
+            let json = serde_json::to_string(of).unwrap();
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<PullRequestOf>(&json).unwrap(), *of);
+        }
+        for wrong in ["plan ", "plan", "sym-7", "plan a b", ""] {
+            assert!(
+                PullRequestOf::try_from(wrong.to_owned()).is_err(),
+                "{wrong}"
+            );
+        }
+    }
+}

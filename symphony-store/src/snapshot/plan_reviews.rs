@@ -1,0 +1,82 @@
+//! What a tick reads of plans under review: their open pull requests, as candidates beside those of issues.
+
+use rusqlite::{Connection, params};
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::{PlanId, PrId, ProjectId};
+use symphony_core::issue::{AttemptCounts, Priority};
+use symphony_core::pull_request::{Verdict, VerifiedGates};
+use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
+
+use super::CANDIDATES_LIMIT;
+use crate::error::StoreError;
+use crate::row::{json, parsed, time};
+
+pub(super) const PLAN_REVIEWS_SQL: &str =
+    "SELECT p.id, p.started_at, r.id AS pr, r.head_commit, r.verified_gates, r.gates_due_at, r.gates_problem, r.verdict,
+            (SELECT max(started_at) FROM run j WHERE j.pull_request = r.id AND j.agent <> 'gates') AS last_judged
+     FROM plan p INDEXED BY plan_review JOIN pull_request r ON r.plan = p.id AND r.state IN ('open', 'approved')
+     WHERE p.project = ?1 AND p.status = 'review' ORDER BY p.started_at, p.id LIMIT ?2";
+
+/// Runs of judges on a pull request that ended.
+pub(super) const JUDGED_SQL: &str = "SELECT error_class FROM run
+    WHERE pull_request = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled')";
+
+/// Reads the reviews of plans of a project.
+pub(super) fn load_plan_reviews(
+    conn: &Connection,
+    project: &ProjectId,
+) -> Result<Vec<ReviewCandidate>, StoreError> {
+    let mut statement = conn.prepare_cached(PLAN_REVIEWS_SQL)?;
+    let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
+    let mut reviews = Vec::new();
+    while let Some(row) = rows.next()? {
+        let pr = PrId::new(row.get("pr")?);
+        let head: String = row.get("head_commit")?;
+        let gates: Option<String> = row.get("verified_gates")?;
+        let gates: Option<VerifiedGates> = gates
+            .map(|text| json("verified gates", &text))
+            .transpose()?;
+        let verdict: Option<String> = row.get("verdict")?;
+        let verdict: Option<Verdict> = verdict.map(|text| json("verdict", &text)).transpose()?;
+        let last_judged: Option<i64> = row.get("last_judged")?;
+        reviews.push(ReviewCandidate {
+            of: parsed::<PlanId>("plan id", row.get("id")?)?.into(),
+            project: project.clone(),
+            subject: ReviewSubject::PullRequest(pr),
+            priority: Priority::None,
+            created_at: time(row.get("started_at")?)?,
+            gates: match gates.filter(|gates| gates.commit == head) {
+                Some(gates) if gates.green() => GatesState::Verified,
+                Some(_) => GatesState::Red,
+                None => GatesState::Pending {
+                    due_at: time(row.get("gates_due_at")?)?,
+                    problem: row.get("gates_problem")?,
+                },
+            },
+            fixes_gate: false,
+            has_verdict: verdict.is_some_and(|verdict| verdict.commit == head),
+            last_judged_at: last_judged.map(time).transpose()?,
+            counts: count_judges(conn, pr)?,
+        });
+    }
+    Ok(reviews)
+}
+
+/// Counts the judges of an open pull request that ended without a verdict. A plan has no counts of its own: a verdict ends
+/// the review, and a global condition is no attempt.
+fn count_judges(conn: &Connection, pr: PrId) -> Result<AttemptCounts, StoreError> {
+    let mut statement = conn.prepare_cached(JUDGED_SQL)?;
+    let mut rows = statement.query([pr.get()])?;
+    let mut runs = 0_u32;
+    while let Some(row) = rows.next()? {
+        let class: Option<String> = row.get(0)?;
+        let class: Option<ErrorClass> = class
+            .map(|class| parsed("error class", class))
+            .transpose()?;
+        runs += u32::from(!class.is_some_and(ErrorClass::is_hold));
+    }
+    Ok(AttemptCounts {
+        consecutive_failures: runs,
+        total_runs: runs,
+    })
+}
