@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 17;
+pub const SCHEMA_VERSION: i64 = 18;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -25,6 +25,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0015_unverified.sql")),
         M::up(include_str!("schema/0016_merges_outside.sql")),
         M::up(include_str!("schema/0017_plan_pull_requests.sql")),
+        M::up(include_str!("schema/0018_notices_about_plans.sql")),
     ])
 }
 
@@ -41,6 +42,30 @@ mod tests {
             .query_row("PRAGMA user_version", [], |r| r.get(0))
             .unwrap();
         assert_eq!(version, SCHEMA_VERSION);
+    }
+
+    #[test]
+    fn notices_of_an_older_database_keep_their_numbers_and_none_is_given_out_again() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 17).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', 4, 0, 0);
+             INSERT INTO base_notice (project, issue, kind, commit_id, text, at) VALUES ('p', 'P-1', 'part', 'a', 'x', 0), ('p', 'P-1', 'part', 'b', 'y', 0);
+             DELETE FROM base_notice WHERE id = 2;",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let next: (i64, String) = conn
+            .query_row(
+                "INSERT INTO base_notice (project, issue, kind, commit_id, text, at) VALUES ('p', 'P-1', 'part', 'c', 'z', 0)
+                 RETURNING id, (SELECT text FROM base_notice WHERE id = 1)",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?)),
+            )
+            .unwrap();
+        assert_eq!(next, (3, "x".to_owned()));
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! Merges that were made outside Symphony, and what a person is told of a base branch.
 
-use rusqlite::{OptionalExtension, Row, Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, PrId, ProjectId};
+use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
 use symphony_core::issue::IssueEvent;
 use symphony_core::log::LogEvent;
 use symphony_core::outside::{BaseNotice, FoundMerge, NoticeKind};
@@ -15,7 +15,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
 use crate::plan_review::end_merged_plan;
-use crate::pull_request_query::load_pr;
+use crate::pull_request_query::{load_pr, source_from};
 use crate::review_write::set_pr_state;
 use crate::row::{parsed, time, to_json};
 
@@ -24,10 +24,11 @@ const NOTICES_MAX: i64 = 1_000;
 
 /// Notices that a person has not dismissed. One about a merge is over when the issue is taken up again, one about a pull request
 /// that its agent moved when that is no longer open, any other when the issue is done.
-const OPEN_SQL: &str = "SELECT n.*, i.title FROM base_notice n INDEXED BY base_notice_open
-     JOIN issue i ON i.id = n.issue LEFT JOIN pull_request p ON p.id = n.pull_request
+const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' || l.path || ')') AS title
+     FROM base_notice n INDEXED BY base_notice_open
+     LEFT JOIN issue i ON i.id = n.issue LEFT JOIN plan l ON l.id = n.plan LEFT JOIN pull_request p ON p.id = n.pull_request
      WHERE n.project = ?1 AND n.dismissed_at IS NULL AND CASE n.kind
-           WHEN 'unreviewed' THEN i.status = 'done'
+           WHEN 'unreviewed' THEN i.status = 'done' OR n.plan IS NOT NULL
            WHEN 'agent_at_work' THEN p.state IN ('open', 'approved')
            WHEN 'beyond' THEN 1
            ELSE i.status <> 'done' END
@@ -40,7 +41,7 @@ pub struct OpenNotice {
     pub id: i64,
     /// What it says.
     pub notice: BaseNotice,
-    /// The title of the issue.
+    /// The title of the issue, or the plan with its file.
     pub title: String,
     /// Since when.
     pub since: Timestamp,
@@ -51,7 +52,7 @@ fn from_row(row: &Row<'_>) -> Result<OpenNotice, StoreError> {
         id: row.get("id")?,
         notice: BaseNotice {
             project: parsed("project id", row.get("project")?)?,
-            issue: parsed("issue id", row.get("issue")?)?,
+            of: source_from(row)?,
             pr: row.get::<_, Option<i64>>("pull_request")?.map(PrId::new),
             kind: parsed("notice about the base branch", row.get("kind")?)?,
             commit: row.get("commit_id")?,
@@ -131,7 +132,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Records that a person has seen a notice; returns the issue that it was about.
+    /// Records that a person has seen a notice; returns what it was about.
     ///
     /// # Errors
     /// When no such notice waits.
@@ -139,25 +140,24 @@ impl Store {
         &mut self,
         context: &Context,
         id: i64,
-    ) -> Result<IssueId, StoreError> {
+    ) -> Result<PullRequestOf, StoreError> {
         self.write(context, |tx| {
-            let row: Option<(String, String, Option<i64>)> = tx
-                .query_row(
-                    "UPDATE base_notice SET dismissed_at = ?2 WHERE id = ?1 AND dismissed_at IS NULL
-                     RETURNING issue, kind, pull_request",
-                    params![id, context.now.as_millisecond()],
-                    |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
-                )
-                .optional()?;
-            let Some((issue, kind, pr)) = row else {
+            let mut statement = tx.prepare_cached(
+                "UPDATE base_notice SET dismissed_at = ?2 WHERE id = ?1 AND dismissed_at IS NULL
+                 RETURNING issue, plan, kind, pull_request",
+            )?;
+            let mut rows = statement.query(params![id, context.now.as_millisecond()])?;
+            let Some(row) = rows.next()? else {
                 return Err(StoreError::not_found("notice", format!("base:{id}")));
             };
-            let issue: IssueId = parsed("issue id", issue)?;
-            let kind: NoticeKind = parsed("notice about the base branch", kind)?;
-            forget_look(tx, kind, pr.map(PrId::new))?;
+            let of = source_from(row)?;
+            let kind: NoticeKind = parsed("notice about the base branch", row.get("kind")?)?;
+            let pr = row.get::<_, Option<i64>>("pull_request")?.map(PrId::new);
+            drop(rows);
+            forget_look(tx, kind, pr)?;
             let event = LogEvent::BaseNoticeDismissed { kind };
-            append(tx, context, About::issue(&issue), &event)?;
-            Ok(issue)
+            append(tx, context, About::of(&of), &event)?;
+            Ok(of)
         })
     }
 }
@@ -168,16 +168,17 @@ fn insert_notice(
     notice: &BaseNotice,
 ) -> Result<bool, StoreError> {
     let inserted = tx.execute(
-        "INSERT OR IGNORE INTO base_notice (project, issue, pull_request, kind, commit_id, text, at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT OR IGNORE INTO base_notice (project, issue, plan, pull_request, kind, commit_id, text, at)
+         VALUES (?1, ?2, ?8, ?3, ?4, ?5, ?6, ?7)",
         params![
             notice.project.as_str(),
-            notice.issue.as_str(),
+            notice.of.issue().map(IssueId::as_str),
             notice.pr.map(PrId::get),
             notice.kind.name(),
             notice.commit,
             notice.text,
             context.now.as_millisecond(),
+            notice.of.plan().map(PlanId::as_str),
         ],
     )?;
     if inserted == 0 {
@@ -188,7 +189,7 @@ fn insert_notice(
         commit: notice.commit.clone(),
         text: notice.text.clone(),
     };
-    append(tx, context, About::issue(&notice.issue), &event)?;
+    append(tx, context, About::of(&notice.of), &event)?;
     Ok(true)
 }
 

@@ -102,6 +102,7 @@ pub(crate) fn end_merged_plan(
     }
     record.merged_commit = Some(merged.to_owned());
     write_changes(tx, &before, &record)?;
+    end_review_runs(tx, context, plan)?;
     if record.state.status == PlanStatus::Completed {
         tx.execute(
             "UPDATE plan SET needs_clean_up = 1 WHERE id = ?1",
@@ -149,10 +150,19 @@ pub(crate) fn close_left_review(
         // the plan has moved already: only the record follows
         end_review(tx, context, &pr, PrState::Closed)?;
     }
+    end_review_runs(tx, context, &before.id)
+}
+
+/// Asks a judge and gates that are at work on a plan's pull request to end.
+fn end_review_runs(
+    tx: &Transaction<'_>,
+    context: &Context,
+    plan: &PlanId,
+) -> Result<(), StoreError> {
     tx.execute(
         "UPDATE run SET cancel_requested_at = coalesce(cancel_requested_at, ?2)
          WHERE plan = ?1 AND pull_request IS NOT NULL AND status IN ('starting', 'running')",
-        params![before.id.as_str(), context.now.as_millisecond()],
+        params![plan.as_str(), context.now.as_millisecond()],
     )?;
     Ok(())
 }

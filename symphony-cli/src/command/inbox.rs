@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PlanId};
 use symphony_core::tick::plan_tick;
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
@@ -30,7 +30,10 @@ pub(crate) struct InboxArgs {
 #[derive(Debug, Serialize)]
 struct DismissedView {
     dismissed: String,
-    issue: IssueId,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    issue: Option<IssueId>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plan: Option<PlanId>,
 }
 
 impl InboxArgs {
@@ -54,10 +57,14 @@ fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
     };
     app.admit("inbox --dismiss")?;
     let mut session = app.session()?;
-    let issue = session.store.dismiss_base_notice(&App::as_human(), id)?;
-    let sentence = format!("The notice about {issue} is dismissed.");
-    let dismissed = key.to_owned();
-    app.out.done(&DismissedView { dismissed, issue }, &sentence)
+    let of = session.store.dismiss_base_notice(&App::as_human(), id)?;
+    let sentence = format!("The notice about {of} is dismissed.");
+    let view = DismissedView {
+        dismissed: key.to_owned(),
+        issue: of.issue().cloned(),
+        plan: of.plan().cloned(),
+    };
+    app.out.done(&view, &sentence)
 }
 
 fn load(session: &mut Session) -> anyhow::Result<List<InboxView>> {

@@ -216,13 +216,15 @@ impl From<&Action> for ActionView {
             },
             Action::RecordMerge(merge) => Self {
                 project: Some(merge.project.clone()),
-                issue: Some(merge.issue.clone()),
+                issue: merge.of.issue().cloned(),
+                plan: merge.of.plan().cloned(),
                 pull_request: Some(merge.pr),
                 ..none("record_merge")
             },
             Action::NoteBase(notice) => Self {
                 project: Some(notice.project.clone()),
-                issue: Some(notice.issue.clone()),
+                issue: notice.of.issue().cloned(),
+                plan: notice.of.plan().cloned(),
                 pull_request: notice.pr,
                 ..none("note_base")
             },

@@ -81,6 +81,8 @@ mod plan_inbox;
 #[cfg(test)]
 mod plan_orders;
 #[cfg(test)]
+mod plan_outside;
+#[cfg(test)]
 mod plan_review;
 #[cfg(test)]
 mod plan_run;

@@ -135,10 +135,11 @@ impl Life {
                 self.check()?;
                 return Ok(counted(&repairs));
             }
-            // no tick merges: a person does
+            // no tick merges: a person does, after a tick had its chance to record a merge that was cut off
             let plan = self.project.json(&["plan", "status"]);
+            let has_ticked = command == repair;
             command = repair;
-            if named == TICK && plan["status"] == "review" {
+            if named == TICK && has_ticked && plan["status"] == "review" {
                 command = &["pr", "merge", "1"];
             }
             assert!(repairs.len() < 50, "{}", self.story());

@@ -96,11 +96,11 @@ pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) 
     InboxItem {
         kind: InboxKind::Base,
         project: Some(notice.project.clone()),
-        issue: Some(notice.issue.clone()),
+        issue: notice.of.issue().cloned(),
         title,
         since,
         text: notice.text.clone(),
-        answers: notice_answers(notice.kind, &notice.issue, &notice.commit, &key),
+        answers: notice_answers(notice, &key),
         key,
     }
 }

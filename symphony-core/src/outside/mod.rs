@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::closed_set::closed_set;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::IssueStatus;
-use crate::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGates};
+use crate::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates};
 
 closed_set!(
     /// How the base shows that it has a change.
@@ -80,8 +80,8 @@ pub fn missing_of(pr: &PullRequest) -> Vec<Missing> {
 pub struct FoundMerge {
     /// The project.
     pub project: ProjectId,
-    /// The issue.
-    pub issue: IssueId,
+    /// What the pull request finishes.
+    pub of: PullRequestOf,
     /// The pull request.
     pub pr: PrId,
     /// Its base branch.

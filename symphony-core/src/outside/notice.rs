@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::{BranchCommits, FoundMerge, Missing};
 use crate::closed_set::closed_set;
-use crate::id::{IssueId, PrId, ProjectId};
+use crate::id::{PrId, ProjectId};
+use crate::pull_request::PullRequestOf;
 use crate::wording::counted;
 
 /// Characters of a commit that a text shows, as git abbreviates it.
@@ -35,8 +36,8 @@ closed_set!(
 pub struct BaseNotice {
     /// The project.
     pub project: ProjectId,
-    /// The issue whose branch it is.
-    pub issue: IssueId,
+    /// What the branch was made for.
+    pub of: PullRequestOf,
     /// The pull request.
     pub pr: Option<PrId>,
     /// Why.
@@ -93,7 +94,7 @@ impl BaseNotice {
         };
         Self {
             project: found.project.clone(),
-            issue: found.issue.clone(),
+            of: found.issue.clone().into(),
             pr: review.map(|(pr, _)| pr),
             kind,
             text: format!(
@@ -108,7 +109,7 @@ impl BaseNotice {
     fn new(merge: &FoundMerge, kind: NoticeKind, text: String) -> Self {
         Self {
             project: merge.project.clone(),
-            issue: merge.issue.clone(),
+            of: merge.of.clone(),
             pr: Some(merge.pr),
             kind,
             commit: merge.merge.commit.clone(),
@@ -131,25 +132,34 @@ fn short(commit: &str) -> &str {
 }
 
 /// Returns the commands that answer a notice, the usual one first.
-pub fn notice_answers(kind: NoticeKind, issue: &IssueId, commit: &str, key: &str) -> Vec<String> {
+pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
     let dismiss = format!("symphony inbox --dismiss {key}");
-    let show = format!("git show {}", short(commit));
-    match kind {
+    let commit = short(&notice.commit);
+    let show = format!("git show {commit}");
+    let issue = notice.of.issue();
+    // an issue names its pull request, a plan's has its number
+    let reference = issue.map(ToString::to_string);
+    let reference = reference.or_else(|| notice.pr.map(|pr| pr.to_string()));
+    let reference = reference.unwrap_or_default();
+    match notice.kind {
         NoticeKind::Unreviewed => vec![
-            format!("symphony pr show {issue}"),
+            format!("symphony pr show {reference}"),
             dismiss,
-            format!("git revert {}", short(commit)),
+            format!("git revert {commit}"),
         ],
         NoticeKind::AgentAtWork => vec![
-            format!("symphony pr show {issue}"),
-            format!("symphony pr merge {issue}"),
+            format!("symphony pr show {reference}"),
+            format!("symphony pr merge {reference}"),
             dismiss,
         ],
-        NoticeKind::Part | NoticeKind::TurnedDown | NoticeKind::NoPullRequest => vec![
-            show,
-            format!("symphony issue close {issue} --done --reason TEXT"),
-            dismiss,
-        ],
+        NoticeKind::Part | NoticeKind::TurnedDown | NoticeKind::NoPullRequest => {
+            let close =
+                issue.map(|issue| format!("symphony issue close {issue} --done --reason TEXT"));
+            [Some(show), close, Some(dismiss)]
+                .into_iter()
+                .flatten()
+                .collect()
+        }
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
     }
 }

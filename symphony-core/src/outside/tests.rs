@@ -20,7 +20,7 @@ fn found(status: IssueStatus, review: Option<(PrState, bool)>) -> BranchCommits 
 fn merge(missing: &[Missing]) -> FoundMerge {
     FoundMerge {
         project: "demo".parse().unwrap(),
-        issue: "DEM-1".parse().unwrap(),
+        of: "DEM-1".parse::<IssueId>().unwrap().into(),
         pr: PrId::new(3),
         base: "main".to_owned(),
         head: "a".repeat(40),

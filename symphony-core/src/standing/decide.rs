@@ -243,7 +243,7 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
         | Action::OpenBreaker { issue }
         | Action::CleanUp { issue, .. } => Some(issue),
         Action::StartRun(start) => start.target.issue(),
-        Action::RecordMerge(merge) => Some(&merge.issue),
+        Action::RecordMerge(merge) => merge.of.issue(),
         // they only tell a person
         Action::NoteBase(_) | Action::RememberBase(_) | Action::TidyRun { .. } => None,
     }
@@ -251,7 +251,7 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
 
 fn merged(action: &Action) -> Option<&IssueId> {
     match action {
-        Action::RecordMerge(merge) => Some(&merge.issue),
+        Action::RecordMerge(merge) => merge.of.issue(),
         _ => None,
     }
 }
@@ -357,6 +357,10 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     let mut on_review = live.filter(|live| live.plan.as_ref() == Some(&plan.plan));
     if let (PlanStatus::Review, Some(live)) = (plan.status, on_review.next()) {
         return live_standing(live);
+    }
+    let records = |action: &Action| matches!(action, Action::RecordMerge(merge) if merge.of.plan() == Some(&plan.plan));
+    if observed.plan.actions.iter().any(records) {
+        return Standing::Runnable;
     }
     // that it was not published holds its review up no more than an issue's
     if let Some(entry) = entry_of_plan(&plan.plan, observed, |kind| kind != InboxKind::Publication)

@@ -14,12 +14,14 @@ pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
         if agent_at_work(snapshot, merge) {
             plan.actions
                 .push(Action::NoteBase(BaseNotice::of_live_agent(merge)));
-            let run = snapshot.run_on(&merge.issue).map(super::LiveRun::reason);
-            plan.wait_issue(merge.issue.clone(), run.into_iter().collect());
+            let run = snapshot
+                .run_on_source(&merge.of)
+                .map(super::LiveRun::reason);
+            plan.wait_review(&merge.of, merge.pr, run.into_iter().collect());
         } else {
             plan.actions.push(Action::RecordMerge(merge.clone()));
             let base = merge.base.clone();
-            plan.wait_issue(merge.issue.clone(), vec![Reason::MergedOutside { base }]);
+            plan.wait_review(&merge.of, merge.pr, vec![Reason::MergedOutside { base }]);
         }
     }
     for found in &base.commits {
@@ -36,7 +38,7 @@ pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
 /// Says whether the agent that writes the branch is at work. It may have moved the base itself, so that nobody has decided
 /// anything. Judges and gates only read.
 fn agent_at_work(snapshot: &Snapshot, merge: &FoundMerge) -> bool {
-    let run = snapshot.run_on(&merge.issue);
+    let run = snapshot.run_on_source(&merge.of);
     merge.interrupted.is_none()
         && run.is_some_and(|run| !matches!(run.agent, AgentType::Judge | AgentType::Gates))
 }

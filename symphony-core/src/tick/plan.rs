@@ -65,7 +65,7 @@ pub enum Action {
         /// The issue.
         issue: IssueId,
     },
-    /// Record that the base has the change of a pull request that Symphony did not merge: its issue is done.
+    /// Record that the base has the change of a pull request that Symphony did not merge: its issue is done, or its plan completed.
     RecordMerge(FoundMerge),
     /// Tell a person about commits of an agent on the base.
     NoteBase(BaseNotice),
@@ -172,6 +172,14 @@ impl Plan {
         self.decisions.push(Decision { issue, reasons });
     }
 
+    /// Records why nobody starts on what a pull request finishes.
+    pub(super) fn wait_review(&mut self, of: &PullRequestOf, pr: PrId, reasons: Vec<Reason>) {
+        match of {
+            PullRequestOf::Issue(issue) => self.wait_issue(issue.clone(), reasons),
+            PullRequestOf::Plan(plan) => self.wait_plan(plan.clone(), pr, reasons),
+        }
+    }
+
     /// Records why the review of a plan's pull request does not start.
     fn wait_plan(&mut self, of: PlanId, pr: PrId, reasons: Vec<Reason>) {
         self.plan_decisions.push(PlanReviewDecision {
@@ -267,9 +275,11 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
     let mut waiting = Vec::new();
     let mut review_waits = false;
     // the base has their change: nobody is paid for it any more
-    let mut seen: BTreeSet<&IssueId> = snapshot.base.merges.iter().map(|m| &m.issue).collect();
+    let merged: BTreeSet<&PullRequestOf> = snapshot.base.merges.iter().map(|m| &m.of).collect();
+    let mut seen: BTreeSet<&IssueId> = merged.iter().filter_map(|of| of.issue()).collect();
     for review in &snapshot.reviews {
-        if review.of.issue().is_some_and(|issue| !seen.insert(issue)) {
+        let is_repeated = review.of.issue().is_some_and(|issue| !seen.insert(issue));
+        if is_repeated || merged.contains(&review.of) {
             continue;
         }
         let reasons = review_obstacles(review, snapshot, now);

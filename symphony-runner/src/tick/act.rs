@@ -74,16 +74,16 @@ pub fn act(
             }
             Action::RecordMerge(merge) => match record_merge(store, hands, world, merge) {
                 Ok(line) => report.lines.extend(line),
-                Err(error) => report.problems.push(format!("{}: {error}", merge.issue)),
+                Err(error) => report.problems.push(format!("{}: {error}", merge.of)),
             },
             Action::NoteBase(notice) => {
                 match store.note_base(&Context::system(hands.now()), notice) {
                     Ok(true) => report.lines.push(format!(
                         "{}: {}: see `symphony inbox`",
-                        notice.issue, notice.text
+                        notice.of, notice.text
                     )),
                     Ok(false) => {}
-                    Err(error) => report.problems.push(format!("{}: {error}", notice.issue)),
+                    Err(error) => report.problems.push(format!("{}: {error}", notice.of)),
                 }
             }
             Action::RememberBase(look) => {

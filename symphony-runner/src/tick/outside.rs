@@ -10,7 +10,7 @@ use symphony_core::id::IssueId;
 use symphony_core::outside::{
     BaseLook, BaseView, BranchCommits, BranchReview, FoundMerge, OutsideMerge, missing_of,
 };
-use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{BranchName, ChangeQuery, CommitId, Failpoint, Repository};
 
@@ -181,8 +181,7 @@ impl Look<'_> {
         looked_at: Option<&str>,
     ) -> Result<Option<FoundMerge>, RunnerError> {
         let known = |commit: &str| self.known(commit);
-        // a plan's is not looked for: `pr merge` records one that is in the base already
-        let (Some(head), Some(issue)) = (known(&pr.head_commit), pr.of.issue()) else {
+        let Some(head) = known(&pr.head_commit) else {
             return Ok(None);
         };
         let since = looked_at.and_then(known).or_else(|| known(&pr.base_commit));
@@ -202,7 +201,7 @@ impl Look<'_> {
         };
         Ok(Some(FoundMerge {
             project: pr.project.clone(),
-            issue: issue.clone(),
+            of: pr.of.clone(),
             pr: pr.id,
             base: self.branch.to_string(),
             head: pr.head_commit.clone(),
@@ -299,17 +298,21 @@ pub(super) fn record_merge(
         format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done")
     };
     Failpoint::OutsideMergeRecorded.reach();
-    let mut parts = vec![format!("{}: {line}", merge.issue)];
+    let mut parts = vec![format!("{}: {line}", merge.of)];
+    // the branches and worktrees of a plan are removed when its turn comes, later in this tick
+    let PullRequestOf::Issue(issue) = &merge.of else {
+        return Ok(parts.pop());
+    };
     let at_work = world
         .snapshot
         .live
         .iter()
-        .any(|run| run.issue.as_ref() == Some(&merge.issue));
+        .any(|run| run.issue.as_ref() == Some(issue));
     if let Some((project, Some(config))) = world.projects.get(&merge.project)
         && !at_work
     {
         // best effort: the next tick tries again
-        match hands.remove_worktree(store, project, config, &merge.issue) {
+        match hands.remove_worktree(store, project, config, issue) {
             Ok(done) => parts.push(done),
             Err(error) => parts.push(format!("its worktree stays for now: {error}")),
         }

@@ -1,18 +1,20 @@
 //! What follows from a base branch that moved without Symphony.
 
 use symphony_core::agent::AgentType;
+use symphony_core::id::PlanId;
 use symphony_core::issue::IssueStatus;
 use symphony_core::outside::{
     BaseLook, BaseView, BranchCommits, Evidence, FoundMerge, Missing, OutsideMerge,
 };
-use symphony_core::tick::Snapshot;
+use symphony_core::pull_request::PullRequestOf;
+use symphony_core::tick::{Action, LiveRun, Reason, ReviewCandidate, Snapshot, plan_tick};
 
-use super::support::{issue, live, plan, project, review, snapshot};
+use super::support::{at, issue, live, plan, project, review, snapshot};
 
 fn merge(number: u64) -> FoundMerge {
     FoundMerge {
         project: project("a"),
-        issue: issue(number),
+        of: issue(number).into(),
         pr: symphony_core::id::PrId::new(1),
         base: "main".to_owned(),
         head: "head".to_owned(),
@@ -53,6 +55,43 @@ fn no_judge_is_paid_for_what_the_base_has() {
     start judge SYM-2 #1
     wait SYM-1: main has its change: the next tick records that it was merged outside Symphony
     ");
+}
+
+#[test]
+fn no_judge_is_paid_for_the_work_of_a_plan_that_the_base_has() {
+    let of = PullRequestOf::from(PlanId::parse("ship").unwrap());
+    let of_plan = |number| ReviewCandidate {
+        of: of.clone(),
+        ..review(number)
+    };
+    let found = FoundMerge {
+        of: of.clone(),
+        ..merge(1)
+    };
+    // readers at work are ended by what is recorded
+    for agent in [None, Some(AgentType::Judge), Some(AgentType::Gates)] {
+        let mut snapshot = moved(vec![found.clone()]);
+        snapshot.reviews = vec![of_plan(1), review(2)];
+        snapshot.live = agent
+            .map(|agent| LiveRun {
+                plan: of.plan().cloned(),
+                ..live("r1", None, agent)
+            })
+            .into_iter()
+            .collect();
+        let planned = plan_tick(&snapshot, at(1000));
+        assert_eq!(planned.actions[0], Action::RecordMerge(found.clone()));
+        let starts = planned.actions.iter().filter_map(|action| match action {
+            Action::StartRun(start) => Some(start.target.issue().cloned()),
+            _ => None,
+        });
+        assert_eq!(starts.collect::<Vec<_>>(), [Some(issue(2))]);
+        let base = "main".to_owned();
+        assert_eq!(
+            planned.plan_decisions[0].reasons,
+            [Reason::MergedOutside { base }]
+        );
+    }
 }
 
 #[test]
