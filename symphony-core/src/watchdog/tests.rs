@@ -175,6 +175,51 @@ fn a_step_past_its_limit_can_be_shown_after_one_look() {
 }
 
 #[test]
+fn what_was_found_stuck_is_looked_at_once_more_before_it_is_ended() {
+    let Watch::Stuck(found) = stuck(160) else {
+        unreachable!("made above")
+    };
+    let unrecorded = Stuck {
+        pid: None,
+        start_time: None,
+        step: None,
+        for_ms: 360,
+    };
+    let next = |change: fn(&mut StepRecord)| {
+        let mut record = record();
+        change(&mut record);
+        Some(record)
+    };
+    let table = [
+        (&found, Some(record()), true),
+        (&found, None, false),
+        (&found, next(|record| record.pid = 43), false),
+        // a process number that was given out again
+        (&found, next(|record| record.start_time = 8), false),
+        (&found, next(|record| record.step = Step::Settle), false),
+        // the same step, begun again
+        (&found, next(|record| record.begun = at(1_159)), false),
+        (&found, next(|record| record.begun = at(9_000)), false),
+        (
+            &found,
+            next(|record| record.begun = of_another_boot(1_000)),
+            false,
+        ),
+        (&unrecorded, None, true),
+        (&unrecorded, next(|record| record.begun = at(9_000)), true),
+        // it recorded something since
+        (&unrecorded, Some(record()), false),
+    ];
+    for (stuck, record, expected) in table {
+        assert_eq!(
+            stuck.is_still(record.as_ref(), &at(1_160)),
+            expected,
+            "{stuck:?} {record:?}"
+        );
+    }
+}
+
+#[test]
 fn words_name_the_step_and_the_time() {
     let Watch::Stuck(mut found) = stuck(77_900) else {
         unreachable!("made above")

@@ -48,6 +48,18 @@ impl Stuck {
         }
     }
 
+    /// Says whether the record that can be read now is the one that this was found in: the same process, in the same step since
+    /// then. Who was about to end it leaves it alone otherwise, since somebody else may have ended it meanwhile, and started
+    /// another supervisor for its exit handling.
+    pub fn is_still(&self, record: Option<&StepRecord>, now: &Moment) -> bool {
+        let record = record.filter(|record| is_possible(record, now));
+        let in_step_for = record.map_or(u64::MAX, |record| now.at_ms - record.begun.at_ms);
+        self.pid == record.map(|record| record.pid)
+            && self.start_time == record.map(|record| record.start_time)
+            && self.step == record.map(|record| record.step)
+            && in_step_for >= self.for_ms
+    }
+
     /// Says how long nothing has happened, to follow "the supervisor" or "the tick of process 1".
     pub fn words(&self) -> String {
         let seconds = self.for_ms / 1000;

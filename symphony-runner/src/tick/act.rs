@@ -200,7 +200,11 @@ fn end_stuck(
     let Some((project, _)) = world.projects.get(&run.project) else {
         return Err(RunnerError::refused("its project is gone"));
     };
-    hands.end_stuck(project, id, stuck)?;
+    if !hands.end_stuck(project, id, stuck)? {
+        return Ok(format!(
+            "run {id}: its supervisor went on since this tick looked, and is left alone"
+        ));
+    }
     let ended = finish_dead(store, hands, world, id)?;
     Ok(format!(
         "run {id}: its supervisor {} and was ended with {} that it left, started its exit handling",

@@ -105,7 +105,7 @@ pub trait Hands {
         suspicion: &Suspicion,
     ) -> Result<bool, RunnerError>;
 
-    /// Kills the supervisor of a run that is stuck; its lock is free then.
+    /// Kills the supervisor of a run that is stuck; its lock is free then. False when it went on, or another one took its place.
     ///
     /// # Errors
     /// When it does not end.
@@ -114,7 +114,7 @@ pub trait Hands {
         project: &Project,
         run: &RunId,
         stuck: &Stuck,
-    ) -> Result<(), RunnerError>;
+    ) -> Result<bool, RunnerError>;
 
     /// Ends every process that a dead supervisor left; returns how many. The caller has the lock.
     ///
@@ -255,10 +255,12 @@ impl Hands for LocalHands<'_> {
         project: &Project,
         run: &RunId,
         stuck: &Stuck,
-    ) -> Result<(), RunnerError> {
+    ) -> Result<bool, RunnerError> {
         let ended = end_stuck(&RunPaths::new(&project.root, run), run, stuck)?;
-        tracing::warn!(%run, pids = ?ended.pids, left = ended.left.count(), "ended a supervisor");
-        Ok(())
+        if let Some(ended) = &ended {
+            tracing::warn!(%run, pids = ?ended.pids, left = ended.left.count(), "ended a supervisor");
+        }
+        Ok(ended.is_some())
     }
 
     fn end_strays(&mut self, project: &Project, run: &Run) -> Result<usize, RunnerError> {

@@ -71,8 +71,10 @@ fn watch_run(installation: &Installation, run: &Run, project: &Project) {
         Watch::InTime => Ok(()),
         Watch::Suspect(suspicion) => suspect(&paths, &suspicion).map(drop),
         Watch::Stuck(stuck) => {
-            end_stuck(&paths, &run.id, &stuck)?;
-            finish_dead(installation, project, run).map(drop)
+            if end_stuck(&paths, &run.id, &stuck)?.is_some() {
+                finish_dead(installation, project, run)?;
+            }
+            Ok(())
         }
     });
     if let Err(error) = done {

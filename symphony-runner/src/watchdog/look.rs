@@ -76,11 +76,20 @@ pub(crate) fn earlier_suspicion(path: &Path) -> Option<Suspicion> {
 }
 
 /// Kills the supervisor of a run that is stuck, after it is noted why. The run's lock is free then, and its exit handling is
-/// due.
+/// due. Returns none, and kills nobody, when the supervisor went on since the look or another one has taken its place: a tick
+/// and somebody who waits for the run may both find it stuck, and the slower of the two must not kill what the other started.
 ///
 /// # Errors
 /// When nobody is found who is its supervisor, or it does not end.
-pub fn end_stuck(paths: &RunPaths, run: &RunId, stuck: &Stuck) -> Result<EndedHolder, RunnerError> {
+pub fn end_stuck(
+    paths: &RunPaths,
+    run: &RunId,
+    stuck: &Stuck,
+) -> Result<Option<EndedHolder>, RunnerError> {
+    let lock = paths.lock();
+    if !stuck.is_still(read_record(&lock).as_ref(), &moment()?) {
+        return Ok(None);
+    }
     let path = paths.suspicion();
     if let Some(file) = SuspicionFile::read(&path) {
         let file = SuspicionFile {
@@ -93,7 +102,6 @@ pub fn end_stuck(paths: &RunPaths, run: &RunId, stuck: &Stuck) -> Result<EndedHo
         }
     }
     Failpoint::WatchdogNoted.reach();
-    let lock = paths.lock();
     let ended = end_supervisors(run, &lock)?;
     if lock_state(&lock)? == LockState::Held {
         return Err(RunnerError::refused(format!(
@@ -107,5 +115,5 @@ pub fn end_stuck(paths: &RunPaths, run: &RunId, stuck: &Stuck) -> Result<EndedHo
         )));
     }
     Failpoint::WatchdogKilled.reach();
-    Ok(ended)
+    Ok(Some(ended))
 }

@@ -131,14 +131,18 @@ impl Hands for SimulatedHands<'_> {
         Ok(before.as_ref() != Some(suspicion))
     }
 
-    fn end_stuck(&mut self, _: &Project, run: &RunId, _: &Stuck) -> Result<(), RunnerError> {
+    fn end_stuck(&mut self, _: &Project, run: &RunId, stuck: &Stuck) -> Result<bool, RunnerError> {
         self.moment();
+        if !self.machine.is_still_stuck(run, stuck) {
+            self.machine.count("went on since the look");
+            return Ok(false);
+        }
         // a person may have ended it since the tick looked
         if self.machine.locks.contains(run) {
             self.machine.end_stuck(run);
         }
         self.moment();
-        Ok(())
+        Ok(true)
     }
 
     fn end_strays(&mut self, _project: &Project, run: &Run) -> Result<usize, RunnerError> {
@@ -167,7 +171,7 @@ impl Hands for SimulatedHands<'_> {
         }
         self.taken.remove(&lock);
         self.machine.note(format_args!("started {run} ({mode:?})"));
-        self.machine.record_step(run);
+        self.machine.record_start(run);
         self.machine.born.push((run.clone(), mode));
         self.moment();
         Ok(())

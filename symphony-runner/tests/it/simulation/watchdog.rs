@@ -2,7 +2,7 @@
 //! decision about them is the real one.
 
 use symphony_core::id::RunId;
-use symphony_core::watchdog::{Moment, Step, StepRecord, Watch, WatchLimits, watch};
+use symphony_core::watchdog::{Moment, Step, StepRecord, Stuck, Watch, WatchLimits, watch};
 
 use super::machine::Machine;
 
@@ -23,14 +23,25 @@ impl Machine {
         }
     }
 
-    /// A supervisor, or who starts it, records that a step begins.
+    /// Who starts a supervisor records its first step: that of another process.
+    pub(super) fn record_start(&mut self, run: &RunId) {
+        self.record(run, Step::Start);
+    }
+
+    /// A supervisor records that a step begins.
     pub(super) fn record_step(&mut self, run: &RunId) {
-        let number = self.records.get(run).map_or(0, |record| record.number + 1);
+        self.record(run, Step::Agent);
+    }
+
+    fn record(&mut self, run: &RunId, step: Step) {
+        let earlier = self.records.get(run);
+        let number = earlier.map_or(0, |record| record.number + 1);
+        let processes = earlier.map_or(0, |record| record.start_time);
         let record = StepRecord {
             pid: 1,
-            start_time: 1,
+            start_time: processes + u64::from(step == Step::Start),
             number,
-            step: Step::Agent,
+            step,
             begun: self.moment(),
             limit_ms: STEP_LIMIT_MS,
         };
@@ -41,6 +52,11 @@ impl Machine {
     pub(super) fn watch(&self, run: &RunId) -> Watch {
         let (record, earlier) = (self.records.get(run), self.suspicions.get(run));
         watch(record, earlier, &self.moment(), &LIMITS)
+    }
+
+    /// Says whether a supervisor that a tick found stuck is still there, and has not moved.
+    pub(super) fn is_still_stuck(&self, run: &RunId, stuck: &Stuck) -> bool {
+        stuck.is_still(self.records.get(run), &self.moment())
     }
 
     /// An agent stops its supervisor, which keeps its lock; now and then it forges the record, too.
