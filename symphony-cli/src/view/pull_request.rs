@@ -136,7 +136,7 @@ impl PrView {
         };
         let red: Vec<&str> = gates
             .iter()
-            .filter(|gate| !gate.passed && gate.required)
+            .filter(|gate| gate.is_red())
             .map(|gate| gate.name.as_str())
             .collect();
         match red.as_slice() {

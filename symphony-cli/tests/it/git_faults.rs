@@ -442,9 +442,8 @@ fn a_git_that_dies_while_a_run_is_prepared_uses_no_attempt() {
     });
 }
 
-/// A person who ends a run does not wait for the time of its exit handling, with or without `--force`.
-#[test]
-fn cancelling_a_run_whose_exit_handling_was_put_off_acts_at_once() {
+/// A project in which git died in the exit handling of the worker of SYM-1, which is tried again after at most some time.
+fn with_exit_handling_put_off(backoff_ms: u32) -> Project {
     let rows = rows(issue::project, issue::live, |_| {
         vec![GitDeath::BeforeEffect]
     });
@@ -452,10 +451,17 @@ fn cancelling_a_run_whose_exit_handling_was_put_off_acts_at_once() {
     let of_exit = |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains(back);
     let (call, death) = rows.iter().find(of_exit).unwrap();
     let mut project = issue::project();
-    project.configure_more(&json!({ "max_retry_backoff_ms": 300_000 }));
+    project.configure_more(&json!({ "max_retry_backoff_ms": backoff_ms }));
     let faults = Faults::arm(&mut project, Some((call, *death)));
     project.ok(&["tick", "--wait"]);
     assert!(faults.has_died());
+    project
+}
+
+/// A person who ends a run does not wait for the time of its exit handling, with or without `--force`.
+#[test]
+fn cancelling_a_run_whose_exit_handling_was_put_off_acts_at_once() {
+    let project = with_exit_handling_put_off(300_000);
     let said = project.ok(&["runs", "cancel", "SYM-1"]);
     assert!(said.contains("ended: succeeded"), "{said}");
     // the gates of its pull request may run by now
@@ -466,17 +472,7 @@ fn cancelling_a_run_whose_exit_handling_was_put_off_acts_at_once() {
 
 #[test]
 fn a_git_that_dies_in_exit_handling_uses_no_attempt() {
-    let rows = rows(issue::project, issue::live, |_| {
-        vec![GitDeath::BeforeEffect]
-    });
-    let back = "git update-ref -m symphony: back to the recorded head";
-    let of_exit = |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains(back);
-    let (call, death) = rows.iter().find(of_exit).unwrap();
-    let mut project = issue::project();
-    project.configure_more(&json!({ "max_retry_backoff_ms": 60_000 }));
-    let faults = Faults::arm(&mut project, Some((call, *death)));
-    project.ok(&["tick", "--wait"]);
-    assert!(faults.has_died());
+    let project = with_exit_handling_put_off(60_000);
     let why = project.symphony(&["explain", "SYM-1"]).stdout;
     assert!(
         why.contains("is not put away yet (tried 1 time, again at"),

@@ -1,5 +1,6 @@
 //! Records that runs would leave, written into the database of a project without any process.
 
+use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
@@ -15,7 +16,7 @@ use symphony_store::{
     ClaimLimits, ClaimRequest, Context, GatesAtEnd, NewHold, NewPullRequest, RunFinish, Store,
 };
 
-use crate::support::Project;
+use crate::support::{Project, scenarios, text};
 
 /// Opens the database of a project.
 pub(crate) fn store(project: &Project) -> Store {
@@ -24,6 +25,22 @@ pub(crate) fn store(project: &Project) -> Store {
 
 fn now() -> Context {
     Context::system(Timestamp::now())
+}
+
+/// A project whose agents are never started.
+pub(crate) fn idle_project(config: &Value) -> Project {
+    Project::new("place", &scenarios([]), config)
+}
+
+/// Files an issue, with more arguments.
+pub(crate) fn add(project: &Project, title: &str, more: &[&str]) -> String {
+    let issue = project.json(&[&["issue", "add", title], more].concat());
+    text(&issue["identifier"])
+}
+
+/// Reads the id of an issue.
+pub(crate) fn id(issue: &str) -> IssueId {
+    IssueId::parse(issue).unwrap()
 }
 
 /// Makes a branch with a change for an issue and opens a pull request for it, as a worker's run would.

@@ -2,30 +2,18 @@
 
 use std::fs::File;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, RunId};
+use symphony_core::id::RunId;
 use symphony_core::issue::{IssueEvent, Priority};
 use symphony_core::run::RunTarget;
 use symphony_store::{Context, NewSubtask};
 
-use crate::records::{claimed_run, end_run, failed_run, moved, open_pr, record_gates, store};
-use crate::support::{Project, scenarios, text};
-
-/// A project whose agents are never started.
-fn project(config: &Value) -> Project {
-    Project::new("place", &scenarios([]), config)
-}
-
-fn add(project: &Project, title: &str, more: &[&str]) -> String {
-    let issue = project.json(&[&["issue", "add", title], more].concat());
-    text(&issue["identifier"])
-}
-
-fn id(issue: &str) -> IssueId {
-    IssueId::parse(issue).unwrap()
-}
+use crate::records::{
+    add, claimed_run, end_run, failed_run, id, idle_project, moved, open_pr, record_gates, store,
+};
+use crate::support::{Project, text};
 
 /// Claims a worker's run whose supervisor seems to live: its lock is held for as long as the value is.
 fn live_run(project: &Project, issue: &str) -> (RunId, File) {
@@ -63,7 +51,7 @@ fn inbox(project: &Project) -> Vec<String> {
 
 #[test]
 fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let agent = |reason: &str| IssueEvent::AgentBlocked {
         reason: reason.to_owned(),
     };
@@ -194,7 +182,7 @@ fn split(project: &Project, parent: &str) -> String {
 
 #[test]
 fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
-    let project = project(&json!({ "judge_cooldown_ms": 300_000 }));
+    let project = idle_project(&json!({ "judge_cooldown_ms": 300_000 }));
     let first = add(&project, "First", &[]);
     let second = add(&project, "Second", &["--depends-on", &first]);
     let failed = add(&project, "Failed once", &[]);
@@ -253,7 +241,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
 
 #[test]
 fn what_holds_a_whole_project_up_is_explained() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let issue = add(&project, "Wait", &[]);
     let reviewed = add(&project, "Reviewed", &[]);
     let pr = open_pr(&project, &reviewed, "A change");
@@ -324,7 +312,7 @@ fn what_holds_a_whole_project_up_is_explained() {
 
 #[test]
 fn the_limit_that_takes_the_slot_is_named() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let running = add(&project, "At work", &[]);
     let (_run, _lock) = live_run(&project, &running);
     let waits = add(&project, "Waits", &[]);
@@ -363,7 +351,7 @@ fn the_limit_that_takes_the_slot_is_named() {
 
 #[test]
 fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let issue = add(&project, "Sort me", &["--status", "backlog"]);
     let asked = "- it is not asked for yet: `symphony issue move SYM-1 todo` asks";
     project.ok(&["pause"]);

@@ -4,25 +4,10 @@
 use serde_json::{Value, json};
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::IssueId;
 use symphony_core::run::RunTarget;
 
-use crate::records::{claimed_run, end_run, open_pr, record_gates};
-use crate::support::{Project, scenarios, text};
-
-/// A project whose agents are never started.
-fn project(config: &Value) -> Project {
-    Project::new("place", &scenarios([]), config)
-}
-
-fn add(project: &Project, title: &str, more: &[&str]) -> String {
-    let issue = project.json(&[&["issue", "add", title], more].concat());
-    text(&issue["identifier"])
-}
-
-fn id(issue: &str) -> IssueId {
-    IssueId::parse(issue).unwrap()
-}
+use crate::records::{add, claimed_run, end_run, id, idle_project, open_pr, record_gates};
+use crate::support::{Project, text};
 
 /// Puts the database into a state that no command leads to.
 fn plant(project: &Project, sql: &str) {
@@ -58,7 +43,7 @@ fn inbox(project: &Project) -> Vec<String> {
 /// Only a defect, or another program, leads to these: `explain` and the audit name each.
 #[test]
 fn a_state_that_no_tick_goes_on_with_is_reported() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let lost = add(&project, "Its run is gone", &[]);
     let (parent, child) = (add(&project, "Split", &[]), "SYM-3".to_owned());
     assert_eq!(add(&project, "Part", &["--parent", &parent]), child);
@@ -101,7 +86,7 @@ fn a_state_that_no_tick_goes_on_with_is_reported() {
 /// Ordinary commands lead to these, and each was silent: a person finds it in the inbox now.
 #[test]
 fn what_waits_in_the_backlog_for_a_person_is_in_the_inbox() {
-    let project = project(&json!({ "max_retries": 1 }));
+    let project = idle_project(&json!({ "max_retries": 1 }));
     let spent = add(&project, "Never works", &[]);
     let run = claimed_run(&project, RunTarget::Issue(id(&spent)), AgentType::Worker);
     end_run(&project, &run, ErrorClass::AgentFailed, 1);
@@ -135,7 +120,7 @@ fn what_waits_in_the_backlog_for_a_person_is_in_the_inbox() {
 
 #[test]
 fn what_agents_propose_is_one_entry_until_a_person_has_looked() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     add(&project, "Not asked for", &["--status", "backlog"]);
     for title in ["One", "Two"] {
         add(&project, title, &["--status", "backlog"]);
@@ -165,7 +150,7 @@ fn what_agents_propose_is_one_entry_until_a_person_has_looked() {
 /// A publication that failed waits for a person wherever its issue is meanwhile.
 #[test]
 fn a_publication_that_failed_is_in_the_inbox_whatever_its_issue_waits_for() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let issue = add(&project, "Published in vain", &[]);
     let pr = open_pr(&project, &issue, "A change");
     record_gates(&project, pr, true);
@@ -190,7 +175,7 @@ fn a_publication_that_failed_is_in_the_inbox_whatever_its_issue_waits_for() {
 /// A sub-task that depends on its parent would wait for itself.
 #[test]
 fn a_circle_by_sub_tasks_is_refused() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let parent = add(&project, "Split", &[]);
     let child = add(&project, "Part", &["--parent", &parent]);
     let refused = project.symphony(&["issue", "edit", &child, "--depends-on", &parent]);
@@ -208,7 +193,7 @@ fn a_circle_by_sub_tasks_is_refused() {
 /// A pause holds everything up, and may be forgotten.
 #[test]
 fn a_pause_is_in_the_inbox_until_it_ends() {
-    let project = project(&json!({}));
+    let project = idle_project(&json!({}));
     let issue = add(&project, "Wait", &[]);
     project.ok(&["pause"]);
     project.ok(&["pause"]);
@@ -227,7 +212,7 @@ fn a_pause_is_in_the_inbox_until_it_ends() {
 /// What git or the machine did before the agent began says nothing about the issue.
 #[test]
 fn runs_that_cannot_be_prepared_use_no_attempt_and_end_in_the_inbox() {
-    let project = project(&json!({ "max_retries": 1 }));
+    let project = idle_project(&json!({ "max_retries": 1 }));
     let issue = add(&project, "Cannot be prepared", &[]);
     let mut waits = Vec::new();
     for tries in 1..=4 {
