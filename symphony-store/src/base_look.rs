@@ -204,19 +204,12 @@ pub(crate) fn forget_look(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn pull_requests_to_look_for_are_found_through_the_index() {
         let store = Store::open_in_memory().unwrap();
-        let mut statement = store
-            .conn
-            .prepare(&format!("EXPLAIN QUERY PLAN {TO_LOOK_FOR_SQL}"))
-            .unwrap();
-        let plan: Vec<String> = statement
-            .query_map(["1", "1", "1", "1", "1"], |row| row.get(3))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let plan = query_plan(&store.conn, TO_LOOK_FOR_SQL);
         assert!(plan[0].contains("pull_request_state"), "{plan:#?}");
         assert!(
             plan.iter().all(|line| !line.starts_with("SCAN")),

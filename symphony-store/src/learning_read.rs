@@ -282,24 +282,18 @@ fn learning_type(name: &str) -> Result<LearningType, StoreError> {
 mod tests {
     use super::*;
     use crate::open::Store;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn every_scope_is_one_range_of_the_primary_key() {
         let store = Store::open_in_memory().unwrap();
         let project = ProjectId::parse("demo").unwrap();
-        let plan = |sql: &str, parameters: Vec<Option<&str>>| -> Vec<String> {
-            let mut statement = store
-                .conn
-                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-                .unwrap();
-            let rows =
-                statement.query_map(params_from_iter(parameters), |row| row.get::<_, String>(3));
-            rows.unwrap()
-                .map(Result::unwrap)
-                .filter(|line| line.contains("learning_p"))
-                .collect()
+        let plan = |sql: &str| -> Vec<String> {
+            let mut steps = query_plan(&store.conn, sql);
+            steps.retain(|line| line.contains("learning_p"));
+            steps
         };
-        let rows = |scope: Scope<'_>| plan(scope.rows_sql(), scope.parameters());
+        let rows = |scope: Scope<'_>| plan(scope.rows_sql());
         let by = |range: &str| format!("SEARCH learning_prepared USING PRIMARY KEY ({range})");
         assert_eq!(rows(Scope::Project(&project, None)), [by("project=?")]);
         assert_eq!(
@@ -307,10 +301,7 @@ mod tests {
             [by("project<?"), by("project>?")]
         );
         assert_eq!(rows(Scope::Installation), ["SCAN learning_prepared"]);
-        let packs = plan(
-            Scope::Project(&project, None).packs_sql(),
-            vec![Some("demo")],
-        );
+        let packs = plan(Scope::Project(&project, None).packs_sql());
         assert_eq!(
             packs,
             ["SEARCH learning_pack USING INDEX learning_pack_project (project=?)"]

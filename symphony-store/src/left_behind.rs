@@ -75,19 +75,12 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn runs_that_left_something_are_found_without_reading_the_others() {
         let store = Store::open_in_memory().unwrap();
-        let mut statement = store
-            .conn
-            .prepare(&format!("EXPLAIN QUERY PLAN {LEFT_SQL}"))
-            .unwrap();
-        let plan: Vec<String> = statement
-            .query_map(["1", "1"], |row| row.get(3))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let plan = query_plan(&store.conn, LEFT_SQL);
         assert!(plan[0].contains("run_left_behind"), "{plan:#?}");
         assert!(
             plan.iter().all(|line| !line.starts_with("SCAN")),

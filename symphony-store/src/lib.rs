@@ -61,6 +61,8 @@ mod publication;
 mod pull_request;
 mod pull_request_base;
 mod pull_request_query;
+#[cfg(test)]
+mod query_plan;
 mod restore;
 mod review_write;
 mod row;

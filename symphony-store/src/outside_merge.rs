@@ -196,19 +196,12 @@ fn insert_notice(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn open_notices_are_found_without_reading_the_others() {
         let store = Store::open_in_memory().unwrap();
-        let mut statement = store
-            .conn
-            .prepare(&format!("EXPLAIN QUERY PLAN {OPEN_SQL}"))
-            .unwrap();
-        let plan: Vec<String> = statement
-            .query_map(["1", "1"], |row| row.get(3))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let plan = query_plan(&store.conn, OPEN_SQL);
         assert!(plan[0].contains("base_notice_open"), "{plan:#?}");
         assert!(
             plan.iter().all(|line| !line.starts_with("SCAN")),

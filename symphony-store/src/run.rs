@@ -381,6 +381,7 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query_plan::query_plan;
 
     fn filter(issue: Option<&str>, project: Option<&str>, plan: Option<&str>) -> RunFilter {
         RunFilter {
@@ -439,16 +440,8 @@ mod tests {
                 "SEARCH run USING INDEX run_live_issue (issue=?)",
             ),
         ] {
-            let (sql, values) = list_sql(&filter);
-            let mut statement = store
-                .conn
-                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-                .unwrap();
-            let plan: Vec<String> = statement
-                .query_map(params_from_iter(values), |row| row.get(3))
-                .unwrap()
-                .map(Result::unwrap)
-                .collect();
+            let (sql, _) = list_sql(&filter);
+            let plan = query_plan(&store.conn, &sql);
             assert_eq!(plan.first().map(String::as_str), Some(step), "{filter:?}");
             // only the few live ones are sorted
             let sorts = filter.live_only && filter.issue.is_none();

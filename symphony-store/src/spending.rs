@@ -103,21 +103,13 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn the_sums_are_read_through_indexes() {
         let store = Store::open_in_memory().unwrap();
-        for (sql, parameters) in [(OF_ISSUE_SQL, 1), (OF_PROJECT_SQL, 2)] {
-            let mut statement = store
-                .conn
-                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-                .unwrap();
-            let values: Vec<&str> = vec!["1"; parameters];
-            let plan: Vec<String> = statement
-                .query_map(rusqlite::params_from_iter(values), |row| row.get(3))
-                .unwrap()
-                .map(Result::unwrap)
-                .collect();
+        for sql in [OF_ISSUE_SQL, OF_PROJECT_SQL] {
+            let plan = query_plan(&store.conn, sql);
             assert!(
                 plan.iter().all(|line| line.starts_with("SEARCH")),
                 "{sql}: {plan:?}"

@@ -184,16 +184,12 @@ fn in_words(counts: AttemptCounts) -> String {
 mod tests {
     use super::*;
     use crate::open::Store;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn a_check_since_an_entry_reads_only_what_came_after_it() {
         let store = Store::open_in_memory().unwrap();
-        let first: String = store
-            .conn
-            .query_row(&format!("EXPLAIN QUERY PLAN {TOUCHED_SQL}"), [0], |row| {
-                row.get(3)
-            })
-            .unwrap();
-        assert_eq!(first, "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)");
+        let plan = query_plan(&store.conn, TOUCHED_SQL);
+        assert_eq!(plan[0], "SEARCH event USING INTEGER PRIMARY KEY (rowid>?)");
     }
 }

@@ -160,20 +160,13 @@ pub(super) fn check(
 mod tests {
     use super::*;
     use crate::open::Store;
+    use crate::query_plan::query_plan;
 
     #[test]
     fn what_is_checked_after_each_step_reads_no_whole_table() {
         let store = Store::open_in_memory().unwrap();
         for (invariant, sql) in LIVE.iter().chain(phases::LIVE) {
-            let mut statement = store
-                .conn
-                .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-                .unwrap();
-            let steps: Vec<String> = statement
-                .query_map([], |row| row.get(3))
-                .unwrap()
-                .map(Result::unwrap)
-                .collect();
+            let steps = query_plan(&store.conn, sql);
             // projects are few
             let scans = |step: &&String| {
                 step.starts_with("SCAN") && !step.contains("INDEX") && *step != "SCAN p"

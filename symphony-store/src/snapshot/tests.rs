@@ -4,6 +4,7 @@ use rusqlite::{StatementStatus, params};
 
 use super::project_agents::{BACKLOG_SQL, HAS_TODO_SQL, LAST_RUN_SQL, UNTRIAGED_SQL};
 use super::*;
+use crate::query_plan::query_plan;
 
 /// Now, in milliseconds, in a database where all times are small.
 const NOW: i64 = 1_000_000;
@@ -135,16 +136,7 @@ fn every_read_of_a_tick_goes_through_its_partial_index() {
         (BACKLOG_SQL.to_owned(), "issue_status"),
         (LAST_RUN_SQL.to_owned(), "run_of_project"),
     ] {
-        let mut statement = store
-            .conn
-            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
-            .unwrap();
-        let unbound = vec![rusqlite::types::Value::Null; statement.parameter_count()];
-        let plan: Vec<String> = statement
-            .query_map(rusqlite::params_from_iter(unbound), |row| row.get(3))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
+        let plan = query_plan(&store.conn, &sql);
         assert!(plan.iter().any(|line| line.contains(index)), "{plan:#?}");
         let scans = |line: &&String| {
             let constant = line.contains("CONSTANT ROW") || line.contains("subquery");

@@ -1,0 +1,14 @@
+//! How SQLite would run a query: tests hold that the ones on hot paths use their indexes.
+
+use rusqlite::Connection;
+
+/// Returns the steps of the query's plan, first things first. Parameters stay unbound: the plan does not depend on them.
+pub(crate) fn query_plan(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let mut rows = statement.raw_query();
+    let mut steps = Vec::new();
+    while let Some(row) = rows.next().unwrap() {
+        steps.push(row.get("detail").unwrap());
+    }
+    steps
+}
