@@ -27,19 +27,26 @@ macro_rules! parked {
 }
 pub(crate) use parked;
 
-const ISSUES_SQL: &str = concat!(
+// Each begins with the projects: what has not ended is found by project and status, however much has.
+const TODO_FROM: &str = "FROM project q CROSS JOIN issue i INDEXED BY issue_status ON i.project = q.id AND i.status = 'todo'
+     LEFT JOIN retry r ON r.issue = i.id";
+const OTHERS_SQL: &str = concat!(
     "SELECT i.id, i.project, i.status, i.blocked_by, CASE WHEN i.status = 'backlog' THEN ",
     parked!(),
-    " END AS parked FROM issue i WHERE i.status NOT IN ('done', 'cancelled', 'todo')"
+    " END AS parked FROM project q CROSS JOIN issue i INDEXED BY issue_status
+     ON i.project = q.id AND i.status IN ('backlog', 'in_progress', 'review', 'blocked')"
 );
-const SUBTASKS_SQL: &str = "SELECT c.parent, c.id FROM issue p CROSS JOIN issue c ON c.parent = p.id
-     WHERE p.status = 'blocked' AND p.blocked_by = 'subtasks' AND c.status NOT IN ('done', 'cancelled')";
-const DEPENDENCIES_SQL: &str = "SELECT d.issue, d.depends_on FROM issue i JOIN issue_dependency d ON d.issue = i.id
-     JOIN issue o ON o.id = d.depends_on WHERE i.status = 'todo' AND i.open_dependencies > 0 AND o.status <> 'done'";
-const UNPUBLISHED_SQL: &str =
-    "SELECT p.id, p.issue, p.plan, n.state, n.started_at FROM pull_request p
-     JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id)
-     WHERE p.state IN ('open', 'approved') AND n.state <> 'published'";
+const SUBTASKS_SQL: &str = "SELECT c.parent, c.id FROM project q
+     CROSS JOIN issue p INDEXED BY issue_blocked ON p.project = q.id AND p.status = 'blocked' AND p.blocked_by = 'subtasks'
+     CROSS JOIN issue c ON c.parent = p.id WHERE c.status NOT IN ('done', 'cancelled')";
+const DEPENDENCIES_SQL: &str = "SELECT d.issue, d.depends_on FROM project q
+     CROSS JOIN issue i INDEXED BY issue_waiting ON i.project = q.id AND i.status = 'todo' AND i.open_dependencies > 0
+     CROSS JOIN issue_dependency d ON d.issue = i.id CROSS JOIN issue o ON o.id = d.depends_on WHERE o.status <> 'done'";
+const PULL_REQUESTS_SQL: &str = "SELECT p.id, p.issue, p.plan FROM project q
+     CROSS JOIN pull_request p INDEXED BY pull_request_state ON p.project = q.id AND p.state IN ('open', 'approved') ORDER BY p.id";
+const UNPUBLISHED_SQL: &str = "SELECT p.id, p.issue, p.plan, n.state, n.started_at FROM project q
+     CROSS JOIN pull_request p INDEXED BY pull_request_state ON p.project = q.id AND p.state IN ('open', 'approved')
+     CROSS JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id) WHERE n.state <> 'published'";
 
 impl Store {
     /// Returns everything that has not ended, on one state of the database.
@@ -161,9 +168,7 @@ fn load_pairs(conn: &Connection, sql: &str) -> Result<BTreeMap<IssueId, Vec<Issu
 
 fn load_todo(conn: &Connection) -> Result<Vec<OpenIssue>, StoreError> {
     let mut dependencies = load_pairs(conn, DEPENDENCIES_SQL)?;
-    let sql = format!(
-        "SELECT {CANDIDATE_COLUMNS} FROM issue i LEFT JOIN retry r ON r.issue = i.id WHERE i.status = 'todo'"
-    );
+    let sql = format!("SELECT {CANDIDATE_COLUMNS} {TODO_FROM}");
     let mut statement = conn.prepare_cached(&sql)?;
     let mut rows = statement.query([])?;
     let mut issues = Vec::new();
@@ -181,7 +186,7 @@ fn load_todo(conn: &Connection) -> Result<Vec<OpenIssue>, StoreError> {
 
 fn load_others(conn: &Connection) -> Result<Vec<OpenIssue>, StoreError> {
     let mut subtasks = load_pairs(conn, SUBTASKS_SQL)?;
-    let mut statement = conn.prepare_cached(ISSUES_SQL)?;
+    let mut statement = conn.prepare_cached(OTHERS_SQL)?;
     let mut rows = statement.query([])?;
     let mut issues = Vec::new();
     while let Some(row) = rows.next()? {
@@ -217,9 +222,7 @@ fn parked_from(row: &Row<'_>) -> Result<Parked, StoreError> {
 }
 
 fn load_pull_requests(conn: &Connection) -> Result<Vec<OpenPullRequest>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT id, issue, plan FROM pull_request WHERE state IN ('open', 'approved') ORDER BY id",
-    )?;
+    let mut statement = conn.prepare_cached(PULL_REQUESTS_SQL)?;
     let mut rows = statement.query([])?;
     let mut found = Vec::new();
     while let Some(row) = rows.next()? {
@@ -244,4 +247,34 @@ fn load_unpublished(conn: &Connection) -> Result<Vec<UnpublishedPr>, StoreError>
         });
     }
     Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query_plan::query_plan;
+
+    #[test]
+    fn what_has_ended_is_not_read() {
+        let store = Store::open_in_memory().unwrap();
+        let todo = format!("SELECT {CANDIDATE_COLUMNS} {TODO_FROM}");
+        for sql in [
+            &todo,
+            OTHERS_SQL,
+            SUBTASKS_SQL,
+            DEPENDENCIES_SQL,
+            PULL_REQUESTS_SQL,
+            UNPUBLISHED_SQL,
+        ] {
+            let plan = query_plan(&store.conn, sql);
+            let scans: Vec<_> = plan
+                .iter()
+                .filter(|line| line.starts_with("SCAN"))
+                .collect();
+            assert!(
+                matches!(scans[..], [projects] if projects.starts_with("SCAN q")),
+                "{sql}: {plan:#?}"
+            );
+        }
+    }
 }

@@ -24,7 +24,7 @@ impl Store {
 pub(crate) fn unprepared_in_a_row(conn: &Connection, issue: &IssueId) -> Result<u32, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT error_class FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL
-         ORDER BY started_at DESC, fence DESC LIMIT ?2",
+         ORDER BY fence DESC LIMIT ?2",
     )?;
     let mut rows = statement.query(rusqlite::params![issue.as_str(), RUNS_MAX])?;
     let mut count = 0;
