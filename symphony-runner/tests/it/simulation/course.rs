@@ -22,6 +22,10 @@ const FULL_AUDIT_EVERY: i64 = 1_000;
 /// Later on the course grows by this part between two, so that all of them together cost as much as a few of the last.
 const FULL_AUDIT_PART: i64 = 5;
 
+/// Minutes in which nothing may be stranded at any moment; later each tenth is looked at, since what is stranded stays so.
+const STRANDED_EACH_MINUTE: i64 = 2_000;
+const STRANDED_EVERY: i64 = 10;
+
 /// Milliseconds of a day.
 const DAY_MS: u64 = 24 * 60 * 60 * 1_000;
 
@@ -359,7 +363,10 @@ impl Course {
         let (found, audited) = self.store.audit_since(&request, self.audited).unwrap();
         self.audited = audited;
         self.refuse(&found);
-        self.refuse_stranded();
+        let minute = self.machine.passed / 60_000;
+        if minute < STRANDED_EACH_MINUTE || minute % STRANDED_EVERY == 0 {
+            self.refuse_stranded();
+        }
         if went == Went::Disturbed {
             return;
         }
