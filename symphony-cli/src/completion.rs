@@ -104,7 +104,12 @@ fn with_value(arg: Arg, above: &str, command: &str, place: &Place) -> Arg {
     let of_plan = above == "plan" || command == "plan";
     let sources: &'static [Source] = match value.as_str() {
         "ISSUE" | "IDENTIFIER" => &[Suggestions::issues],
-        "ID|ISSUE" => &[Suggestions::pull_requests, Suggestions::issues],
+        "ID|ISSUE|PLAN" => &[
+            Suggestions::pull_requests,
+            Suggestions::issues,
+            Suggestions::plans,
+        ],
+        "ISSUE|PLAN" => &[Suggestions::issues, Suggestions::plans],
         "RUN|ISSUE" => &[Suggestions::issues, Suggestions::runs],
         "RUN" => &[Suggestions::runs],
         "PLAN" | "PLAN|FILE" => &[Suggestions::plans],

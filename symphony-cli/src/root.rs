@@ -54,7 +54,7 @@ enum Command {
     Run(Deferred<RunArgs>),
     /// Show running agents, the queue, retries, holds and what waits for you
     Status(Deferred<StatusArgs>),
-    /// Say every reason why an issue is not running now, or what runs it
+    /// Say every reason why an issue or a plan is not running now, or what runs it
     Explain(Deferred<ExplainArgs>),
     /// Show everything that waits for you, the oldest first
     Inbox(Deferred<InboxArgs>),

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use anyhow::Context as _;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use symphony_core::closed_set::UnknownName;
-use symphony_core::id::{IdError, IssueId, PrId};
+use symphony_core::id::{IdError, IssueId, PlanId, PrId};
 use symphony_core::issue::TEXT_BYTES_MAX;
 
 use crate::failure::{Exit, Stop};
@@ -42,13 +42,35 @@ fn issue_of(prefix: &str, number: &str) -> Result<IssueId, IdError> {
     IssueId::parse(format!("{prefix}-{}", number.trim_start_matches('0')))
 }
 
-/// A pull request, by its number or by its issue.
+/// An issue, by its identifier, or a plan, by its id or its file. Which it is, the database says: `plan-2` could be either.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SourceName(pub(crate) String);
+
+impl FromStr for SourceName {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        // as Symphony itself calls it
+        let name = text.strip_prefix("plan ").unwrap_or(text);
+        let is_number = name.bytes().all(|byte| byte.is_ascii_digit());
+        let is_plan = !is_number && (PlanId::parse(name).is_ok() || name.contains('/'));
+        match issue_id(text) {
+            Err(error) if !is_plan => Err(IdError {
+                expected: "an issue such as SYM-12, or a plan's id or file",
+                ..error
+            }),
+            _ => Ok(Self(name.to_owned())),
+        }
+    }
+}
+
+/// A pull request, by its number, or by what it finishes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum PrReference {
     /// Its number.
     Number(PrId),
-    /// Its issue: the open one, else the newest.
-    Issue(IssueId),
+    /// Its issue or its plan: the open one, else the newest.
+    Of(SourceName),
 }
 
 impl FromStr for PrReference {
@@ -58,9 +80,9 @@ impl FromStr for PrReference {
         let number = text.strip_prefix('#').unwrap_or(text);
         PrId::parse(number)
             .map(Self::Number)
-            .or_else(|_| issue_id(text).map(Self::Issue))
+            .or_else(|_| text.parse().map(Self::Of))
             .map_err(|error| IdError {
-                expected: "a pull request's number or an issue such as SYM-12",
+                expected: "a pull request's number, an issue such as SYM-12, or a plan",
                 ..error
             })
     }
@@ -129,13 +151,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pull_request_is_named_by_number_or_issue() {
-        let issue = |text: &str| PrReference::Issue(IssueId::parse(text).unwrap());
+    fn a_pull_request_is_named_by_number_issue_or_plan() {
+        let of = |text: &str| PrReference::Of(SourceName(text.to_owned()));
         for (text, expected) in [
             ("3", Some(PrReference::Number(PrId::new(3)))),
             ("#3", Some(PrReference::Number(PrId::new(3)))),
-            ("SYM-3", Some(issue("SYM-3"))),
-            ("sym-3", Some(issue("SYM-3"))),
+            ("SYM-3", Some(of("SYM-3"))),
+            ("sym-3", Some(of("sym-3"))),
+            ("ship", Some(of("ship"))),
+            ("plan ship", Some(of("ship"))),
+            ("ship.md", Some(of("ship.md"))),
+            ("plans/the ship.md", Some(of("plans/the ship.md"))),
             ("0", None),
             ("", None),
             ("x y", None),

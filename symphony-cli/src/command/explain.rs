@@ -7,6 +7,7 @@ use symphony_core::contract::PhaseClaim;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::issue::{Issue, IssueState};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunStatus;
 use symphony_core::standing::{Item, Observed, Standing, standings};
 use symphony_core::tick::{
@@ -16,8 +17,10 @@ use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
 
+use super::explain_plan::explain_plan;
+use super::source::find_source;
 use crate::app::App;
-use crate::value::issue_id;
+use crate::value::SourceName;
 use crate::view::{ActionView, ExplainView, FailureView, ReasonView, RunView, WaitView};
 
 /// Runs among which the last failure is looked for: live and cancelled ones are passed over.
@@ -25,23 +28,34 @@ const FAILURE_RUNS_MAX: u32 = 20;
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony explain SYM-1")]
+#[command(after_help = "Examples:\n  symphony explain SYM-1\n  symphony explain plan.md")]
 pub(crate) struct ExplainArgs {
-    /// The issue
-    #[arg(value_parser = issue_id)]
-    issue: IssueId,
+    /// The issue, or the plan by its id or its file
+    #[arg(value_name = "ISSUE|PLAN")]
+    of: SourceName,
 }
 
 impl ExplainArgs {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
-        let what = || format!("explain {}", self.issue);
+        let of = find_source(app, &session, &self.of);
+        let of = of.with_context(|| format!("explain {}", self.of.0))?;
+        let what = || format!("explain {of}");
         let now = Timestamp::now();
-        let issue = session.store.issue(&self.issue).with_context(what)?;
         let snapshot =
             observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
-        let view = explain(&mut session.store, &issue, &snapshot, now).with_context(what)?;
-        app.out.answer_long(&view)
+        match &of {
+            PullRequestOf::Issue(issue) => {
+                let issue = session.store.issue(issue).with_context(what)?;
+                let view =
+                    explain(&mut session.store, &issue, &snapshot, now).with_context(what)?;
+                app.out.answer_long(&view)
+            }
+            PullRequestOf::Plan(plan) => {
+                let view = explain_plan(&mut session, plan, &snapshot, now).with_context(what)?;
+                app.out.answer_long(&view)
+            }
+        }
     }
 }
 
@@ -217,7 +231,7 @@ fn intake_reasons(
 }
 
 /// Says that nothing will go on with an issue, and nobody is told: a defect of Symphony's.
-fn stranded(why: &str) -> WaitView {
+pub(super) fn stranded(why: &str) -> WaitView {
     WaitView::Person {
         reason: "stranded",
         text: format!(
@@ -238,7 +252,7 @@ fn before_intake(issue: &Issue) -> WaitView {
 }
 
 /// Says what a person can do; what waits only where dispatch has not said it already.
-fn for_you(item: &InboxItem, reasons: &[Reason]) -> WaitView {
+pub(super) fn for_you(item: &InboxItem, reasons: &[Reason]) -> WaitView {
     let answers: Vec<String> = item
         .answers
         .iter()

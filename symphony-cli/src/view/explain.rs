@@ -4,8 +4,9 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, RunId};
+use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::issue::IssueStatus;
+use symphony_core::plan::state::PlanStatus;
 use symphony_core::run::Run;
 use symphony_core::standing::Standing;
 
@@ -29,6 +30,25 @@ pub(crate) struct ExplainView {
     pub(crate) last_failure: Option<FailureView>,
     /// Every reason why it is not started.
     pub(crate) reasons: Vec<WaitView>,
+}
+
+/// What a plan waits for.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ExplainPlanView {
+    pub(crate) plan: PlanId,
+    pub(crate) path: String,
+    pub(crate) status: PlanStatus,
+    /// The runs at work on its phases, or on its pull request.
+    pub(crate) running: Vec<RunView>,
+    /// Why it is not stuck; none when it has ended.
+    pub(crate) standing: Option<Standing>,
+    /// What the next tick does with it.
+    pub(crate) next: Option<ActionView>,
+    /// Everything that it waits for.
+    pub(crate) reasons: Vec<WaitView>,
+    /// What a person can do with one that has ended.
+    #[serde(skip)]
+    pub(crate) advice: Option<String>,
 }
 
 /// How a run failed.
@@ -111,6 +131,41 @@ impl View for ExplainView {
         } else {
             "It is not running, since:"
         });
+        for reason in &self.reasons {
+            page.hanging(2, &format!("- {}", reason.text()));
+        }
+    }
+}
+
+impl View for ExplainPlanView {
+    fn write(&self, page: &mut Page) {
+        page.heading(&format!("Plan {} ({})", self.plan, self.path));
+        page.field("status", self.status.name());
+        for run in &self.running {
+            let since = ago(run.started_at, page.now());
+            let what = match (&run.plan_phase, &run.profile) {
+                (Some(phase), _) => format!("An agent is at work on phase {phase}"),
+                (None, AgentType::Gates) => "The gates of its pull request are running".to_owned(),
+                (None, agent) => format!("The {agent} is at work on its pull request"),
+            };
+            page.line(&format!("{what}: run {}, started {since}.", run.id));
+        }
+        let standing = match &self.standing {
+            // told by the action itself, the runs or the reasons
+            Some(Standing::Runnable) if self.next.is_some() => None,
+            Some(Standing::WaitsForPerson { .. }) if !self.reasons.is_empty() => None,
+            Some(Standing::Live { .. } | Standing::Stranded { .. }) | None => None,
+            Some(other) => Some(format!("It is not stuck: {other}.")),
+        };
+        let next = self.next.as_ref();
+        let next = next.map(|next| format!("The next tick does this: {}.", next.text()));
+        for line in [next, standing, self.advice.clone()].into_iter().flatten() {
+            page.line(&line);
+        }
+        if self.reasons.is_empty() {
+            return;
+        }
+        page.line("It waits, since:");
         for reason in &self.reasons {
             page.hanging(2, &format!("- {}", reason.text()));
         }

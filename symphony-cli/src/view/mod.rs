@@ -21,7 +21,7 @@ mod tick;
 
 pub(crate) use claim::ClaimView;
 pub(crate) use event::EventView;
-pub(crate) use explain::{ExplainView, FailureView, WaitView};
+pub(crate) use explain::{ExplainPlanView, ExplainView, FailureView, WaitView};
 pub(crate) use inbox::InboxView;
 pub(crate) use issue::IssueView;
 pub(crate) use issue_detail::IssueDetail;

@@ -94,7 +94,8 @@ impl PhaseView {
         }
     }
 
-    fn remark(&self, now: Timestamp) -> String {
+    /// Says what it waits for, how it failed, or what became of it otherwise.
+    pub(crate) fn remark(&self, now: Timestamp) -> String {
         let first = self.error.as_deref().and_then(|error| error.lines().next());
         let class = self.error_class.map_or("", FailureClass::name);
         let error = first.map(|error| format!("{class}: {error}"));

@@ -274,6 +274,7 @@ impl ActionView {
             .or_else(|| self.project.as_ref().map(ToString::to_string))
             .unwrap_or_default();
         match (&self.profile, &self.run) {
+            (Some(AgentType::Gates), _) => format!("{subject}: run its gates"),
             (Some(profile), _) => {
                 let attempt = self.attempt.unwrap_or(1);
                 let provider = self.provider.as_deref().unwrap_or_default();

@@ -72,12 +72,16 @@ mod plan_crash;
 #[cfg(test)]
 mod plan_damage;
 #[cfg(test)]
+mod plan_explain;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod plan_failpoints;
 #[cfg(test)]
 mod plan_files;
 #[cfg(test)]
 mod plan_inbox;
+#[cfg(test)]
+mod plan_named;
 #[cfg(test)]
 mod plan_orders;
 #[cfg(test)]

@@ -24,5 +24,6 @@ mod statusline;
 mod summary;
 mod tree;
 
+pub(crate) use record::find_plan;
 pub(crate) use statusline::print_statusline;
 pub(crate) use tree::PlanCommand;

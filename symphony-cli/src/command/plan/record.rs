@@ -38,15 +38,26 @@ impl PlanChoice {
     }
 }
 
-fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<PlanId> {
+/// Finds a plan that was begun, by its id or by its file.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(crate) fn find_plan(
+    app: &App,
+    session: &Session,
+    text: &str,
+) -> anyhow::Result<Option<PlanId>> {
     if let Ok(id) = PlanId::parse(text)
         && session.store.has_plan(&id)?
     {
-        return Ok(id);
+        return Ok(Some(id));
     }
     let path = recorded_path(&session.project, &app.surroundings.current.join(text));
-    let found = session.store.last_plan_of(&session.project.id, &path)?;
-    found.ok_or_else(|| {
+    Ok(session.store.last_plan_of(&session.project.id, &path)?)
+}
+
+fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<PlanId> {
+    find_plan(app, session, text)?.ok_or_else(|| {
         Stop::new(
             Exit::NotFound,
             format!("find the plan `{text}`: no plan of this id or file was begun"),

@@ -19,8 +19,8 @@ use crate::view::PrView;
                   Example:\n  symphony pr check SYM-1"
 )]
 pub(crate) struct CheckArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
     /// Start the gates and do not wait for them
     #[arg(long)]
@@ -37,7 +37,7 @@ impl CheckArgs {
 
     fn carry_out(&self, app: &App) -> anyhow::Result<(PullRequest, Waited)> {
         let mut session = app.session()?;
-        let pr = find_pr(&session.store, &self.pr)?;
+        let pr = find_pr(app, &session, &self.pr)?;
         let started = check_pr(
             &session.installation,
             &mut session.store,

@@ -12,8 +12,8 @@ use crate::view::DiffView;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony pr diff SYM-1 | less")]
 pub(crate) struct DiffArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
     /// Print control characters as they are, for `git apply`
     #[arg(long, conflicts_with = "json")]
@@ -23,7 +23,7 @@ pub(crate) struct DiffArgs {
 impl DiffArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let pr = find_pr(&session.store, &self.pr).context("show the diff")?;
+        let pr = find_pr(app, &session, &self.pr).context("show the diff")?;
         if self.raw {
             return app.out.write_raw(pr.diff.as_bytes());
         }

@@ -1,32 +1,47 @@
 //! Finding the pull request that is meant.
 
-use symphony_core::pull_request::PullRequest;
-use symphony_store::{PrFilter, Store};
+use symphony_core::pull_request::{PullRequest, PullRequestOf};
+use symphony_store::PrFilter;
 
+use crate::app::App;
+use crate::command::source::find_source;
 use crate::failure::{Exit, Stop};
+use crate::place::Session;
 use crate::value::PrReference;
 
-/// Returns a pull request: by its number, or the open one of an issue, else its newest.
+/// Returns a pull request: by its number, or the open one of an issue or a plan, else its newest.
 ///
 /// # Errors
 /// When there is none.
-pub(super) fn find_pr(store: &Store, reference: &PrReference) -> anyhow::Result<PullRequest> {
-    let issue = match reference {
+pub(super) fn find_pr(
+    app: &App,
+    session: &Session,
+    reference: &PrReference,
+) -> anyhow::Result<PullRequest> {
+    let store = &session.store;
+    let of = match reference {
         PrReference::Number(id) => return Ok(store.pr(*id)?),
-        PrReference::Issue(issue) => issue,
+        PrReference::Of(name) => find_source(app, session, name)?,
     };
-    // an unknown issue is said to be that
-    store.issue(issue)?;
-    if let Some(pr) = store.open_pr(issue)? {
+    if let Some(pr) = store.open_pr_of(&of)? {
         return Ok(pr);
     }
     let filter = PrFilter {
-        issue: Some(issue.clone()),
+        issue: of.issue().cloned(),
+        plan: of.plan().cloned(),
         ..PrFilter::default()
     };
     store.prs(&filter)?.into_iter().next().ok_or_else(|| {
-        Stop::new(Exit::NotFound, format!("{issue} has no pull request yet"))
-            .hint(format!("`symphony explain {issue}` says what it waits for"))
+        let hint = match &of {
+            PullRequestOf::Issue(issue) => {
+                format!("`symphony explain {issue}` says what it waits for")
+            }
+            PullRequestOf::Plan(plan) => {
+                format!("it is opened when every phase is complete; `symphony plan status --plan {plan}` says where they are")
+            }
+        };
+        Stop::new(Exit::NotFound, format!("{of} has no pull request yet"))
+            .hint(hint)
             .into()
     })
 }

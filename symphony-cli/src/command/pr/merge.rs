@@ -20,8 +20,8 @@ use crate::view::PrView;
                   on it, and gets a merge commit otherwise.\n\nExamples:\n  symphony pr merge SYM-1\n  symphony pr merge SYM-1 --squash --message 'Say hello'"
 )]
 pub(crate) struct MergeArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
     /// Merge although a required gate is red
     #[arg(long)]
@@ -85,7 +85,7 @@ impl MergeArgs {
         }
         let squash = self.squash.then_some(Squash { message });
         let mut session = app.session()?;
-        let pr = find_pr(&session.store, &self.pr)?;
+        let pr = find_pr(app, &session, &self.pr)?;
         let options = MergeOptions {
             force: self.force,
             squash,

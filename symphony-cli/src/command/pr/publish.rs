@@ -18,8 +18,8 @@ use crate::view::PrView;
                   that is opened; this runs it again.\n\nExample:\n  symphony pr publish SYM-1"
 )]
 pub(crate) struct PublishArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
 }
 
@@ -27,7 +27,7 @@ impl PublishArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<Exit> {
         let what = "publish the pull request";
         let session = app.session()?;
-        let pr = find_pr(&session.store, &self.pr).context(what)?;
+        let pr = find_pr(app, &session, &self.pr).context(what)?;
         let outcome = publish_pr(&session.installation, pr.id).context(what)?;
         let view = PrView::from(session.store.pr(pr.id)?)
             .with_publication(session.store.publication(pr.id)?);

@@ -12,15 +12,15 @@ use crate::view::PrView;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony pr show SYM-1")]
 pub(crate) struct ShowArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
 }
 
 impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let pr = find_pr(&session.store, &self.pr).context("show the pull request")?;
+        let pr = find_pr(app, &session, &self.pr).context("show the pull request")?;
         let publication = session
             .store
             .publication(pr.id)

@@ -6,7 +6,7 @@ use super::{check, diff, list, merge, publish, show, verdict};
 use crate::app::App;
 use crate::failure::Exit;
 
-/// A command on pull requests. Each is named by its number or by its issue.
+/// A command on pull requests. Each is named by its number, its issue or its plan.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PrCommand {
     /// List pull requests, newest first
@@ -22,11 +22,11 @@ pub(crate) enum PrCommand {
     Approve(verdict::ApproveArgs),
     /// Send a pull request back with feedback that the next agent reads
     Reject(verdict::RejectArgs),
-    /// Merge a pull request into its base; its issue is done
+    /// Merge a pull request into its base; its issue is done, its plan completed
     Merge(merge::MergeArgs),
     /// Publish a pull request elsewhere, by the configured command
     Publish(publish::PublishArgs),
-    /// Close a pull request without merging it; its issue goes back to `todo`
+    /// Close a pull request without merging it; its issue goes back to `todo`, its plan waits for you
     Close(verdict::CloseArgs),
 }
 

@@ -6,11 +6,12 @@ use symphony_core::id::PlanId;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind};
 use symphony_runner::cancel::end_run_on;
 use symphony_runner::plan::show_plan_of;
-use symphony_store::{Store, StoreError};
+use symphony_store::StoreError;
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::place::Session;
 use crate::value::{PrReference, text_or_stdin};
 use crate::view::PrView;
 
@@ -18,8 +19,8 @@ use crate::view::PrView;
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony pr approve SYM-1 --comment 'Read and tried'")]
 pub(crate) struct ApproveArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
     /// What to say with it; `-` reads it from standard input
     #[arg(
@@ -44,8 +45,8 @@ pub(crate) struct ApproveArgs {
     after_help = "Example:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'"
 )]
 pub(crate) struct RejectArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
     /// What has to be different; the next agent reads it. `-` reads it from standard input
     #[arg(short = 'm', long, value_name = "TEXT")]
@@ -59,8 +60,8 @@ pub(crate) struct RejectArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Example:\n  symphony pr close SYM-1")]
 pub(crate) struct CloseArgs {
-    /// The pull request's number, or its issue
-    #[arg(value_name = "ID|ISSUE")]
+    /// The pull request's number, its issue, or its plan
+    #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
 }
 
@@ -122,7 +123,7 @@ impl CloseArgs {
 
     fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
-        let pr = open_pr(&mut session.store, &self.pr, "closed")?;
+        let pr = open_pr(app, &mut session, &self.pr, "closed")?;
         let closed = session.store.close_pr(&App::as_human(), pr.id)?;
         show_plan_of(&mut session.store, &closed);
         Ok(closed)
@@ -158,13 +159,13 @@ impl Verdict<'_> {
         let mut session = app.session()?;
         if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
             // of a plan: nobody works on it by itself, so that a person may change their mind
-            let rejected = find_pr(&session.store, reference)?;
+            let rejected = find_pr(app, &session, reference)?;
             session
                 .store
                 .resume_rejected_review(&App::as_human(), rejected.id)?;
             show_plan_of(&mut session.store, &rejected);
         }
-        let pr = open_pr(&mut session.store, reference, self.kind.name())?;
+        let pr = open_pr(app, &mut session, reference, self.kind.name())?;
         let is_red = pr.gates_of_head().is_some_and(|gates| !gates.green());
         if is_red && self.red_gates == RedGates::Refused {
             let stop = Stop::new(
@@ -207,11 +208,16 @@ impl Verdict<'_> {
 const COMMIT_CHARS_MIN: usize = 7;
 
 /// Returns an open pull request, after its judge, if one is at work, was ended: it must not speak after a person.
-fn open_pr(store: &mut Store, reference: &PrReference, word: &str) -> anyhow::Result<PullRequest> {
-    let pr = find_pr(store, reference)?;
+fn open_pr(
+    app: &App,
+    session: &mut Session,
+    reference: &PrReference,
+    word: &str,
+) -> anyhow::Result<PullRequest> {
+    let pr = find_pr(app, session, reference)?;
     refuse_ended(&pr, word)?;
-    end_run_on(store, &pr.of)?;
-    let pr = store.pr(pr.id)?;
+    end_run_on(&mut session.store, &pr.of)?;
+    let pr = session.store.pr(pr.id)?;
     refuse_ended(&pr, word)?;
     Ok(pr)
 }

@@ -1,0 +1,124 @@
+//! `symphony explain PLAN`: from the same predicates as ticks, the inbox and the audit.
+
+use symphony_core::Timestamp;
+use symphony_core::id::PlanId;
+use symphony_core::inbox::{InboxItem, InboxKind, PlanWaitsFor};
+use symphony_core::plan::state::{PhaseStatus, PlanStatus};
+use symphony_core::standing::{Item, Observed, Standing, standings};
+use symphony_core::tick::{Action, Plan, Reason, Snapshot, plan_tick};
+use symphony_runner::inbox::inbox;
+use symphony_store::RunFilter;
+
+use super::explain::{for_you, stranded};
+use crate::place::Session;
+use crate::view::{ActionView, ExplainPlanView, PlanView, ReasonView, RunView, WaitView};
+
+/// Phases that are named one by one: a plan may have thousands.
+const PHASES_MAX: usize = 20;
+
+/// Says why a plan waits, or what runs it.
+///
+/// # Errors
+/// When the database, the repository or the plan's lock cannot be read.
+pub(super) fn explain_plan(
+    session: &mut Session,
+    id: &PlanId,
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> anyhow::Result<ExplainPlanView> {
+    let record = session.store.plan(id)?;
+    let project = session.store.project(&record.project)?;
+    let open = session.store.open_items()?;
+    let store = &session.store;
+    let plan = plan_tick(snapshot, now);
+    let items = inbox(store, snapshot, &plan, now)?;
+    let observed = Observed {
+        snapshot,
+        plan: &plan,
+        inbox: &items,
+        open: &open,
+        now,
+    };
+    let standing = standings(&observed).remove(&Item::Plan(id.clone()));
+    let live = RunFilter {
+        plan: Some(id.clone()),
+        live_only: true,
+        ..RunFilter::default()
+    };
+    let running = store.runs(&live)?.into_iter().map(RunView::from).collect();
+    let view = PlanView::of(store, &project, &record)?;
+    let mut reasons = reasons(&plan, &items, id);
+    reasons.extend(phases(&view, now));
+    if let Some(Standing::Stranded { why }) = &standing {
+        reasons.push(stranded(why));
+    }
+    let next = plan.actions.iter().find(|action| concerns(action, id));
+    Ok(ExplainPlanView {
+        next: next.map(ActionView::from),
+        advice: standing.is_none().then(|| view.next()).flatten(),
+        plan: record.id,
+        path: record.path,
+        status: record.state.status,
+        standing,
+        running,
+        reasons,
+    })
+}
+
+/// What is left to a person, else what keeps its pull request from a judge. A run at work is shown as such.
+fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId) -> Vec<WaitView> {
+    let prefix = format!("plan:{id}:");
+    let of_plan = items.iter().filter(|item| item.key.starts_with(&prefix));
+    let mut waits: Vec<WaitView> = of_plan
+        // one that was not published is judged and merged all the same
+        .filter(|item| item.kind != InboxKind::Publication)
+        .map(|item| for_you(item, &[]))
+        .collect();
+    let decisions = plan.plan_decisions.iter();
+    for decision in decisions.filter(|decision| decision.plan == *id) {
+        if !waits.is_empty() && PlanWaitsFor::from_decision(decision).is_some() {
+            continue;
+        }
+        let reasons = decision.reasons.iter();
+        let reasons = reasons.filter(|reason| !matches!(reason, Reason::Running { .. }));
+        waits.extend(reasons.map(|reason| WaitView::Dispatch(ReasonView::from(reason))));
+    }
+    waits
+}
+
+/// What each phase waits for that is not complete.
+fn phases(view: &PlanView, now: Timestamp) -> Vec<WaitView> {
+    let is_open = !view.status.is_ended() && view.status != PlanStatus::Review;
+    let open = view.phases.iter().filter(|phase| {
+        is_open && !matches!(phase.status, PhaseStatus::Complete | PhaseStatus::Running)
+    });
+    let said = open.map(|phase| {
+        let remark = phase.remark(now);
+        let separator = if remark.is_empty() { "" } else { ": " };
+        WaitView::Person {
+            reason: "phase",
+            text: format!("phase {} is {}{separator}{remark}", phase.id, phase.status),
+        }
+    });
+    let mut said: Vec<WaitView> = said.collect();
+    let more = said.len().saturating_sub(PHASES_MAX);
+    if more > 0 {
+        said.truncate(PHASES_MAX);
+        said.push(WaitView::Person {
+            reason: "phase",
+            text: format!(
+                "{more} more phases: `symphony plan status --plan {}` lists all",
+                view.id
+            ),
+        });
+    }
+    said
+}
+
+fn concerns(action: &Action, id: &PlanId) -> bool {
+    match action {
+        Action::StartRun(start) => start.target.plan() == Some(id),
+        Action::RecordMerge(merge) => merge.of.plan() == Some(id),
+        _ => false,
+    }
+}
