@@ -101,10 +101,7 @@ pub fn merge_pr(
     let base = BranchName::parse(&pr.base)?;
     let expected = repository
         .branch_head(&base)?
-        .ok_or_else(|| WorkspaceError::BranchMissing {
-            branch: pr.base.clone(),
-            root: project.root.clone(),
-        })?;
+        .ok_or_else(|| base_gone(&pr))?;
     let head = commit_id(&pr.head_commit)?;
     refuse_moved(&repository, &pr, &head)?;
     let (style, message) = style_of(&pr, options.squash.as_ref());
@@ -213,6 +210,18 @@ fn refuse_unmergeable(
     store.require_review(pr)?;
     pr.gates_of_head()
         .map_or(Ok(()), |gates| refuse_red(pr, gates, options, None))
+}
+
+/// Says that the branch is gone which a pull request goes into, and both ways on.
+fn base_gone(pr: &PullRequest) -> RunnerError {
+    RunnerError::refused(format!(
+        "pull request {} is not merged: the branch `{base}`, which it goes into, does not exist any more. `git branch {base} {}` \
+         brings it back as it was; if it has another name now, `symphony config set base_branch NAME` leads what goes into \
+         `{base}` to that branch",
+        pr.id,
+        pr.base_commit,
+        base = pr.base,
+    ))
 }
 
 /// Refuses a branch that has moved since its pull request: a later commit voids what was said of the one before, and would

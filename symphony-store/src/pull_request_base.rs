@@ -1,7 +1,7 @@
-//! The base of open pull requests, when its branch has another name.
+//! The base of open pull requests, and the branch that the work of plans goes to, when it has another name.
 
 use rusqlite::params;
-use symphony_core::id::{PrId, ProjectId};
+use symphony_core::id::{PlanId, PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::PullRequestOf;
 
@@ -9,7 +9,9 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
+use crate::plan_log::append_plan;
 use crate::pull_request_query::source_from;
+use crate::row::parsed;
 
 impl Store {
     /// Returns the base branches of a project's open pull requests.
@@ -24,6 +26,52 @@ impl Store {
             .query_map([project.as_str()], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         Ok(bases)
+    }
+
+    /// Returns the branches that the work of a project's plans goes to and is not on yet.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn plan_targets(&self, project: &ProjectId) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT DISTINCT target_branch FROM plan
+             WHERE project = ?1 AND target_branch IS NOT NULL AND merged_commit IS NULL ORDER BY target_branch",
+        )?;
+        let targets = statement
+            .query_map([project.as_str()], |row| row.get(0))?
+            .collect::<Result<_, _>>()?;
+        Ok(targets)
+    }
+
+    /// Lets the work of a project's plans that goes to one branch go to another one; returns the plans.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn move_plan_targets(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        (from, to): (&str, &str),
+    ) -> Result<Vec<PlanId>, StoreError> {
+        self.write(context, |tx| {
+            let mut statement = tx.prepare(
+                "UPDATE plan SET target_branch = ?3, revision = revision + 1
+                 WHERE project = ?1 AND target_branch = ?2 AND merged_commit IS NULL RETURNING id",
+            )?;
+            let mut plans: Vec<PlanId> = Vec::new();
+            let mut rows = statement.query(params![project.as_str(), from, to])?;
+            while let Some(row) = rows.next()? {
+                plans.push(parsed("plan id", row.get("id")?)?);
+            }
+            for plan in &plans {
+                let event = LogEvent::PlanTargetMoved {
+                    from: from.to_owned(),
+                    to: to.to_owned(),
+                };
+                append_plan(tx, context, plan, &event)?;
+            }
+            Ok(plans)
+        })
     }
 
     /// Lets the open pull requests of a project with one base have another one; returns them. Heads and verdicts stay: the

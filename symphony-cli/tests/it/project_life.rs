@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use crate::plan_support::{any_phase, plan_of};
 use crate::support::{
     Answer, Project, WORKER, approving_judge, bash, commit, create_pr, scenario, scenarios, text,
     until,
@@ -163,6 +164,50 @@ fn a_project_of_a_shared_database_is_led_to_its_new_folder() {
     let moved = project.json(&["project", "move", "other", new.to_str().unwrap()]);
     assert_eq!(text(&moved["root"]), new.to_str().unwrap());
     project.ok(&["-C", new.to_str().unwrap(), "issue", "add", "There"]);
+}
+
+#[test]
+fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_request() {
+    let plan = plan_of(&[("a", &[])]);
+    let project = Project::new("base", &scenarios([any_phase()]), &json!({ "gates": [] }));
+    for name in ["one.md", "two.md"] {
+        std::fs::write(project.root.join(name), &plan).unwrap();
+    }
+    project.ok(&["plan", "run", "one.md"]);
+    // the second one has no pull request when the branch is renamed
+    let begun = project.symphony(&["plan", "run", "two.md"]);
+    assert_eq!(begun.code, 0, "{begun:#?}");
+    project.ok(&["pr", "close", "two"]);
+    project.ok(&["plan", "resume", "--plan", "two"]);
+    project.git(&["branch", "-q", "-m", "main", "trunk"]);
+    let refused = project.symphony(&["pr", "merge", "one"]);
+    for part in [
+        "the branch `main`, which it goes into, does not exist any more. `git branch main ",
+        "`symphony config set base_branch NAME` leads what goes into `main` to that branch",
+    ] {
+        assert!(refused.stderr.contains(part), "{refused:#?}");
+    }
+    let set = project.symphony(&["config", "set", "base_branch", "trunk"]);
+    assert!(
+        set.stderr
+            .contains("2 plans with work for `main`, which is gone: it goes to `trunk` now."),
+        "{set:#?}"
+    );
+    project.ok(&["plan", "run", "--plan", "two"]);
+    for name in ["one", "two"] {
+        assert_eq!(project.json(&["pr", "show", name])["base"], "trunk");
+        assert_eq!(
+            project.json(&["plan", "status", "--plan", name])["target_branch"],
+            "trunk"
+        );
+    }
+    project.ok(&["pr", "merge", "one"]);
+    assert_eq!(project.git(&["show", "trunk:a.txt"]), "by a");
+    let events = project.ok(&["events"]);
+    assert!(
+        events.contains("Plan one goes to trunk now, not to main"),
+        "{events}"
+    );
 }
 
 #[test]

@@ -286,6 +286,13 @@ log_events!(
             /// The outcome.
             outcome: PhaseOutcome,
         },
+        /// The branch that a plan's work goes to has another name now.
+        PlanTargetMoved = "plan_target_moved" {
+            /// The branch before.
+            from: String,
+            /// The branch now.
+            to: String,
+        },
         /// A plan's work was merged into its target branch.
         PlanMerged = "plan_merged" {
             /// The merge commit.

@@ -142,6 +142,7 @@ impl LogEvent {
             | Self::PhaseJudged { .. }
             | Self::PhaseOutcomeRecorded { .. }
             | Self::PlanMerged { .. }
+            | Self::PlanTargetMoved { .. }
             | Self::LearningAdded { .. }
             | Self::LearningRetired { .. }
             | Self::LearningRestored { .. }

@@ -8,10 +8,10 @@ use serde::Serialize;
 use serde_json::Value;
 use symphony_core::config::ConfigProblem;
 use symphony_runner::repository::open_repository;
-use symphony_workspace::BranchName;
 use symphony_workspace::config_file::{
     CONFIG_FILE_NAME, ConfigFileError, Edit, load, load_edited, prepare,
 };
+use symphony_workspace::{BranchName, Repository};
 
 use super::check::problems_of;
 use super::show::role;
@@ -97,8 +97,8 @@ fn is_base_branch(key: &str) -> bool {
     key == "base_branch" || key.ends_with(".base_branch")
 }
 
-/// Leads open pull requests to the base branch when theirs is gone: it was renamed. One whose base still exists stays
-/// with it.
+/// Leads open pull requests and the work of plans to the base branch when theirs is gone: it was renamed. What goes to a
+/// branch that still exists stays with it.
 fn follow_base(app: &App) -> anyhow::Result<()> {
     // a repository that is not set up has no pull requests
     let Some(project) = app.surroundings.recorded_project()? else {
@@ -110,23 +110,34 @@ fn follow_base(app: &App) -> anyhow::Result<()> {
     let Ok(base) = repository.base() else {
         return Ok(());
     };
-    for old in session.store.open_bases(&project.id)? {
-        let is_gone = match BranchName::parse(&old) {
-            Ok(old) => repository.branch_head(&old)?.is_none(),
-            Err(_) => true,
-        };
-        if is_gone {
-            let to = base.branch.as_str();
-            let moved = session
-                .store
-                .move_base(&App::as_human(), &project.id, (&old, to))?;
+    let store = &mut session.store;
+    let (to, context) = (base.branch.as_str(), App::as_human());
+    for old in store.open_bases(&project.id)? {
+        if is_gone(&repository, &old)? {
+            let moved = store.move_base(&context, &project.id, (&old, to))?;
             let count = plural(moved.len(), "open pull request");
             app.out.note(&format!(
                 "{count} with the base `{old}`, which is gone: now `{to}`."
             ));
         }
     }
+    for old in store.plan_targets(&project.id)? {
+        if is_gone(&repository, &old)? {
+            let moved = store.move_plan_targets(&context, &project.id, (&old, to))?;
+            let count = plural(moved.len(), "plan");
+            app.out.note(&format!(
+                "{count} with work for `{old}`, which is gone: it goes to `{to}` now."
+            ));
+        }
+    }
     Ok(())
+}
+
+fn is_gone(repository: &Repository, branch: &str) -> anyhow::Result<bool> {
+    match BranchName::parse(branch) {
+        Ok(branch) => Ok(repository.branch_head(&branch)?.is_none()),
+        Err(_) => Ok(true),
+    }
 }
 
 /// Returns what is wrong with the configuration now, and what would be after an edit.

@@ -229,6 +229,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         ),
         E::PlanChanged(event) => plan::changed(&about.plan(), event),
         E::PhaseOutcomeRecorded { phase, outcome, .. } => plan::outcome(phase, outcome),
+        E::PlanTargetMoved { from, to } => {
+            format!("{} goes to {to} now, not to {from}", about.plan())
+        }
         E::PlanMerged { commit: on } => format!("{} was merged as {}", about.plan(), commit(on)),
         E::LearningAdded { learning } => format!("Learning {learning} was recorded"),
         E::LearningRetired { learning } => format!("Learning {learning} was retired"),
