@@ -66,7 +66,7 @@ fn stuck_on(item: &Item, on: &Item, standing: Option<&Standing>) -> Option<Stand
         // who shelves an issue shelves its pull request
         (Item::PullRequest(_), Some(Standing::NotAskedFor)) => return Some(Standing::NotAskedFor),
         (_, Some(Standing::NotAskedFor)) => {
-            format!("it waits for {on}, which is in the backlog, and nobody is told")
+            format!("it waits for {on}, which is in the backlog, and the inbox does not say so")
         }
         (_, Some(_)) => return None,
     };

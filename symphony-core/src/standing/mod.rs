@@ -83,7 +83,7 @@ pub enum Standing {
     },
     /// It is in the backlog because a person has not asked for it.
     NotAskedFor,
-    /// Nothing will ever go on with it, and nobody is told.
+    /// Nothing will ever go on with it, and no inbox entry says so.
     Stranded {
         /// Why, in a sentence without a full stop.
         why: String,

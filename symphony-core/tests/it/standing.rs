@@ -356,13 +356,13 @@ fn a_dependency_counts_only_when_it_is_not_stuck_itself() {
             ],
         ),
         (
-            "what waits for the backlog, where nobody is told",
+            "what waits for the backlog, where the inbox does not say so",
             Moment::new()
                 .with(1, OpenState::Backlog(Parked::ByPerson))
                 .todo(waits(2, &[1])),
             &[
                 "SYM-1: nobody has asked for it yet",
-                "SYM-2: STRANDED it waits for SYM-1, which is in the backlog, and nobody is told",
+                "SYM-2: STRANDED it waits for SYM-1, which is in the backlog, and the inbox does not say so",
             ],
         ),
         (

@@ -17,7 +17,7 @@ use crate::process::lock_state;
 use crate::watchdog::{end_stuck, finish_dead, look_at_run, suspect};
 
 /// Time between two looks at a run.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Time between two looks at whether supervisors make progress.
 const WATCH: Duration = Duration::from_millis(500);
