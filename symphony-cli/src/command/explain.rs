@@ -230,7 +230,7 @@ fn intake_reasons(
     }))
 }
 
-/// Says that nothing will go on with an issue, and nobody is told: a defect of Symphony's.
+/// Says that nothing will go on with an issue and that no inbox entry asks for help: a defect of Symphony's.
 pub(super) fn stranded(why: &str) -> WaitView {
     WaitView::Person {
         reason: "stranded",
