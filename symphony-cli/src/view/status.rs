@@ -268,7 +268,7 @@ impl StatusView {
             let waits: Vec<String> = self
                 .inbox
                 .iter()
-                .map(|(kind, n)| format!("{n} {kind}"))
+                .map(|(kind, n)| format!("{kind}: {n}"))
                 .collect();
             page.field(
                 "for you",
