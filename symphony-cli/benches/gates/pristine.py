@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 """Benchmark of gates in a pristine checkout: one whole run, and the gates of one pull request.
 
-    symphony-cli/benches/gates/pristine.py NEW [--old OLD] [--files 20] [--rounds 9]
+    symphony-cli/benches/gates/pristine.py NEW [--old OLD] [--files 20] [--rounds 9] [--agent-seconds 0]
 
 NEW is a program `symphony`; OLD one of before gates were jobs (commit 1370f9b~1), whose gates run in the agent's worktree. Each
 round adds an issue, and times `symphony tick --wait` until the run of a scripted agent that commits one file and the gate are
-over; old and new take turns (A B A B …). Then `pr check` is timed, which makes the checkout and runs the gate (`true`) again, and
-a bare `tick` with nothing to do: what a tree whose gates have passed costs.
+over; old and new take turns (A B A B …). The agent takes no time of its own unless `--agent-seconds` says so. Then `pr check` is
+timed, which makes the checkout and runs the gate (`true`) again, and a bare `tick` with nothing to do: what a tree whose gates
+have passed costs.
 """
 import argparse, json, os, random, shutil, statistics, subprocess, sys, tempfile, time
 
 
-def make(binary, files, folder):
+def make(binary, files, folder, agent_seconds):
     home, root = os.path.join(folder, "home"), os.path.join(folder, "p")
     os.makedirs(home), os.makedirs(root)
     env = {"HOME": home, "PATH": os.environ["PATH"], "GIT_CONFIG_NOSYSTEM": "1", "SYMPHONY_CONFIG": ""}
@@ -28,7 +29,8 @@ def make(binary, files, folder):
     run("git", "add", "-A"), run("git", "commit", "-qm", "begin")
     scenario = {"scenarios": [{"name": "worker", "turns": [
         {"content": [{"type": "tool_use", "name": "Bash", "input": {
-            "command": "n=$(basename $PWD); echo hello > $n.txt && git add -A && git commit -qm work"}}]},
+            "command": f"sleep {agent_seconds}; n=$(basename $PWD); echo hello > $n.txt && git add -A && "
+                       "git commit -qm work"}}]},
         {"content": [{"type": "tool_use", "name": "mcp__symphony__create_pr", "input": {"title": "Work", "body": "x"}}]},
     ]}]}
     place = os.path.join(folder, "scenario.json")
@@ -59,11 +61,12 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("new"), p.add_argument("--old"), p.add_argument("--files", type=int, default=20)
     p.add_argument("--rounds", type=int, default=9)
+    p.add_argument("--agent-seconds", type=float, default=0)
     a = p.parse_args()
     folder = tempfile.mkdtemp(prefix="pristine-")
     try:
         programs = {"new": a.new} | ({"old": a.old} if a.old else {})
-        run = {n: make(b, a.files, os.path.join(folder, n)) for n, b in programs.items()}
+        run = {n: make(b, a.files, os.path.join(folder, n), a.agent_seconds) for n, b in programs.items()}
         whole, check, idle = {n: [] for n in run}, [], []
         for i in range(a.rounds):
             for name, binary in programs.items():
