@@ -11,6 +11,8 @@ closed_set!(
         Overloaded = "overloaded",
         /// The account's usage limit is reached.
         UsageLimit = "usage_limit",
+        /// The account has no credit left.
+        CreditExhausted = "credit_exhausted",
         /// The provider answered 5xx until its CLI gave up.
         ProviderError = "provider_error",
         /// Credentials are missing or refused.
@@ -78,6 +80,7 @@ impl ErrorClass {
             Self::RateLimited
                 | Self::Overloaded
                 | Self::UsageLimit
+                | Self::CreditExhausted
                 | Self::ProviderError
                 | Self::AuthFailed
                 | Self::Network

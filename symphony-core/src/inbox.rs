@@ -21,8 +21,8 @@ mod waiting_plan;
 use items::raise_cap;
 
 pub use items::{
-    LeftBy, PAUSE_KEY, base_item, hold_item, hold_name, left_behind_item, pause_item, plan_item,
-    project_item, proposals_item, stuck_run_item, stuck_tick_item,
+    LeftBy, PAUSE_KEY, base_item, hold_item, hold_name, left_behind_item, lone_probe_item,
+    pause_item, plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item,
 };
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
@@ -72,6 +72,8 @@ closed_set!(
         Proposals = "proposals",
         /// An issue whose runs cannot be prepared, again and again.
         Preparation = "preparation",
+        /// Something that fails every probe of a hold, with nothing else to compare it with.
+        Probe = "probe",
     }
 );
 
@@ -98,6 +100,7 @@ impl InboxKind {
             | Self::Stuck
             | Self::Base
             | Self::Preparation
+            | Self::Probe
             | Self::Proposals => false,
         }
     }

@@ -15,6 +15,7 @@ pub mod failure;
 pub mod front_matter;
 pub mod gates;
 pub mod git_lock;
+pub mod hold;
 pub mod id;
 pub mod identity;
 pub mod inbox;

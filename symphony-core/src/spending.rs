@@ -240,6 +240,7 @@ pub fn cap_hold(
         reason: cap.to_string(),
         probes: 0,
         canary: None,
+        trials: Vec::new(),
     })
 }
 

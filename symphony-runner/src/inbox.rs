@@ -3,17 +3,18 @@
 use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
+use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
     InboxItem, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item, hold_item,
-    in_order, left_behind_item, pause_item, plan_item, project_item, proposals_item,
-    stuck_run_item, stuck_tick_item, waiting_plan_item,
+    in_order, left_behind_item, lone_probe_item, pause_item, plan_item, project_item,
+    proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{
-    Decision, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, Snapshot,
+    Decision, Hold, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
@@ -179,17 +180,41 @@ fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, 
 
 /// What is on hold: one item a hold, however many runs met it. A full spending cap is said anew each day.
 fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
-    let mut items: Vec<InboxItem> = store
-        .holds()?
-        .iter()
-        .map(|hold| hold_item(hold, hold.placed_at))
-        .collect();
+    let mut items = Vec::new();
+    for hold in store.holds()? {
+        items.push(hold_item(&hold, hold.placed_at));
+        items.extend(lone_probe(store, snapshot, &hold)?);
+    }
     for hold in &snapshot.holds {
         if let HoldScope::Project(_) = hold.scope {
             items.push(hold_item(hold, day_start(now)));
         }
     }
     Ok(items)
+}
+
+/// What fails every probe of a hold, with nothing else to compare it with.
+fn lone_probe(
+    store: &Store,
+    snapshot: &Snapshot,
+    hold: &Hold,
+) -> Result<Option<InboxItem>, RunnerError> {
+    let Some(trial) = lone_item(hold) else {
+        return Ok(None);
+    };
+    let (project, title) = match &trial.item {
+        ProbeItem::Issue(issue) => {
+            let issue = store.issue(issue)?;
+            (Some(issue.project), issue.title)
+        }
+        ProbeItem::Plan(plan) | ProbeItem::Phase(plan, _) => {
+            let plan = snapshot.plans.iter().find(|open| open.plan == *plan);
+            (plan.map(|plan| plan.project.clone()), String::new())
+        }
+        ProbeItem::Project(project, _) => (Some(project.clone()), String::new()),
+    };
+    let item = lone_probe_item(hold, project.as_ref());
+    Ok(item.map(|item| InboxItem { title, ..item }))
 }
 
 /// Projects that nothing is dispatched for.

@@ -14,6 +14,7 @@ use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::gates::forget_failures;
+use crate::hold_trial::forget_ended;
 use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_issue_state, set_phase};
 use crate::note::add_comment_in;
@@ -36,6 +37,9 @@ pub(crate) fn move_in(
     let mut after = facts;
     for effect in &effects {
         after.take(effect);
+    }
+    if after.state.status().is_terminal() {
+        forget_ended(tx, context)?;
     }
     Ok(after.state)
 }

@@ -170,7 +170,9 @@ fn claim_one(
             attempt: request.start.attempt,
         },
     )?;
-    set_canary(tx, &request.start.probes, &request.run)?;
+    if !request.start.probes.is_empty() {
+        set_canary(tx, &request.start.probes, &load_run(tx, &request.run)?)?;
+    }
     if let RunTarget::Issue(issue) = &request.start.target {
         if *agent != AgentType::Intake {
             move_in(tx, context, issue, &IssueEvent::Dispatched)?;

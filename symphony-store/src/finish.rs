@@ -23,7 +23,8 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, GatesSettled, not_run, record_gates, settle_gates};
-use crate::hold::{NewHold, clear_canary, lift_probed, place};
+use crate::hold::{NewHold, clear_canary, place};
+use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_finding_in};
 use crate::open::Store;
@@ -138,6 +139,13 @@ fn end_run(
     if let RunTarget::Gates(_, pr) = &run.target {
         return end_gates(tx, context, run, *pr, finish);
     }
+    let own_fault = meet_condition(tx, run, finish)?;
+    let is_own_fault = own_fault.is_some();
+    let finish = &RunFinish {
+        hold: finish.hold.clone().filter(|_| !is_own_fault),
+        error: own_fault.or_else(|| finish.error.clone()),
+        ..finish.clone()
+    };
     let open_pr = run
         .target
         .issue()
@@ -225,7 +233,13 @@ fn end_run(
     {
         end_wizard(tx, context, run, *state)?;
     }
-    settle_holds(tx, context, run, finish)
+    let usage = finish.usage.as_ref().unwrap_or(&run.usage);
+    let shown = match &finish.hold {
+        Some(hold) => Shown::Condition(hold),
+        None if !is_own_fault && reached_provider(finish.status, usage) => Shown::Reached,
+        None => Shown::Nothing,
+    };
+    settle_holds(tx, context, run, &shown)
 }
 
 /// Closes the claim of a run that ends when it cannot count, and says whether an accepted one waits for its step, and
@@ -418,16 +432,27 @@ fn write_end(
     append(tx, context, about, &ended)
 }
 
+/// What a run says about the conditions that hold others.
+enum Shown<'a> {
+    /// One holds.
+    Condition(&'a NewHold),
+    /// It reached its provider.
+    Reached,
+    /// Nothing: it did not get as far, or it failed by itself.
+    Nothing,
+}
+
 fn settle_holds(
     tx: &Transaction<'_>,
     context: &Context,
     run: &Run,
-    finish: &RunFinish,
+    shown: &Shown<'_>,
 ) -> Result<(), StoreError> {
-    if let Some(hold) = &finish.hold {
-        place(tx, context, &run.id, hold)?;
-    } else if reached_provider(finish.status, finish.usage.as_ref().unwrap_or(&run.usage)) {
-        lift_probed(tx, context, &run.id)?;
+    match shown {
+        Shown::Condition(hold) => place(tx, context, &run.id, hold)?,
+        Shown::Reached => reach(tx, context, run)?,
+        Shown::Nothing => {}
     }
+    forget_ended(tx, context)?;
     clear_canary(tx, &run.id)
 }

@@ -6,11 +6,13 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ProjectId, RunId};
 use symphony_core::log::LogEvent;
 use symphony_core::retry::{hold_until, is_ahead_of_clock};
+use symphony_core::run::Run;
 use symphony_core::tick::{Hold, HoldScope};
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::hold_trial::{append_lifted, begin_trials, load_trials};
 use crate::open::Store;
 use crate::row::{count32, parsed, parsed_opt, time};
 
@@ -29,21 +31,42 @@ pub struct NewHold {
     pub first_ms: u64,
 }
 
-fn scope_key(scope: &HoldScope) -> String {
+/// Returns what a scope is stored as.
+pub(crate) fn scope_key(scope: &HoldScope) -> String {
     match scope {
         HoldScope::Provider(name) => format!("provider:{name}"),
+        HoldScope::Model {
+            provider,
+            model: None,
+        } => format!("model:{provider}"),
+        HoldScope::Model {
+            provider,
+            model: Some(model),
+        } => format!("model:{provider}:{model}"),
         HoldScope::Project(id) => format!("project:{id}"),
         HoldScope::Gates(id) => format!("gates:{id}"),
         HoldScope::Everything => "everything".to_owned(),
     }
 }
 
-fn scope_from(key: String) -> Result<HoldScope, StoreError> {
+/// Reads a stored scope.
+pub(crate) fn scope_from(key: String) -> Result<HoldScope, StoreError> {
     if key == "everything" {
         return Ok(HoldScope::Everything);
     }
     match key.split_once(':') {
         Some(("provider", name)) => Ok(HoldScope::Provider(name.to_owned())),
+        // names of providers have no colon, those of models may
+        Some(("model", of)) => Ok(match of.split_once(':') {
+            Some((provider, model)) => HoldScope::Model {
+                provider: provider.to_owned(),
+                model: Some(model.to_owned()),
+            },
+            None => HoldScope::Model {
+                provider: of.to_owned(),
+                model: None,
+            },
+        }),
         Some((kind @ ("project" | "gates"), id)) => {
             let id = ProjectId::parse(id).map_err(|_id| invalid(key.clone()))?;
             Ok(if kind == "gates" {
@@ -69,8 +92,10 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
     let mut rows = statement.query([])?;
     let mut holds = Vec::new();
     while let Some(row) = rows.next()? {
+        let key: String = row.get("scope")?;
         holds.push(Hold {
-            scope: scope_from(row.get("scope")?)?,
+            trials: load_trials(conn, &key)?,
+            scope: scope_from(key)?,
             until: time(row.get("until")?)?,
             placed_at: time(row.get("placed_at")?)?,
             class: parsed("error class", row.get("class")?)?,
@@ -139,34 +164,27 @@ pub(crate) fn place(
 pub(crate) fn set_canary(
     tx: &Transaction<'_>,
     scopes: &[HoldScope],
-    run: &RunId,
+    run: &Run,
 ) -> Result<(), StoreError> {
     for scope in scopes {
         tx.prepare_cached("UPDATE hold SET canary = ?2 WHERE scope = ?1")?
-            .execute([scope_key(scope), run.to_string()])?;
+            .execute([scope_key(scope), run.id.to_string()])?;
     }
-    Ok(())
+    begin_trials(tx, scopes, run)
 }
 
-/// Lifts the holds that a run probed: it reached the provider.
-pub(crate) fn lift_probed(
+/// Lifts a hold: a run has shown that its condition is over, or nothing waits for it any more.
+pub(crate) fn lift(
     tx: &Transaction<'_>,
     context: &Context,
-    run: &RunId,
+    run: Option<&Run>,
+    key: &str,
 ) -> Result<(), StoreError> {
     let lifted = tx
-        .prepare_cached("DELETE FROM hold WHERE canary = ?1")?
-        .execute([run.as_str()])?;
+        .prepare_cached("DELETE FROM hold WHERE scope = ?1")?
+        .execute([key])?;
     if lifted > 0 {
-        append(
-            tx,
-            context,
-            About {
-                run: Some(run),
-                ..About::default()
-            },
-            &LogEvent::HoldLifted {},
-        )?;
+        append_lifted(tx, context, run, scope_from(key.to_owned())?)?;
     }
     Ok(())
 }
@@ -214,6 +232,7 @@ impl Store {
     pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
         self.write(context, |tx| {
             let lifted = tx.prepare_cached("DELETE FROM hold")?.execute([])?;
+            tx.prepare_cached("DELETE FROM hold_trial")?.execute([])?;
             if lifted > 0 {
                 let count = lifted as u64;
                 let event = LogEvent::HoldsLifted { count };

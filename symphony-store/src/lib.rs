@@ -19,6 +19,7 @@ mod finish;
 mod gates;
 mod health;
 mod hold;
+mod hold_trial;
 mod identity;
 mod inbox;
 mod issue;

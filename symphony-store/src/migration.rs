@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 18;
+pub const SCHEMA_VERSION: i64 = 19;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -26,6 +26,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0016_merges_outside.sql")),
         M::up(include_str!("schema/0017_plan_pull_requests.sql")),
         M::up(include_str!("schema/0018_notices_about_plans.sql")),
+        M::up(include_str!("schema/0019_hold_trials.sql")),
     ])
 }
 
@@ -66,6 +67,24 @@ mod tests {
             )
             .unwrap();
         assert_eq!(next, (3, "x".to_owned()));
+    }
+
+    #[test]
+    fn a_hold_of_an_older_database_goes_on() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 16).unwrap();
+        conn.execute_batch(
+            "INSERT INTO hold (scope, until, class, reason, probes, placed_at)
+             VALUES ('provider:claude-cli', 9, 'provider_error', '500', 3, 7)",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let holds = crate::hold::load_holds(&conn).unwrap();
+        let found: Vec<_> = holds
+            .iter()
+            .map(|hold| (hold.scope.to_string(), hold.probes, hold.trials.len()))
+            .collect();
+        assert_eq!(found, [("provider claude-cli".to_owned(), 3, 0)]);
     }
 
     #[test]

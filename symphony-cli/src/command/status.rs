@@ -85,7 +85,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         .iter()
         .filter(|hold| match &hold.scope {
             HoldScope::Project(id) | HoldScope::Gates(id) => id == project,
-            HoldScope::Provider(_) | HoldScope::Everything => true,
+            HoldScope::Provider(_) | HoldScope::Model { .. } | HoldScope::Everything => true,
         })
         .map(|hold| hold.until);
     let next_due_at = due

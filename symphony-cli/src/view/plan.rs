@@ -7,10 +7,12 @@ use symphony_core::listing::list_few;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanStatus};
 use symphony_core::plan::{Artifact, Dag, PlanOptions};
+use symphony_core::tick::{Hold, HoldScope};
 use symphony_runner::RunnerError;
 use symphony_runner::plan::is_plan_driven;
 use symphony_store::{PlanOverview, PlanRecord, PrFilter, Project, Store};
 
+use super::hold::HoldView;
 use super::plan_review::PlanReviewView;
 use crate::output::{List, Page, Table, View, ago, in_future};
 
@@ -37,6 +39,8 @@ pub(crate) struct PlanView {
     pub(crate) at_work: bool,
     /// Whether a person gave it up: its runs are being ended.
     pub(crate) given_up: bool,
+    /// What keeps its phases from starting, apart from the plan.
+    pub(crate) holds: Vec<HoldView>,
     pub(crate) phases: Vec<PhaseView>,
 }
 
@@ -182,8 +186,23 @@ impl PlanView {
             failed: counts.failed,
             at_work,
             given_up: record.state.is_abort_requested,
+            holds: Vec::new(),
             phases: in_order.collect(),
         })
+    }
+
+    /// Adds what is on hold, while there is anything left to start. Phases may name providers of their own: the holds of all
+    /// are shown.
+    pub(crate) fn with_holds(mut self, holds: &[Hold]) -> Self {
+        let concerns = |hold: &&Hold| match &hold.scope {
+            HoldScope::Project(id) => *id == self.project,
+            HoldScope::Gates(_) => false,
+            HoldScope::Provider(_) | HoldScope::Model { .. } | HoldScope::Everything => true,
+        };
+        if !self.status.is_ended() {
+            self.holds = holds.iter().filter(concerns).map(HoldView::from).collect();
+        }
+        self
     }
 
     /// Says where the plan's work is, or goes.
@@ -260,6 +279,9 @@ impl View for PlanView {
         }
         if let Some(review) = &self.pull_request {
             page.field("pull request", &format!("{} ({})", review.id, review.state));
+        }
+        for hold in &self.holds {
+            page.hanging(2, &hold.text(page.now()));
         }
         page.gap();
         let mut table = Table::new(["phase", "status", "attempts", ""]).right(2);

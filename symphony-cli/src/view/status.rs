@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::spending::Spent;
-use symphony_core::tick::{Hold, HoldScope, Reason};
+use symphony_core::tick::Reason;
 use symphony_core::wording::counted;
 
+use super::hold::HoldView;
 use super::inbox::{InboxView, write_waiting};
 use super::issue::IssueView;
 use super::open_pr::{OpenPrView, write_open_prs};
@@ -124,36 +124,6 @@ impl From<Retry> for RetryView {
             due_at,
             attempt,
             reason,
-        }
-    }
-}
-
-/// A condition that stops dispatch.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct HoldView {
-    /// `provider`, `project` or `everything`.
-    pub(crate) scope: &'static str,
-    pub(crate) name: Option<String>,
-    pub(crate) class: ErrorClass,
-    pub(crate) reason: String,
-    /// When it ends; none when a person has to end it.
-    pub(crate) until: Option<Timestamp>,
-}
-
-impl From<&Hold> for HoldView {
-    fn from(hold: &Hold) -> Self {
-        let (scope, name) = match &hold.scope {
-            HoldScope::Provider(name) => ("provider", Some(name.clone())),
-            HoldScope::Project(id) => ("project", Some(id.to_string())),
-            HoldScope::Gates(id) => ("gates", Some(id.to_string())),
-            HoldScope::Everything => ("everything", None),
-        };
-        Self {
-            scope,
-            name,
-            class: hold.class,
-            reason: hold.reason.clone(),
-            until: Some(hold.until).filter(|until| *until != Timestamp::MAX),
         }
     }
 }
@@ -282,18 +252,7 @@ impl StatusView {
             page.hanging(2, &format!("Nothing is started: {problem}"));
         }
         for hold in &self.holds {
-            let what = hold.name.as_ref().map_or_else(
-                || hold.scope.to_owned(),
-                |name| format!("{} {name}", hold.scope),
-            );
-            let until = hold.until.map_or_else(
-                || "until a person ends it".to_owned(),
-                |until| format!("tried again {}", in_future(until, page.now())),
-            );
-            page.line(&format!(
-                "On hold: {what}, {until}: {} ({})",
-                hold.reason, hold.class
-            ));
+            page.hanging(2, &hold.text(page.now()));
         }
     }
 

@@ -43,6 +43,8 @@ mod help;
 #[cfg(test)]
 mod history;
 #[cfg(test)]
+mod holds;
+#[cfg(test)]
 mod init;
 #[cfg(test)]
 mod installation;

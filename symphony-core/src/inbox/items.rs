@@ -2,6 +2,7 @@
 
 use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
+use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::listing::list_few;
@@ -110,12 +111,7 @@ pub const PAUSE_KEY: &str = "pause";
 
 /// Returns the name of a hold, which its item's key begins with.
 pub fn hold_name(scope: &HoldScope) -> String {
-    match scope {
-        HoldScope::Provider(name) => format!("provider {name}"),
-        HoldScope::Project(id) => format!("project {id}"),
-        HoldScope::Gates(id) => format!("gates of {id}"),
-        HoldScope::Everything => "everything".to_owned(),
-    }
+    scope.to_string()
 }
 
 /// Returns the item of a pause: a person made it, and nothing starts before a person ends it.
@@ -162,6 +158,7 @@ pub fn proposals_item(
 /// Returns the item of a hold.
 pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
+    let resume_first = ["symphony resume", "symphony doctor"].map(str::to_owned);
     let name = hold_name(&hold.scope);
     let (project, answers) = match &hold.scope {
         HoldScope::Project(id) => {
@@ -176,7 +173,13 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
             ];
             (Some(id.clone()), answers)
         }
-        HoldScope::Provider(_) | HoldScope::Everything => (None, resume.to_vec()),
+        HoldScope::Provider(name) if account_advice(hold.class, name).is_some() => {
+            let login = login_command(name).map(str::to_owned);
+            (None, login.into_iter().chain(resume_first).collect())
+        }
+        HoldScope::Provider(_) | HoldScope::Model { .. } | HoldScope::Everything => {
+            (None, resume.to_vec())
+        }
     };
     let reason = Reason::Held {
         scope: hold.scope.clone(),
@@ -193,6 +196,42 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
         text: reason.to_string(),
         answers,
     }
+}
+
+/// Returns the item of what fails every probe of a hold while nothing else can be tried: nothing tells whether it or the
+/// provider is at fault. None where others can be compared with it.
+pub fn lone_probe_item(hold: &Hold, project: Option<&ProjectId>) -> Option<InboxItem> {
+    let trial = lone_item(hold)?;
+    let item = &trial.item;
+    let (issue, look) = match item {
+        ProbeItem::Issue(issue) => (Some(issue), format!("symphony explain {issue}")),
+        ProbeItem::Plan(plan) | ProbeItem::Phase(plan, _) => {
+            (None, format!("symphony plan status --plan {plan}"))
+        }
+        ProbeItem::Project(..) => (None, "symphony runs list".to_owned()),
+    };
+    let mut answers = vec![look, "symphony doctor".to_owned()];
+    answers.extend(issue.map(|issue| format!("symphony issue edit {issue} --description TEXT")));
+    answers.push("symphony resume".to_owned());
+    Some(InboxItem {
+        key: format!(
+            "probe:{item}:{}:{}",
+            hold.scope,
+            hold.placed_at.as_millisecond()
+        ),
+        kind: InboxKind::Probe,
+        project: project.cloned(),
+        issue: issue.cloned(),
+        title: String::new(),
+        since: hold.placed_at,
+        text: format!(
+            "{item} failed {} of {} in a row, and nothing else waits that could tell whether it or the provider is at fault;              it is tried again: {}",
+            counted(hold.probes.into(), "probe"),
+            hold.scope,
+            hold.reason
+        ),
+        answers,
+    })
 }
 
 /// Returns the item of a project that nothing is dispatched for.

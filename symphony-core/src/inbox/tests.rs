@@ -70,6 +70,7 @@ fn a_hold_is_one_item_for_as_long_as_it_stands() {
         reason: "529".into(),
         probes,
         canary: None,
+        trials: Vec::new(),
     };
     let (first, later) = (
         hold_item(&hold(0, 60), at(5)),

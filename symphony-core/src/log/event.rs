@@ -349,6 +349,11 @@ log_events!(
         },
         /// A probe reached the provider and lifted the holds it probed.
         HoldLifted = "hold_lifted" {},
+        /// A hold was dropped: nothing that met its condition waits any more.
+        HoldDropped = "hold_dropped" {
+            /// What it covered.
+            scope: HoldScope,
+        },
         /// A person lifted all holds.
         HoldsLifted = "holds_lifted" {
             /// How many.

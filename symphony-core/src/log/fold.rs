@@ -151,6 +151,7 @@ impl LogEvent {
             | Self::TestHealthRecorded { .. }
             | Self::HoldPlaced { .. }
             | Self::HoldLifted {}
+            | Self::HoldDropped { .. }
             | Self::HoldsLifted { .. }
             | Self::DispatchPaused { .. }
             | Self::ProjectAdded { .. }

@@ -468,7 +468,7 @@ proptest! {
         let project_held = class == Some(ErrorClass::BudgetExhausted)
             && matches!(scope, Some(CapScope::Project | CapScope::Day));
         let waited = intake
-            || class.is_some_and(ErrorClass::is_hold)
+            || class.is_some_and(ErrorClass::uses_no_attempt)
             || status == RunStatus::Cancelled
             || project_held
             || blocked_for_cap;

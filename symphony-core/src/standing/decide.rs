@@ -382,7 +382,9 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
             dependencies: vec![Dependency::PlanDriver],
         },
         PlanDriver::Tick => {
-            let reasons = project_obstacles(&plan.project, snapshot, observed.now);
+            let view = snapshot.projects.get(&plan.project);
+            let model = view.and_then(|view| view.models.of_plans());
+            let reasons = project_obstacles(&plan.project, model, snapshot, observed.now);
             let led = lead(&reasons, &plan.project, observed);
             led.or(due.map(|at| Standing::Due { at }))
                 .unwrap_or(Standing::Runnable)

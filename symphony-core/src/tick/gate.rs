@@ -6,8 +6,9 @@ use crate::Timestamp;
 use super::predicate::{covers, is_probed, review_obstacles, stands};
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
-use super::snapshot::{Hold, HoldScope, Snapshot};
+use super::snapshot::Snapshot;
 use crate::agent::AgentType;
+use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 
 /// Returns how many workers of a project may start now, holds apart: none while dispatch is paused, or before the
@@ -55,13 +56,13 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
 pub fn pass_holds<'a>(
     snapshot: &'a Snapshot,
     project: &ProjectId,
-    provider: &str,
+    (provider, model): (&str, Option<&str>),
     now: Timestamp,
 ) -> Result<Vec<HoldScope>, &'a Hold> {
     let covering = snapshot
         .holds
         .iter()
-        .filter(|hold| covers(hold, project, provider));
+        .filter(|hold| covers(hold, project, provider, model));
     let mut probes = Vec::new();
     for hold in covering {
         if stands(hold, now) || is_probed(hold, snapshot) {

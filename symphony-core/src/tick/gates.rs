@@ -7,11 +7,10 @@ use super::plan::{Plan, StartRun, Waiting, tier};
 use super::predicate::{gates_hold, is_probed, no_base, stands};
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
-use super::snapshot::{
-    GatesState, Hold, HoldScope, LiveRun, ReviewCandidate, ReviewSubject, Snapshot,
-};
+use super::snapshot::{GatesState, LiveRun, ReviewCandidate, ReviewSubject, Snapshot};
 use crate::Timestamp;
 use crate::agent::AgentType;
+use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 use crate::issue::Priority;
 use crate::run::RunTarget;

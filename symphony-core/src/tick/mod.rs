@@ -3,25 +3,33 @@
 mod gate;
 mod gates;
 mod housekeeping;
+mod models;
 mod outside;
 mod plan;
 mod predicate;
 mod project_agents;
 mod reason;
+mod rotation;
 mod slots;
 mod snapshot;
 
+pub use crate::hold::{Hold, HoldScope};
 pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
-pub use plan::{Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun, plan_tick};
+pub use models::{AskedModels, phase_of_model};
+pub use plan::{
+    Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun, plan_tick,
+    probe_candidates,
+};
 pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent};
 pub use project_agents::{
     IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,
 };
 pub use reason::{Reason, SlotLimit};
+pub use rotation::phases_turn;
 pub use snapshot::{
-    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
-    Leftover, LeftoverOwner, LiveRun, LockState, NoBase, OpenPhase, OpenPlan, PlanDriver,
-    ProjectView, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,
+    LeftoverOwner, LiveRun, LockState, NoBase, OpenPhase, OpenPlan, PlanDriver, ProjectView,
+    ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
 };

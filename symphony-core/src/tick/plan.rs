@@ -12,8 +12,10 @@ use super::predicate::{covers, obstacles, review_obstacles, wanted_agent};
 use super::project_agents;
 use super::reason::Reason;
 use super::slots::dispatch;
-use super::snapshot::{HoldScope, LeftoverOwner, LockState, ReviewSubject, Snapshot};
+use super::snapshot::{LeftoverOwner, LockState, Snapshot};
 use crate::agent::AgentType;
+use crate::hold::HoldScope;
+use crate::hold::ProbeItem;
 use crate::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority};
 use crate::outside::{BaseLook, BaseNotice, FoundMerge};
@@ -108,6 +110,13 @@ pub struct StartRun {
     pub provider: String,
     /// Holds that are over and for which this run is the probe.
     pub probes: Vec<HoldScope>,
+}
+
+impl StartRun {
+    /// Returns what would probe a hold with it.
+    pub fn item(&self) -> ProbeItem {
+        ProbeItem::of(&self.target, &self.project, &self.agent)
+    }
 }
 
 /// Why an issue is not started.
@@ -222,7 +231,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     advance_phases(snapshot, &mut plan);
     unblock(snapshot, &mut plan);
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
-    dispatch(snapshot, waiting, review_waits, &mut plan);
+    dispatch(snapshot, waiting, review_waits, now, &mut plan);
     tidy(snapshot, now, &mut plan);
     clean_up(snapshot, &mut plan);
     plan
@@ -263,6 +272,19 @@ pub(super) mod tier {
     pub(in crate::tick) const IDLE: u8 = 4;
 }
 
+/// Returns what of the backlog could start now as the probe of a hold, by item: whoever moves a plan on looks at it.
+pub fn probe_candidates(snapshot: &Snapshot, now: Timestamp) -> Vec<(ProbeItem, Vec<HoldScope>)> {
+    if snapshot.holds.is_empty() {
+        return Vec::new();
+    }
+    let (waiting, _) = sort_out(snapshot, now, &mut Plan::default());
+    let probes = waiting.into_iter().map(|waiting| waiting.start);
+    probes
+        .filter(|start| !start.probes.is_empty())
+        .map(|start| (start.item(), start.probes))
+        .collect()
+}
+
 fn tier_of(phase: Option<&PhaseName>) -> u8 {
     match phase {
         Some(phase) if !phase.is_ready() => tier::PHASE,
@@ -291,13 +313,9 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
             waiting.push(start);
             continue;
         }
-        let (target, phase) = match (&review.subject, &review.of) {
-            (ReviewSubject::PullRequest(pr), of) => (RunTarget::PullRequest(of.clone(), *pr), None),
-            (ReviewSubject::Claim(claim, phase), PullRequestOf::Issue(issue)) => {
-                (RunTarget::Claim(issue.clone(), *claim), Some(phase.clone()))
-            }
-            // plans have no claims of phases
-            (ReviewSubject::Claim(..), PullRequestOf::Plan(_)) => continue,
+        // plans have no claims of phases
+        let Some((target, phase)) = review.target() else {
+            continue;
         };
         let who = (&review.project, review.counts);
         let judge = AgentType::Judge;
@@ -364,10 +382,9 @@ fn admit(
         target.plan().cloned().zip(target.pull_request()),
     );
     if reasons.is_empty()
-        && let Some(start) = start_run(snapshot, project, agent, target)
+        && let Some(start) = start_run(snapshot, project, agent, target, phase)
     {
         return Some(StartRun {
-            phase,
             attempt: counts.total_runs.saturating_add(1),
             ..start
         });
@@ -388,25 +405,28 @@ fn admit(
     None
 }
 
-/// Returns a first run outside of any phase, when the project has a provider for it.
+/// Returns a first run, when the project has a provider for it.
 pub(super) fn start_run(
     snapshot: &Snapshot,
     project: &ProjectId,
     agent: AgentType,
     target: RunTarget,
+    phase: Option<PhaseName>,
 ) -> Option<StartRun> {
-    let provider = snapshot.projects.get(project)?.provider.as_ref().ok()?;
+    let view = snapshot.projects.get(project)?;
+    let provider = view.provider.as_ref().ok()?;
+    let model = view.models.of(&target, &agent, phase.as_ref());
     let probes = snapshot
         .holds
         .iter()
-        .filter(|hold| covers(hold, project, provider))
+        .filter(|hold| covers(hold, project, provider, model))
         .map(|hold| hold.scope.clone())
         .collect();
     Some(StartRun {
         project: project.clone(),
         target,
         agent,
-        phase: None,
+        phase,
         attempt: 1,
         provider: provider.clone(),
         probes,

@@ -6,14 +6,15 @@ use super::gates::gates_obstacles;
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::snapshot::{
-    Candidate, DueRetry, GatesState, Hold, HoldScope, LiveRun, ProjectView, ReviewCandidate,
-    Snapshot,
+    Candidate, DueRetry, GatesState, LiveRun, ProjectView, ReviewCandidate, Snapshot,
 };
 use crate::agent::AgentType;
+use crate::hold::{Hold, HoldScope};
 use crate::id::ProjectId;
 use crate::issue::{AttemptCounts, Size};
 use crate::outcome::breaker_opens;
 use crate::retry::{CONTINUATION_MS, HOLD_TOLD_MAX_MS, after, is_ahead_of_clock};
+use crate::run::RunTarget;
 
 /// Returns the agent that an issue in `todo` asks for.
 ///
@@ -49,20 +50,25 @@ pub fn wanted_agent(candidate: &Candidate, project: &ProjectView) -> Result<Agen
 
 /// Returns every reason, slots apart, why an issue in `todo` is not dispatched now.
 pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> Vec<Reason> {
-    let mut reasons = common(
-        snapshot.run_on(&candidate.issue),
-        &candidate.project,
-        candidate.counts,
-        snapshot,
-        now,
-    );
+    let project = snapshot.projects.get(&candidate.project);
+    let wanted = project.map(|project| wanted_agent(candidate, project));
+    let agent = match &wanted {
+        Some(Ok(agent)) => agent,
+        _ => &AgentType::Worker,
+    };
+    let target = RunTarget::Issue(candidate.issue.clone());
+    let model =
+        project.and_then(|project| project.models.of(&target, agent, candidate.phase.as_ref()));
+    let live = snapshot.run_on(&candidate.issue);
+    let who = (live, &candidate.project, candidate.counts);
+    let mut reasons = common(who, model, snapshot, now);
     if !candidate.fixes_gate {
         reasons.extend(gates_hold(&candidate.project, snapshot));
     }
-    let Some(project) = snapshot.projects.get(&candidate.project) else {
+    let (Some(project), Some(wanted)) = (project, wanted) else {
         return reasons;
     };
-    match wanted_agent(candidate, project) {
+    match wanted {
         Ok(AgentType::Worker) => {
             if let Some(limit) = project.max_open_reviews
                 && project.open_reviews >= limit
@@ -100,9 +106,18 @@ pub fn review_obstacles(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
+    let project = snapshot.projects.get(&review.project);
+    let model = project
+        .zip(review.target())
+        .and_then(|(project, (target, phase))| {
+            project
+                .models
+                .of(&target, &AgentType::Judge, phase.as_ref())
+        });
     let live = snapshot.run_on_source(&review.of);
-    let mut reasons = common(live, &review.project, review.counts, snapshot, now);
-    let Some(project) = snapshot.projects.get(&review.project) else {
+    let who = (live, &review.project, review.counts);
+    let mut reasons = common(who, model, snapshot, now);
+    let Some(project) = project else {
         return reasons;
     };
     if review.has_verdict {
@@ -140,9 +155,16 @@ fn is_ahead(retry: &DueRetry, project: &ProjectView, now: Timestamp) -> bool {
 }
 
 /// Says whether a hold covers a run; a hold that is over covers all but its probe.
-pub(super) fn covers(hold: &Hold, project: &ProjectId, provider: &str) -> bool {
+pub(super) fn covers(
+    hold: &Hold,
+    project: &ProjectId,
+    provider: &str,
+    model: Option<&str>,
+) -> bool {
     match &hold.scope {
-        HoldScope::Provider(name) => name == provider,
+        HoldScope::Provider(_) | HoldScope::Model { .. } => {
+            hold.scope.covers_model(provider, model)
+        }
         HoldScope::Project(id) => id == project,
         // it ends by a probe of its own, and not everything of the project waits for it
         HoldScope::Gates(_) => false,
@@ -156,9 +178,10 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
     let latest = match hold.scope {
         // a spending cap's is made anew by each tick, and one without an end waits for a human
         HoldScope::Project(_) => Timestamp::MAX,
-        HoldScope::Provider(_) | HoldScope::Gates(_) | HoldScope::Everything => {
-            after(now, HOLD_TOLD_MAX_MS)
-        }
+        HoldScope::Provider(_)
+        | HoldScope::Model { .. }
+        | HoldScope::Gates(_)
+        | HoldScope::Everything => after(now, HOLD_TOLD_MAX_MS),
     };
     hold.until > now && hold.until <= latest && !is_ahead_of_clock(hold.placed_at, now)
 }
@@ -186,15 +209,14 @@ pub(super) fn is_probed(hold: &Hold, snapshot: &Snapshot) -> bool {
 
 /// Returns the reasons that concern every agent on an issue.
 pub(super) fn common(
-    live: Option<&LiveRun>,
-    project_id: &ProjectId,
-    counts: AttemptCounts,
+    (live, project_id, counts): (Option<&LiveRun>, &ProjectId, AttemptCounts),
+    model: Option<&str>,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     reasons.extend(live.map(LiveRun::reason));
-    reasons.extend(project_obstacles(project_id, snapshot, now));
+    reasons.extend(project_obstacles(project_id, model, snapshot, now));
     let Some(project) = snapshot.projects.get(project_id) else {
         return reasons;
     };
@@ -217,9 +239,10 @@ pub(super) fn no_base(project: &ProjectView) -> Option<Reason> {
     })
 }
 
-/// Returns the reasons that concern everything of a project.
+/// Returns the reasons that concern everything of a project that asks for one model.
 pub fn project_obstacles(
     project_id: &ProjectId,
+    model: Option<&str>,
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
@@ -253,7 +276,7 @@ pub fn project_obstacles(
     for hold in snapshot
         .holds
         .iter()
-        .filter(|hold| covers(hold, project_id, provider))
+        .filter(|hold| covers(hold, project_id, provider, model))
     {
         if stands(hold, now) || is_probed(hold, snapshot) {
             let (scope, why) = (hold.scope.clone(), hold.reason.clone());

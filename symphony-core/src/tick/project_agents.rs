@@ -107,14 +107,15 @@ pub fn intake_obstacles(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Vec<Reason> {
-    let attempts = AttemptCounts::default();
-    let mut reasons = common(
+    let who = (
         snapshot.run_on(&candidate.issue),
         &candidate.project,
-        attempts,
-        snapshot,
-        now,
+        AttemptCounts::default(),
     );
+    let target = RunTarget::Issue(candidate.issue.clone());
+    let project = snapshot.projects.get(&candidate.project);
+    let model = project.and_then(|project| project.models.of(&target, &AgentType::Intake, None));
+    let mut reasons = common(who, model, snapshot, now);
     reasons.extend(gates_hold(&candidate.project, snapshot));
     reasons
 }
@@ -143,7 +144,9 @@ pub fn project_agent_obstacles(
     if let Some(live) = live_run(id, agent, snapshot) {
         reasons.push(live.reason());
     }
-    reasons.extend(project_obstacles(id, snapshot, now));
+    let view = snapshot.projects.get(id);
+    let model = view.and_then(|view| view.models.of(&RunTarget::Project, agent, None));
+    reasons.extend(project_obstacles(id, model, snapshot, now));
     let Some(project) = snapshot.projects.get(id) else {
         return reasons;
     };
@@ -212,7 +215,8 @@ pub(super) fn sort_out<'a>(
         }
         let reasons = intake_obstacles(candidate, snapshot, now);
         let target = RunTarget::Issue(candidate.issue.clone());
-        let Some(start) = start_run(snapshot, &candidate.project, AgentType::Intake, target) else {
+        let intake = AgentType::Intake;
+        let Some(start) = start_run(snapshot, &candidate.project, intake, target, None) else {
             plan.wait_issue(candidate.issue.clone(), reasons);
             continue;
         };
@@ -233,7 +237,7 @@ pub(super) fn sort_out<'a>(
             let reasons = project_agent_obstacles(id, &agent, snapshot, now);
             let is_wizard = agent == AgentType::Wizard;
             let created_at = last_run(project, &agent).unwrap_or(Timestamp::MIN);
-            let start = start_run(snapshot, id, agent.clone(), RunTarget::Project);
+            let start = start_run(snapshot, id, agent.clone(), RunTarget::Project, None);
             match start {
                 Some(start) if reasons.is_empty() => waiting.push(Waiting {
                     tier: if is_wizard { tier::WIZARD } else { tier::IDLE },

@@ -6,9 +6,9 @@ use crate::Timestamp;
 use crate::wording::counted;
 use serde::Serialize;
 
-use super::snapshot::HoldScope;
 use crate::agent::AgentType;
 use crate::exit_handling::PutOff;
+use crate::hold::HoldScope;
 use crate::id::{IssueId, PhaseName, RunId};
 use crate::retry::RetryKind;
 
@@ -175,15 +175,16 @@ impl fmt::Display for Reason {
             Self::NoProvider { problem } => write!(f, "no provider can be used: {problem}"),
             Self::Held { scope, until, why } => {
                 match scope {
-                    HoldScope::Provider(name) => write!(f, "provider {name} is on hold")?,
-                    HoldScope::Project(id) => write!(f, "project {id} is on hold")?,
+                    HoldScope::Provider(_)
+                    | HoldScope::Model { .. }
+                    | HoldScope::Project(_)
+                    | HoldScope::Everything => write!(f, "{scope} is on hold")?,
                     HoldScope::Gates(id) => {
                         return write!(
                             f,
                             "project {id} is on hold until its gates pass on the base: {why}"
                         );
                     }
-                    HoldScope::Everything => f.write_str("everything is on hold")?,
                 }
                 // one without an end waits for a human
                 if *until != Timestamp::MAX {

@@ -4,8 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::plan::{Action, Plan, StartRun, Waiting};
 use super::reason::{Reason, SlotLimit};
-use super::snapshot::{HoldScope, Snapshot};
+use super::rotation::{left_to_others, take_probes};
+use super::snapshot::Snapshot;
+use crate::Timestamp;
 use crate::agent::AgentType;
+use crate::hold::HoldScope;
 use crate::id::ProjectId;
 use crate::issue::Priority;
 
@@ -72,21 +75,40 @@ impl Load {
 /// What waits in one tier and priority, by project, the next one last.
 type Queue = BTreeMap<ProjectId, Vec<Waiting>>;
 
-/// Gives out slots: by tier, then priority, then the project with fewest live runs, then oldest, then identifier.
+/// Gives out slots: first to the probes of holds, which rotate; then by tier, then priority, then the project with fewest
+/// live runs, then oldest, then identifier.
+///
+/// A probe takes one slot, once in a hold's time, and everything that the hold covers waits for it. If it waited for its
+/// place in the queue, others could keep it from a slot for ever.
 ///
 /// The number of live runs changes with each start, so the order inside a tier and priority is decided anew each
 /// time: one queue a project, and the project with the least load is served next.
 pub(super) fn dispatch(
     snapshot: &Snapshot,
-    waiting: Vec<Waiting>,
+    mut waiting: Vec<Waiting>,
     review_waits: bool,
+    now: Timestamp,
     plan: &mut Plan,
 ) {
     let mut load = Load::default();
     for run in snapshot.live.iter().filter(|run| run.takes_slot()) {
         load.add(&run.project, &run.agent);
     }
+    let no_slot = |load: &Load, start: &StartRun| {
+        let limit = load.limit(start, snapshot, review_waits);
+        limit.map(|limit| Reason::NoSlot { limit })
+    };
     let mut probing: BTreeSet<HoldScope> = BTreeSet::new();
+    for item in take_probes(snapshot, &mut waiting) {
+        let left = left_to_others(snapshot, &item, &probing, now);
+        if let Some(reason) = left.or_else(|| no_slot(&load, &item.start)) {
+            plan.wait(&item.start, vec![reason]);
+            continue;
+        }
+        probing.extend(item.start.probes.iter().cloned());
+        load.add(&item.start.project, &item.start.agent);
+        plan.actions.push(Action::StartRun(item.start));
+    }
     let mut groups: BTreeMap<(u8, Priority), Queue> = BTreeMap::new();
     for item in waiting {
         let queue = groups.entry((item.tier, item.priority)).or_default();
@@ -104,15 +126,10 @@ pub(super) fn dispatch(
                 queue.remove(&project);
                 continue;
             };
-            let reason = held_for_probe(snapshot, &item.start, &probing).or_else(|| {
-                load.limit(&item.start, snapshot, review_waits)
-                    .map(|limit| Reason::NoSlot { limit })
-            });
-            if let Some(reason) = reason {
+            if let Some(reason) = no_slot(&load, &item.start) {
                 plan.wait(&item.start, vec![reason]);
                 continue;
             }
-            probing.extend(item.start.probes.iter().cloned());
             load.add(&item.start.project, &item.start.agent);
             plan.actions.push(Action::StartRun(item.start));
         }
@@ -129,22 +146,4 @@ fn next_project(queue: &Queue, load: &Load) -> Option<ProjectId> {
         })
         .min()
         .map(|(_, project)| project.clone())
-}
-
-/// Returns the hold for which a run of this plan is the probe already.
-fn held_for_probe(
-    snapshot: &Snapshot,
-    start: &StartRun,
-    probing: &BTreeSet<HoldScope>,
-) -> Option<Reason> {
-    let hold = snapshot
-        .holds
-        .iter()
-        .find(|hold| start.probes.contains(&hold.scope) && probing.contains(&hold.scope))?;
-    let (scope, until) = (hold.scope.clone(), hold.until);
-    Some(Reason::Held {
-        scope,
-        until,
-        why: format!("{} (a probe is under way)", hold.reason),
-    })
 }

@@ -3,20 +3,22 @@
 use std::collections::BTreeMap;
 
 use crate::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use super::models::AskedModels;
 use super::project_agents::{IntakeCandidate, ProjectAgents};
 use super::reason::Reason;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::exit_handling::PutOff;
-use crate::failure::ErrorClass;
+use crate::hold::{Hold, HoldScope};
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
 use crate::plan::state::{Completion, PhaseState, PlanStatus};
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
+use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Watch};
 
 /// Candidates that a tick reads of a project: many times the slots of a machine, so that a long backlog costs no more than a
@@ -126,6 +128,8 @@ pub struct ProjectView {
     pub breaker_target: BreakerTarget,
     /// The provider that a run would use, or why there is none.
     pub provider: Result<String, String>,
+    /// Which models its agents ask for; empty while no hold depends on it.
+    pub models: AskedModels,
     /// Whether judges review.
     pub judge_enabled: bool,
     /// How long after a judge's run the next one may look at the same thing.
@@ -168,6 +172,7 @@ impl ProjectView {
             max_backoff_ms: BACKOFF_MAX_MS,
             breaker_target: BreakerTarget::Backlog,
             provider: Err(problem.clone()),
+            models: AskedModels::default(),
             judge_enabled: true,
             judge_cooldown_ms: 0,
             planner_enabled: false,
@@ -181,39 +186,6 @@ impl ProjectView {
             no_base: None,
         }
     }
-}
-
-/// What a hold covers.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HoldScope {
-    /// All runs of a provider.
-    Provider(String),
-    /// All runs of a project.
-    Project(ProjectId),
-    /// All agents of a project but judges: its gates fail on the base, too.
-    Gates(ProjectId),
-    /// All runs: the disk is full.
-    Everything,
-}
-
-/// A global condition that uses no attempt.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Hold {
-    /// What it covers.
-    pub scope: HoldScope,
-    /// Until when; after that one run is let through as a probe.
-    pub until: Timestamp,
-    /// Since when.
-    pub placed_at: Timestamp,
-    /// What class of error put it there.
-    pub class: ErrorClass,
-    /// What happened, in words.
-    pub reason: String,
-    /// Probes that failed so far.
-    pub probes: u32,
-    /// The probe under way; one that is no longer live counts as over.
-    pub canary: Option<RunId>,
 }
 
 closed_set!(
@@ -366,6 +338,21 @@ pub struct ReviewCandidate {
     pub last_judged_at: Option<Timestamp>,
     /// What counts towards the breaker.
     pub counts: AttemptCounts,
+}
+
+impl ReviewCandidate {
+    /// Returns what its judge would work on, and the phase of a claim; none for a claim of a plan, which there is not.
+    pub fn target(&self) -> Option<(RunTarget, Option<PhaseName>)> {
+        match (&self.subject, &self.of) {
+            (ReviewSubject::PullRequest(pr), of) => {
+                Some((RunTarget::PullRequest(of.clone(), *pr), None))
+            }
+            (ReviewSubject::Claim(claim, phase), PullRequestOf::Issue(issue)) => {
+                Some((RunTarget::Claim(issue.clone(), *claim), Some(phase.clone())))
+            }
+            (ReviewSubject::Claim(..), PullRequestOf::Plan(_)) => None,
+        }
+    }
 }
 
 /// What a judge reviews.

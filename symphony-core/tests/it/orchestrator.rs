@@ -467,10 +467,11 @@ fn a_run_ends_as_its_row_says() {
 }
 
 /// The page's "hold classes": they put the provider on hold.
-const HOLDS: [&str; 10] = [
+const HOLDS: [&str; 11] = [
     "rate_limited",
     "overloaded",
     "usage_limit",
+    "credit_exhausted",
     "provider_error",
     "auth_failed",
     "network",

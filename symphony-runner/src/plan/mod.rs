@@ -10,6 +10,7 @@ mod conclude;
 mod drive;
 mod lock;
 mod order;
+mod ready;
 mod review;
 mod round;
 mod state_file;

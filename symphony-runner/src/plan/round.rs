@@ -4,27 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::config::{ProjectConfig, ProviderChoice};
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
 use symphony_core::plan::state::{
-    OnFailure, PhaseEvent, PhaseStatus, PlanAction, PlanEvent, PlanLimits, PlanSnapshot, PlanState,
-    PlanStep, plan_step, settle_now,
+    OnFailure, PhaseEvent, PlanAction, PlanEvent, PlanLimits, PlanSnapshot, PlanStep, plan_step,
+    settle_now,
 };
-use symphony_core::retry::after;
+use symphony_core::profile::ModelChoice;
 use symphony_core::run::{Run, RunTarget};
 use symphony_core::tick::{
-    Action, HoldScope, LockState, Snapshot, StartRun, free_worker_slots, pass_holds,
-    watch_supervisors,
+    Action, LockState, Snapshot, StartRun, free_worker_slots, watch_supervisors,
 };
 use symphony_store::{Context, PlanRecord, RunFilter, Store};
 use symphony_workspace::Failpoint;
 
+use super::ready::{Dispatch, Held, Site, ready_phases};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::tick::{Hands, LocalHands, World, act, observe};
-
-/// How long a phase waits whose provider is being probed by another one, or is not installed.
-const PROBE_WAIT_MS: u64 = 2_000;
 
 /// What a round saw and did.
 #[derive(Debug)]
@@ -72,15 +68,33 @@ pub(super) fn plan_round(
     let now = hands.now();
     let (world, problems) = observe(installation, store, hands, now)?;
     let live = live_runs(store, &world.snapshot, id, now)?;
+    let open = world.snapshot.plans.iter().find(|open| open.plan == *id);
+    let from_database = match open {
+        Some(open) => {
+            store
+                .overrides(&AgentType::Worker, &open.project)?
+                .effective()
+                .model
+        }
+        None => ModelChoice::default(),
+    };
     let (record, (step, phases)) =
         store.change_plan(&Context::system(now), id, |record, dag| {
             // as the step will see them: a retry that is due is ready
             let mut state = record.state.clone();
             settle_now(dag, &mut state, now)?;
-            let phases = ready_phases(installation, &world, (record, &state), now);
+            let site = Site {
+                installation,
+                world: &world,
+                record,
+                state: &state,
+                from_database: &from_database,
+                now,
+            };
+            let phases = ready_phases(site);
             let held = phases
                 .iter()
-                .filter_map(|(id, dispatch)| Some((id.clone(), dispatch.as_ref().err()?.until)))
+                .filter_map(|(id, dispatch)| Some((id.clone(), dispatch.as_ref().err()?.into())))
                 .collect();
             let snapshot = PlanSnapshot {
                 dag,
@@ -174,98 +188,6 @@ fn put_off(
         .map(|live| live.run.clone())
         .filter(|run| own.contains_key(run))
         .collect()
-}
-
-/// How a ready phase would be started.
-#[derive(Debug)]
-struct Dispatch {
-    provider: String,
-    probes: Vec<HoldScope>,
-}
-
-/// Why a ready phase waits for its provider.
-#[derive(Debug)]
-struct Held {
-    until: Timestamp,
-    problem: Option<String>,
-}
-
-/// Looks at the providers of the phases that could start, in level order: the first one probes a hold that is over.
-fn ready_phases(
-    installation: &Installation,
-    world: &World,
-    (record, state): (&PlanRecord, &PlanState),
-    now: Timestamp,
-) -> BTreeMap<PlanPhaseId, Result<Dispatch, Held>> {
-    let mut probed: Vec<HoldScope> = Vec::new();
-    let mut phases = BTreeMap::new();
-    let config = world
-        .projects
-        .get(&record.project)
-        .and_then(|(_, config)| config.as_ref());
-    for phase in &record.document.phases {
-        let Ok(id) = PlanPhaseId::parse(phase.id.as_str()) else {
-            continue;
-        };
-        if state.phase_status(&id) != PhaseStatus::Ready {
-            continue;
-        }
-        let dispatch = provider_of(
-            installation,
-            world,
-            record,
-            config,
-            phase.provider.as_deref(),
-        )
-        .map_err(|problem| Held {
-            until: after(now, PROBE_WAIT_MS),
-            problem: Some(format!("phase {id}: {problem}")),
-        })
-        .and_then(|provider| {
-            let passed = pass_holds(&world.snapshot, &record.project, &provider, now);
-            let probes = passed.map_err(|hold| Held {
-                until: hold.until.max(after(now, PROBE_WAIT_MS)),
-                problem: None,
-            })?;
-            if probes.iter().any(|scope| probed.contains(scope)) {
-                return Err(Held {
-                    until: after(now, PROBE_WAIT_MS),
-                    problem: None,
-                });
-            }
-            probed.extend(probes.iter().cloned());
-            Ok(Dispatch { provider, probes })
-        });
-        phases.insert(id, dispatch);
-    }
-    phases
-}
-
-/// Names the provider that a phase would use, or says why there is none.
-fn provider_of(
-    installation: &Installation,
-    world: &World,
-    record: &PlanRecord,
-    config: Option<&ProjectConfig>,
-    wanted: Option<&str>,
-) -> Result<String, String> {
-    let view = world
-        .snapshot
-        .projects
-        .get(&record.project)
-        .ok_or_else(|| format!("project {} is gone", record.project))?;
-    let (Some(wanted), Some(config)) = (wanted, config) else {
-        return view.provider.clone();
-    };
-    let provider = ProviderChoice::parse(wanted).map_err(|error| error.to_string())?;
-    let own = ProjectConfig {
-        provider,
-        ..config.clone()
-    };
-    installation
-        .provider(&own)
-        .map(|call| call.name().to_string())
-        .map_err(|error| error.to_string())
 }
 
 impl PlanRound {

@@ -287,10 +287,10 @@ pub(crate) fn class_of_message(message: &str) -> Option<ErrorClass> {
         ),
         ("Selected model is at capacity", ErrorClass::Overloaded),
         ("You've hit your usage limit", ErrorClass::UsageLimit),
-        ("Quota exceeded.", ErrorClass::UsageLimit),
+        ("Quota exceeded.", ErrorClass::CreditExhausted),
         (
             "To use Codex with your ChatGPT plan",
-            ErrorClass::UsageLimit,
+            ErrorClass::CreditExhausted,
         ),
         (
             "Your access token could not be refreshed",
@@ -323,7 +323,7 @@ fn class_of_body(message: &str) -> Option<ErrorClass> {
     let (code, kind) = (member(error, b"code"), member(error, b"type"));
     let codes = [
         ("context_length_exceeded", ErrorClass::PromptTooLong),
-        ("insufficient_quota", ErrorClass::UsageLimit),
+        ("insufficient_quota", ErrorClass::CreditExhausted),
         ("model_not_found", ErrorClass::ModelError),
     ];
     let kinds = [

@@ -64,7 +64,7 @@ pub struct Conclusion {
 pub(crate) fn class_of_status(status: u16) -> Option<ErrorClass> {
     match status {
         401 | 403 => Some(ErrorClass::AuthFailed),
-        402 => Some(ErrorClass::UsageLimit),
+        402 => Some(ErrorClass::CreditExhausted),
         404 => Some(ErrorClass::ModelError),
         408 => Some(ErrorClass::ProviderError),
         413 => Some(ErrorClass::PromptTooLong),
@@ -82,7 +82,7 @@ fn class_of_word(word: &str) -> Option<ErrorClass> {
         "authentication_failed" | "authentication_error" | "permission_error" => {
             Some(ErrorClass::AuthFailed)
         }
-        "billing_error" => Some(ErrorClass::UsageLimit),
+        "billing_error" => Some(ErrorClass::CreditExhausted),
         "rate_limit" | "rate_limit_error" => Some(ErrorClass::RateLimited),
         "overloaded" | "overloaded_error" => Some(ErrorClass::Overloaded),
         "server_error" | "api_error" => Some(ErrorClass::ProviderError),
@@ -144,7 +144,8 @@ fn succeeded(state: &StreamState, exit: ExitFact) -> bool {
 
 fn class_of_claude(state: &StreamState) -> ErrorClass {
     let told = match &state.last_result {
-        Some(result) if result.is_error => class_of_result(result)
+        Some(result) if result.is_error => class_of_account(state, result)
+            .or_else(|| class_of_result(result))
             .or_else(|| class_of_open(state))
             .or_else(|| {
                 // A request that failed without any status never reached the provider.
@@ -155,6 +156,26 @@ fn class_of_claude(state: &StreamState) -> ErrorClass {
         None => class_of_open(state),
     };
     told.unwrap_or(ErrorClass::AgentFailed)
+}
+
+/// Classes what the CLI says about the account in words only. It is asked for API failures alone: an agent may write the
+/// same words about its task.
+fn class_of_account(state: &StreamState, result: &RunResult) -> Option<ErrorClass> {
+    let is_api_failure = result.terminal_reason.as_deref() == Some("api_error")
+        || result.api_error_status.is_some()
+        || state.open_error.is_some();
+    if !is_api_failure {
+        return None;
+    }
+    let texts = || result.errors.iter().chain([&result.text]);
+    let says = |words: &str| texts().any(|text| text.to_ascii_lowercase().contains(words));
+    if says("credit balance is too low") {
+        Some(ErrorClass::CreditExhausted)
+    } else if says("please run /login") {
+        Some(ErrorClass::AuthFailed)
+    } else {
+        None
+    }
 }
 
 fn class_of_result(result: &RunResult) -> Option<ErrorClass> {

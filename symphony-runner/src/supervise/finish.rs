@@ -3,6 +3,7 @@
 
 use symphony_core::config::ProviderName;
 use symphony_core::failure::ErrorClass;
+use symphony_core::hold::{account_advice, condition_scope};
 use symphony_core::outcome::FailureLimits;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::run::Run;
@@ -59,7 +60,7 @@ pub(crate) async fn finish(
         }
     };
     Failpoint::FinishSettled.reach();
-    let hold = hold(job, &outcome);
+    let hold = hold(job, store, &outcome).await?;
     let cap = cap_at_end(job, store, &outcome).await?;
     let finish = RunFinish {
         run: job.run.id.clone(),
@@ -215,23 +216,28 @@ async fn show_plan(job: &Job<'_>, store: &StoreThread, run: &Run) -> Result<(), 
     Ok(())
 }
 
-fn hold(job: &Job<'_>, outcome: &AgentOutcome) -> Option<NewHold> {
-    let error = outcome
-        .error
-        .as_ref()
-        .filter(|error| error.class.is_hold())?;
-    let scope = if error.class == ErrorClass::DiskFull {
-        HoldScope::Everything
-    } else {
-        HoldScope::Provider(job.run.provider.clone())
+/// The hold of a condition that the run met. What a person can do about it is part of its reason, so that it is shown
+/// wherever the hold is.
+async fn hold(
+    job: &Job<'_>,
+    store: &StoreThread,
+    outcome: &AgentOutcome,
+) -> Result<Option<NewHold>, RunnerError> {
+    let Some(error) = outcome.error.as_ref().filter(|error| error.class.is_hold()) else {
+        return Ok(None);
     };
+    // the model was recorded when the agent was started, after this run was read
+    let run = job.run.id.clone();
+    let model = store.call(move |store| store.run(&run)).await??.model;
+    let advice = account_advice(error.class, &job.run.provider);
+    let advice = advice.map_or_else(String::new, |advice| format!("; {advice}"));
     // a provider that is not in the set any more has no settings: its first hold is as short as the default
     let provider = ProviderName::parse(&job.run.provider).unwrap_or(ProviderName::ClaudeCli);
-    Some(NewHold {
-        scope,
+    Ok(Some(NewHold {
+        scope: condition_scope(error.class, &job.run.provider, model.as_deref()),
         class: error.class,
-        reason: format!("{}: {}", error.class, error.message),
+        reason: format!("{}: {}{advice}", error.class, error.message),
         until: outcome.hold_until,
         first_ms: job.config.providers.settings(provider).hold_ms.get(),
-    })
+    }))
 }

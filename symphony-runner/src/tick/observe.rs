@@ -9,7 +9,7 @@ use symphony_core::contract::Pipeline;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
-    LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
+    AskedModels, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
@@ -20,6 +20,7 @@ use super::outside::look_at_bases;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::leftovers::whose;
+use crate::models::read_models;
 use crate::plan::is_plan_driven;
 use crate::repository::require_base;
 
@@ -101,6 +102,7 @@ pub(crate) fn observe(
         &mut world,
         Snapshot::needs_phases,
     ));
+    problems.extend(read_models(installation, store, &mut world)?);
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
     world.snapshot.plans = plans(store, &world.projects)?;
@@ -256,6 +258,7 @@ pub fn project_view(
         max_backoff_ms: config.max_retry_backoff_ms.get(),
         breaker_target: config.circuit_breaker_status,
         provider,
+        models: AskedModels::default(),
         judge_enabled: config.judge_enabled,
         judge_cooldown_ms: config.judge_cooldown_ms.get(),
         planner_enabled: config.planner_enabled,

@@ -199,6 +199,23 @@ fn claude_failures_are_classed_by_structure() {
             r#""terminal_reason":"api_error","api_error_status":null,"api_error_type":"overloaded_error""#,
             ErrorClass::Overloaded,
         ),
+        // what is said of the account counts for failures of the API only
+        (
+            r#""terminal_reason":"api_error","api_error_status":400,"result":"Your credit balance is too low to access the API.""#,
+            ErrorClass::CreditExhausted,
+        ),
+        (
+            r#""terminal_reason":"api_error","api_error_status":402"#,
+            ErrorClass::CreditExhausted,
+        ),
+        (
+            r#""terminal_reason":"api_error","api_error_status":null,"result":"OAuth token has expired · Please run /login""#,
+            ErrorClass::AuthFailed,
+        ),
+        (
+            r#""result":"The page says: credit balance is too low. Please run /login""#,
+            ErrorClass::AgentFailed,
+        ),
         (
             r#""terminal_reason":"hook_stopped""#,
             ErrorClass::AgentFailed,
@@ -216,6 +233,39 @@ fn claude_failures_are_classed_by_structure() {
         );
         assert_eq!(conclusion.class, Some(expected), "{extra}");
         assert!(!conclusion.succeeded);
+    }
+}
+
+#[test]
+fn exhausted_quota_of_codex_is_a_matter_of_the_account() {
+    let failed = |message: &str| {
+        let error = serde_json::json!({ "message": message });
+        serde_json::json!({ "type": "turn.failed", "error": error }).to_string()
+    };
+    for (message, expected) in [
+        (
+            r#"{"error":{"code":"insufficient_quota","type":"insufficient_quota","message":"x"}}"#,
+            ErrorClass::CreditExhausted,
+        ),
+        (
+            "Quota exceeded. Check your plan and billing details.",
+            ErrorClass::CreditExhausted,
+        ),
+        (
+            "unexpected status 402 Payment Required: x",
+            ErrorClass::CreditExhausted,
+        ),
+        (
+            "You've hit your usage limit. Try again later.",
+            ErrorClass::UsageLimit,
+        ),
+    ] {
+        let lines = [
+            r#"{"type":"thread.started","thread_id":"t"}"#,
+            &failed(message),
+        ];
+        let conclusion = classed(&lines, StreamFormat::Codex, ExitFact::Code(1));
+        assert_eq!(conclusion.class, Some(expected), "{message}");
     }
 }
 

@@ -15,6 +15,8 @@ mod gates;
 #[cfg(test)]
 mod health;
 #[cfg(test)]
+mod holds;
+#[cfg(test)]
 mod issues;
 #[cfg(test)]
 mod learnings;

@@ -25,8 +25,9 @@ impl StatusArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
-        app.out
-            .answer_long(&PlanView::of(&session.store, &session.project, &record)?)
+        let holds = session.store.holds().context("read the holds")?;
+        let view = PlanView::of(&session.store, &session.project, &record)?.with_holds(&holds);
+        app.out.answer_long(&view)
     }
 }
 

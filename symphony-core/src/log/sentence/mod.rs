@@ -264,6 +264,9 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             run::held(scope, for_ms, *class, &quoted(reason))
         }
         E::HoldLifted {} => "The hold was lifted: a run reached the provider again".to_owned(),
+        E::HoldDropped { scope } => {
+            format!("The hold of {scope} was dropped: nothing that met it waits any more")
+        }
         E::HoldsLifted { count } => format!("{} lifted", were(*count, "hold")),
         E::DispatchPaused { paused: true } => "Dispatch was paused".to_owned(),
         E::DispatchPaused { paused: false } => "Dispatch was resumed".to_owned(),

@@ -56,6 +56,7 @@ const fn verb(status: RunStatus) -> &'static str {
 pub(super) fn held(scope: &HoldScope, for_ms: i64, class: ErrorClass, reason: &str) -> String {
     let what = match scope {
         HoldScope::Provider(name) => format!("Runs on {name}"),
+        HoldScope::Model { .. } => format!("Runs on {scope}"),
         HoldScope::Project(id) | HoldScope::Gates(id) => format!("Runs of project {id}"),
         HoldScope::Everything => "All runs".to_owned(),
     };

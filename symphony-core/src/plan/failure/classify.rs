@@ -153,6 +153,7 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         | E::PromptTooLong
         | E::BudgetExhausted
         | E::AuthFailed
+        | E::CreditExhausted
         | E::ProviderMissing
         | E::Tampered
         | E::Cancelled => FailureClass::Permanent,

@@ -35,6 +35,6 @@ pub use run_end::{
     route_phase_run_end,
 };
 pub use step::{
-    MAX_PARALLEL_DEFAULT, NotStarted, OnFailure, PhaseDecision, PlanAction, PlanLimits,
+    HeldPhase, MAX_PARALLEL_DEFAULT, NotStarted, OnFailure, PhaseDecision, PlanAction, PlanLimits,
     PlanSnapshot, PlanStep, plan_step,
 };

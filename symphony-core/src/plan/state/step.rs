@@ -44,10 +44,19 @@ pub struct PlanSnapshot<'a> {
     pub state: &'a PlanState,
     /// Runs of this plan whose lock is held, with their phases.
     pub live_runs: &'a BTreeMap<RunId, PlanPhaseId>,
-    /// Phases whose provider is on hold, and until when.
-    pub held: &'a BTreeMap<PlanPhaseId, Timestamp>,
+    /// Phases whose provider is on hold.
+    pub held: &'a BTreeMap<PlanPhaseId, HeldPhase>,
     /// What follows when the last phase is complete.
     pub completion: Completion,
+}
+
+/// Why a phase waits for its provider.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldPhase {
+    /// Until when.
+    pub until: Timestamp,
+    /// What is on hold, and why, in words.
+    pub why: String,
 }
 
 /// What a plan's loop may do.
@@ -125,6 +134,8 @@ pub enum NotStarted {
     ProviderOnHold {
         /// Until when.
         until: Timestamp,
+        /// What is on hold, and why, in words.
+        why: String,
     },
     /// An earlier run of it is being ended.
     EarlierRunEnding {
@@ -309,15 +320,18 @@ fn start_phases(
                 NotStarted::AwaitingDecision
             }
             PhaseStatus::Ready => {
-                let held = snapshot.held.get(phase).copied();
+                let held = snapshot.held.get(phase);
                 if snapshot.state.status == PlanStatus::Paused {
                     NotStarted::Paused
                 } else if let Some(run) = live.get(phase) {
                     NotStarted::EarlierRunEnding {
                         run: (*run).clone(),
                     }
-                } else if let Some(until) = held {
-                    NotStarted::ProviderOnHold { until }
+                } else if let Some(HeldPhase { until, why }) = held {
+                    NotStarted::ProviderOnHold {
+                        until: *until,
+                        why: why.clone(),
+                    }
                 } else if free == 0 {
                     NotStarted::NoSlot {
                         max_parallel: limits.max_parallel,
@@ -335,7 +349,8 @@ fn start_phases(
             }
             _ => continue,
         };
-        if let NotStarted::BackingOff { until } | NotStarted::ProviderOnHold { until } = &reason {
+        if let NotStarted::BackingOff { until } | NotStarted::ProviderOnHold { until, .. } = &reason
+        {
             step.wake_at = Some(step.wake_at.map_or(*until, |wake| wake.min(*until)));
         }
         step.decisions.push(PhaseDecision {

@@ -6,8 +6,8 @@ use symphony_core::id::{PlanPhaseId, RunId};
 use symphony_core::plan::Dag;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
-    Completion, Confirmation, OnFailure, PhaseEvent, PhaseFailure, PhaseState, PlanLimits,
-    PlanSnapshot, PlanState, PlanStatus, PlanStep, apply_all, plan_step,
+    Completion, Confirmation, HeldPhase, OnFailure, PhaseEvent, PhaseFailure, PhaseState,
+    PlanLimits, PlanSnapshot, PlanState, PlanStatus, PlanStep, apply_all, plan_step,
 };
 
 use super::{at, id, plan};
@@ -16,7 +16,7 @@ struct Scene {
     dag: Dag,
     state: PlanState,
     live: BTreeMap<RunId, PlanPhaseId>,
-    held: BTreeMap<PlanPhaseId, symphony_core::Timestamp>,
+    held: BTreeMap<PlanPhaseId, HeldPhase>,
     limits: PlanLimits,
 }
 
@@ -137,13 +137,17 @@ fn a_plan_begins_with_its_first_level_up_to_the_limit() {
         slots_free: 1,
         ..scene.limits
     };
-    scene.held.insert(id("a"), at(160));
+    let held = HeldPhase {
+        until: at(160),
+        why: "provider x is on hold: 500".into(),
+    };
+    scene.held.insert(id("a"), held);
     insta::assert_snapshot!(show(&scene.step()), @r#"
     event a made_ready
     event b made_ready
     event e made_ready
     do start_phase b
-    not {"phase":"a","reason":"provider_on_hold","until":"2025-06-15T15:09:20.000Z"}
+    not {"phase":"a","reason":"provider_on_hold","until":"2025-06-15T15:09:20.000Z","why":"provider x is on hold: 500"}
     not {"phase":"e","reason":"no_installation_slot"}
     not {"phase":"c","reason":"waiting_on","phases":["a"]}
     not {"phase":"d","reason":"waiting_on","phases":["b","c"]}

@@ -8,4 +8,5 @@ mod project_agents;
 mod properties;
 mod reasons;
 mod repairs;
+mod rotation;
 pub(crate) mod support;

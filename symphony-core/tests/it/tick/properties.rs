@@ -15,7 +15,7 @@ use symphony_core::project::WizardState;
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{
-    AcceptedPhase, Action, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
+    AcceptedPhase, Action, AskedModels, Candidate, CleanUp, DueRetry, GatesState, Hold, HoldScope,
     IntakeCandidate, LiveRun, LockState, Plan, ProjectAgents, ProjectView, Reason, ReviewCandidate,
     SlotLimits, Snapshot, SplitIssue, SubtasksOutcome, plan_tick,
 };
@@ -73,6 +73,7 @@ fn views() -> impl Strategy<Value = ProjectView> {
                         BreakerTarget::Backlog
                     },
                     provider: provider.map(str::to_owned).map_err(str::to_owned),
+                    models: AskedModels::default(),
                     judge_enabled: judge,
                     planner_enabled: planner,
                     researcher_enabled: researcher,
@@ -500,7 +501,7 @@ proptest! {
             // what gates find out says nothing about a provider, a cap or the disk
             let is_gates = |start: &&symphony_core::tick::StartRun| start.agent == AgentType::Gates;
             let covered = |start: &&symphony_core::tick::StartRun| match &hold.scope {
-                HoldScope::Provider(name) => start.provider == *name,
+                HoldScope::Provider(_) | HoldScope::Model { .. } => hold.scope.covers_model(&start.provider, None),
                 HoldScope::Project(id) => start.project == *id && !is_gates(start),
                 HoldScope::Gates(id) => start.project == *id && is_gates(start) && start.target == RunTarget::Project,
                 HoldScope::Everything => !is_gates(start),

@@ -8,7 +8,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use symphony_core::issue::{AttemptCounts, BreakerTarget, Priority};
 use symphony_core::tick::{
-    Action, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase, Plan,
+    Action, AskedModels, Candidate, GatesState, Hold, HoldScope, LiveRun, LockState, NoBase, Plan,
     ProjectAgents, ProjectView, Reason, ReviewCandidate, ReviewSubject, SlotLimits, Snapshot,
     plan_tick,
 };
@@ -50,6 +50,7 @@ pub(crate) fn view() -> ProjectView {
         max_backoff_ms: 300_000,
         breaker_target: BreakerTarget::Backlog,
         provider: Ok("claude-cli".into()),
+        models: AskedModels::default(),
         judge_enabled: true,
         judge_cooldown_ms: 300_000,
         planner_enabled: true,
@@ -156,6 +157,7 @@ pub(crate) fn hold(scope: HoldScope, until: i64) -> Hold {
         reason: "529".into(),
         probes: 0,
         canary: None,
+        trials: Vec::new(),
     }
 }
 

@@ -42,6 +42,8 @@ pub(super) struct Course {
     pub(super) ended: Vec<IssueId>,
     /// Providers that are down.
     pub(super) down: BTreeSet<String>,
+    /// Issues whose agents' requests the provider always answers with an error.
+    pub(super) poisonous: BTreeSet<IssueId>,
     /// Whether worktrees and logs can not be written.
     pub(super) disk_full: bool,
     pub(super) remembered: Remembered,
@@ -82,6 +84,7 @@ impl Course {
             open: Vec::new(),
             ended: Vec::new(),
             down: BTreeSet::new(),
+            poisonous: BTreeSet::new(),
             disk_full: false,
             remembered: Remembered::default(),
             database_full: false,
@@ -123,6 +126,7 @@ impl Course {
     pub(super) fn calm(&mut self) {
         self.trouble = Trouble::Calm;
         self.down.clear();
+        self.poisonous.clear();
         self.disk_full = false;
         self.set_database_full(false);
         for stage in &mut self.stages {

@@ -1,8 +1,8 @@
 //! Simulated weeks: the real store, plan, claims and ends of runs; only processes, git and the clock are replaced.
 //!
 //! One seed is one course of events: agents that succeed, fail, hang, lie and call after their end, ticks that crash
-//! before and after each thing they do, supervisors that are killed, clocks that jump, providers that are down, disks
-//! that are full, people who change their minds, phases that are claimed, judged and
+//! before and after each thing they do, supervisors that are killed, clocks that jump, providers that are down, items
+//! whose requests always fail, disks that are full, people who change their minds, phases that are claimed, judged and
 //! relabelled, a project that is set up, scanned and triaged by agents of its own. After each tick the cheap part of the audit and the rules about locks
 //! and processes are checked, now and then the whole audit. Then the faults stop and everything has to end.
 //!
@@ -16,6 +16,7 @@ mod machine;
 mod outage;
 mod person;
 mod phases;
+mod poison;
 mod project_agents;
 mod random;
 mod stage;
@@ -55,6 +56,8 @@ fn whatever_happens_the_invariants_hold_and_then_everything_ends() {
         "breaker opened",
         "held",
         "probed",
+        "poisonous run",
+        "fault of an item",
         "tick crashed",
         "supervisor killed",
         "supervisor stopped",

@@ -134,6 +134,9 @@ impl Course {
         };
         let issue = self.store.add_issue(&self.human(), &new)?;
         self.open.push(issue.id.clone());
+        if wild && self.machine.random.chance(1, 20) {
+            self.poisonous.insert(issue.id.clone());
+        }
         Ok(issue.id)
     }
 
@@ -319,6 +322,8 @@ impl Course {
         for id in self.open.clone() {
             let issue = self.store.issue(&id)?;
             match issue.state.status() {
+                // nobody asks again for what fails each time
+                IssueStatus::Backlog if self.poisonous.contains(&id) => {}
                 IssueStatus::Backlog => self.relocate(&issue, IssueStatus::Todo)?,
                 IssueStatus::Blocked if !self.waits_for_subtasks(&issue)? => {
                     self.relocate(&issue, IssueStatus::Todo)?;

@@ -4,6 +4,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::exit_handling::{AfterFault, ExitFault, PutOff, after_fault};
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, FailurePrint};
+use symphony_core::hold::condition_scope;
 use symphony_core::id::RunId;
 use symphony_core::issue::{Issue, IssueEvent, Priority};
 use symphony_core::outcome::FailureLimits;
@@ -90,6 +91,12 @@ impl Course {
             }
             if self.down.contains(&run.provider) {
                 return self.end(run, RunStatus::Failed, Some(ErrorClass::Overloaded));
+            }
+            let issue = run.target.issue();
+            let is_poisonous = issue.is_some_and(|issue| self.poisonous.contains(issue));
+            if is_poisonous && run.agent != AgentType::Gates && *step != Step::Start {
+                self.machine.count("poisonous run");
+                return self.end(run, RunStatus::Failed, Some(ErrorClass::ProviderError));
             }
             if self.disk_full && *step == Step::Start {
                 self.machine.count("disk full");
@@ -343,8 +350,14 @@ impl Course {
         let before = issue.map(|id| self.store.issue(id)).transpose()?;
         let ended = self.store.finish_run(&context, &finish)?;
         if is_of_project(run) {
-            let held = class.is_some_and(ErrorClass::is_hold);
+            let error = ended.run.error.as_ref();
+            let held = error.is_some_and(|error| error.class.is_hold());
             self.look_at_end(run, held, before.as_ref());
+        }
+        if ended.run.error.as_ref().map(|error| error.class) != class
+            && class.is_some_and(ErrorClass::is_hold)
+        {
+            self.machine.count("fault of an item");
         }
         if before.map(|issue| issue.phase()) != ended.issue.as_ref().map(Issue::phase) {
             self.machine.count("phase passed");
@@ -433,11 +446,7 @@ impl Course {
         let now = self.machine.now();
         let told = self.trouble == Trouble::Wild && self.machine.random.chance(1, 4);
         Some(NewHold {
-            scope: if class == ErrorClass::DiskFull {
-                HoldScope::Everything
-            } else {
-                HoldScope::Provider(run.provider.clone())
-            },
+            scope: condition_scope(class, &run.provider, run.model.as_deref()),
             class,
             reason: "simulated".into(),
             until: told.then(|| after(now, 40 * 60_000)),

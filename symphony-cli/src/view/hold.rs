@@ -1,0 +1,75 @@
+//! Conditions that stop dispatch.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::hold::{login_command, lone_item};
+use symphony_core::tick::{Hold, HoldScope};
+
+use crate::output::in_future;
+
+/// A condition that stops dispatch.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct HoldView {
+    /// `provider`, `model`, `project`, `gates` or `everything`.
+    pub(crate) scope: &'static str,
+    /// The provider or the project.
+    pub(crate) name: Option<String>,
+    /// The model that is asked for, where only that is on hold; none for the provider's default.
+    pub(crate) model: Option<String>,
+    pub(crate) class: ErrorClass,
+    pub(crate) reason: String,
+    /// When it ends; none when a person has to end it.
+    pub(crate) until: Option<Timestamp>,
+    /// Probes that failed in a row.
+    pub(crate) probes: u32,
+    /// The command that logs the provider's program in, where its account is what is wrong.
+    pub(crate) login: Option<&'static str>,
+    /// What fails every probe while nothing else can be compared with it.
+    pub(crate) lone: Option<String>,
+    #[serde(skip)]
+    what: String,
+}
+
+impl From<&Hold> for HoldView {
+    fn from(hold: &Hold) -> Self {
+        let (scope, name, model) = match &hold.scope {
+            HoldScope::Provider(name) => ("provider", Some(name.clone()), None),
+            HoldScope::Model { provider, model } => {
+                ("model", Some(provider.clone()), model.clone())
+            }
+            HoldScope::Project(id) => ("project", Some(id.to_string()), None),
+            HoldScope::Gates(id) => ("gates", Some(id.to_string()), None),
+            HoldScope::Everything => ("everything", None, None),
+        };
+        let is_account = matches!(
+            hold.class,
+            ErrorClass::AuthFailed | ErrorClass::CreditExhausted
+        );
+        let provider = hold.scope.provider().filter(|_| is_account);
+        Self {
+            scope,
+            name,
+            model,
+            class: hold.class,
+            reason: hold.reason.clone(),
+            until: Some(hold.until).filter(|until| *until != Timestamp::MAX),
+            probes: hold.probes,
+            login: provider.and_then(login_command),
+            lone: lone_item(hold).map(|trial| trial.item.to_string()),
+            what: hold.scope.to_string(),
+        }
+    }
+}
+
+impl HoldView {
+    /// Returns the hold as a line.
+    pub(crate) fn text(&self, now: Timestamp) -> String {
+        let until = self.until.map_or_else(
+            || "until a person ends it".to_owned(),
+            |until| format!("tried again {}", in_future(until, now)),
+        );
+        let (what, reason, class) = (&self.what, &self.reason, self.class);
+        format!("On hold: {what}, {until}: {reason} ({class})")
+    }
+}

@@ -1,0 +1,63 @@
+//! Which model a run would ask its provider for: holds are placed by provider and model.
+
+use std::collections::BTreeMap;
+
+use crate::agent::AgentType;
+use crate::id::PhaseName;
+use crate::run::RunTarget;
+
+/// The models that the agents of a project ask for; whatever is not named uses its provider's default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AskedModels {
+    /// By agent, and by the phase for which it works on an issue.
+    by_agent: BTreeMap<(AgentType, Option<PhaseName>), String>,
+    /// That of plans' phases which name none of their own.
+    of_plans: Option<String>,
+}
+
+/// Returns the phase whose model a run uses: what is configured for a phase is meant for its author, not for its judge, and
+/// an issue without a phase counts as ready.
+pub fn phase_of_model(
+    target: &RunTarget,
+    agent: &AgentType,
+    phase: Option<&PhaseName>,
+) -> Option<PhaseName> {
+    let works = matches!(target, RunTarget::Issue(_)) && *agent != AgentType::Intake;
+    if !works {
+        return None;
+    }
+    phase
+        .cloned()
+        .or_else(|| PhaseName::parse(PhaseName::READY).ok())
+}
+
+impl AskedModels {
+    /// Names the model of an agent, in a phase or outside of any.
+    pub fn set(&mut self, agent: AgentType, phase: Option<PhaseName>, model: String) {
+        self.by_agent.insert((agent, phase), model);
+    }
+
+    /// Names the model of plans' phases.
+    pub fn set_for_plans(&mut self, model: Option<String>) {
+        self.of_plans = model;
+    }
+
+    /// Returns the model that a run would ask for; none for its provider's default.
+    pub fn of(
+        &self,
+        target: &RunTarget,
+        agent: &AgentType,
+        phase: Option<&PhaseName>,
+    ) -> Option<&str> {
+        if matches!(target, RunTarget::PlanPhase(..)) {
+            return self.of_plans();
+        }
+        let key = (agent.clone(), phase_of_model(target, agent, phase));
+        self.by_agent.get(&key).map(String::as_str)
+    }
+
+    /// Returns the model of plans' phases that name none of their own.
+    pub fn of_plans(&self) -> Option<&str> {
+        self.of_plans.as_deref()
+    }
+}
