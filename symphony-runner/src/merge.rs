@@ -163,7 +163,7 @@ pub fn merge_pr(
     }
     refuse_secrets(&repository, &pr, &expected, &head)?;
     let context = as_person(Timestamp::now());
-    store.record_merge_intent(&context, id, expected.as_str(), target.as_str())?;
+    store.record_merge_intent(&context, &pr, expected.as_str(), target.as_str())?;
     Failpoint::MergeIntended.reach();
     repository.move_base(&base, &expected, &target, &identity)?;
     Failpoint::MergeMoved.reach();

@@ -18,6 +18,7 @@ use crate::cascade::{end_review, move_in};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::gates::refuse_not_in_review;
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
@@ -219,21 +220,38 @@ impl Store {
         })
     }
 
-    /// Records that a human is about to merge: what the base branch was and what it will be.
+    /// Records that a human is about to merge: what the base branch was and what it will be. `seen` is the pull request as it
+    /// was when the merge was decided on: gates may have run for an hour since, and somebody may have taken it back.
     ///
     /// # Errors
-    /// When the pull request does not exist.
+    /// When it does not exist, is not open any more, has another head or base, or when its issue or plan is not in review.
     pub fn record_merge_intent(
         &mut self,
         context: &Context,
-        id: PrId,
+        seen: &PullRequest,
         base_before: &str,
         merged: &str,
     ) -> Result<(), StoreError> {
         self.write(context, |tx| {
-            let pr = load_pr(tx, id)?;
+            let pr = load_pr(tx, seen.id)?;
+            let change = if !pr.state.is_open() {
+                Some(format!("it is {} now", pr.state))
+            } else if pr.head_commit != seen.head_commit {
+                Some(format!("its head is {} now", pr.head_commit))
+            } else if pr.base != seen.base {
+                Some(format!("it goes into `{}` now", pr.base))
+            } else {
+                None
+            };
+            if let Some(change) = change {
+                return Err(StoreError::refused(format!(
+                    "pull request {} was changed while it was being merged: {change}. The base was not moved",
+                    pr.id
+                )));
+            }
+            refuse_not_in_review(tx, &pr)?;
             let intended = LogEvent::MergeIntended {
-                pr: id,
+                pr: pr.id,
                 base_before: base_before.to_owned(),
                 merged: merged.to_owned(),
             };

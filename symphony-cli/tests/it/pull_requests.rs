@@ -1,9 +1,11 @@
 //! Pull requests on the command line: a person's verdicts and merges.
 
+use std::process::Stdio;
+
 use serde_json::json;
 
 use crate::records::{open_pr, record_gates};
-use crate::support::Project;
+use crate::support::{Project, until};
 use crate::transcript::{Transcript, assert_transcript};
 
 fn project() -> Project {
@@ -196,6 +198,42 @@ fn gates_on_a_merge_result_run_in_a_worktree_that_is_set_up() {
         ""
     );
     assert_eq!(project.git(&["worktree", "list"]).lines().count(), 1);
+}
+
+#[test]
+fn what_is_taken_back_while_its_gates_run_is_not_merged() {
+    for (order, now) in [
+        (
+            vec!["pr", "reject", "SYM-1", "--feedback", "No."],
+            "it is rejected now",
+        ),
+        (vec!["pr", "close", "SYM-1"], "it is closed now"),
+        (
+            vec!["issue", "move", "SYM-1", "backlog"],
+            "SYM-1 is `backlog`, not in review",
+        ),
+    ] {
+        let project = with_moved_base(
+            "touch made ../../gating && until [ -e ../../go ]; do sleep 0.02; done",
+        );
+        let base = project.git(&["rev-parse", "main"]);
+        let merge = project
+            .command(&["pr", "merge", "SYM-1"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        until("the gates run", || {
+            project.root.join("gating").exists().then_some(())
+        });
+        project.ok(&order);
+        std::fs::write(project.root.join("go"), "").unwrap();
+        let merge = merge.wait_with_output().unwrap();
+        let error = String::from_utf8(merge.stderr).unwrap();
+        assert!(!merge.status.success(), "{error}");
+        assert!(error.contains(now), "{error}");
+        assert_eq!(project.git(&["rev-parse", "main"]), base);
+        project.assert_sound();
+    }
 }
 
 #[test]

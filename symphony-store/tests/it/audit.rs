@@ -143,8 +143,9 @@ fn merge_first(store: &mut Store) {
         .unwrap();
     let end = finish(&judge, RunStatus::Succeeded, None);
     store.finish_run(&system(6), &end).unwrap();
+    let seen = store.pr(pr).unwrap();
     store
-        .record_merge_intent(&human(7), pr, "base", "m1")
+        .record_merge_intent(&human(7), &seen, "base", "m1")
         .unwrap();
     store.record_merge(&human(7), pr, "m1").unwrap();
 }

@@ -186,7 +186,10 @@ fn merged_work_keeps_its_record() {
     let mut store = store();
     let issue = add(&mut store, "One").id;
     let pr = open_pr(&mut store, &issue);
-    store.record_merge_intent(&human(8), pr, "b", "m").unwrap();
+    let seen = store.pr(pr).unwrap();
+    store
+        .record_merge_intent(&human(8), &seen, "b", "m")
+        .unwrap();
     store.record_merge(&human(9), pr, "m").unwrap();
     let refused = store.delete_issue(&human(11), &issue, Links::Detach);
     assert!(

@@ -253,7 +253,7 @@ impl Course {
         self.maybe_tick();
         let head = pr.head_commit.clone();
         self.store
-            .record_merge_intent(&self.human(), pr.id, "base", &head)?;
+            .record_merge_intent(&self.human(), &pr, "base", &head)?;
         let wild = self.trouble == Trouble::Wild;
         if wild && self.machine.random.chance(1, 15) {
             return Ok(());
