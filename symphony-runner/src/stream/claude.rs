@@ -237,10 +237,12 @@ fn init(line: &Line<'_>) -> Result<Init, Broken> {
 fn assistant(line: &Line<'_>, events: &mut Vec<AgentEvent>) {
     let subagent = line.is_subagent();
     let message = &line.message;
-    if line.is_api_error_message.is_true() {
+    // older releases say it by `error` alone
+    let error = word(line.error);
+    if line.is_api_error_message.is_true() || error.is_some() {
         events.push(AgentEvent::ApiError(ApiError {
             status: line.api_error_status.http_status(),
-            error: word(line.error),
+            error,
             kind: word(line.api_error_type),
         }));
     } else if let Some(message_id) = word(message.id)

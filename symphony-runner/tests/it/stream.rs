@@ -33,6 +33,7 @@ const SAMPLES: &[(&str, ExitFact)] = &[
     ("claude-mcp-fails-to-start.ndjson", ExitFact::Code(0)),
     ("claude-mcp-hangs.ndjson", ExitFact::Code(0)),
     ("claude-mcp-slow-170s.ndjson", ExitFact::Code(0)),
+    ("claude-not-logged-in.ndjson", ExitFact::Code(1)),
     ("claude-partial-messages.ndjson", ExitFact::Code(0)),
     ("claude-permission-denied.ndjson", ExitFact::Code(0)),
     ("claude-ratelimit-headers.ndjson", ExitFact::Code(0)),
@@ -234,6 +235,25 @@ fn claude_failures_are_classed_by_structure() {
         assert_eq!(conclusion.class, Some(expected), "{extra}");
         assert!(!conclusion.succeeded);
     }
+}
+
+#[test]
+fn an_older_claude_that_is_not_logged_in_says_it_by_the_error_alone() {
+    let line = |error: &str| {
+        format!(
+            r#"{{"type":"assistant","message":{{"id":"m","model":"<synthetic>","content":[{{"type":"text","text":"Not logged in · Please run /login"}}]}},"error":{error}}}"#
+        )
+    };
+    let result = r#"{"type":"result","subtype":"success","is_error":true,"api_error_status":null,"terminal_reason":"completed","result":"Not logged in · Please run /login"}"#;
+    let class = |error: &str| {
+        let lines = [INIT, &line(error), result];
+        classed(&lines, StreamFormat::Claude, ExitFact::Code(1)).class
+    };
+    assert_eq!(
+        class(r#""authentication_failed""#),
+        Some(ErrorClass::AuthFailed)
+    );
+    assert_eq!(class("null"), Some(ErrorClass::AgentFailed));
 }
 
 #[test]
