@@ -47,8 +47,43 @@ fn normal_line(line: &str, folders: &[&str]) -> String {
     for folder in folders.iter().filter(|folder| folder.len() > 1) {
         line = line.replace(folder, "<folder>");
     }
-    let words: Vec<String> = line.split_whitespace().map(normal_word).collect();
+    let mut before = "";
+    let mut words = Vec::new();
+    for word in line.split_whitespace() {
+        words.push(if names_a_duration(before) && is_decimal(word) {
+            "<time>".to_owned()
+        } else {
+            without_keyed_duration(word).map_or_else(
+                || normal_word(word),
+                |(key, end)| format!("{key}<time>{end}"),
+            )
+        });
+        before = word;
+    }
     without_split_durations(words).join(" ")
+}
+
+/// Says whether a word is the name of a duration in milliseconds and the like, whose number follows: `duration_ms:`.
+fn names_a_duration(word: &str) -> bool {
+    let name = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let unit = name.rsplit_once('_').map(|(_, unit)| unit);
+    unit.is_some_and(|unit| TIME_UNITS.contains(&unit))
+        || ["duration", "elapsed"].contains(&name.to_ascii_lowercase().as_str())
+}
+
+/// Splits a word that is a named duration (`duration_ms=1.59,`) into what stands before the number and what follows it.
+fn without_keyed_duration(word: &str) -> Option<(&str, &str)> {
+    let sign = word.find(['=', ':'])?;
+    let (key, value) = word.split_at(sign + 1);
+    let length = value.trim_end_matches(|c: char| !c.is_ascii_digit()).len();
+    let (number, end) = value.split_at(length);
+    (names_a_duration(key) && is_decimal(number)).then_some((key, end))
+}
+
+fn is_decimal(text: &str) -> bool {
+    let number = text.trim_end_matches([',', ';', ')']);
+    number.starts_with(|c: char| c.is_ascii_digit())
+        && number.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 /// Removes terminal escapes: `ESC [ … letter`, and single ones.

@@ -74,6 +74,19 @@ fn what_differs_from_run_to_run_is_left_out() {
 }
 
 #[test]
+fn two_runs_of_a_test_runner_that_names_milliseconds_are_alike() {
+    let first = "not ok 1 - adds\n  ---\n  duration_ms: 1.592667\n  type: 'test'\n# fail 1\n# duration_ms 122.154197\n";
+    let again = first
+        .replace("1.592667", "0.9")
+        .replace("122.154197", "1152.76");
+    assert_eq!(lines(first, ""), lines(&again, ""));
+    assert_ne!(
+        lines(first, ""),
+        lines(&first.replace("adds", "divides"), "")
+    );
+}
+
+#[test]
 fn what_says_something_is_kept() {
     for (from, to) in [
         ("test divides ... FAILED", "test adds ... FAILED"),
@@ -102,6 +115,14 @@ fn single_words() {
         ("expected 404", "expected 404"),
         ("port 65535", "port <id>"),
         ("v1.2.3", "v1.2.3"),
+        // as TAP and JSON reporters name it
+        ("duration_ms: 0.630661", "duration_ms: <time>"),
+        ("# duration_ms 325.52", "# duration_ms <time>"),
+        ("duration_ms=12", "duration_ms=<time>"),
+        ("{\"elapsed_s\":1.59,", "{\"elapsed_s\":<time>,"),
+        ("Duration 1.23", "Duration <time>"),
+        ("exit_code: 3", "exit_code: 3"),
+        ("items: 12", "items: 12"),
         ("/tmp/a8f/b/out.txt:3", "<tmp>/out.txt:3"),
         ("50%\r100%", "100%"),
         ("\u{1b}[1;32mok\u{1b}[0m", "ok"),
