@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
-use symphony_core::inbox::InboxKind;
+use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::listing::list_few;
 use symphony_core::tick::{Reason, plan_tick};
 use symphony_runner::inbox::inbox;
@@ -26,14 +26,24 @@ pub(crate) fn open_breakers(
     installation: &Installation,
     store: &mut Store,
 ) -> anyhow::Result<BTreeSet<IssueId>> {
-    let now = Timestamp::now();
-    let snapshot = observe_snapshot(installation, store, now)?;
-    let plan = plan_tick(&snapshot, now);
-    let items = inbox(store, &snapshot, &plan, now)?;
-    let breakers = items
+    let breakers = waiting_items(installation, store)?
         .into_iter()
         .filter(|item| item.kind == InboxKind::Breaker);
     Ok(breakers.filter_map(|item| item.issue).collect())
+}
+
+/// Returns everything that waits for a person now.
+///
+/// # Errors
+/// When the projects cannot be observed.
+pub(crate) fn waiting_items(
+    installation: &Installation,
+    store: &mut Store,
+) -> anyhow::Result<Vec<InboxItem>> {
+    let now = Timestamp::now();
+    let snapshot = observe_snapshot(installation, store, now)?;
+    let plan = plan_tick(&snapshot, now);
+    Ok(inbox(store, &snapshot, &plan, now)?)
 }
 
 /// Returns why nothing goes on by itself although something waits, or none when all is well. A pause is a person's word and

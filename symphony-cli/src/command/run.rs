@@ -21,8 +21,8 @@ use crate::output::plural;
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
-use crate::standstill::{open_breakers, standstill};
-use crate::view::TickView;
+use crate::standstill::{open_breakers, standstill, waiting_items};
+use crate::view::{InboxView, TickView};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -71,6 +71,7 @@ impl RunArgs {
             progress: Progress::new(app.out, Stream::Events),
             live: Vec::new(),
             told: Vec::new(),
+            shown: BTreeSet::new(),
             breakers,
         };
         watch
@@ -90,6 +91,8 @@ struct Loop<'a> {
     live: Vec<RunId>,
     /// The problems of the last tick.
     told: Vec<String>,
+    /// What waits for a person and was shown already.
+    shown: BTreeSet<String>,
     /// Issues whose circuit breaker was open before the loop began.
     breakers: BTreeSet<IssueId>,
 }
@@ -165,6 +168,7 @@ impl Loop<'_> {
                 self.progress.say(&format!("Not done: {problem}"));
             }
             self.told.clone_from(&view.problems);
+            self.show_waiting()?;
         }
         self.live = self
             .store
@@ -173,6 +177,20 @@ impl Loop<'_> {
             .map(|run| run.id)
             .collect();
         Ok(view)
+    }
+
+    /// Shows what waits for a person when it begins to wait, and again when it does so another time.
+    fn show_waiting(&mut self) -> anyhow::Result<()> {
+        let items = waiting_items(&self.installation, &mut self.store)?;
+        let keys = items.iter().map(|item| item.key.clone()).collect();
+        for item in items {
+            if !self.shown.contains(&item.key) {
+                let line = InboxView::from(item).line();
+                self.progress.say(&format!("Waiting for you: {line}"));
+            }
+        }
+        self.shown = keys;
+        Ok(())
     }
 
     /// Says whether nothing will happen by itself any more: what waits for a human or for a provider may wait for long.

@@ -22,6 +22,18 @@ impl From<InboxItem> for InboxView {
 }
 
 impl InboxView {
+    /// Says in one line what waits, and the command that usually answers it.
+    pub(crate) fn line(&self) -> String {
+        let answer = self.item.answers.first();
+        let answer = answer.map(|answer| format!(" (`{answer}`)"));
+        format!(
+            "{}: {}{}",
+            self.subject(),
+            self.item.text,
+            answer.unwrap_or_default()
+        )
+    }
+
     /// Returns what the item is about.
     fn subject(&self) -> String {
         let InboxItem {

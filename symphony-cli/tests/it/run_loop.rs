@@ -109,6 +109,30 @@ fn it_ends_when_only_a_human_can_go_on() {
 }
 
 #[test]
+fn what_begins_to_wait_for_a_person_is_shown_once() {
+    let block = call(
+        "mcp__symphony__update_issue_status",
+        json!({ "status": "blocked", "reason": "needs a key" }),
+    );
+    let project = project([turn(block)]);
+    project.add_issue("Two");
+    let answer = project.symphony(&["run", "--until-idle"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let mut said: Vec<&str> = answer
+        .stderr
+        .lines()
+        .filter(|line| line.contains("Waiting for you: "))
+        .collect();
+    said.sort_unstable();
+    assert_eq!(said.len(), 2, "{answer:#?}");
+    for (line, issue) in said.iter().zip(["SYM-1 One", "SYM-2 Two"]) {
+        assert!(line.contains(issue), "{line}");
+        assert!(line.contains("needs a key"), "{line}");
+        assert!(line.contains("(`symphony issue comment"), "{line}");
+    }
+}
+
+#[test]
 fn one_interrupt_leaves_the_agents_at_work() {
     let project = project([hang()]);
     let watched = Loop::start(&project);
