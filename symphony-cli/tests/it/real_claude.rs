@@ -307,7 +307,8 @@ fn nothing_of_the_real_claude_cli_survives_its_end() {
 fn a_plan_passes_with_the_real_claude_cli() {
     // what lies beside the project, seen from the worktree of a phase
     let file = plan_scenarios("../../..").to_string();
-    let (project, model) = RealCli::Claude.project(&file, &json!({ "max_concurrent_agents": 4 }));
+    let (project, model) =
+        RealCli::Claude.project(&file, &json!({ "max_concurrent_agents": 4, "gates": [] }));
     let summary = carry_out(&project);
     assert_carried_out(&project, &summary);
 
