@@ -109,11 +109,6 @@ pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) 
 /// The name of a pause among the holds.
 pub const PAUSE_KEY: &str = "pause";
 
-/// Returns the name of a hold, which its item's key begins with.
-pub fn hold_name(scope: &HoldScope) -> String {
-    scope.to_string()
-}
-
 /// Returns the item of a pause: a person made it, and nothing starts before a person ends it.
 pub fn pause_item(since: Timestamp) -> InboxItem {
     InboxItem {
@@ -159,7 +154,7 @@ pub fn proposals_item(
 pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
     let resume_first = ["symphony resume", "symphony doctor"].map(str::to_owned);
-    let name = hold_name(&hold.scope);
+    let name = &hold.scope;
     let (project, answers) = match &hold.scope {
         HoldScope::Project(id) => {
             let answers = vec![raise_cap(&hold.reason)];
@@ -225,7 +220,8 @@ pub fn lone_probe_item(hold: &Hold, project: Option<&ProjectId>) -> Option<Inbox
         title: String::new(),
         since: hold.placed_at,
         text: format!(
-            "{item} failed {} of {} in a row, and nothing else waits that could tell whether it or the provider is at fault;              it is tried again: {}",
+            "{item} failed {} of {} in a row, and nothing else waits that could tell whether it or the provider is at fault; \
+             it is tried again: {}",
             counted(hold.probes.into(), "probe"),
             hold.scope,
             hold.reason

@@ -1,10 +1,12 @@
 //! What a reason not to start something leads to: a person, a dependency, a moment, or the next tick.
 
+use std::fmt;
+
 use super::{Dependency, Item, Observed, Standing};
 use crate::Timestamp;
 use crate::agent::AgentType;
 use crate::id::{IssueId, ProjectId};
-use crate::inbox::{InboxItem, InboxKind, PAUSE_KEY, hold_name};
+use crate::inbox::{InboxItem, InboxKind, PAUSE_KEY};
 use crate::tick::{
     Action, CANDIDATES_MAX, LiveRun, Reason, SlotLimit, Snapshot, project_agent_obstacles,
 };
@@ -83,12 +85,12 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::AttemptsSpent { .. }
         | Reason::WorkWaits
         | Reason::BacklogFull { .. } => {}
-        Reason::Paused => leads.person(hold_entry(observed, PAUSE_KEY), reason),
+        Reason::Paused => leads.person(hold_entry(observed, &PAUSE_KEY), reason),
         Reason::ProjectBroken { .. } | Reason::NoBase { .. } | Reason::NoProvider { .. } => {
             leads.person(entry_of(observed, project, InboxKind::Project), reason);
         }
         Reason::Held { scope, .. } => {
-            leads.person(hold_entry(observed, &hold_name(scope)), reason);
+            leads.person(hold_entry(observed, scope), reason);
         }
         Reason::WaitingOn { issues } => {
             let on = |issue: &IssueId| Dependency::Item(Item::Issue(issue.clone()));
@@ -180,8 +182,8 @@ pub(super) fn entry_of<'a>(
     observed.inbox.iter().find(of_project)
 }
 
-/// Returns the entry of a hold, by its name.
-fn hold_entry<'a>(observed: &Observed<'a>, name: &str) -> Option<&'a InboxItem> {
+/// Finds the entry of a hold by its scope, or of the pause: its key begins so.
+fn hold_entry<'a>(observed: &Observed<'a>, name: &dyn fmt::Display) -> Option<&'a InboxItem> {
     let prefix = format!("hold:{name}:");
     let is_it = |item: &&InboxItem| item.kind == InboxKind::Hold && item.key.starts_with(&prefix);
     observed.inbox.iter().find(is_it)
