@@ -34,6 +34,9 @@ impl PrState {
     }
 }
 
+/// Bytes of a diff that are kept in the record: many times what a judge is shown; the rest is in git.
+pub const DIFF_BYTES_MAX: usize = 1024 * 1024;
+
 /// One file of a diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileStat {

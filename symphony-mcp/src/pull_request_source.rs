@@ -1,7 +1,7 @@
 //! From what is committed in a worktree to a pull request's record.
 
 use symphony_core::id::IssueId;
-use symphony_core::pull_request::FileStat;
+use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
 use symphony_store::NewPullRequest;
 use symphony_workspace::WorkspaceError;
 
@@ -9,8 +9,6 @@ use crate::answer::ToolError;
 use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
 use crate::identity::IssueWorkspace;
 
-/// Bytes of a diff that are kept in the record: many times what a judge is shown; the rest is in git.
-const DIFF_BYTES_MAX: usize = 1024 * 1024;
 /// Files that a refusal lists.
 const LISTED_MAX: usize = 20;
 
@@ -82,15 +80,7 @@ pub(crate) fn read_change(
         base_commit: diff.merge_base.as_str().to_owned(),
         head_commit: head.as_str().to_owned(),
         diff: diff.patch,
-        files: diff
-            .files
-            .into_iter()
-            .map(|file| FileStat {
-                path: file.path,
-                insertions: file.insertions,
-                deletions: file.deletions,
-            })
-            .collect(),
+        files: diff.files.into_iter().map(FileStat::from).collect(),
         reported_gates: Vec::new(),
     })
 }

@@ -4,14 +4,12 @@ use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
 use symphony_core::plan::state::PhaseState;
-use symphony_core::pull_request::FileStat;
+use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
 use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
 use crate::error::RunnerError;
 
-/// Bytes of a diff that are kept in the record, as for the pull requests of issues.
-const DIFF_BYTES_MAX: usize = 1024 * 1024;
 /// Phases that the title names.
 const TITLE_PHASES_MAX: usize = 2;
 /// Characters of the title: it becomes the subject of the merge commit.
@@ -65,15 +63,7 @@ pub(super) fn open_review(
         base_commit: diff.merge_base.as_str().to_owned(),
         head_commit: head.as_str().to_owned(),
         diff: diff.patch,
-        files: diff
-            .files
-            .into_iter()
-            .map(|file| FileStat {
-                path: file.path,
-                insertions: file.insertions,
-                deletions: file.deletions,
-            })
-            .collect(),
+        files: diff.files.into_iter().map(FileStat::from).collect(),
         reported_gates: Vec::new(),
     };
     Failpoint::PlanReviewPlanned.reach();

@@ -1,6 +1,7 @@
 //! The diff of a branch: what a pull request shows and a judge reads.
 
 use serde::{Deserialize, Serialize};
+use symphony_core::pull_request::FileStat;
 
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
@@ -38,6 +39,16 @@ pub struct FileChange {
     pub deletions: u64,
     /// Whether git takes it for binary.
     pub binary: bool,
+}
+
+impl From<FileChange> for FileStat {
+    fn from(file: FileChange) -> Self {
+        Self {
+            path: file.path,
+            insertions: file.insertions,
+            deletions: file.deletions,
+        }
+    }
 }
 
 /// A branch's change against its merge base.
