@@ -34,6 +34,7 @@ pub mod repository;
 pub mod retention;
 mod runtime;
 pub mod scripted;
+pub mod standing;
 pub mod stream;
 pub mod supervise;
 pub mod tick;

@@ -9,11 +9,11 @@ use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::issue::{Issue, IssueState};
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::RunStatus;
-use symphony_core::standing::{Item, Observed, Standing, standings};
+use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
-    Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, plan_tick, review_obstacles,
+    Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, review_obstacles,
 };
-use symphony_runner::inbox::inbox;
+use symphony_runner::standing::Outlook;
 use symphony_runner::tick::observe_snapshot;
 use symphony_store::{RunFilter, Store};
 
@@ -65,7 +65,11 @@ fn explain(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> anyhow::Result<ExplainView> {
-    let open = store.open_items()?;
+    let Outlook {
+        plan,
+        inbox: items,
+        mut standings,
+    } = Outlook::of(store, snapshot, now)?;
     let store = &*store;
     let live = RunFilter {
         issue: Some(issue.id.clone()),
@@ -75,7 +79,6 @@ fn explain(
     };
     let running = store.runs(&live)?.into_iter().next().map(RunView::from);
     let last_failure = last_failure(store, issue)?;
-    let plan = plan_tick(snapshot, now);
     let next = plan
         .actions
         .iter()
@@ -89,15 +92,7 @@ fn explain(
     let claim = store
         .open_claim(&issue.id)?
         .filter(PhaseClaim::awaits_judge);
-    let items = inbox(store, snapshot, &plan, now)?;
-    let observed = Observed {
-        snapshot,
-        plan: &plan,
-        inbox: &items,
-        open: &open,
-        now,
-    };
-    let standing = standings(&observed).remove(&Item::Issue(issue.id.clone()));
+    let standing = standings.remove(&Item::Issue(issue.id.clone()));
     if running.is_none() {
         let item = items
             .iter()

@@ -4,9 +4,9 @@ use symphony_core::Timestamp;
 use symphony_core::id::PlanId;
 use symphony_core::inbox::{InboxItem, InboxKind, PlanWaitsFor};
 use symphony_core::plan::state::{PhaseStatus, PlanStatus};
-use symphony_core::standing::{Item, Observed, Standing, standings};
-use symphony_core::tick::{Action, Plan, Reason, Snapshot, plan_tick};
-use symphony_runner::inbox::inbox;
+use symphony_core::standing::{Item, Standing};
+use symphony_core::tick::{Action, Plan, Reason, Snapshot};
+use symphony_runner::standing::Outlook;
 use symphony_store::RunFilter;
 
 use super::explain::{for_you, stranded};
@@ -28,18 +28,13 @@ pub(super) fn explain_plan(
 ) -> anyhow::Result<ExplainPlanView> {
     let record = session.store.plan(id)?;
     let project = session.store.project(&record.project)?;
-    let open = session.store.open_items()?;
+    let Outlook {
+        plan,
+        inbox,
+        mut standings,
+    } = Outlook::of(&mut session.store, snapshot, now)?;
+    let standing = standings.remove(&Item::Plan(id.clone()));
     let store = &session.store;
-    let plan = plan_tick(snapshot, now);
-    let items = inbox(store, snapshot, &plan, now)?;
-    let observed = Observed {
-        snapshot,
-        plan: &plan,
-        inbox: &items,
-        open: &open,
-        now,
-    };
-    let standing = standings(&observed).remove(&Item::Plan(id.clone()));
     let live = RunFilter {
         plan: Some(id.clone()),
         live_only: true,
@@ -47,7 +42,7 @@ pub(super) fn explain_plan(
     };
     let running = store.runs(&live)?.into_iter().map(RunView::from).collect();
     let view = PlanView::of(store, &project, &record)?;
-    let mut reasons = reasons(&plan, &items, id);
+    let mut reasons = reasons(&plan, &inbox, id);
     reasons.extend(phases(&view, now));
     if let Some(Standing::Stranded { why }) = &standing {
         reasons.push(stranded(why));

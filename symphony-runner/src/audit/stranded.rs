@@ -3,12 +3,12 @@
 
 use symphony_core::Timestamp;
 use symphony_core::invariant::{Invariant, Violation};
-use symphony_core::standing::{Observed, Standing, standings};
-use symphony_core::tick::{Snapshot, plan_tick};
+use symphony_core::standing::Standing;
+use symphony_core::tick::Snapshot;
 use symphony_store::Store;
 
 use crate::error::RunnerError;
-use crate::inbox::inbox;
+use crate::standing::Outlook;
 
 /// Returns what is stranded, with what a tick, `explain` and the inbox see.
 ///
@@ -19,18 +19,8 @@ pub fn check(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Result<Vec<Violation>, RunnerError> {
-    let open = store.open_items()?;
-    let plan = plan_tick(snapshot, now);
-    let inbox = inbox(store, snapshot, &plan, now)?;
-    let observed = Observed {
-        snapshot,
-        plan: &plan,
-        inbox: &inbox,
-        open: &open,
-        now,
-    };
-    let stranded = standings(&observed).into_iter();
-    Ok(stranded
+    let standings = Outlook::of(store, snapshot, now)?.standings.into_iter();
+    Ok(standings
         .filter_map(|(item, standing)| match standing {
             Standing::Stranded { why } => {
                 Some(Violation::new(Invariant::L1, item.to_string(), why))

@@ -1,0 +1,47 @@
+//! Why everything that has not ended is not stuck, with the plan and the inbox that this follows from.
+
+use std::collections::BTreeMap;
+
+use symphony_core::Timestamp;
+use symphony_core::inbox::InboxItem;
+use symphony_core::standing::{Item, Observed, Standing, standings};
+use symphony_core::tick::{Plan, Snapshot, plan_tick};
+use symphony_store::Store;
+
+use crate::error::RunnerError;
+use crate::inbox::inbox;
+
+/// What the next tick would do, what waits for a person, and where each open item stands.
+#[derive(Debug)]
+pub struct Outlook {
+    /// The plan of the next tick.
+    pub plan: Plan,
+    /// What waits for a person, oldest first.
+    pub inbox: Vec<InboxItem>,
+    /// Where each issue, pull request, plan and publication stands that has not ended.
+    pub standings: BTreeMap<Item, Standing>,
+}
+
+impl Outlook {
+    /// Derives it from what was observed.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn of(store: &mut Store, snapshot: &Snapshot, now: Timestamp) -> Result<Self, RunnerError> {
+        let open = store.open_items()?;
+        let plan = plan_tick(snapshot, now);
+        let inbox = inbox(store, snapshot, &plan, now)?;
+        let standings = standings(&Observed {
+            snapshot,
+            plan: &plan,
+            inbox: &inbox,
+            open: &open,
+            now,
+        });
+        Ok(Self {
+            plan,
+            inbox,
+            standings,
+        })
+    }
+}
