@@ -4,7 +4,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::PhaseName;
 use symphony_core::profile::{AgentProfile, ModelChoice, ModelLayers, ResolvedModel};
-use symphony_core::tick::{AskedModels, HoldScope, ProjectView};
+use symphony_core::tick::{AskedModels, ProjectView};
 use symphony_store::{Project, Store};
 
 use crate::error::RunnerError;
@@ -67,13 +67,7 @@ pub(crate) fn read_models(
     world: &mut World,
 ) -> Result<Vec<String>, RunnerError> {
     let mut problems = Vec::new();
-    let is_of_model = |scope: &HoldScope| matches!(scope, HoldScope::Model { .. });
-    if !world
-        .snapshot
-        .holds
-        .iter()
-        .any(|hold| is_of_model(&hold.scope))
-    {
+    if !world.snapshot.has_model_hold() {
         return Ok(problems);
     }
     for (id, (project, config)) in &world.projects {

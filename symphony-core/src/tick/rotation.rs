@@ -6,8 +6,7 @@ use super::plan::Waiting;
 use super::reason::Reason;
 use super::snapshot::{OpenPlan, PlanDriver, Snapshot};
 use crate::Timestamp;
-use crate::hold::{Hold, HoldScope};
-use crate::hold::{ProbeItem, turn_of, yields_until};
+use crate::hold::{Hold, HoldScope, ProbeItem, turn_of, yields_until};
 use crate::id::PlanId;
 use crate::plan::state::{PhaseState, PlanStatus};
 

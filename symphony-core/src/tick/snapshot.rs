@@ -63,6 +63,13 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Says whether one model of a provider is on hold: only then does anybody need to know which models are asked for.
+    pub fn has_model_hold(&self) -> bool {
+        self.holds
+            .iter()
+            .any(|hold| matches!(hold.scope, HoldScope::Model { .. }))
+    }
+
     /// Returns the run that is live on an issue.
     pub(super) fn run_on(&self, issue: &IssueId) -> Option<&LiveRun> {
         self.live

@@ -76,8 +76,16 @@ pub(super) fn ready_phases(site: Site<'_>) -> BTreeMap<PlanPhaseId, Result<Dispa
     // stable: among equals the order of the file
     passed.sort_by_key(|(turn, ..)| *turn);
     let mut probed: BTreeSet<HoldScope> = BTreeSet::new();
+    let probes = passed
+        .iter()
+        .any(|(_, _, dispatch)| !dispatch.probes.is_empty());
+    let backlog = if probes {
+        probe_candidates(&site.world.snapshot, site.now)
+    } else {
+        Vec::new()
+    };
     for (turn, id, dispatch) in passed {
-        let left = site.leave_to_others(turn, &dispatch, &probed);
+        let left = site.leave_to_others(turn, &dispatch, (&probed, &backlog));
         if left.is_none() {
             probed.extend(dispatch.probes.iter().cloned());
         }
@@ -124,7 +132,7 @@ impl Site<'_> {
         &self,
         turn: i64,
         dispatch: &Dispatch,
-        probed: &BTreeSet<HoldScope>,
+        (probed, backlog): (&BTreeSet<HoldScope>, &[(ProbeItem, Vec<HoldScope>)]),
     ) -> Option<Held> {
         let snapshot = &self.world.snapshot;
         let held = |hold: &Hold, until, who: &str| Held {
@@ -137,10 +145,10 @@ impl Site<'_> {
             if probed.contains(&hold.scope) {
                 return Some(held(hold, soon, "a probe is under way"));
             }
-            let backlog = probe_candidates(snapshot, self.now)
-                .into_iter()
+            let backlog = backlog
+                .iter()
                 .filter(|(_, probes)| probes.contains(&hold.scope))
-                .map(|(item, _)| turn_of(&item, [hold]));
+                .map(|(item, _)| turn_of(item, [hold]));
             let phases = phases_turn(snapshot, hold, Some(&self.record.id));
             let others = backlog.chain(phases).min();
             // the others may be faster than the time they are given
@@ -176,8 +184,7 @@ impl Site<'_> {
     /// Names the model that a phase would ask for. Without a hold of a model nobody needs to know it.
     fn model_of(&self, phase: &Phase) -> Result<Option<String>, String> {
         let snapshot = &self.world.snapshot;
-        let is_of_model = |hold: &Hold| matches!(hold.scope, HoldScope::Model { .. });
-        if !snapshot.holds.iter().any(is_of_model) {
+        if !snapshot.has_model_hold() {
             return Ok(None);
         }
         let (Some(own), Some(config)) = (phase.model.as_deref(), self.config()) else {
