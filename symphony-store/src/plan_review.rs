@@ -3,7 +3,7 @@
 //! The record is the one of issues. Opening it and moving the plan are one transaction, so that a death in between leaves
 //! neither two pull requests nor a plan whose pull request nobody knows.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Row, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::gates::{BaseComparison, FailurePrint, GatesOutcome, route_plan_gates_end};
 use symphony_core::id::{PlanId, PrId, ProjectId};
@@ -239,16 +239,11 @@ impl Store {
         let mut statement = self.conn.prepare_cached(REJECTED_SQL)?;
         let mut rows = statement.query([project.as_str()])?;
         while let Some(row) = rows.next()? {
-            found.push(WaitingPlan {
-                plan: parsed("plan id", row.get("id")?)?,
-                project: project.clone(),
-                path: row.get("path")?,
-                since: time(row.get("since")?)?,
-                pr: PrId::new(row.get("pr")?),
-                why: PlanWaitsFor::Decision {
-                    comment: row.get::<_, Option<String>>("comment")?.unwrap_or_default(),
-                },
-            });
+            let comment: Option<String> = row.get("comment")?;
+            let why = PlanWaitsFor::Decision {
+                comment: comment.unwrap_or_default(),
+            };
+            found.push(waiting_plan(row, project, why)?);
         }
         let lost = now.as_millisecond().saturating_sub(UNSEEN_PUBLICATION_MS);
         let mut statement = self.conn.prepare_cached(STUCK_SQL)?;
@@ -267,14 +262,7 @@ impl Store {
                     problem: row.get::<_, Option<String>>("output")?.unwrap_or_default(),
                 }
             };
-            found.push(WaitingPlan {
-                plan: parsed("plan id", row.get("id")?)?,
-                project: project.clone(),
-                path: row.get("path")?,
-                since: time(row.get("since")?)?,
-                pr: PrId::new(row.get("pr")?),
-                why,
-            });
+            found.push(waiting_plan(row, project, why)?);
         }
         Ok(found)
     }
@@ -327,4 +315,20 @@ impl Store {
             Ok(())
         })
     }
+}
+
+/// Reads a plan whose review waits for a person.
+fn waiting_plan(
+    row: &Row<'_>,
+    project: &ProjectId,
+    why: PlanWaitsFor,
+) -> Result<WaitingPlan, StoreError> {
+    Ok(WaitingPlan {
+        plan: parsed("plan id", row.get("id")?)?,
+        project: project.clone(),
+        path: row.get("path")?,
+        since: time(row.get("since")?)?,
+        pr: PrId::new(row.get("pr")?),
+        why,
+    })
 }

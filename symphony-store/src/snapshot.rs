@@ -10,7 +10,7 @@ use symphony_core::gates::fixes_gate;
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
-use symphony_core::pull_request::{PullRequestOf, Verdict, VerifiedGates};
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::retry::{CONTINUATION_MS, Retry, RetryKind, after};
 use symphony_core::spending::cap_hold;
 use symphony_core::tick::{
@@ -28,9 +28,11 @@ use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
 use crate::spending::of_project;
 
+mod evidence;
 mod plan_reviews;
 mod project_agents;
 
+use self::evidence::{Evidence, pending_gates};
 use self::plan_reviews::load_plan_reviews;
 use self::project_agents::{load_agents, load_intake};
 
@@ -300,34 +302,21 @@ fn load_reviews(
     let mut rows = statement.query(params![project.as_str(), CANDIDATES_LIMIT])?;
     let mut reviews = Vec::new();
     while let Some(row) = rows.next()? {
-        let head: String = row.get("head_commit")?;
+        let evidence = Evidence::read(row)?;
         let labels: Vec<String> = json("labels", &row.get::<_, String>("labels")?)?;
-        let gates: Option<String> = row.get("verified_gates")?;
-        let gates: Option<VerifiedGates> = gates
-            .map(|text| json("verified gates", &text))
-            .transpose()?;
-        let verdict: Option<String> = row.get("verdict")?;
-        let verdict: Option<Verdict> = verdict.map(|text| json("verdict", &text)).transpose()?;
         reviews.push(ReviewCandidate {
             of: parsed::<IssueId>("issue id", row.get("id")?)?.into(),
             project: parsed("project id", row.get("project")?)?,
             subject: ReviewSubject::PullRequest(PrId::new(row.get("pr")?)),
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
-            gates: if gates.is_some_and(|gates| gates.commit == head) {
-                GatesState::Verified
-            } else {
-                GatesState::Pending {
-                    due_at: time(row.get("gates_due_at")?)?,
-                    problem: row.get("gates_problem")?,
-                }
+            gates: match evidence.gates {
+                Some(_) => GatesState::Verified,
+                None => pending_gates(row)?,
             },
             fixes_gate: fixes_gate(&labels),
-            has_verdict: verdict.is_some_and(|verdict| verdict.commit == head),
-            last_judged_at: row
-                .get::<_, Option<i64>>("last_judged")?
-                .map(time)
-                .transpose()?,
+            has_verdict: evidence.has_verdict,
+            last_judged_at: evidence.last_judged_at,
             counts: counts_from(row)?,
         });
     }

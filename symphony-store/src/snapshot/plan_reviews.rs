@@ -4,12 +4,11 @@ use rusqlite::{Connection, params};
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{PlanId, PrId, ProjectId};
 use symphony_core::issue::{AttemptCounts, Priority};
-use symphony_core::pull_request::{Verdict, VerifiedGates};
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 
-use super::CANDIDATES_LIMIT;
+use super::{CANDIDATES_LIMIT, Evidence, pending_gates};
 use crate::error::StoreError;
-use crate::row::{json, parsed, time};
+use crate::row::{parsed, time};
 
 pub(super) const PLAN_REVIEWS_SQL: &str =
     "SELECT p.id, p.started_at, r.id AS pr, r.head_commit, r.verified_gates, r.gates_due_at, r.gates_problem, r.verdict,
@@ -31,31 +30,21 @@ pub(super) fn load_plan_reviews(
     let mut reviews = Vec::new();
     while let Some(row) = rows.next()? {
         let pr = PrId::new(row.get("pr")?);
-        let head: String = row.get("head_commit")?;
-        let gates: Option<String> = row.get("verified_gates")?;
-        let gates: Option<VerifiedGates> = gates
-            .map(|text| json("verified gates", &text))
-            .transpose()?;
-        let verdict: Option<String> = row.get("verdict")?;
-        let verdict: Option<Verdict> = verdict.map(|text| json("verdict", &text)).transpose()?;
-        let last_judged: Option<i64> = row.get("last_judged")?;
+        let evidence = Evidence::read(row)?;
         reviews.push(ReviewCandidate {
             of: parsed::<PlanId>("plan id", row.get("id")?)?.into(),
             project: project.clone(),
             subject: ReviewSubject::PullRequest(pr),
             priority: Priority::None,
             created_at: time(row.get("started_at")?)?,
-            gates: match gates.filter(|gates| gates.commit == head) {
+            gates: match evidence.gates {
                 Some(gates) if gates.green() => GatesState::Verified,
                 Some(_) => GatesState::Red,
-                None => GatesState::Pending {
-                    due_at: time(row.get("gates_due_at")?)?,
-                    problem: row.get("gates_problem")?,
-                },
+                None => pending_gates(row)?,
             },
             fixes_gate: false,
-            has_verdict: verdict.is_some_and(|verdict| verdict.commit == head),
-            last_judged_at: last_judged.map(time).transpose()?,
+            has_verdict: evidence.has_verdict,
+            last_judged_at: evidence.last_judged_at,
             counts: count_judges(conn, pr)?,
         });
     }
