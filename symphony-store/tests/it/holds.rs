@@ -47,6 +47,13 @@ fn end_held(store: &mut Store, run: &Run, model: &str) {
     store.finish_run(&system(5), &end).unwrap();
 }
 
+/// A worker of an issue meets the condition of its model.
+fn meet(store: &mut Store, name: &str, issue: &IssueId, model: &str) {
+    let run = worker(store, name, issue);
+    start(store, &run, model);
+    end_held(store, &run, model);
+}
+
 fn end_well(store: &mut Store, run: &Run) {
     store
         .finish_run(&system(5), &finish(run, RunStatus::Succeeded, None))
@@ -79,9 +86,7 @@ fn counts(store: &Store, issue: &IssueId) -> (u32, u32) {
 fn an_item_that_fails_alone_counts_and_holds_nobody() {
     let mut store = store();
     let (poison, good) = (add(&mut store, "a").id, add(&mut store, "b").id);
-    let run = worker(&mut store, "r1", &poison);
-    start(&mut store, &run, "opus");
-    end_held(&mut store, &run, "opus");
+    meet(&mut store, "r1", &poison, "opus");
     assert_eq!(held(&store), ["model opus of provider scripted: DEM-1@1:1"]);
     assert_eq!(counts(&store, &poison), (0, 0), "waiting is not failing");
 
@@ -123,9 +128,7 @@ fn in_an_outage_no_item_is_at_fault() {
     end_well(&mut store, &lucky);
     // the next outage meets another item first
     for (name, issue) in [("r3", &issues[2]), ("r4", &issues[0])] {
-        let run = worker(&mut store, name, issue);
-        start(&mut store, &run, "opus");
-        end_held(&mut store, &run, "opus");
+        meet(&mut store, name, issue, "opus");
         assert_eq!(counts(&store, issue), (0, 0));
     }
     assert_eq!(
@@ -139,9 +142,7 @@ fn in_an_outage_no_item_is_at_fault() {
 fn a_probe_takes_its_turn_when_it_is_claimed() {
     let mut store = store();
     let (first, second) = (add(&mut store, "a").id, add(&mut store, "b").id);
-    let run = worker(&mut store, "r1", &first);
-    start(&mut store, &run, "opus");
-    end_held(&mut store, &run, "opus");
+    meet(&mut store, "r1", &first, "opus");
     let run = probe(&mut store, "r2", &second, &[scope("opus")]);
     // its supervisor dies: the turn is over all the same
     let crashed = finish(&run, RunStatus::Crashed, Some(ErrorClass::Crashed));
@@ -156,9 +157,7 @@ fn a_probe_takes_its_turn_when_it_is_claimed() {
 fn a_run_lifts_only_the_holds_of_the_model_that_it_used() {
     let mut store = store();
     let (first, second) = (add(&mut store, "a").id, add(&mut store, "b").id);
-    let run = worker(&mut store, "r1", &first);
-    start(&mut store, &run, "opus");
-    end_held(&mut store, &run, "opus");
+    meet(&mut store, "r1", &first, "opus");
     // the configuration changed after the claim
     let run = probe(&mut store, "r2", &second, &[scope("opus")]);
     start(&mut store, &run, "haiku");
@@ -177,12 +176,8 @@ fn a_run_lifts_only_the_holds_of_the_model_that_it_used() {
 fn a_hold_that_nothing_waits_for_any_more_is_dropped() {
     let mut store = store();
     let (moved, cancelled) = (add(&mut store, "a").id, add(&mut store, "b").id);
-    let run = worker(&mut store, "r1", &moved);
-    start(&mut store, &run, "opus");
-    end_held(&mut store, &run, "opus");
-    let run = worker(&mut store, "r2", &cancelled);
-    start(&mut store, &run, "haiku");
-    end_held(&mut store, &run, "haiku");
+    meet(&mut store, "r1", &moved, "opus");
+    meet(&mut store, "r2", &cancelled, "haiku");
     assert_eq!(store.holds().unwrap().len(), 2);
     // its model was changed while it waited
     let run = worker(&mut store, "r3", &moved);
@@ -207,15 +202,11 @@ fn a_hold_that_nothing_waits_for_any_more_is_dropped() {
 fn a_person_who_lifts_holds_wipes_the_slate() {
     let mut store = store();
     let (first, second) = (add(&mut store, "a").id, add(&mut store, "b").id);
-    let run = worker(&mut store, "r1", &first);
-    start(&mut store, &run, "opus");
-    end_held(&mut store, &run, "opus");
+    meet(&mut store, "r1", &first, "opus");
     assert_eq!(store.lift_holds(&human(6)).unwrap(), 1);
     let run = worker(&mut store, "r2", &second);
     start(&mut store, &run, "opus");
     end_well(&mut store, &run);
-    let run = worker(&mut store, "r3", &first);
-    start(&mut store, &run, "opus");
-    end_held(&mut store, &run, "opus");
+    meet(&mut store, "r3", &first, "opus");
     assert_eq!(counts(&store, &first), (0, 0));
 }
