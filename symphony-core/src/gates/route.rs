@@ -155,8 +155,8 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
     routing
 }
 
-/// Decides what becomes of the pull request of a plan whose gates have run. Nobody works on it by itself, so that a red one
-/// stops it at once; it is always compared with the base before.
+/// Decides what happens to a plan's pull request after its gates have run. No agent repairs it unasked, so red gates stop it at
+/// once, after they have been compared with the base.
 pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) -> GatesOutcome {
     match (print, base) {
         (None, _) => GatesOutcome::Passed,

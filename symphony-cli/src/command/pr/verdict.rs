@@ -130,7 +130,7 @@ impl CloseArgs {
     }
 }
 
-/// Says what becomes of a plan whose pull request was not accepted.
+/// Says how a plan can go on after its pull request was not accepted.
 fn waits_for_person(plan: &PlanId) -> String {
     format!(
         "plan {plan} waits for you. `symphony plan retry PHASE --plan {plan}` has a phase repair it, \

@@ -83,7 +83,7 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
-/// Bytes of a red gate's output that an agent is told: the end says what failed.
+/// Bytes of a red gate's output that an agent's prompt quotes, from the end, where test runners say what failed.
 const GATE_OUTPUT_BYTES_MAX: usize = 8_000;
 
 /// What the review of the plan's work found wrong: a person sent this phase back for it.
