@@ -1,6 +1,6 @@
 //! The inbox: everything that waits for a human, from the database and from the plan of the tick that would come next.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::hold::{ProbeItem, lone_item};
@@ -35,6 +35,8 @@ pub fn inbox(
     now: Timestamp,
 ) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
+    // plans whose pull request says what waits
+    let mut named = BTreeSet::new();
     for (id, view) in &snapshot.projects {
         let waiting = store.waiting_issues(id, view.max_retries, now)?;
         let for_people = waiting.into_iter().filter(|waiting| {
@@ -44,6 +46,7 @@ pub fn inbox(
         items.extend(for_people.map(InboxItem::from));
         items.extend(proposals(store, id, view)?);
         let plans = store.waiting_plans(id, now)?;
+        named.extend(plans.iter().map(|waiting| waiting.plan.clone()));
         items.extend(plans.into_iter().map(InboxItem::from));
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
@@ -51,6 +54,7 @@ pub fn inbox(
     items.extend(store.paused_since()?.map(pause_item));
     let live = &snapshot.live;
     let plans = snapshot.plans.iter();
+    let plans = plans.filter(|plan| !named.contains(&plan.plan));
     items.extend(plans.filter_map(|plan| waiting_plan_item(plan, live)));
     for decision in &plan.plan_decisions {
         items.extend(of_plan_decision(store, decision)?);
@@ -62,7 +66,10 @@ pub fn inbox(
     let projects = store.projects()?;
     items.extend(held(store, snapshot, now)?);
     items.extend(of_projects(snapshot, &projects));
-    items.extend(store.stopped_plans(None)?.into_iter().map(InboxItem::from));
+    let stopped = store.stopped_plans(None)?.into_iter();
+    // the notice says where the work of the others is
+    let stopped = stopped.filter(|plan| !plan.is_base_lost);
+    items.extend(stopped.map(InboxItem::from));
     items.extend(store.plan_decisions(None)?.iter().map(|waiting| {
         plan_item(
             (&waiting.plan, &waiting.phase),

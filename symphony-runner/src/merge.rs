@@ -7,7 +7,9 @@
 use std::path::Path;
 
 use symphony_core::Timestamp;
-use symphony_core::id::PrId;
+use symphony_core::id::{PlanId, PrId};
+use symphony_core::listing::list_few;
+use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Store};
 use symphony_workspace::{
@@ -82,6 +84,19 @@ pub fn merge_pr(
     id: PrId,
     options: &MergeOptions,
 ) -> Result<Merged, RunnerError> {
+    merge_pr_until(installation, (store, id), options, &|| false)
+}
+
+/// As [`merge_pr`], for a process that listens to Ctrl-C itself: once `stop` says so, nothing is merged any more.
+///
+/// # Errors
+/// As [`merge_pr`], and when it was stopped: gates at work are ended, and nothing was moved.
+pub fn merge_pr_until(
+    installation: &Installation,
+    (store, id): (&mut Store, PrId),
+    options: &MergeOptions,
+    stop: &dyn Fn() -> bool,
+) -> Result<Merged, RunnerError> {
     let pr = store.pr(id)?;
     if options.force {
         // gates that failed again and again stopped it; a person merges it all the same
@@ -113,9 +128,17 @@ pub fn merge_pr(
         config: &config,
         repository: &repository,
         of: &pr.of,
+        stop,
     };
     let logs = gates.logs();
+    let was_begun = store.intended_merge(&pr)?.is_some();
     let (target, gates) = match plan {
+        // what an agent brought to the base itself was never gated there
+        MergePlan::AlreadyMerged
+            if pr.of.plan().is_some() && !was_begun && pr.gates_of_head().is_none() =>
+        {
+            (expected.clone(), gates.run(store, &head)?)
+        }
         MergePlan::AlreadyMerged => (expected.clone(), None),
         MergePlan::FastForward(commit) => {
             // after a crash of the exit handling they may never have run
@@ -137,6 +160,11 @@ pub fn merge_pr(
             (commit, gates)
         }
         MergePlan::Conflict(files) => {
+            if let PullRequestOf::Plan(plan) = &pr.of {
+                let told = BaseNotice::of_conflict(&pr, plan, expected.as_str(), &files);
+                store.note_base(&Context::system(Timestamp::now()), &told)?;
+                return Err(conflicting_plan(&pr, plan, &files));
+            }
             return Err(WorkspaceError::Conflict {
                 base: pr.base,
                 head: pr.branch,
@@ -162,6 +190,7 @@ pub fn merge_pr(
         refuse_red(&pr, gates, options, Some(&logs))?;
     }
     refuse_secrets(&repository, &pr, &expected, &head)?;
+    refuse_stopped(&pr, stop)?;
     let context = as_person(Timestamp::now());
     store.record_merge_intent(&context, &pr, expected.as_str(), target.as_str())?;
     Failpoint::MergeIntended.reach();
@@ -224,6 +253,16 @@ fn base_gone(pr: &PullRequest) -> RunnerError {
     ))
 }
 
+/// Says that the work of a plan conflicts with its base, and who can resolve that: no agent is chosen by itself.
+fn conflicting_plan(pr: &PullRequest, plan: &PlanId, files: &[String]) -> RunnerError {
+    let (id, base) = (pr.id, &pr.base);
+    RunnerError::refused(format!(
+        "pull request {id} is not merged: it conflicts with {base} in {}. `symphony pr reject {id} --feedback 'merge {base} and resolve \
+         the conflicts'`, then `symphony plan retry PHASE --plan {plan}`, gives it back to a phase",
+        list_few(files.iter().map(String::as_str), LISTED_MAX)
+    ))
+}
+
 /// Refuses a branch that has moved since its pull request: a later commit voids what was said of the one before, and would
 /// be left behind without a word.
 fn refuse_moved(
@@ -246,6 +285,17 @@ fn refuse_moved(
         pr.id,
         pr.branch,
         pr.reference()
+    )))
+}
+
+/// Refuses to move anything after a person has asked for the end.
+fn refuse_stopped(pr: &PullRequest, stop: &dyn Fn() -> bool) -> Result<(), RunnerError> {
+    if !stop() {
+        return Ok(());
+    }
+    Err(RunnerError::refused(format!(
+        "pull request {} is not merged: you stopped it. `symphony pr merge {}` merges it",
+        pr.id, pr.id
     )))
 }
 

@@ -4,6 +4,7 @@
 //! checkout) belongs to its foreground job, which the next tick clears away.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
@@ -23,14 +24,18 @@ use crate::process::{ProcessError, RunLock, Supervision};
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
 
+/// Time between two looks whether a person has asked for the end.
+const LOOK: Duration = Duration::from_millis(50);
+
 /// The gates of a pull request that is being merged.
-#[derive(Debug)]
 pub(crate) struct MergeGates<'a> {
     pub(crate) installation: &'a Installation,
     pub(crate) project: &'a Project,
     pub(crate) config: &'a ProjectConfig,
     pub(crate) repository: &'a Repository,
     pub(crate) of: &'a PullRequestOf,
+    /// Says whether a person has asked for the end meanwhile.
+    pub(crate) stop: &'a dyn Fn() -> bool,
 }
 
 impl MergeGates<'_> {
@@ -69,12 +74,32 @@ impl MergeGates<'_> {
         };
         let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
-        let proven = block_on(&self.project.root, proof.run(&supervision, &passed))?;
+        let proven = block_on(&self.project.root, async {
+            tokio::select! {
+                proven = proof.run(&supervision, &passed) => Some(proven),
+                () = self.stopped() => None,
+            }
+        })?;
+        let Some(proven) = proven else {
+            block_on(&self.project.root, supervision.end_rest())??;
+            job.leave();
+            return Err(RunnerError::refused(format!(
+                "{} is not merged: you stopped its gates. `symphony pr list` names its pull request, which stays open",
+                self.of
+            )));
+        };
         Failpoint::MergeGated.reach();
         let proven = proven?;
         let context = Context::system(Timestamp::now());
         store.record_gate_passes(&context, &self.project.id, &proven.passes)?;
         Ok(Some(proven.gates))
+    }
+
+    /// Ends when a person has asked for the end.
+    async fn stopped(&self) {
+        while !(self.stop)() {
+            tokio::time::sleep(LOOK).await;
+        }
     }
 
     /// The folder of their logs.

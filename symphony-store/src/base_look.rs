@@ -19,7 +19,7 @@ const LOOKED_FOR_MAX: i64 = 20;
 const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
      WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3
        AND NOT EXISTS (SELECT 1 FROM base_notice n
-                       WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind = 'agent_at_work')
+                       WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind IN ('agent_at_work', 'landed'))
      ORDER BY p.id LIMIT ?5";
 
 impl Store {
@@ -192,7 +192,7 @@ pub(crate) fn forget_look(
     kind: NoticeKind,
     pr: Option<PrId>,
 ) -> Result<(), StoreError> {
-    if let (NoticeKind::AgentAtWork, Some(pr)) = (kind, pr) {
+    if let (NoticeKind::AgentAtWork | NoticeKind::Landed, Some(pr)) = (kind, pr) {
         tx.execute(
             "UPDATE pull_request SET base_seen = NULL WHERE id = ?1",
             [pr.get()],

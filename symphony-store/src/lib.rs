@@ -49,6 +49,7 @@ mod phase_claim;
 mod phase_claim_query;
 mod phase_verdict;
 mod plan;
+mod plan_base;
 mod plan_change;
 mod plan_log;
 mod plan_review;

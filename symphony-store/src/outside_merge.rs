@@ -23,15 +23,17 @@ use crate::row::{parsed, time, to_json};
 const NOTICES_MAX: i64 = 1_000;
 
 /// Notices that a person has not dismissed. One about a merge is over when the issue is taken up again, one about a pull request
-/// that its agent moved when that is no longer open, any other when the issue is done.
+/// that its agent moved when that is no longer open, any other when the issue is done or the plan completed.
 const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' || l.path || ')') AS title
      FROM base_notice n INDEXED BY base_notice_open
      LEFT JOIN issue i ON i.id = n.issue LEFT JOIN plan l ON l.id = n.plan LEFT JOIN pull_request p ON p.id = n.pull_request
      WHERE n.project = ?1 AND n.dismissed_at IS NULL AND CASE n.kind
            WHEN 'unreviewed' THEN i.status = 'done' OR n.plan IS NOT NULL
            WHEN 'agent_at_work' THEN p.state IN ('open', 'approved')
+           WHEN 'landed' THEN p.state IN ('open', 'approved')
+           WHEN 'conflict' THEN p.state IN ('open', 'approved')
            WHEN 'beyond' THEN 1
-           ELSE i.status <> 'done' END
+           ELSE coalesce(i.status <> 'done', l.status <> 'completed') END
      ORDER BY n.id LIMIT ?2";
 
 /// A notice that waits for a person.
@@ -162,7 +164,7 @@ impl Store {
     }
 }
 
-fn insert_notice(
+pub(crate) fn insert_notice(
     tx: &Transaction<'_>,
     context: &Context,
     notice: &BaseNotice,

@@ -397,7 +397,8 @@ impl Store {
     ) -> Result<Vec<StoppedPlan>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT p.id, p.project, p.path, p.status, p.target_branch, p.completed_at, count(f.phase) AS total,
-                    coalesce(sum(f.status = 'complete' AND NOT json_extract(f.progress, '$.state.skipped')), 0) AS complete
+                    coalesce(sum(f.status = 'complete' AND NOT json_extract(f.progress, '$.state.skipped')), 0) AS complete,
+                    EXISTS (SELECT 1 FROM base_notice n WHERE n.plan = p.id AND n.kind = 'base_lost') AS is_base_lost
              FROM plan p JOIN plan_phase f ON f.plan = p.id
              WHERE p.status IN ('completed', 'failed', 'aborted') AND p.target_branch IS NOT NULL AND p.merged_commit IS NULL
                    AND (?1 IS NULL OR p.project = ?1)
@@ -414,6 +415,7 @@ impl Store {
                 complete: count(row, "complete")?,
                 total: count(row, "total")?,
                 target_branch: row.get("target_branch")?,
+                is_base_lost: row.get("is_base_lost")?,
                 since: time(row.get("completed_at")?)?,
             });
         }

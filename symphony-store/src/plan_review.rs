@@ -22,6 +22,7 @@ use crate::gates::{
 };
 use crate::open::Store;
 use crate::plan::{PlanRecord, load_head, load_plan};
+use crate::plan_base::forget_lost_base;
 use crate::plan_change::{apply_in, write_changes};
 use crate::plan_log::append_plan;
 use crate::pull_request::{NewPullRequest, insert_pr};
@@ -48,6 +49,11 @@ pub(crate) fn open_plan_pr(
         )));
     }
     let pr = insert_pr(tx, context, &before.project, new)?;
+    forget_lost_base(tx, plan)?;
+    tx.execute(
+        "UPDATE plan SET base_head = ?2 WHERE id = ?1",
+        [plan.as_str(), &new.head_commit],
+    )?;
     move_plan(tx, context, &before, PlanEvent::ReviewOpened { pr })?;
     let opened = LogEvent::PullRequestOpened {
         pr,
@@ -57,8 +63,24 @@ pub(crate) fn open_plan_pr(
     load_pr(tx, pr)
 }
 
+/// Refuses to take the end of a pull request back that a later one of the same plan has replaced.
+fn refuse_not_newest(tx: &Transaction<'_>, plan: &PlanId, id: PrId) -> Result<(), StoreError> {
+    let newest: i64 = tx.query_row(
+        "SELECT max(id) FROM pull_request WHERE plan = ?1",
+        [plan.as_str()],
+        |row| row.get(0),
+    )?;
+    if newest == id.get() {
+        return Ok(());
+    }
+    Err(StoreError::refused(format!(
+        "pull request {id} is not what plan {plan} would be merged as any more: pull request {newest} has taken its place. `symphony pr \
+         approve {newest} --force --comment TEXT` approves that one"
+    )))
+}
+
 /// Applies one event to a plan and writes what it changes.
-fn move_plan(
+pub(crate) fn move_plan(
     tx: &Transaction<'_>,
     context: &Context,
     before: &PlanRecord,
@@ -103,12 +125,12 @@ pub(crate) fn end_merged_plan(
     record.merged_commit = Some(merged.to_owned());
     write_changes(tx, &before, &record)?;
     end_review_runs(tx, context, plan)?;
-    if record.state.status == PlanStatus::Completed {
-        tx.execute(
-            "UPDATE plan SET needs_clean_up = 1 WHERE id = ?1",
-            [plan.as_str()],
-        )?;
-    }
+    // what its base has is the user's branch's now: a plan that is opened again begins with a base of its own
+    tx.execute(
+        "UPDATE plan SET needs_clean_up = (status = 'completed'), base_head = NULL WHERE id = ?1",
+        [plan.as_str()],
+    )?;
+    forget_lost_base(tx, plan)?;
     let commit = merged.to_owned();
     append_plan(tx, context, plan, &LogEvent::PlanMerged { commit })
 }
@@ -204,6 +226,7 @@ impl Store {
                 return Ok(());
             }
             let before = load_plan(tx, plan)?;
+            refuse_not_newest(tx, plan, id)?;
             if before.state.status != PlanStatus::AwaitingUserDecision
                 || !before.state.is_complete()
             {

@@ -31,6 +31,8 @@ pub(crate) struct PlanView {
     pub(crate) merged_commit: Option<String>,
     /// The last pull request of its work.
     pub(crate) pull_request: Option<PlanReviewView>,
+    /// What a person has to look at, beside the review.
+    pub(crate) notices: Vec<String>,
     pub(crate) options: PlanOptions,
     pub(crate) total: usize,
     pub(crate) completed: usize,
@@ -180,6 +182,11 @@ impl PlanView {
             target_branch: record.target.as_ref().map(|target| target.branch.clone()),
             merged_commit: record.merged_commit.clone(),
             pull_request: requests.into_iter().next().map(PlanReviewView::from),
+            notices: store
+                .plan_notices(&record.id)?
+                .into_iter()
+                .map(|notice| notice.text)
+                .collect(),
             options: record.options.clone(),
             total: counts.total,
             completed: counts.complete,
@@ -220,8 +227,14 @@ impl PlanView {
 
     /// Returns the pull request that was not accepted, while a person has to decide how the plan goes on.
     fn not_accepted(&self) -> Option<&PlanReviewView> {
-        let waits = self.status == PlanStatus::AwaitingUserDecision && self.completed == self.total;
-        self.pull_request.as_ref().filter(|_| waits)
+        self.pull_request
+            .as_ref()
+            .filter(|_| self.awaits_a_person())
+    }
+
+    /// Says whether every phase is complete, and a person has to decide what becomes of the work.
+    fn awaits_a_person(&self) -> bool {
+        self.status == PlanStatus::AwaitingUserDecision && self.completed == self.total
     }
 
     /// Says what a person can do now that nobody is at work with the plan.
@@ -233,6 +246,9 @@ impl PlanView {
                 Some("Phases at work are being ended.".to_owned())
             }
             PlanStatus::AwaitingUserDecision if self.not_accepted().is_some() => None,
+            PlanStatus::AwaitingUserDecision if self.awaits_a_person() => Some(format!(
+                "It waits for you: `symphony inbox` says what for, `symphony plan resume --plan {id}` goes on."
+            )),
             PlanStatus::Review => self.pull_request.as_ref().map(PlanReviewView::next),
             PlanStatus::Running | PlanStatus::AwaitingUserDecision => Some(format!(
                 "Nobody is at work with it: `symphony plan run --plan {id}` goes on."
@@ -311,6 +327,10 @@ impl View for PlanView {
                 "`symphony plan decide --plan {} {} retry_once_more|skip_phase|abort_branch|abort_all` answers.",
                 self.id, phase.id
             ));
+        }
+        for notice in &self.notices {
+            page.gap();
+            page.line(&format!("Look at this: {notice}."));
         }
         if let Some(review) = self.not_accepted() {
             page.gap();

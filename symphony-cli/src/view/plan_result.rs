@@ -32,6 +32,8 @@ pub(crate) struct PlanResult {
     /// The user's branch, when it had everything already.
     unchanged: Option<String>,
     isolation: Isolation,
+    /// What a person was asked, since work is lost.
+    asked: Option<String>,
     /// Why the user's branch was left alone, and what to type.
     not_merged: Option<String>,
     command: Option<String>,
@@ -47,13 +49,14 @@ impl PlanResult {
         record: &PlanRecord,
         conclusion: Conclusion,
     ) -> Result<Self, StoreError> {
-        let (mut merged, mut left) = (None, None);
+        let (mut merged, mut left, mut asked) = (None, None, None);
         let (mut review, mut unchanged) = (None, None);
         match conclusion {
             Conclusion::Nothing => {}
             Conclusion::InReview { pr, branch } => review = Some((pr, branch)),
             Conclusion::Unchanged { branch } => unchanged = Some(branch),
             Conclusion::Merged { branch, commit } => merged = Some((branch, commit)),
+            Conclusion::Asked { reason } => asked = Some(reason),
             Conclusion::Left {
                 branch,
                 reason,
@@ -75,6 +78,7 @@ impl PlanResult {
             review: review.map(PlanReviewView::from),
             unchanged,
             isolation: record.options.isolation,
+            asked,
             not_merged,
             command,
         })
@@ -119,10 +123,17 @@ impl View for PlanResult {
             page.gap();
             page.line("With isolation `none` the phases worked in your folder: there is no pull request, and no gates ran.");
         }
-        if self.summary.status == PlanStatus::AwaitingUserDecision {
+        if let Some(reason) = &self.asked {
+            page.gap();
+            page.line(&format!("There is no pull request: {reason}."));
+            page.line(&format!(
+                "Then `symphony plan resume --plan {}` goes on.",
+                self.id
+            ));
+        } else if self.summary.status == PlanStatus::AwaitingUserDecision {
             page.gap();
             page.line(&format!(
-                "Its pull request was not accepted: `symphony plan status --plan {}` says why, and what you can do.",
+                "It waits for you: `symphony plan status --plan {}` says why, and what you can do.",
                 self.id
             ));
         }

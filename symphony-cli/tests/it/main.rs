@@ -68,6 +68,7 @@ mod outside;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
+mod plan_base;
 mod plan_checks;
 #[cfg(test)]
 mod plan_crash;

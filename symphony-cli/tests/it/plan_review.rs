@@ -192,7 +192,7 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
     let refused = project.symphony(&["plan", "run", "plan.md"]);
     assert_eq!(refused.code, 1);
-    assert!(refused.stdout.contains("was not accepted"), "{refused:#?}");
+    assert!(refused.stdout.contains("It waits for you"), "{refused:#?}");
     project.ok(&["plan", "retry", "a"]);
     project.ok(&["plan", "run", "plan.md"]);
     assert_eq!(status(&project), "review");

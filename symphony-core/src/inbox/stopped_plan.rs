@@ -22,6 +22,8 @@ pub struct StoppedPlan {
     pub total: u64,
     /// The user's branch.
     pub target_branch: String,
+    /// Whether a person was told that its branch lost the work.
+    pub is_base_lost: bool,
     /// When it ended.
     pub since: Timestamp,
 }
@@ -36,6 +38,7 @@ impl From<StoppedPlan> for InboxItem {
             complete,
             total,
             target_branch,
+            is_base_lost: _,
             since,
         } = stopped;
         let base = format!("symphony/plan-{plan}/base");

@@ -4,7 +4,7 @@ use super::{InboxItem, InboxKind};
 use crate::plan::state::{PhaseState, PlanStatus};
 use crate::tick::{LiveRun, OpenPlan, PlanDriver};
 
-/// Returns the item of a plan that goes on only when a person says so: it is paused, or neither a command nor a tick carries it
+/// Returns the item of a plan that goes on only when a person says so: it is paused, its whole work waits for a decision, or neither a command nor a tick carries it
 /// on and none of its phases is at work. A phase that awaits a decision has an item of its own.
 pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem> {
     let at_work = plan.phases.iter().any(|phase| match &phase.state {
@@ -15,6 +15,8 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
     if at_work || plan.phases.iter().any(|phase| asks(&phase.state)) {
         return None;
     }
+    let mut phases = plan.phases.iter();
+    let is_complete = phases.all(|phase| matches!(phase.state, PhaseState::Complete { .. }));
     let OpenPlan { plan: id, path, .. } = plan;
     let show = format!("symphony plan status --plan {id}");
     let (what, text, answers) = match (plan.status, plan.driver) {
@@ -30,6 +32,15 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
                 format!("symphony plan run --plan {id}"),
                 "symphony config set plan.by_tick true".to_owned(),
                 show,
+            ],
+        ),
+        (PlanStatus::AwaitingUserDecision, _) if is_complete => (
+            "asked",
+            format!("plan {id} ({path}) waits for you before its work is reviewed"),
+            vec![
+                show,
+                format!("symphony plan resume --plan {id}"),
+                format!("symphony plan abort --plan {id}"),
             ],
         ),
         _ => return None,

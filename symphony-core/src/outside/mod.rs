@@ -11,8 +11,9 @@ pub use notice::{BaseNotice, NoticeKind, notice_answers};
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::id::{IssueId, PrId, ProjectId};
+use crate::id::{PrId, ProjectId};
 use crate::issue::IssueStatus;
+use crate::plan::state::PlanStatus;
 use crate::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGates};
 
 closed_set!(
@@ -107,15 +108,47 @@ pub struct BranchReview {
     pub holds_all: bool,
 }
 
-/// Commits that were made on an issue's branch and that the base has now.
+/// Where an issue or a plan is, as far as its commits on the base are explained by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Standing {
+    /// Worked on, under review, or still to be.
+    Open,
+    /// A person declared it done, or gave a plan up: what is on its branch is theirs to merge by hand.
+    Done,
+    /// The issue is cancelled.
+    Cancelled,
+}
+
+impl From<IssueStatus> for Standing {
+    fn from(status: IssueStatus) -> Self {
+        match status {
+            IssueStatus::Done => Self::Done,
+            IssueStatus::Cancelled => Self::Cancelled,
+            _ => Self::Open,
+        }
+    }
+}
+
+impl From<PlanStatus> for Standing {
+    fn from(status: PlanStatus) -> Self {
+        if status.is_ended() {
+            Self::Done
+        } else {
+            Self::Open
+        }
+    }
+}
+
+/// Commits that were made on the branch of an issue or a plan and that the base has now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BranchCommits {
     /// The project.
     pub project: ProjectId,
-    /// The issue.
-    pub issue: IssueId,
-    /// Where the issue is.
-    pub status: IssueStatus,
+    /// What the branch was made for.
+    pub of: PullRequestOf,
+    /// Where that is.
+    pub standing: Standing,
     /// The base branch.
     pub base: String,
     /// The commits, newest first.
@@ -146,6 +179,8 @@ pub struct BaseView {
     pub merges: Vec<FoundMerge>,
     /// Commits of branches that the base has.
     pub commits: Vec<BranchCommits>,
+    /// What is to be told of pull requests that cannot be merged as they are.
+    pub conflicts: Vec<BaseNotice>,
     /// The looks.
     pub looks: Vec<BaseLook>,
 }
@@ -156,12 +191,12 @@ pub struct BaseView {
 /// else (a part of a change, a change that was turned down or that nobody ever asked to merge) is for a person to look at.
 pub fn unexplained(found: &BranchCommits, merges: &[FoundMerge]) -> Option<NoticeKind> {
     let is_found = |pr: PrId| merges.iter().any(|merge| merge.pr == pr);
-    match (found.status, found.review) {
+    match (found.standing, found.review) {
         (_, Some(review)) if review.state == PrState::Merged || is_found(review.pr) => {
             (!review.holds_all).then_some(NoticeKind::Beyond)
         }
-        (IssueStatus::Done, _) => None,
-        (IssueStatus::Cancelled, _) => Some(NoticeKind::Cancelled),
+        (Standing::Done, _) => None,
+        (Standing::Cancelled, _) => Some(NoticeKind::Cancelled),
         (_, None) => Some(NoticeKind::NoPullRequest),
         (_, Some(review)) if review.state.is_open() => Some(NoticeKind::Part),
         (_, Some(_)) => Some(NoticeKind::TurnedDown),

@@ -4,12 +4,16 @@ use serde::Serialize;
 
 use super::{BranchCommits, FoundMerge, Missing};
 use crate::closed_set::closed_set;
-use crate::id::{PrId, ProjectId};
-use crate::pull_request::PullRequestOf;
+use crate::id::{PlanId, PrId, ProjectId};
+use crate::listing::list_few;
+use crate::plan::LostBase;
+use crate::pull_request::{PullRequest, PullRequestOf};
 use crate::wording::counted;
 
 /// Characters of a commit that a text shows, as git abbreviates it.
 const COMMIT_CHARS: usize = 8;
+/// Files that a conflict names.
+const FILES_NAMED_MAX: usize = 5;
 
 closed_set!(
     /// Why a person is told.
@@ -28,6 +32,12 @@ closed_set!(
         NoPullRequest = "no_pull_request",
         /// The issue is cancelled.
         Cancelled = "cancelled",
+        /// The base had the work of a plan before its pull request was opened.
+        Landed = "landed",
+        /// The branch that the phases of a plan are merged into lost work of complete phases.
+        BaseLost = "base_lost",
+        /// A pull request of a plan cannot be merged: it conflicts with its base.
+        Conflict = "conflict",
     }
 );
 
@@ -94,7 +104,7 @@ impl BaseNotice {
         };
         Self {
             project: found.project.clone(),
-            of: found.issue.clone().into(),
+            of: found.of.clone(),
             pr: review.map(|(pr, _)| pr),
             kind,
             text: format!(
@@ -103,6 +113,56 @@ impl BaseNotice {
                 short(&commit)
             ),
             commit,
+        }
+    }
+
+    /// Tells that the base had the work of a plan before anybody could review it.
+    pub fn of_landed(
+        plan: &PlanId,
+        project: &ProjectId,
+        pr: PrId,
+        (base, head): (&str, &str),
+    ) -> Self {
+        Self {
+            project: project.clone(),
+            of: plan.clone().into(),
+            pr: Some(pr),
+            kind: NoticeKind::Landed,
+            text: format!(
+                "{base} had the work of pull request {pr} ({}) before it was opened, and Symphony did not merge it: it does not count as \
+                 merged, and is gated and judged as if {base} did not have it",
+                short(head)
+            ),
+            commit: head.to_owned(),
+        }
+    }
+
+    /// Tells that the base of a plan lost work of complete phases.
+    pub fn of_lost_base(plan: &PlanId, project: &ProjectId, lost: &LostBase) -> Self {
+        Self {
+            project: project.clone(),
+            of: plan.clone().into(),
+            pr: None,
+            kind: NoticeKind::BaseLost,
+            commit: lost.marker().to_owned(),
+            text: lost.to_string(),
+        }
+    }
+
+    /// Tells that a pull request of a plan conflicts with its base.
+    pub fn of_conflict(pr: &PullRequest, plan: &PlanId, base_head: &str, files: &[String]) -> Self {
+        Self {
+            project: pr.project.clone(),
+            of: plan.clone().into(),
+            pr: Some(pr.id),
+            kind: NoticeKind::Conflict,
+            commit: base_head.to_owned(),
+            text: format!(
+                "pull request {} cannot be merged: it conflicts with {} in {}",
+                pr.id,
+                pr.base,
+                list_few(files.iter().map(String::as_str), FILES_NAMED_MAX)
+            ),
         }
     }
 
@@ -147,7 +207,7 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
             dismiss,
             format!("git revert {commit}"),
         ],
-        NoticeKind::AgentAtWork => vec![
+        NoticeKind::AgentAtWork | NoticeKind::Landed => vec![
             format!("symphony pr show {reference}"),
             format!("symphony pr merge {reference}"),
             dismiss,
@@ -161,5 +221,29 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
                 .collect()
         }
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
+        NoticeKind::BaseLost => {
+            let plan = notice
+                .of
+                .plan()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            vec![
+                format!("symphony plan status --plan {plan}"),
+                format!("symphony plan resume --plan {plan}"),
+                dismiss,
+            ]
+        }
+        NoticeKind::Conflict => {
+            let plan = notice
+                .of
+                .plan()
+                .map(ToString::to_string)
+                .unwrap_or_default();
+            vec![
+                format!("symphony pr reject {reference} --feedback TEXT"),
+                format!("symphony plan retry PHASE --plan {plan}"),
+                dismiss,
+            ]
+        }
     }
 }

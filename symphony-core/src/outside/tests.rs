@@ -1,12 +1,13 @@
 //! What is decided about merges made outside, in tables.
 
 use super::*;
+use crate::id::{IssueId, PlanId};
 
 fn found(status: IssueStatus, review: Option<(PrState, bool)>) -> BranchCommits {
     BranchCommits {
         project: "demo".parse().unwrap(),
-        issue: "DEM-1".parse().unwrap(),
-        status,
+        of: "DEM-1".parse::<IssueId>().unwrap().into(),
+        standing: status.into(),
         base: "main".to_owned(),
         commits: vec!["a".repeat(40), "b".repeat(40)],
         review: review.map(|(state, holds_all)| BranchReview {
@@ -103,6 +104,39 @@ fn commits_of_a_branch_are_explained_by_a_whole_pull_request_only() {
     ] {
         let found = found(status, review);
         assert_eq!(unexplained(&found, merges), expected, "{status} {review:?}");
+    }
+}
+
+#[test]
+fn commits_of_a_plan_are_explained_once_it_has_ended() {
+    use crate::plan::state::PlanStatus as S;
+    let plan = |status: S, review| BranchCommits {
+        of: PlanId::parse("ship").unwrap().into(),
+        standing: status.into(),
+        ..found(IssueStatus::Todo, review)
+    };
+    let rejected = Some((PrState::Rejected, true));
+    for (status, review, expected) in [
+        (S::Running, None, Some(NoticeKind::NoPullRequest)),
+        (S::Paused, None, Some(NoticeKind::NoPullRequest)),
+        (
+            S::AwaitingUserDecision,
+            rejected,
+            Some(NoticeKind::TurnedDown),
+        ),
+        (S::Running, rejected, Some(NoticeKind::TurnedDown)),
+        (
+            S::Review,
+            Some((PrState::Open, true)),
+            Some(NoticeKind::Part),
+        ),
+        // the inbox itself offers to merge what a plan left that was given up
+        (S::Aborted, rejected, None),
+        (S::Failed, None, None),
+        (S::Completed, Some((PrState::Merged, true)), None),
+    ] {
+        let found = plan(status, review);
+        assert_eq!(unexplained(&found, &[]), expected, "{status} {review:?}");
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod artifact;
 pub mod artifacts;
+mod base;
 mod check;
 mod document;
 pub mod failure;
@@ -14,6 +15,7 @@ pub mod state_file;
 pub mod view;
 
 pub use artifact::{Artifact, ArtifactKind};
+pub use base::{BaseSight, BaseStanding, LostBase, judge_base};
 pub use check::{CHECK_TIMEOUT_MS_DEFAULT, CHECKS_MAX, Check, CheckKind, describe_checks};
 pub use document::{
     HiddenBlock, Hider, PLAN_BLOCK, Plan, PlanBlock, PlanError, PlanMetadata, PlanProblem,

@@ -30,6 +30,9 @@ pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
                 .push(Action::NoteBase(BaseNotice::of_commits(found, kind)));
         }
     }
+    for conflict in &base.conflicts {
+        plan.actions.push(Action::NoteBase(conflict.clone()));
+    }
     for look in &base.looks {
         plan.actions.push(Action::RememberBase(look.clone()));
     }

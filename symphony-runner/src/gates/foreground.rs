@@ -15,7 +15,8 @@ use crate::process::RunLock;
 #[derive(Debug)]
 pub struct ForegroundJob {
     id: RunId,
-    paths: RunPaths,
+    /// None once its traces are left to the next tick.
+    paths: Option<RunPaths>,
     lock: Option<RunLock>,
 }
 
@@ -31,9 +32,14 @@ impl ForegroundJob {
         let lock = RunLock::acquire(paths.lock())?;
         Ok(Self {
             id,
-            paths,
+            paths: Some(paths),
             lock: Some(lock),
         })
+    }
+
+    /// Ends it in the middle: the next tick clears away what it made, as after a death.
+    pub fn leave(mut self) {
+        self.paths = None;
     }
 
     /// Returns the id that marks its processes and names its checkout.
@@ -45,7 +51,10 @@ impl ForegroundJob {
 impl Drop for ForegroundJob {
     fn drop(&mut self) {
         drop(self.lock.take());
-        if let Err(error) = self.paths.tidy(LeftoverOwner::Nobody) {
+        let Some(paths) = &self.paths else {
+            return;
+        };
+        if let Err(error) = paths.tidy(LeftoverOwner::Nobody) {
             tracing::warn!(%error, "the next tick removes the folder of a job that is over");
         }
     }

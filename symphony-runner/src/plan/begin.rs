@@ -4,11 +4,12 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::id::{ID_CHARS_MAX, PlanId};
+use symphony_core::outside::BaseLook;
 use symphony_core::plan::state::{
     OnFailure, PlanEvent, PlanStatus, RetryMode, compare_plans, retry_failed,
 };
 use symphony_core::plan::{Isolation, Plan, PlanOptions};
-use symphony_store::{NewPlan, PlanRecord, PlanTarget, Project, Store};
+use symphony_store::{Context, NewPlan, PlanRecord, PlanTarget, Project, Store};
 use symphony_workspace::{BranchName, Repository};
 
 use super::conclude::Conclusion;
@@ -263,7 +264,28 @@ fn create(
         options,
         target,
     };
-    Ok(store.create_plan(&as_person(Timestamp::now()), &new)?)
+    let record = store.create_plan(&as_person(Timestamp::now()), &new)?;
+    begin_looking(store, &record)?;
+    Ok(record)
+}
+
+/// Lets the first look at the branch that the plan's work goes to begin where the plan does: what its agents bring there before any
+/// tick has looked is found, too.
+fn begin_looking(store: &mut Store, record: &PlanRecord) -> Result<(), RunnerError> {
+    let Some(target) = &record.target else {
+        return Ok(());
+    };
+    if store.base_look(&record.project, &target.branch)?.is_some() {
+        return Ok(());
+    }
+    let look = BaseLook {
+        project: record.project.clone(),
+        branch: target.branch.clone(),
+        head: target.base_commit.clone(),
+        since: None,
+        prs: Vec::new(),
+    };
+    Ok(store.record_base_look(&Context::system(Timestamp::now()), &look)?)
 }
 
 /// The branch that the user has checked out, else the project's base branch: where the plan's work begins and goes.

@@ -14,6 +14,7 @@ use symphony_workspace::{
     BranchFate, BranchName, CommitId, Failpoint, RemoveRequest, Repository, WorktreeKey,
 };
 
+use super::base::{PlanBase, look_at_base};
 use super::lock::PlanLock;
 use super::review::{Opened, open_review};
 use crate::error::RunnerError;
@@ -42,6 +43,11 @@ pub enum Conclusion {
     Unchanged {
         /// That branch.
         branch: String,
+    },
+    /// Work is lost that the plan should be reviewed with: a person was asked, and nothing goes on before the answer.
+    Asked {
+        /// What happened, and the way back.
+        reason: String,
     },
     /// The user's branch was left alone.
     Left {
@@ -75,6 +81,9 @@ pub(super) fn conclude_plan(
             Opened::PullRequest(pr) => Ok(Conclusion::InReview {
                 pr,
                 branch: target.branch,
+            }),
+            Opened::Lost(lost) => Ok(Conclusion::Asked {
+                reason: lost.to_string(),
             }),
             Opened::Nothing => {
                 clean_up_merged(store, project, config, id)?;
@@ -116,9 +125,12 @@ fn conclude_old(
     let repository = open_repository(project, config)?;
     let base = BranchName::of_plan_base(&record.id);
     let branch = repository.branch_head(&BranchName::parse(&target.branch)?)?;
-    let merged = match (repository.branch_head(&base)?, branch) {
-        (None, _) => Some(target.base_commit.clone()),
-        (Some(head), Some(branch)) if repository.is_merged(&head, &branch)? => {
+    let merged = match (
+        look_at_base(store, &repository, &record.id, target)?,
+        branch,
+    ) {
+        (PlanBase::Unbegun(begin), _) => Some(begin.as_str().to_owned()),
+        (PlanBase::At(head), Some(branch)) if repository.is_merged(&head, &branch)? => {
             Some(branch.as_str().to_owned())
         }
         _ => None,

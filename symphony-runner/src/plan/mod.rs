@@ -4,6 +4,7 @@
 //! whoever holds the plan's lock, `plan run` or a tick, does the next one, and phases go on in their supervisors without
 //! either. The end of a phase's run is recorded by its supervisor.
 
+mod base;
 mod begin;
 mod clean_up;
 mod conclude;
@@ -18,6 +19,7 @@ mod taken_over;
 mod tick;
 mod watch;
 
+pub(crate) use base::{BaseRecord, PlanBase, record_base, tell_lost_base};
 pub use begin::{BeginRequest, Begun, OptionChanges, begin_plan, recorded_path};
 pub use clean_up::{clean_up_phase, ended_phase_worktrees};
 pub use conclude::{Conclusion, clean_up_plan};

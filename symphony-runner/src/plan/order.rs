@@ -60,6 +60,16 @@ impl PlanOrder {
             {
                 Ok(plain(PlanEvent::Continued))
             }
+            // a pause would take the question away, and its end would answer it
+            Self::Pause
+                if state.status == PlanStatus::AwaitingUserDecision && state.is_complete() =>
+            {
+                let nothing = "the plan waits for you, and nothing of it starts before you decide: there is nothing to pause";
+                Ok(Decision {
+                    warnings: vec![nothing.to_owned()],
+                    ..Decision::default()
+                })
+            }
             // asked for again, an order finds it done
             Self::Pause if state.status == PlanStatus::Paused => Ok(Decision::default()),
             Self::Resume

@@ -3,11 +3,14 @@
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
+use symphony_core::outside::BaseNotice;
+use symphony_core::plan::LostBase;
 use symphony_core::plan::state::PhaseState;
 use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
 use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
-use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
+use symphony_workspace::{BranchName, ChangeQuery, CommitId, DiffSnapshot, Failpoint, Repository};
 
+use super::base::{PlanBase, look_at_base, stop_for_lost_base};
 use crate::error::RunnerError;
 
 /// Phases that the title names.
@@ -22,11 +25,16 @@ const BODY_BYTES_MAX: usize = 16 * 1024;
 pub(super) enum Opened {
     /// Its pull request is open.
     PullRequest(PrId),
-    /// The user's branch has everything already.
+    /// The phases changed nothing.
     Nothing,
+    /// The plan's branch lost work of its phases: a person was asked.
+    Lost(LostBase),
 }
 
 /// Opens the pull request of a plan that awaits its review. Doing it again finds it done.
+///
+/// There is none only when the plan's branch never left the commit that it began at, or has the same files. What the user's branch
+/// has of it without a merge by Symphony is reviewed all the same: an agent without a sandbox can move that branch.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -36,40 +44,81 @@ pub(super) fn open_review(
     record: &PlanRecord,
     target: &PlanTarget,
 ) -> Result<Opened, RunnerError> {
-    let base = BranchName::of_plan_base(&record.id);
+    let head = match look_at_base(store, repository, &record.id, target)? {
+        PlanBase::Unbegun(begin) => return nothing_to_merge(store, &record.id, &begin),
+        PlanBase::At(head) => head,
+        PlanBase::Lost(lost) => {
+            stop_for_lost_base(store, record, &lost)?;
+            return Ok(Opened::Lost(lost));
+        }
+    };
     let begin = CommitId::parse(&target.base_commit).map_err(|error| {
         RunnerError::refused(format!("the base of plan {}: {error}", record.id))
     })?;
-    // a branch that a person removed meanwhile is missed by the merge, which says what to do
-    let branch = repository.branch_head(&BranchName::parse(&target.branch)?)?;
-    let branch = branch.unwrap_or_else(|| begin.clone());
-    // without a base nothing was ever begun, or a person merged it and took the branch away
-    let Some(head) = repository.branch_head(&base)? else {
+    let whole = repository.diff(&begin, &head, DIFF_BYTES_MAX)?;
+    if whole.files.is_empty() {
         return nothing_to_merge(store, &record.id, &begin);
+    }
+    let branch = BranchName::parse(&target.branch)?;
+    // a branch that a person removed meanwhile is missed by the merge, which says what to do
+    let now = repository.branch_head(&branch)?;
+    let context = Context::system(Timestamp::now());
+    let pr = match &now {
+        Some(now) if has_landed(repository, (&branch, now), (&begin, &head), &whole)? => {
+            let new = new_pull_request(record, target, &head, whole);
+            Failpoint::PlanReviewPlanned.reach();
+            store.open_landed_review(&context, (&record.id, &new), |pr| {
+                let place = (target.branch.as_str(), head.as_str());
+                BaseNotice::of_landed(&record.id, &record.project, pr, place)
+            })?
+        }
+        _ => {
+            let diff = repository.diff(now.as_ref().unwrap_or(&begin), &head, DIFF_BYTES_MAX)?;
+            let new = new_pull_request(record, target, &head, diff);
+            Failpoint::PlanReviewPlanned.reach();
+            store.create_pr(&context, &new)?
+        }
     };
-    if repository.is_merged(&head, &branch)? {
-        return nothing_to_merge(store, &record.id, &branch);
-    }
-    let diff = repository.diff(&branch, &head, DIFF_BYTES_MAX)?;
-    if diff.files.is_empty() {
-        return nothing_to_merge(store, &record.id, &branch);
-    }
-    let new = NewPullRequest {
+    Failpoint::PlanReviewOpened.reach();
+    Ok(Opened::PullRequest(pr.id))
+}
+
+/// Says whether the user's branch has the whole work already: its commits, or its changes.
+fn has_landed(
+    repository: &Repository,
+    (branch, now): (&BranchName, &CommitId),
+    (begin, head): (&CommitId, &CommitId),
+    whole: &DiffSnapshot,
+) -> Result<bool, RunnerError> {
+    let files: Vec<&str> = whole.files.iter().map(|file| file.path.as_str()).collect();
+    let found = repository.find_change(&ChangeQuery {
+        branch,
+        base: now,
+        since: begin,
+        head,
+        files: &files,
+    })?;
+    Ok(found.is_some())
+}
+
+fn new_pull_request(
+    record: &PlanRecord,
+    target: &PlanTarget,
+    head: &CommitId,
+    diff: DiffSnapshot,
+) -> NewPullRequest {
+    NewPullRequest {
         of: record.id.clone().into(),
         title: title(record),
         body: body(record),
-        branch: base.as_str().to_owned(),
+        branch: BranchName::of_plan_base(&record.id).as_str().to_owned(),
         base: target.branch.clone(),
         base_commit: diff.merge_base.as_str().to_owned(),
         head_commit: head.as_str().to_owned(),
         diff: diff.patch,
         files: diff.files.into_iter().map(FileStat::from).collect(),
         reported_gates: Vec::new(),
-    };
-    Failpoint::PlanReviewPlanned.reach();
-    let pr = store.create_pr(&Context::system(Timestamp::now()), &new)?;
-    Failpoint::PlanReviewOpened.reach();
-    Ok(Opened::PullRequest(pr.id))
+    }
 }
 
 fn nothing_to_merge(

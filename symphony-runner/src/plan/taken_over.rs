@@ -2,9 +2,12 @@
 
 use symphony_core::Timestamp;
 use symphony_core::inbox::StoppedPlan;
+use symphony_core::outside::BaseNotice;
+use symphony_core::plan::LostBase;
 use symphony_store::{Context, Project, Store};
-use symphony_workspace::{BranchName, Repository};
+use symphony_workspace::{BranchName, CommitId, Repository};
 
+use super::base::{PlanBase, look_at_base, record_base};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::repository::open_repository;
@@ -26,24 +29,52 @@ pub(crate) fn notice_taken_over(
     let config = installation.project_config(project)?;
     let repository = open_repository(project, &config)?;
     for plan in stopped {
-        if let Some(commit) = taken_over(&repository, &plan)? {
-            let context = Context::system(Timestamp::now());
-            store.record_plan_merged(&context, &plan.plan, &commit)?;
+        let context = Context::system(Timestamp::now());
+        match fate(store, &repository, &plan)? {
+            Fate::Waits(None) => {}
+            Fate::Waits(Some(head)) => record_base(store, &repository, &plan.plan, &head)?,
+            Fate::TakenOver(commit) => store.record_plan_merged(&context, &plan.plan, &commit)?,
+            Fate::Lost(lost) => {
+                let notice = BaseNotice::of_lost_base(&plan.plan, &project.id, &lost);
+                store.note_base(&context, &notice)?;
+            }
         }
     }
     Ok(())
 }
 
-/// Returns the commit of the user's branch that has a plan's work, or that a person left it at.
-fn taken_over(repository: &Repository, plan: &StoppedPlan) -> Result<Option<String>, RunnerError> {
-    let target = BranchName::parse(&plan.target_branch)?;
-    let Some(head) = repository.branch_head(&target)? else {
-        return Ok(None);
+/// What became of the work of a plan that ended without a merge.
+enum Fate {
+    /// It waits on the plan's branch; with the head of that branch when it is not recorded yet.
+    Waits(Option<CommitId>),
+    /// The user's branch has it, at this commit.
+    TakenOver(String),
+    /// The plan's branch lost it, and the user's branch does not have it.
+    Lost(LostBase),
+}
+
+fn fate(store: &Store, repository: &Repository, plan: &StoppedPlan) -> Result<Fate, RunnerError> {
+    let Some(head) = repository.branch_head(&BranchName::parse(&plan.target_branch)?)? else {
+        return Ok(Fate::Waits(None));
     };
-    let base = repository.branch_head(&BranchName::of_plan_base(&plan.plan))?;
-    let has_work = match &base {
-        None => true,
-        Some(base) => repository.is_merged(base, &head)?,
+    let Some(target) = store.plan_target(&plan.plan)? else {
+        return Ok(Fate::Waits(None));
     };
-    Ok(has_work.then(|| head.as_str().to_owned()))
+    let (work, otherwise) = match look_at_base(store, repository, &plan.plan, &target)? {
+        PlanBase::Unbegun(begin) => (begin, Fate::Waits(None)),
+        PlanBase::At(base) => {
+            let is_new = store.plan_base_head(&plan.plan)?.as_deref() != Some(base.as_str())
+                || plan.is_base_lost;
+            (base.clone(), Fate::Waits(is_new.then_some(base)))
+        }
+        PlanBase::Lost(lost) => {
+            let recorded = CommitId::parse(&lost.recorded)
+                .map_err(|error| RunnerError::refused(error.to_string()))?;
+            (recorded, Fate::Lost(lost))
+        }
+    };
+    if repository.is_merged(&work, &head)? {
+        return Ok(Fate::TakenOver(head.as_str().to_owned()));
+    }
+    Ok(otherwise)
 }

@@ -103,6 +103,10 @@ impl PlanTick {
                 "plan {}: completed; {branch} has everything already",
                 record.id
             )),
+            Conclusion::Asked { reason } => self.problems.push(format!(
+                "plan {}: {reason}; then `symphony plan resume --plan {}` goes on",
+                record.id, record.id
+            )),
             Conclusion::Left {
                 reason, command, ..
             } => self.problems.push(format!(

@@ -6,13 +6,16 @@
 use symphony_core::asker::Verification;
 use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
-use symphony_core::id::IssueId;
+use symphony_core::id::{IssueId, PlanId};
 use symphony_core::outside::{
-    BaseLook, BaseView, BranchCommits, BranchReview, FoundMerge, OutsideMerge, missing_of,
+    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, NoticeKind,
+    OutsideMerge, missing_of,
 };
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
-use symphony_store::{Context, Project, Store};
-use symphony_workspace::{BranchName, ChangeQuery, CommitId, Failpoint, Repository};
+use symphony_store::{Context, PrFilter, Project, Store};
+use symphony_workspace::{
+    BranchName, ChangeQuery, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository,
+};
 
 use super::hands::Hands;
 use super::observe::World;
@@ -41,6 +44,7 @@ pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
                 let view = &mut world.snapshot.base;
                 view.merges.extend(seen.merges);
                 view.commits.extend(seen.commits);
+                view.conflicts.extend(seen.conflicts);
                 view.looks.extend(seen.looks);
             }
             // git was cut off, or the machine is full: the next tick looks again, and nobody has to act
@@ -146,8 +150,9 @@ impl Look<'_> {
             return Ok(());
         }
         for (pr, looked_at) in &prs {
-            if let Some(merge) = self.find(pr, looked_at.as_deref())? {
-                seen.merges.push(merge);
+            match self.find(pr, looked_at.as_deref())? {
+                Some(merge) => seen.merges.push(merge),
+                None => seen.conflicts.extend(self.conflict(pr)?),
             }
         }
         if has_moved && let Some(since) = since.as_deref().and_then(|since| self.known(since)) {
@@ -215,6 +220,26 @@ impl Look<'_> {
         }))
     }
 
+    /// Says what keeps a plan's pull request from being merged: no worker merges the base into it, as into an issue's branch.
+    fn conflict(&self, pr: &PullRequest) -> Result<Option<BaseNotice>, RunnerError> {
+        let (Some(plan), Some(head)) = (pr.of.plan(), self.known(&pr.head_commit)) else {
+            return Ok(None);
+        };
+        let (style, identity) = (MergeStyle::Readable, Identity::symphony());
+        let merge = self
+            .repository
+            .plan_merge(&self.head, &head, style, &pr.title, &identity)?;
+        Ok(match merge {
+            MergePlan::Conflict(files) => Some(BaseNotice::of_conflict(
+                pr,
+                plan,
+                self.head.as_str(),
+                &files,
+            )),
+            _ => None,
+        })
+    }
+
     /// Returns the commit of a merge by Symphony that moved the base and was cut off before its record.
     fn interrupted(&self, pr: &PullRequest) -> Result<Option<String>, RunnerError> {
         let Some(intended) = self.store.intended_merge(pr)? else {
@@ -228,7 +253,7 @@ impl Look<'_> {
         Ok(is_there.then_some(intended))
     }
 
-    /// Says whose the commits of a branch are; none where the branch belongs to a plan, or to no issue that is known.
+    /// Says whose the commits of a branch are; none where it belongs to no issue and no plan that is known.
     fn of_branch(
         &self,
         branch: &BranchName,
@@ -236,6 +261,9 @@ impl Look<'_> {
     ) -> Result<Option<BranchCommits>, RunnerError> {
         let name = branch.as_str();
         let id = name.strip_prefix("symphony/").unwrap_or(name);
+        if let Some(plan) = plan_of_branch(id) {
+            return self.of_plan_branch(&plan, commits);
+        }
         let Ok(id) = IssueId::parse(id) else {
             return Ok(None);
         };
@@ -246,8 +274,44 @@ impl Look<'_> {
         let review = self.store.newest_pr(&id)?;
         Ok(Some(BranchCommits {
             project: issue.project,
-            status: issue.state.status(),
-            issue: id,
+            standing: issue.state.status().into(),
+            of: id.into(),
+            base: self.branch.to_string(),
+            commits: commits.iter().map(ToString::to_string).collect(),
+            review: review
+                .as_ref()
+                .map(|pr| self.review(pr, commits))
+                .transpose()?,
+        }))
+    }
+
+    /// The same for the branches of a plan: its base, and its phases'.
+    fn of_plan_branch(
+        &self,
+        plan: &PlanId,
+        commits: &[CommitId],
+    ) -> Result<Option<BranchCommits>, RunnerError> {
+        if !self.store.has_plan(plan)? {
+            return Ok(None);
+        }
+        let filter = PrFilter {
+            plan: Some(plan.clone()),
+            ..PrFilter::default()
+        };
+        let review = self.store.prs(&filter)?.into_iter().next();
+        let told = self.store.plan_notices(plan)?;
+        let is_told = |pr: &PullRequest| {
+            let mut told = told.iter();
+            pr.state.is_open()
+                && told.any(|notice| notice.kind == NoticeKind::Landed && notice.pr == Some(pr.id))
+        };
+        if review.as_ref().is_some_and(is_told) {
+            return Ok(None);
+        }
+        Ok(Some(BranchCommits {
+            project: self.project.id.clone(),
+            standing: self.store.plan_status(plan)?.into(),
+            of: plan.clone().into(),
             base: self.branch.to_string(),
             commits: commits.iter().map(ToString::to_string).collect(),
             review: review
@@ -270,6 +334,12 @@ impl Look<'_> {
             holds_all,
         })
     }
+}
+
+/// Returns the plan whose branch this is, without its prefix `symphony/`.
+fn plan_of_branch(name: &str) -> Option<PlanId> {
+    let (plan, _) = name.strip_prefix("plan-")?.split_once('/')?;
+    PlanId::parse(plan).ok()
 }
 
 /// Records a merge that was found, and removes the worktree where nothing is at work in it; returns what was done, in words.

@@ -28,6 +28,8 @@ const MADE_HERE: &[&str] = &[
     "cherry-pick:",
     "revert:",
     "am:",
+    // the work of a phase in the base of its plan; nothing else of Symphony's is merged into a branch of its own
+    "symphony: merged by ",
 ];
 
 impl Repository {

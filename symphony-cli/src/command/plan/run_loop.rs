@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use symphony_core::Timestamp;
-use symphony_core::id::{PlanPhaseId, RunId};
+use symphony_core::id::{PlanPhaseId, PrId, RunId};
+use symphony_core::outside::NoticeKind;
 use symphony_core::plan::state::{Choice, OnFailure, PhaseState, PlanAction, PlanStatus};
 use symphony_core::run::RunStatus;
+use symphony_runner::RunnerError;
 use symphony_runner::cancel::end_run;
-use symphony_runner::merge::{MergeOptions, merge_pr};
+use symphony_runner::merge::{MergeOptions, merge_pr_until};
 use symphony_runner::plan::{
     Begun, Conclusion, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order,
 };
@@ -260,10 +262,9 @@ impl<'a> PlanLoop<'a> {
             self.progress.clear_bar();
             self.progress
                 .say(&format!("Merging pull request {pr}: its gates run first."));
-            let options = MergeOptions::default();
-            match merge_pr(self.drive.installation(), self.store, *pr, &options) {
+            match self.merge(*pr) {
                 // the plan's branches go with the lock that this process holds
-                Ok(_) => conclusion = self.drive.conclude(self.store)?,
+                Ok(()) => conclusion = self.drive.conclude(self.store)?,
                 Err(error) => refusal = Some(error),
             }
         }
@@ -283,6 +284,25 @@ impl<'a> PlanLoop<'a> {
             Some(error) => Err(error).context("merge the pull request"),
             None => Ok(result.exit()),
         }
+    }
+
+    /// Merges the pull request of the work. What reached the user's branch by itself is a person's to accept, not this order's:
+    /// that was given before anybody knew.
+    fn merge(&mut self, pr: PrId) -> Result<(), RunnerError> {
+        let told = self.store.plan_notices(self.drive.plan())?;
+        let mut landed = told
+            .into_iter()
+            .filter(|notice| notice.kind == NoticeKind::Landed && notice.pr == Some(pr));
+        if let Some(notice) = landed.next() {
+            return Err(RunnerError::Refused {
+                reason: format!("{}. `symphony pr merge {pr}` accepts it", notice.text),
+            });
+        }
+        let (options, interrupts) = (MergeOptions::default(), self.interrupts.clone());
+        let stop = move || interrupts.count() > 0;
+        let installation = self.drive.installation();
+        merge_pr_until(installation, (self.store, pr), &options, &stop)?;
+        Ok(())
     }
 
     /// Leaves the phases at work to their supervisors, or ends them after a second Ctrl-C.

@@ -158,7 +158,7 @@ pub fn retry_phase(
     Ok(Decision::of(events))
 }
 
-/// Lets every failed and aborted phase begin anew; [`settle`](super::settle) then frees the blocked ones.
+/// Lets every failed and aborted phase begin anew, or a plan that was given up with all phases complete go on; [`settle`](super::settle) then frees the blocked ones.
 pub fn retry_failed(state: &PlanState) -> Decision {
     let resets: Vec<PlanEvent> = state
         .phases
@@ -172,7 +172,9 @@ pub fn retry_failed(state: &PlanState) -> Decision {
         .map(|(id, _)| PlanEvent::of(id.clone(), PhaseEvent::Reset))
         .collect();
     if resets.is_empty() {
-        return Decision::of(resets);
+        // given up while its work was reviewed: no phase failed, and the work is offered again
+        let is_given_up = state.status == PlanStatus::Aborted && state.is_complete();
+        return Decision::of(if is_given_up { reopened(state) } else { resets });
     }
     let mut events = reopened(state);
     events.extend(resets);

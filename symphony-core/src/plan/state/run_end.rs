@@ -42,6 +42,8 @@ pub enum PhaseWork {
         /// How it ended.
         output: String,
     },
+    /// The branch that it is merged into lost work of other phases: a person says how to go on.
+    BaseLost(String),
     /// It could not be merged, for another reason.
     Unmerged(String),
 }
@@ -157,6 +159,7 @@ pub fn route_phase_run_end(
                 &format!("merge conflict in {}", files.join(", ")),
                 FailureClass::Logic,
             ),
+            PhaseWork::BaseLost(reason) => asks(progress, end, (policy, reason), now),
             PhaseWork::Unmerged(reason) => {
                 let error = format!("the phase's work could not be merged: {reason}");
                 fail(&error, end.class_of(None, reason))
@@ -207,6 +210,17 @@ fn plan_silence(
     }
     let error =
         "the agent ended twice without calling `complete_phase`, and the phase has no checks";
+    asks(progress, end, (policy, error), now)
+}
+
+/// Ends an attempt that no other attempt can mend.
+fn asks(
+    progress: &PhaseProgress,
+    end: &PhaseRunEnd<'_>,
+    (policy, error): (&FailurePolicy, &str),
+    now: Timestamp,
+) -> PhaseEvent {
+    let run = Some(end.run.clone());
     let failure = PhaseFailure::new(progress.attempts, error, FailureClass::Unknown, now);
     match policy.mode {
         RetryMode::Never => PhaseEvent::Failed { run, failure },

@@ -31,6 +31,7 @@ fn merge(number: u64) -> FoundMerge {
 fn moved(merges: Vec<FoundMerge>) -> Snapshot {
     Snapshot {
         base: BaseView {
+            conflicts: Vec::new(),
             merges,
             commits: Vec::new(),
             looks: vec![BaseLook {
@@ -129,8 +130,8 @@ fn a_person_is_told_of_what_nothing_explains_before_the_look_is_remembered() {
     let mut snapshot = moved(Vec::new());
     snapshot.base.commits = vec![BranchCommits {
         project: project("a"),
-        issue: issue(3),
-        status: IssueStatus::Todo,
+        of: issue(3).into(),
+        standing: IssueStatus::Todo.into(),
         base: "main".to_owned(),
         commits: vec!["c".repeat(40)],
         review: None,

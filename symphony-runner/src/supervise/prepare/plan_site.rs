@@ -2,9 +2,10 @@
 
 use symphony_core::Timestamp;
 use symphony_core::plan::Isolation;
-use symphony_mcp::IssueWorkspace;
+use symphony_mcp::{IssueWorkspace, StoreThread};
+use symphony_store::{PlanRecord, PlanTarget};
 use symphony_workspace::{
-    BaseMerge, BranchName, CommitId, MergeOfBase, Repository, WorktreeKey, WorktreeRequest,
+    BaseMerge, BranchName, MergeOfBase, Repository, WorktreeKey, WorktreeRequest,
 };
 
 use super::set_up::set_up;
@@ -12,6 +13,7 @@ use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
 use crate::paths::write_private;
+use crate::plan::{BaseRecord, PlanBase, tell_lost_base};
 use crate::process::Supervision;
 use crate::repository::options;
 use crate::supervise::Job;
@@ -22,7 +24,7 @@ pub(crate) const PHASE_BASE_FILE: &str = "plan-base.txt";
 /// Prepares the place of a plan's phase.
 pub(super) async fn plan_site(
     job: &Job<'_>,
-    supervision: &Supervision,
+    (store, supervision): (&StoreThread, &Supervision),
     repository: Repository,
     subject: &PhaseSubject,
 ) -> Result<Site, RunnerError> {
@@ -42,10 +44,7 @@ pub(super) async fn plan_site(
         });
     };
     let base = BranchName::of_plan_base(&plan.id);
-    let begin = CommitId::parse(&target.base_commit)
-        .map_err(|error| RunnerError::refused(format!("the base of plan {}: {error}", plan.id)))?;
-    // made by the first phase that needs it; repeating it finds it there
-    repository.create_branch(&base, &begin)?;
+    require_base(store, &repository, plan, target).await?;
     let place = IssueWorkspace {
         project_root: repository.root().to_owned(),
         options: options(&job.config),
@@ -83,6 +82,36 @@ pub(super) async fn plan_site(
         notes: notes(&made.base, &place.base),
         workspace: Some(place),
     })
+}
+
+/// Makes the plan's base for the first phase that needs it, and refuses to go on without the work of complete phases: one that is
+/// gone is never made anew.
+async fn require_base(
+    store: &StoreThread,
+    repository: &Repository,
+    plan: &PlanRecord,
+    target: &PlanTarget,
+) -> Result<(), RunnerError> {
+    let base = BranchName::of_plan_base(&plan.id);
+    let found = repository.branch_head(&base)?;
+    let (id, target) = (plan.id.clone(), target.clone());
+    let record = store
+        .call(move |store| BaseRecord::load(store, (&id, &target), found))
+        .await??;
+    match record.judge(repository)? {
+        PlanBase::At(_) => Ok(()),
+        PlanBase::Unbegun(begin) => {
+            repository.create_branch(&base, &begin)?;
+            Ok(())
+        }
+        PlanBase::Lost(lost) => {
+            let (id, project, told) = (plan.id.clone(), plan.project.clone(), lost.clone());
+            store
+                .call(move |store| tell_lost_base(store, (&id, &project), &told))
+                .await??;
+            Err(RunnerError::refused(lost.to_string()))
+        }
+    }
 }
 
 fn notes(merge: &MergeOfBase, base: &BranchName) -> Vec<String> {

@@ -60,7 +60,9 @@ impl Site {
                 let leave = (issue, BaseMerge::Leave);
                 issue_site(job, store, supervision, repository, leave).await
             }
-            Subject::PlanPhase(subject) => plan_site(job, supervision, repository, subject).await,
+            Subject::PlanPhase(subject) => {
+                plan_site(job, (store, supervision), repository, subject).await
+            }
             Subject::PlanReview { pr, .. } => {
                 let head = CommitId::parse(&pr.head_commit)
                     .map_err(|error| RunnerError::refused(format!("the recorded head: {error}")))?;

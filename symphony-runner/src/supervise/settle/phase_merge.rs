@@ -1,8 +1,10 @@
 //! The work of a complete phase on its way into the plan's base: merged as a candidate, checked, and only then the base moves.
 
-use symphony_core::id::{PlanId, PlanPhaseId};
+use symphony_core::id::PlanPhaseId;
 use symphony_core::plan::Check;
 use symphony_core::plan::state::PhaseWork;
+use symphony_mcp::StoreThread;
+use symphony_store::PlanRecord;
 use symphony_workspace::{
     BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository, WorkspaceError, Worktree,
 };
@@ -10,6 +12,7 @@ use symphony_workspace::{
 use super::phase_checks::check_commit;
 use crate::error::RunnerError;
 use crate::paths::write_private;
+use crate::plan::{BaseRecord, PlanBase, record_base, tell_lost_base};
 use crate::process::Supervision;
 use crate::supervise::Job;
 
@@ -26,9 +29,10 @@ const CHECKED_FILE: &str = "checks-green.txt";
 #[derive(Debug)]
 pub(super) struct PhaseMerge<'a> {
     pub(super) job: &'a Job<'a>,
+    pub(super) store: &'a StoreThread,
     pub(super) repository: &'a Repository,
     pub(super) worktree: &'a Worktree,
-    pub(super) plan: &'a PlanId,
+    pub(super) plan: &'a PlanRecord,
     pub(super) phase: &'a PlanPhaseId,
     /// The phase's commit.
     pub(super) head: &'a CommitId,
@@ -51,7 +55,7 @@ impl PhaseMerge<'_> {
         supervision: &Supervision,
         checks: &[Check],
     ) -> Result<PhaseWork, RunnerError> {
-        let base = BranchName::of_plan_base(self.plan);
+        let base = BranchName::of_plan_base(&self.plan.id);
         let tries_max = if checks.is_empty() {
             MERGE_TRIES_MAX
         } else {
@@ -73,14 +77,14 @@ impl PhaseMerge<'_> {
         base: &BranchName,
         checks: &[Check],
     ) -> Result<Attempt, RunnerError> {
-        let Some(expected) = self.repository.branch_head(base)? else {
-            let gone = format!("the branch `{base}` is gone");
-            return Ok(Attempt::Done(PhaseWork::Unmerged(gone)));
+        let expected = match self.look(base).await? {
+            Ok(expected) => expected,
+            Err(lost) => return Ok(Attempt::Done(PhaseWork::BaseLost(lost))),
         };
         if let Some(leaked) = self.leaks(&expected)? {
             return Ok(Attempt::Done(leaked));
         }
-        let message = format!("Merge phase {} of plan {}", self.phase, self.plan);
+        let message = format!("Merge phase {} of plan {}", self.phase, self.plan.id);
         let planned = self.repository.plan_merge(
             &expected,
             self.head,
@@ -90,6 +94,7 @@ impl PhaseMerge<'_> {
         )?;
         let candidate = match planned {
             MergePlan::AlreadyMerged if self.was_checked()? => {
+                self.record(expected).await?;
                 return Ok(Attempt::Done(PhaseWork::InPlace));
             }
             // a phase that changed nothing is checked like any other
@@ -110,7 +115,49 @@ impl PhaseMerge<'_> {
             }
             write_private(&self.checked_file(), self.head.as_str())?;
         }
-        self.move_base(base, &expected, &candidate)
+        let attempt = self.move_base(base, &expected, &candidate)?;
+        if let Attempt::Done(PhaseWork::InPlace) = attempt {
+            self.record(candidate).await?;
+        }
+        Ok(attempt)
+    }
+
+    /// Returns where the base is, or what it lost.
+    async fn look(&self, base: &BranchName) -> Result<Result<CommitId, String>, RunnerError> {
+        let found = self.repository.branch_head(base)?;
+        let Some(target) = self.plan.target.clone() else {
+            return Ok(found.ok_or_else(|| format!("the branch {base} is gone")));
+        };
+        let id = self.plan.id.clone();
+        let record = self
+            .store
+            .call(move |store| BaseRecord::load(store, (&id, &target), found))
+            .await??;
+        let lost = match record.judge(self.repository)? {
+            PlanBase::At(head) => return Ok(Ok(head)),
+            PlanBase::Unbegun(begin) => {
+                self.repository.create_branch(base, &begin)?;
+                return Ok(Ok(begin));
+            }
+            PlanBase::Lost(lost) => lost,
+        };
+        let (id, project, told) = (
+            self.plan.id.clone(),
+            self.plan.project.clone(),
+            lost.clone(),
+        );
+        self.store
+            .call(move |store| tell_lost_base(store, (&id, &project), &told))
+            .await??;
+        Ok(Err(lost.to_string()))
+    }
+
+    /// Records where the base was left: the phase is complete only after that.
+    async fn record(&self, head: CommitId) -> Result<(), RunnerError> {
+        let (id, repository) = (self.plan.id.clone(), self.repository.clone());
+        self.store
+            .call(move |store| record_base(store, &repository, &id, &head))
+            .await?
     }
 
     fn move_base(

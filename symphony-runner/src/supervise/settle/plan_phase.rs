@@ -91,9 +91,10 @@ pub(super) async fn settle_phase(
     Failpoint::PhaseCompleted.reach();
     let merge = PhaseMerge {
         job,
+        store,
         repository: &repository,
         worktree: &worktree,
-        plan: &plan.id,
+        plan: &plan,
         phase,
         head: &done.head,
     };

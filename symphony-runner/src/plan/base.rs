@@ -1,0 +1,161 @@
+//! The branch that the phases of a plan are merged into: where it is, against what is recorded of it.
+
+use symphony_core::Timestamp;
+use symphony_core::id::{PlanId, ProjectId};
+use symphony_core::outside::BaseNotice;
+use symphony_core::plan::{BaseSight, BaseStanding, LostBase, judge_base};
+use symphony_store::{Context, PlanRecord, PlanTarget, Store};
+use symphony_workspace::{BranchName, CommitId, Repository};
+
+use crate::error::RunnerError;
+
+/// How often a record is tried again when another phase records at the same moment: as often as phases end together.
+const TRIES_MAX: usize = 100;
+
+/// Where the base of a plan is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum PlanBase {
+    /// There is none yet: it is made at this commit.
+    Unbegun(CommitId),
+    /// It has the work of all complete phases, and is here.
+    At(CommitId),
+    /// It lost some of that work.
+    Lost(LostBase),
+}
+
+/// A plan's base, as it was found and as it is recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct BaseRecord {
+    branch: BranchName,
+    begin: CommitId,
+    recorded: Option<CommitId>,
+    found: Option<CommitId>,
+    /// Whether a person has let it be where it is.
+    is_accepted: bool,
+}
+
+impl BaseRecord {
+    /// Reads what is recorded of the base of a plan that began at a commit, and whose base is at `found`.
+    ///
+    /// # Errors
+    /// When the database cannot be read, or has no commit where one should be.
+    pub(crate) fn load(
+        store: &Store,
+        (plan, target): (&PlanId, &PlanTarget),
+        found: Option<CommitId>,
+    ) -> Result<Self, RunnerError> {
+        let commit = |text: &str| {
+            CommitId::parse(text)
+                .map_err(|error| RunnerError::refused(format!("the base of plan {plan}: {error}")))
+        };
+        let recorded = store.plan_base_head(plan)?;
+        let is_accepted = match &found {
+            Some(head) => store.is_base_accepted(plan, head.as_str())?,
+            None => false,
+        };
+        Ok(Self {
+            branch: BranchName::of_plan_base(plan),
+            begin: commit(&target.base_commit)?,
+            recorded: recorded.as_deref().map(commit).transpose()?,
+            found,
+            is_accepted,
+        })
+    }
+
+    /// Judges it.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub(crate) fn judge(self, repository: &Repository) -> Result<PlanBase, RunnerError> {
+        let recorded = self.recorded.as_ref().unwrap_or(&self.begin);
+        let holds = match &self.found {
+            Some(head) => self.is_accepted || repository.is_merged(recorded, head)?,
+            None => false,
+        };
+        let sight = BaseSight {
+            begin: self.begin.as_str(),
+            recorded: self.recorded.as_ref().map(CommitId::as_str),
+            found: self.found.as_ref().map(CommitId::as_str),
+            holds,
+        };
+        Ok(match (judge_base(sight), self.found) {
+            (BaseStanding::Intact, Some(head)) => PlanBase::At(head),
+            (BaseStanding::Unbegun, _) => PlanBase::Unbegun(self.begin),
+            (_, found) => PlanBase::Lost(LostBase {
+                branch: self.branch.to_string(),
+                recorded: recorded.to_string(),
+                found: found.as_ref().map(ToString::to_string),
+            }),
+        })
+    }
+}
+
+/// Looks where the base of a plan is.
+///
+/// # Errors
+/// When git or the database fails.
+pub(crate) fn look_at_base(
+    store: &Store,
+    repository: &Repository,
+    plan: &PlanId,
+    target: &PlanTarget,
+) -> Result<PlanBase, RunnerError> {
+    let found = repository.branch_head(&BranchName::of_plan_base(plan))?;
+    BaseRecord::load(store, (plan, target), found)?.judge(repository)
+}
+
+/// Records that the base of a plan was left at a commit. When another phase was merged on top of it meanwhile, that stays.
+///
+/// # Errors
+/// When git or the database fails.
+pub(crate) fn record_base(
+    store: &mut Store,
+    repository: &Repository,
+    plan: &PlanId,
+    head: &CommitId,
+) -> Result<(), RunnerError> {
+    let context = Context::system(Timestamp::now());
+    for _ in 0..TRIES_MAX {
+        let seen = store.plan_base_head(plan)?;
+        if let Some(seen) = seen.as_deref().and_then(|seen| CommitId::parse(seen).ok())
+            && seen != *head
+            && repository.is_merged(head, &seen)?
+        {
+            return Ok(());
+        }
+        if store.record_plan_base(&context, plan, (seen.as_deref(), head.as_str()))? {
+            return Ok(());
+        }
+    }
+    Err(RunnerError::refused(format!(
+        "the base of plan {plan} moved {TRIES_MAX} times meanwhile: try again"
+    )))
+}
+
+/// Tells a person what the base of a plan lost, while its phases are at work.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) fn tell_lost_base(
+    store: &mut Store,
+    (plan, project): (&PlanId, &ProjectId),
+    lost: &LostBase,
+) -> Result<(), RunnerError> {
+    let notice = BaseNotice::of_lost_base(plan, project, lost);
+    store.note_base(&Context::system(Timestamp::now()), &notice)?;
+    Ok(())
+}
+
+/// Tells a person what the base of a plan lost, and stops a plan that would be reviewed without it.
+///
+/// # Errors
+/// When the database fails.
+pub(crate) fn stop_for_lost_base(
+    store: &mut Store,
+    record: &PlanRecord,
+    lost: &LostBase,
+) -> Result<(), RunnerError> {
+    let notice = BaseNotice::of_lost_base(&record.id, &record.project, lost);
+    let context = Context::system(Timestamp::now());
+    Ok(store.stop_for_lost_base(&context, &record.id, &notice)?)
+}
