@@ -14,6 +14,7 @@ pub mod exit_handling;
 pub mod failure;
 pub mod front_matter;
 pub mod gates;
+pub mod git_identity;
 pub mod git_lock;
 pub mod hold;
 pub mod id;

@@ -4,6 +4,7 @@
 //! agent. Nothing is inherited that is not on the list, so a secret of the user's shell does not
 //! reach an agent by accident; what a project needs besides, it names in its `env`.
 
+mod committers;
 mod supervisor;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 
 use symphony_core::id::RunId;
 
+pub use committers::agents_committers;
+pub(crate) use committers::name_committers;
 pub use supervisor::{is_public, supervisor_environment};
 
 /// The variable that marks every process of a run: a sweep after a crash finds strays by it.

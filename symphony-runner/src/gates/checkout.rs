@@ -14,7 +14,7 @@ use symphony_workspace::{CommitId, Pristine, Redactor, Repository, WorktreeKey};
 
 use super::result::{GateCommand, gate_result};
 use super::run::run_gates;
-use crate::environment::agent_environment;
+use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::process::{Supervision, sweep_marked};
@@ -49,6 +49,8 @@ pub struct CheckoutRequest<'a> {
 pub struct GateCheckout<'a> {
     pub(super) request: CheckoutRequest<'a>,
     pristine: Pristine,
+    /// The whole environment of its commands.
+    environment: BTreeMap<OsString, OsString>,
     /// Takes secret values out of the output of its commands.
     redactor: Option<Arc<Redactor>>,
 }
@@ -65,10 +67,12 @@ impl<'a> GateCheckout<'a> {
             let (path, reason) = (problem.path.display(), &problem.reason);
             tracing::warn!(%path, reason, "a configuration file was not copied into the checkout");
         }
-        let redactor = redactor_for(repository, commit, &request.environment())?;
+        let environment = request.environment();
+        let redactor = redactor_for(repository, commit, &environment)?;
         Ok(Self {
             request,
             pristine,
+            environment,
             redactor,
         })
     }
@@ -156,7 +160,7 @@ impl<'a> GateCheckout<'a> {
             executable: &self.request.installation.executable,
             line: command.line,
             limit: command.limit,
-            environment: self.request.environment(),
+            environment: self.environment.clone(),
             directory: self.path(),
             input: None,
             redactor: self.redactor.clone(),
@@ -197,14 +201,16 @@ impl<'a> GateCheckout<'a> {
 
 impl CheckoutRequest<'_> {
     /// The environment of an agent of the project, without a provider's settings and without a
-    /// socket.
+    /// socket. A private clone has no settings of the repository, so git is asked outside of it who commits.
     pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
-        agent_environment(
+        let mut environment = agent_environment(
             &self.installation.environment,
             &self.config.env,
             &BTreeMap::new(),
             self.id,
-        )
+        );
+        name_committers(&mut environment, Path::new("/"));
+        environment
     }
 }
 

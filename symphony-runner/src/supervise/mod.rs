@@ -22,6 +22,7 @@ mod watch;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::Path;
 use std::time::Instant;
 
 use symphony_core::Timestamp;
@@ -41,7 +42,7 @@ use symphony_workspace::Failpoint;
 use self::exit::PendingExit;
 use self::phase_settings::phase_settings;
 use self::space::{DISK_LOOK, DISK_WAIT_MAX};
-use crate::environment::agent_environment;
+use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::gates::{GatesEnded, clear_dead_gates, run_gates_job};
 use crate::installation::Installation;
@@ -255,14 +256,16 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// The environment of commands of the configuration: the agent's, without its provider's settings.
-    pub(crate) fn command_environment(&self) -> BTreeMap<OsString, OsString> {
-        agent_environment(
+    /// The environment of commands of the configuration that run in a folder: the agent's, without its provider's settings.
+    pub(crate) fn command_environment(&self, folder: &Path) -> BTreeMap<OsString, OsString> {
+        let mut environment = agent_environment(
             &self.installation.environment,
             &self.config.env,
             &BTreeMap::new(),
             &self.run.id,
-        )
+        );
+        name_committers(&mut environment, folder);
+        environment
     }
 
     /// The context of a write in the run's name.

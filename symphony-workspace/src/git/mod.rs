@@ -8,6 +8,7 @@
 mod answer;
 mod child;
 mod command;
+mod committers;
 mod drivers;
 #[cfg(feature = "failpoints")]
 mod fault;

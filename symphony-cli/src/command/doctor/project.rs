@@ -1,11 +1,12 @@
 //! What a project needs: settings, a provider, prompts, gates, a base branch, room for worktrees.
 
 use symphony_core::config::ProjectConfig;
+use symphony_runner::environment::agents_committers;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_runner::supervise::read_vault;
 use symphony_store::Project;
-use symphony_workspace::{Repository, WorktreeState};
+use symphony_workspace::{Identity, Repository, WorktreeState};
 
 use super::check::CheckView;
 use super::contents::check_contents;
@@ -59,7 +60,7 @@ pub(super) fn check_project(
             return;
         }
     };
-    checks.push(check_identity(&repository));
+    checks.push(check_identity(installation, &config, &repository));
     match repository.base() {
         Ok(base) => {
             checks.push(CheckView::ok("base branch", base.branch.to_string()));
@@ -150,15 +151,28 @@ fn check_vault(config: &ProjectConfig) -> Option<CheckView> {
     })
 }
 
-/// Whose name merges carry.
-fn check_identity(repository: &Repository) -> CheckView {
+/// Whose name merges carry, and the commits of agents.
+fn check_identity(
+    installation: &Installation,
+    config: &ProjectConfig,
+    repository: &Repository,
+) -> CheckView {
     const CHECK: &str = "git identity";
-    match repository.human_identity() {
-        Some(identity) => CheckView::ok(CHECK, format!("{} <{}>", identity.name, identity.email)),
-        None => CheckView::warning(
-            CHECK,
-            "git has no user.name or no user.email: merges of yours would carry Symphony's name",
-            "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com`",
-        ),
+    if let Some(identity) = repository.human_identity() {
+        return CheckView::ok(CHECK, format!("{} <{}>", identity.name, identity.email));
     }
+    let Identity { name, email } = Identity::symphony();
+    let agents = if agents_committers(installation, config, repository.root()).are_refused() {
+        format!("commits of agents and merges of yours carry Symphony's name, {name} <{email}>")
+    } else {
+        format!(
+            "merges of yours carry Symphony's name, {name} <{email}>; commits of agents carry the name that git makes up \
+             from this machine"
+        )
+    };
+    CheckView::warning(
+        CHECK,
+        format!("git has no user.name or no user.email: {agents}"),
+        "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com`",
+    )
 }

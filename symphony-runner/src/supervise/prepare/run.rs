@@ -18,7 +18,9 @@ use super::invocation::invocation;
 use super::model::model;
 use super::site::Site;
 use super::subject::Subject;
-use crate::environment::{agent_environment, leave_housekeeping_to_the_user};
+use crate::environment::{
+    agent_environment, leave_housekeeping_to_the_user, name_committers,
+};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;
@@ -57,6 +59,7 @@ pub(crate) async fn prepare(
     let site = Site::make(job, store, supervision, &subject).await?;
     site.record_fingerprint(job)?;
     site.record_baseline(job)?;
+    name_committers(&mut environment, site.path());
     let Briefing { prompts, review } =
         Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
     let built = prompts.built;

@@ -25,7 +25,7 @@ pub(super) async fn set_up(
     if !is_due(settings, worktree) {
         return Ok(());
     }
-    let environment = job.command_environment();
+    let environment = job.command_environment(worktree.path());
     let head = repository.head(worktree)?;
     let redactor = redactor_for(repository, &head, &environment)?;
     let set_up = SetUp {

@@ -76,7 +76,7 @@ pub(super) async fn check_in_place(
         return Ok(red);
     }
     for (number, (name, command, limit)) in commands(checks).enumerate() {
-        let environment = job.command_environment();
+        let environment = job.command_environment(root);
         let call = CommandCall {
             executable: &job.installation.executable,
             line: command,
