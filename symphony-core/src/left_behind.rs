@@ -27,6 +27,8 @@ closed_set!(
         Copied = "copied_file",
         /// A submodule with commits or changes that exist nowhere else.
         Submodule = "submodule",
+        /// A setting of the git configuration that all checkouts of the repository share, which changed meanwhile.
+        Setting = "shared_setting",
     }
 );
 
@@ -35,8 +37,23 @@ closed_set!(
 pub struct LeftBehind {
     /// Why no commit has it.
     pub kind: LeftKind,
-    /// The path, relative to the worktree; a folder stands for all that is in it.
+    /// The path, relative to the worktree; a folder stands for all that is in it. A setting has its name here.
     pub path: String,
+}
+
+/// Returns the name of a setting as it may be shown: a subsection that is an address may hold a password.
+pub fn shown_setting(name: &str) -> String {
+    let parts = name.split_once('.').and_then(|(section, rest)| {
+        let (address, variable) = rest.rsplit_once('.')?;
+        let is_address = address.contains("://") || address.contains('@');
+        is_address.then(|| format!("{section}.….{variable}"))
+    });
+    parts.unwrap_or_else(|| name.to_owned())
+}
+
+/// Says whether git itself writes a setting (as `git config --list` prints its name) in everyday work: what a branch tracks.
+pub fn is_kept_by_git(setting: &str) -> bool {
+    setting.starts_with("branch.")
 }
 
 /// What was in the worktree before an agent worked there: recorded once, after the set-up.
@@ -238,6 +255,7 @@ pub fn left_behind(before: &Baseline, now: &Remains) -> Vec<LeftBehind> {
 
 /// Describes what is left behind in one sentence, for the inbox and `runs show`.
 pub fn left_behind_text(left: &[LeftBehind]) -> String {
+    let mut sentences = Vec::new();
     let mut parts = Vec::new();
     for kind in LeftKind::ALL {
         let paths: Vec<&str> = left
@@ -258,16 +276,53 @@ pub fn left_behind_text(left: &[LeftBehind]) -> String {
             (LeftKind::Copied, true) => "copied files that were changed",
             (LeftKind::Submodule, false) => "a submodule with unpublished work",
             (LeftKind::Submodule, true) => "submodules with unpublished work",
+            (LeftKind::Setting, _) => {
+                sentences.push(setting_text(&paths));
+                continue;
+            }
         };
         parts.push(format!(
             "{what} ({})",
             list_few(paths.iter().copied(), SENTENCE_MAX)
         ));
     }
+    if !parts.is_empty() {
+        let parts = parts.join(", ");
+        sentences.insert(0, format!("the run left work that is in no commit: {parts}"));
+    }
+    sentences.join("; ")
+}
+
+/// Returns the comment on the issue of a run during which settings of the shared git configuration changed; none when none
+/// did.
+pub fn settings_comment(left: &[LeftBehind]) -> Option<String> {
+    let settings: Vec<&str> = left
+        .iter()
+        .filter(|left| left.kind == LeftKind::Setting)
+        .map(|left| left.path.as_str())
+        .collect();
+    (!settings.is_empty()).then(|| {
+        format!(
+            "{}. Symphony left it as it is. `git config --local --list` shows it; `git config --local --unset NAME` removes a \
+             setting.",
+            capitalised(&setting_text(&settings))
+        )
+    })
+}
+
+/// Says what changed, and that it need not have been the run.
+fn setting_text(settings: &[&str]) -> String {
     format!(
-        "the run left work that is in no commit: {}",
-        parts.join(", ")
+        "while the run was at work, the git configuration that it shares with you changed ({}): if it was not you, it was the \
+         agent",
+        list_few(settings.iter().copied(), SENTENCE_MAX)
     )
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
 }
 
 #[cfg(test)]
@@ -381,5 +436,43 @@ mod tests {
             ]),
             "the run left work that is in no commit: a nested git repository (lib), ignored paths (a, b)"
         );
+    }
+
+    #[test]
+    fn a_changed_setting_is_told_apart_from_work_and_commented_on() {
+        let left = |kind, path: &str| LeftBehind {
+            kind,
+            path: path.to_owned(),
+        };
+        let setting = left(LeftKind::Setting, "user.email");
+        let text = left_behind_text(std::slice::from_ref(&setting));
+        assert!(!text.contains("in no commit"), "{text}");
+        assert!(text.contains("(user.email)"), "{text}");
+        let both = [left(LeftKind::Ignored, "a"), setting];
+        let text = left_behind_text(&both);
+        assert!(
+            text.starts_with("the run left work that is in no commit: an ignored path (a); while the run"),
+            "{text}"
+        );
+        let comment = settings_comment(&both).unwrap();
+        assert!(comment.starts_with("While the run was at work"), "{comment}");
+        assert_eq!(settings_comment(&both[..1]), None);
+    }
+
+    #[test]
+    fn settings_that_git_keeps_are_none_of_a_persons_business_and_no_password_is_shown() {
+        for (name, is_kept, shown) in [
+            ("branch.main.remote", true, "branch.main.remote"),
+            ("user.email", false, "user.email"),
+            ("remote.origin.url", false, "remote.origin.url"),
+            (
+                "url.https://me:token@example.org/.insteadof",
+                false,
+                "url.….insteadof",
+            ),
+        ] {
+            assert_eq!(is_kept_by_git(name), is_kept, "{name}");
+            assert_eq!(shown_setting(name), shown);
+        }
     }
 }

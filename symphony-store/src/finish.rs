@@ -7,6 +7,7 @@ use symphony_core::contract::PhaseClaim;
 use symphony_core::gates::GatesOutcome;
 use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::{FindingKind, Issue, NextPhase};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, settings_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
     Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_plan_review_end,
@@ -26,7 +27,7 @@ use crate::gates::{GatesFound, GatesSettled, not_run, record_gates, settle_gates
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
-use crate::note::{NewFinding, add_finding_in};
+use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
 use crate::phase_claim_query::load_claim;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
@@ -90,6 +91,13 @@ impl RunFinish {
     fn denials(&self) -> u64 {
         let denials = self.metadata.get(PERMISSION_DENIALS);
         denials.and_then(Value::as_u64).unwrap_or(0)
+    }
+
+    /// Returns what the run left behind.
+    fn left_behind(&self) -> Vec<LeftBehind> {
+        let left = self.metadata.get(LEFT_BEHIND).cloned();
+        left.and_then(|left| serde_json::from_value(left).ok())
+            .unwrap_or_default()
     }
 }
 
@@ -224,6 +232,9 @@ fn end_run(
         let effects = consequences_of_run_end(&facts, run, routing, mover(context))
             .map_err(|source| refused(id, source))?;
         carry_out(tx, context, id, &effects)?;
+        if let Some(comment) = settings_comment(&finish.left_behind()) {
+            add_comment_in(tx, context, id, &comment)?;
+        }
         end_intake(tx, context, run, id, finish)?;
     }
     if let Some(ProjectRouting {

@@ -28,6 +28,7 @@ mod project;
 pub mod proposal;
 mod repository;
 mod secrets;
+mod shared_settings;
 mod whole_file;
 mod worktree;
 
@@ -55,6 +56,7 @@ pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use outside::{ChangeQuery, FoundChange};
 pub use pristine::Pristine;
+pub use shared_settings::SharedSettings;
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,

@@ -32,6 +32,7 @@ mod failpoints;
 mod failure;
 #[cfg(test)]
 mod gates;
+mod git_identity;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_faults;

@@ -61,7 +61,11 @@ pub fn left_behind_item(
     since: Timestamp,
 ) -> InboxItem {
     let mut answers = vec![format!("symphony runs show {run}")];
-    let is_nested = left.iter().any(|left| left.kind == LeftKind::Repository);
+    let has = |kind| left.iter().any(|left| left.kind == kind);
+    let is_nested = has(LeftKind::Repository);
+    if has(LeftKind::Setting) {
+        answers.push("git config --local --list".to_owned());
+    }
     let (issue, title, text, absorb) = match by {
         LeftBy::Issue(issue, title) => (
             Some(issue.clone()),

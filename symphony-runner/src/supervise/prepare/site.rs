@@ -15,6 +15,7 @@ use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::supervise::Job;
+use crate::supervise::settle::record_settings;
 use crate::supervise::temporary::remove_leftovers;
 
 /// File that holds the fingerprint of the worktree's program-running configuration, as it was at dispatch.
@@ -77,13 +78,15 @@ impl Site {
         self.worktree.path()
     }
 
-    /// Records which configuration runs programs here, so that exit handling sees what the agent changed of it.
+    /// Records which configuration runs programs here, and the one that is shared with the user, so that exit handling sees
+    /// what the agent changed of it.
     pub(crate) fn record_fingerprint(&self, job: &Job<'_>) -> Result<(), RunnerError> {
         let fingerprint = self.repository.fingerprint(&self.worktree)?;
         write_private(
             &job.paths.dir.join(FINGERPRINT_FILE),
             &fingerprint_text(&fingerprint),
-        )
+        )?;
+        record_settings(job, &self.repository)
     }
 
     /// Records what is in the worktree before the agent works there, so that exit handling can tell what the agent left.

@@ -6,6 +6,7 @@ mod left_behind;
 mod phase_checks;
 mod phase_merge;
 mod plan_phase;
+mod settings;
 mod tampered;
 mod temporary;
 
@@ -18,6 +19,8 @@ use symphony_workspace::Repository;
 pub(crate) use self::issue::return_to_recorded_head;
 use self::issue::settle_issue;
 use self::plan_phase::settle_phase;
+use self::settings::note_settings;
+pub(crate) use self::settings::record_settings;
 use self::temporary::settle_temporary;
 use super::Job;
 use super::agent::AgentOutcome;
@@ -32,8 +35,19 @@ pub(crate) struct Settled {
     pub(crate) phase: Option<PhaseFinish>,
 }
 
-/// Commits what is left, looks for tampering.
+/// Commits what is left, looks for tampering and for changes of the configuration that is shared with the user.
 pub(crate) async fn settle_work(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    outcome: &mut AgentOutcome,
+) -> Result<Settled, RunnerError> {
+    let settled = settle_target(job, store, supervision, outcome).await?;
+    note_settings(job, outcome)?;
+    Ok(settled)
+}
+
+async fn settle_target(
     job: &Job<'_>,
     store: &StoreThread,
     supervision: &Supervision,
