@@ -4,14 +4,19 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
+use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
+use symphony_core::gates::{RedOnBase, base_red_text, ways_on};
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
+use symphony_runner::gates::record_trial;
 use symphony_runner::installation::Installation;
 use symphony_runner::trial::{TrialRequest, TrialWatch};
 use symphony_store::Project;
 
+use crate::app::App;
 use crate::interrupt::Interrupts;
 use crate::output::{Output, Page, compact_duration, one_line};
+use crate::permission::identify_asker;
 
 /// Time of a trial unless the person says otherwise: a cold build of a large project, and its tests.
 pub(crate) const SECONDS_DEFAULT: u64 = 900;
@@ -58,6 +63,27 @@ pub(crate) fn try_gates(
         bar.finish_and_clear();
     }
     tried
+}
+
+/// Notes what a trial came to: what is red holds the project before its first worker, until it is green. An agent's trial is
+/// only shown: its environment may be its own work.
+///
+/// # Errors
+/// When the database cannot be written.
+pub(crate) fn note_trial(
+    app: &App,
+    installation: &Installation,
+    (project, config): (&Project, &ProjectConfig),
+    trial: &Trial,
+) -> anyhow::Result<()> {
+    if matches!(identify_asker(&app.surroundings)?, Asker::Agent(_)) {
+        return Ok(());
+    }
+    let mut store = installation.require_store()?;
+    let project = (&project.id, config);
+    record_trial(&mut store, &App::as_human(), project, trial)
+        .context("note what the trial of the gates came to")?;
+    Ok(())
 }
 
 struct Spinner {
@@ -173,6 +199,13 @@ fn write_conclusion(trial: &Trial, page: &mut Page) {
         );
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
+    page.line("Until then the project is on hold, and no agent is started (symphony inbox).");
+    if let Some(gate) = failed.first().filter(|_| !trial.setup.as_ref().is_some_and(TrialStep::is_red)) {
+        let text = base_red_text(&trial.base, &trial.commit, &[RedOnBase::from(*gate)]);
+        if let Some(repair) = ways_on(&text).pop() {
+            page.line(&format!("An agent may repair it all the same: {repair}"));
+        }
+    }
 }
 
 fn names(steps: &[&TrialStep]) -> String {

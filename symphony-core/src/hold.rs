@@ -58,6 +58,9 @@ pub struct Hold {
     pub probes: u32,
     /// The probe under way; one that is no longer live counts as over.
     pub canary: Option<RunId>,
+    /// A digest of what was red on the base, for a hold of gates: what differs from it was not tried yet.
+    #[serde(default)]
+    pub tried: Option<String>,
     /// What has met it or probed it, in no order.
     #[serde(default)]
     pub trials: Vec<Trial>,

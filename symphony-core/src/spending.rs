@@ -233,6 +233,7 @@ pub fn cap_hold(
         .map(|cap| (cap, Timestamp::MAX))
         .or_else(|| reached(CapScope::Day, caps.day, today).map(|cap| (cap, tomorrow)))?;
     Some(Hold {
+        tried: None,
         scope: HoldScope::Project(project.clone()),
         until,
         placed_at: now,

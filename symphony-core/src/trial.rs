@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::closed_set::closed_set;
+use crate::gates::RedOnBase;
 use crate::pull_request::VerifiedGate;
 
 /// Characters of output that a remark or a line quotes.
@@ -144,6 +145,28 @@ pub enum Quote {
     Nothing,
 }
 
+/// What a trial shows of the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrialVerdict {
+    /// Something that every change needs is red: no change can pass.
+    Red,
+    /// Everything that a change needs passed.
+    Green,
+    /// It did not get far enough, or nothing is required.
+    Unknown,
+}
+
+impl<'a> From<&'a TrialStep> for RedOnBase<'a> {
+    fn from(step: &'a TrialStep) -> Self {
+        Self {
+            name: &step.name,
+            command: &step.command,
+            exit_code: step.exit_code,
+            output: &step.output,
+        }
+    }
+}
+
 /// Set-up and gates as they came out on one commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Trial {
@@ -166,6 +189,20 @@ impl Trial {
     /// Returns what keeps every change from passing: the set-up, and required gates, that are red.
     pub fn blocking(&self) -> impl Iterator<Item = &TrialStep> {
         self.steps().filter(|step| step.is_red() && step.required)
+    }
+
+    /// Says what it shows of the base.
+    pub fn verdict(&self) -> TrialVerdict {
+        let mut required = self.steps().filter(|step| step.required).peekable();
+        if self.blocking().next().is_some() {
+            TrialVerdict::Red
+        } else if required.peek().is_some()
+            && required.all(|step| step.outcome == TrialOutcome::Passed)
+        {
+            TrialVerdict::Green
+        } else {
+            TrialVerdict::Unknown
+        }
     }
 
     /// Returns the step of a gate.
@@ -285,5 +322,36 @@ mod tests {
             remark.starts_with("Not tried by `symphony init`: the set-up failed."),
             "{remark}"
         );
+    }
+
+    #[test]
+    fn a_trial_is_a_verdict_only_when_everything_required_was_tried() {
+        let passed = || step(true, Some(0), "");
+        let red = || step(false, Some(1), "no");
+        let untried = || TrialStep::not_tried("test", "npm test", true, "stopped");
+        let optional = |step: TrialStep| TrialStep {
+            required: false,
+            ..step
+        };
+        for (setup, gates, expected) in [
+            (None, vec![], TrialVerdict::Unknown),
+            (None, vec![passed()], TrialVerdict::Green),
+            (None, vec![passed(), optional(red())], TrialVerdict::Green),
+            (None, vec![passed(), optional(untried())], TrialVerdict::Green),
+            (None, vec![optional(passed())], TrialVerdict::Unknown),
+            (None, vec![passed(), untried()], TrialVerdict::Unknown),
+            (None, vec![red(), untried()], TrialVerdict::Red),
+            (Some(red()), vec![untried()], TrialVerdict::Red),
+            (Some(passed()), vec![passed()], TrialVerdict::Green),
+        ] {
+            let (base, commit) = ("main".to_owned(), "c".to_owned());
+            let trial = Trial {
+                base,
+                commit,
+                setup,
+                gates,
+            };
+            assert_eq!(trial.verdict(), expected, "{trial:#?}");
+        }
     }
 }

@@ -53,6 +53,12 @@ pub enum RunnerError {
         /// How it ended, and the end of its output.
         what: String,
     },
+    /// The set-up command failed on the files of the base: no issue can be worked on.
+    #[error("run the set-up command: {text}")]
+    SetupOnBase {
+        /// What is red there.
+        text: String,
+    },
     /// Another process has the plan's lock.
     #[error("another process is at work with plan {plan}")]
     PlanBusy {

@@ -302,7 +302,7 @@ fn end_gates(
         _ => true,
     });
     if let Some(hold) = hold {
-        place(tx, context, &run.id, hold)?;
+        place(tx, context, Some(&run.id), hold)?;
     }
     clear_canary(tx, &run.id)
 }
@@ -460,7 +460,7 @@ fn settle_holds(
     shown: &Shown<'_>,
 ) -> Result<(), StoreError> {
     match shown {
-        Shown::Condition(hold) => place(tx, context, &run.id, hold)?,
+        Shown::Condition(hold) => place(tx, context, Some(&run.id), hold)?,
         Shown::Reached => reach(tx, context, run)?,
         Shown::Nothing => {}
     }

@@ -29,6 +29,8 @@ pub struct NewHold {
     pub until: Option<Timestamp>,
     /// The first hold when it is not known, in milliseconds; doubled with each probe that fails.
     pub first_ms: u64,
+    /// A digest of what was red on the base, for a hold of gates.
+    pub tried: Option<String>,
 }
 
 /// Returns what a scope is stored as.
@@ -102,19 +104,20 @@ pub(crate) fn load_holds(conn: &Connection) -> Result<Vec<Hold>, StoreError> {
             reason: row.get("reason")?,
             probes: count32(row, "probes")?,
             canary: parsed_opt("run id", row.get("canary")?)?,
+            tried: row.get("tried")?,
         });
     }
     Ok(holds)
 }
 
-/// Places a hold that a run met, or lengthens it when it stands.
+/// Places a hold that a run met, or a person's trial of the gates, or lengthens it when it stands.
 ///
 /// Only a probe that fails doubles the wait. Runs that were at work when the hold was placed meet the same condition one
 /// after the other: they neither count as probes nor take the place of the one under way.
 pub(crate) fn place(
     tx: &Transaction<'_>,
     context: &Context,
-    run: &RunId,
+    run: Option<&RunId>,
     new: &NewHold,
 ) -> Result<(), StoreError> {
     let key = scope_key(&new.scope);
@@ -127,7 +130,9 @@ pub(crate) fn place(
     let now = context.now.as_millisecond();
     let (earliest, probes, canary, placed_at) = match standing {
         None => (i64::MIN, 0, None, now),
-        Some((_, probes, Some(canary), placed_at)) if canary == run.as_str() => {
+        Some((_, probes, Some(canary), placed_at))
+            if run.is_some_and(|run| canary == run.as_str()) =>
+        {
             (i64::MIN, probes.saturating_add(1), None, placed_at.min(now))
         }
         // its end was reckoned before the clock was set back
@@ -140,7 +145,7 @@ pub(crate) fn place(
     };
     let until = hold_until(context.now, new.until, new.first_ms, probes);
     tx.prepare_cached(
-        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT OR REPLACE INTO hold (scope, until, class, reason, probes, canary, placed_at, tried) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(params![
         key,
@@ -150,6 +155,7 @@ pub(crate) fn place(
         probes,
         canary,
         placed_at,
+        new.tried,
     ])?;
     let placed = LogEvent::HoldPlaced {
         scope: new.scope.clone(),
@@ -203,6 +209,26 @@ impl Store {
     /// When the database can not be read.
     pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
         load_holds(&self.conn)
+    }
+
+    /// Records what a trial of set-up and gates on the base of a project came to: what is red holds the project before
+    /// anybody is paid for a change that cannot pass; green ends such a hold.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn record_base_trial(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        red: Option<&NewHold>,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| match red {
+            Some(hold) => place(tx, context, None, hold),
+            None => {
+                let scope = HoldScope::Gates(project.clone());
+                lift(tx, context, None, &scope_key(&scope))
+            }
+        })
     }
 
     /// Lets the hold of a project whose gates fail on its base be probed at once: the base has moved.

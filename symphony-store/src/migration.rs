@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 20;
+pub const SCHEMA_VERSION: i64 = 21;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -28,6 +28,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0018_notices_about_plans.sql")),
         M::up(include_str!("schema/0019_hold_trials.sql")),
         M::up(include_str!("schema/0020_plan_base_head.sql")),
+        M::up(include_str!("schema/0021_tried_base.sql")),
     ])
 }
 

@@ -33,7 +33,8 @@ fn inbox_texts(project: &Project) -> Vec<String> {
 
 #[test]
 fn files_that_only_the_agents_folder_has_make_no_gate_green() {
-    let command = "test -f target/proof.txt";
+    // green on the base, so that the change is at fault
+    let command = "test ! -e .gitignore -a ! -e x.txt || test -f target/proof.txt";
     for (name, evasion) in [("ignored", IN_BUILD_OUTPUT), ("excluded", EXCLUDED)] {
         let turns = [bash(evasion), create_pr("With proof")];
         let project = Project::new(

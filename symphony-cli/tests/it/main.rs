@@ -129,6 +129,7 @@ mod real_faults;
 #[cfg(test)]
 mod records;
 #[cfg(test)]
+mod red_base;
 mod relabel;
 #[cfg(test)]
 mod review;

@@ -1,14 +1,19 @@
 //! What a gate's failure means: the same one as before, one that the base has too, or a new one
 //! (spec: orchestrator, "Verified, not reported").
 
+mod base_red;
 mod failure;
 mod output;
 mod route;
 
+pub use base_red::{
+    CheckoutState, RedOnBase, SetUpFault, base_red_text, named_gate, set_up_fault,
+    try_anew_when_changed, ways_on,
+};
 pub use failure::{FailurePrint, failure_print};
 pub use output::normal_lines;
 pub use route::{
-    BaseComparison, FIXES_GATE_LABEL, GatesEnd, GatesOutcome, GatesRouting, RepeatedFailure,
+    BaseComparison, BaseRecord, FIXES_GATE_LABEL, GatesEnd, GatesOutcome, GatesRouting, RepeatedFailure,
     fixes_gate, needs_base_comparison, route_gates_end, route_plan_gates_end,
 };
 

@@ -96,9 +96,23 @@ pub struct GatesRouting {
     pub comment: Option<String>,
 }
 
-/// Says whether the gates should run on the base, too, before a failure is held against the change:
-/// at once when a program was missing or the set-up failed, else when the failure has come before.
-pub fn needs_base_comparison(gates: &VerifiedGates, repeated: RepeatedFailure) -> bool {
+/// What is recorded of the red gates on the base commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BaseRecord {
+    /// All of them passed there, with the same set-up and tools.
+    Passed,
+    /// They were not tried there, or did not pass.
+    Unknown,
+}
+
+/// Says whether the gates should run on the base, too, before a failure is held against the change: unless they are known to
+/// pass there. What passed there may still be the machine's fault now: when a program is missing, when the set-up failed, and
+/// when the failure has come before.
+pub fn needs_base_comparison(
+    gates: &VerifiedGates,
+    repeated: RepeatedFailure,
+    base: BaseRecord,
+) -> bool {
     let is_environment = |gate: &VerifiedGate| {
         gate.name == SET_UP_GATE
             || gate
@@ -106,7 +120,8 @@ pub fn needs_base_comparison(gates: &VerifiedGates, repeated: RepeatedFailure) -
                 .is_some_and(|code| NOT_A_VERDICT.contains(&code))
     };
     let mut red = gates.results.iter().filter(|gate| gate.is_red()).peekable();
-    red.peek().is_some() && (repeated.in_a_row > 0 || red.any(is_environment))
+    red.peek().is_some()
+        && (base == BaseRecord::Unknown || repeated.in_a_row > 0 || red.any(is_environment))
 }
 
 /// Decides what becomes of a pull request whose gates have run.

@@ -186,17 +186,21 @@ fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
         in_a_row: 1,
     };
     let never = RepeatedFailure::default();
-    for (gates, repeated, expected) in [
-        (gates(&[gate("test", Some(0), "")]), seen, false),
-        (gates(&[gate("test", Some(1), "")]), never, false),
-        (gates(&[gate("test", Some(1), "")]), seen, true),
-        (gates(&[gate("test", Some(127), "")]), never, true),
-        (gates(&[gate("test", Some(126), "")]), never, true),
-        (gates(&[gate(SET_UP_GATE, Some(1), "")]), never, true),
-        (gates(&[gate("test", None, "")]), never, false),
+    use BaseRecord::{Passed, Unknown};
+    for (gates, repeated, base, expected) in [
+        (gates(&[gate("test", Some(0), "")]), seen, Unknown, false),
+        // the first failure, where nobody knows of the base, is compared at once
+        (gates(&[gate("test", Some(1), "")]), never, Unknown, true),
+        (gates(&[gate("test", None, "")]), never, Unknown, true),
+        (gates(&[gate("test", Some(1), "")]), never, Passed, false),
+        (gates(&[gate("test", Some(1), "")]), seen, Passed, true),
+        (gates(&[gate("test", Some(127), "")]), never, Passed, true),
+        (gates(&[gate("test", Some(126), "")]), never, Passed, true),
+        (gates(&[gate(SET_UP_GATE, Some(1), "")]), never, Passed, true),
+        (gates(&[gate("test", None, "")]), never, Passed, false),
     ] {
         assert_eq!(
-            needs_base_comparison(&gates, repeated),
+            needs_base_comparison(&gates, repeated, base),
             expected,
             "{gates:?}"
         );
@@ -294,5 +298,100 @@ fn every_result_has_its_route() {
     ];
     for (found, expected) in table {
         assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
+    let red = |name, exit_code, output| RedOnBase {
+        name,
+        command: "npm test",
+        exit_code,
+        output,
+    };
+    let commit = "0123456789abcdef";
+    let text = base_red_text("main", commit, &[red("test", Some(1), "one\n2 failed\n\n")]);
+    assert_eq!(
+        text,
+        "on `main` at 0123456: `test` (`npm test`) failed with exit code 1: 2 failed"
+    );
+    for (name, named, way) in [
+        (
+            "test",
+            "test",
+            "symphony issue add \"Repair the gate\" --fixes-gate test",
+        ),
+        (
+            "all tests",
+            "all tests",
+            "symphony issue add \"Repair the gate\" --fixes-gate 'all tests'",
+        ),
+        (
+            SET_UP_GATE,
+            SET_UP_GATE,
+            "symphony config set worktree.setup 'COMMAND'",
+        ),
+    ] {
+        let text = base_red_text("a/b", commit, &[red(name, None, ""), red("z", None, "")]);
+        assert_eq!(named_gate(&text), Some(named), "{text}");
+        assert_eq!(ways_on(&text)[2], way);
+    }
+    assert_eq!(named_gate("the disk is full"), None);
+}
+
+#[test]
+fn what_was_not_tried_yet_is_tried_at_once() {
+    use crate::hold::{Hold, HoldScope};
+    let at = |second| Timestamp::from_second(second).unwrap();
+    for (tried, until, expected) in [
+        (Some("same"), 100, 100),
+        (Some("other"), 100, 50),
+        (Some("other"), 20, 20),
+        // placed by an older Symphony
+        (None, 100, 100),
+    ] {
+        let mut hold = Hold {
+            scope: HoldScope::Everything,
+            until: at(until),
+            placed_at: at(0),
+            class: crate::failure::ErrorClass::BaseGatesFailed,
+            reason: String::new(),
+            probes: 0,
+            canary: None,
+            tried: tried.map(str::to_owned),
+            trials: Vec::new(),
+        };
+        try_anew_when_changed(&mut hold, "same", at(50));
+        assert_eq!(hold.until, at(expected), "{tried:?}");
+    }
+}
+
+#[test]
+fn a_set_up_that_fails_on_the_files_of_the_base_is_nobodys_attempt() {
+    use crate::id::IssueId;
+    use crate::run::RunTarget;
+    let issue = || RunTarget::Issue(IssueId::parse("SYM-1").unwrap());
+    for (target, labels, checkout, expected) in [
+        (issue(), vec![], CheckoutState::AsBase, SetUpFault::Base),
+        (issue(), vec![], CheckoutState::Changed, SetUpFault::Work),
+        // no hold stops it, so that it would be started for ever
+        (
+            issue(),
+            vec!["fixes-gate:test".to_owned()],
+            CheckoutState::AsBase,
+            SetUpFault::Work,
+        ),
+        (
+            RunTarget::Project,
+            vec![],
+            CheckoutState::AsBase,
+            SetUpFault::Work,
+        ),
+    ] {
+        assert_eq!(
+            set_up_fault(&target, &labels, checkout),
+            expected,
+            "{target:?}"
+        );
     }
 }

@@ -86,6 +86,7 @@ fn hold(scope: HoldScope, probes: u32, held: &[(u32, u32)]) -> Hold {
         witness: None,
     };
     Hold {
+        tried: None,
         scope,
         until: Timestamp::UNIX_EPOCH,
         placed_at: Timestamp::UNIX_EPOCH,

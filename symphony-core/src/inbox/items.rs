@@ -2,6 +2,7 @@
 
 use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
+use crate::gates::ways_on;
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
@@ -165,11 +166,7 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
             (Some(id.clone()), answers)
         }
         HoldScope::Gates(id) => {
-            let answers = vec![
-                "symphony doctor --gates".to_owned(),
-                "symphony resume".to_owned(),
-                "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
-            ];
+            let answers = ways_on(&hold.reason);
             (Some(id.clone()), answers)
         }
         HoldScope::Provider(name) if account_advice(hold.class, name).is_some() => {

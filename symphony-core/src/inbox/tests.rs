@@ -63,6 +63,7 @@ fn every_reason_has_a_sentence_and_an_answer() {
 #[test]
 fn a_hold_is_one_item_for_as_long_as_it_stands() {
     let hold = |probes, until| Hold {
+        tried: None,
         scope: HoldScope::Provider("claude-cli".into()),
         until: at(until),
         placed_at: at(0),

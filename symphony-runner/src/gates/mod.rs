@@ -6,6 +6,7 @@
 //! - [`ForegroundJob`]: the lock and the note of a checkout that no run owns, so that the next tick
 //!   removes what a killed command left.
 
+mod base_red;
 mod checkout;
 mod foreground;
 mod job;
@@ -14,6 +15,8 @@ mod proof;
 mod result;
 mod run;
 
+pub use base_red::record_trial;
+pub(crate) use base_red::{base_hold, tried_digest};
 pub(crate) use checkout::clear_left_checkout;
 pub use checkout::{CheckoutRequest, GateCheckout};
 pub use foreground::ForegroundJob;

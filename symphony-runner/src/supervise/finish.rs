@@ -20,10 +20,11 @@ use super::settle::{Settled, settle_work};
 use super::space::when_there_is_space;
 use super::spending::cap_at_end;
 use crate::error::RunnerError;
-use crate::gates::{GatesEnded, start_gates};
+use crate::gates::{GatesEnded, base_hold, start_gates};
 use crate::leftovers::left_files;
 use crate::plan::write_state_file;
 use crate::process::Supervision;
+use crate::repository::open_repository;
 
 /// First wait before a full disk is tried again, in milliseconds.
 const DISK_HOLD_MS: u64 = 60_000;
@@ -136,6 +137,7 @@ fn limits(job: &Job<'_>) -> FailureLimits {
 fn disk_hold(outcome: &AgentOutcome) -> Option<NewHold> {
     let error = outcome.error.as_ref()?;
     (error.class == ErrorClass::DiskFull).then(|| NewHold {
+            tried: None,
         scope: HoldScope::Everything,
         class: error.class,
         reason: error.message.clone(),
@@ -226,6 +228,12 @@ async fn hold(
     let Some(error) = outcome.error.as_ref().filter(|error| error.class.is_hold()) else {
         return Ok(None);
     };
+    if error.class == ErrorClass::BaseGatesFailed {
+        let base = open_repository(&job.project, &job.config)?.base()?;
+        let text = error.message.clone();
+        let hold = base_hold(&job.project.id, &job.config, &base.commit, text);
+        return Ok(Some(hold));
+    }
     // the model was recorded when the agent was started, after this run was read
     let run = job.run.id.clone();
     let model = store.call(move |store| store.run(&run)).await??.model;
@@ -234,6 +242,7 @@ async fn hold(
     // a provider that is not in the set any more has no settings: its first hold is as short as the default
     let provider = ProviderName::parse(&job.run.provider).unwrap_or(ProviderName::ClaudeCli);
     Ok(Some(NewHold {
+            tried: None,
         scope: condition_scope(error.class, &job.run.provider, model.as_deref()),
         class: error.class,
         reason: format!("{}: {}{advice}", error.class, error.message),

@@ -337,6 +337,7 @@ impl AgentOutcome {
             RunnerError::Provider(_) => ErrorClass::ProviderMissing,
             RunnerError::Workspace(_) => ErrorClass::WorktreeFailed,
             RunnerError::Setup { .. } => ErrorClass::SetupFailed,
+            RunnerError::SetupOnBase { .. } => ErrorClass::BaseGatesFailed,
             RunnerError::OverBudget { .. } => ErrorClass::BudgetExhausted,
             RunnerError::Store(StoreError::Superseded { .. }) => ErrorClass::Cancelled,
             _ => ErrorClass::SpawnFailed,
@@ -345,7 +346,10 @@ impl AgentOutcome {
             RunStatus::Failed,
             RunError {
                 class,
-                message: error.to_string(),
+                message: match error {
+                    RunnerError::SetupOnBase { text } => text.clone(),
+                    _ => error.to_string(),
+                },
             },
         )
     }

@@ -6,10 +6,11 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
+use symphony_core::gates::try_anew_when_changed;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
-    AskedModels, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
+    AskedModels, HoldScope, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
@@ -18,11 +19,12 @@ use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
 use super::outside::look_at_bases;
 use crate::error::RunnerError;
+use crate::gates::tried_digest;
 use crate::installation::Installation;
 use crate::leftovers::whose;
 use crate::models::read_models;
 use crate::plan::is_plan_driven;
-use crate::repository::require_base;
+use crate::repository::{open_repository, require_base};
 
 /// A project, as it is configured now.
 #[derive(Debug, Clone)]
@@ -105,8 +107,26 @@ pub(crate) fn observe(
     problems.extend(read_models(installation, store, &mut world)?);
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
+    try_red_bases_anew(&mut world, now);
     world.snapshot.plans = plans(store, &world.projects)?;
     Ok((world, problems))
+}
+
+/// Makes the holds of red bases due whose base, gates or set-up are no longer what was tried. A base that cannot be read now is
+/// tried when its hold is over.
+fn try_red_bases_anew(world: &mut World, now: Timestamp) {
+    for hold in &mut world.snapshot.holds {
+        let HoldScope::Gates(project) = &hold.scope else {
+            continue;
+        };
+        let Some((project, Some(config))) = world.projects.get(project) else {
+            continue;
+        };
+        match open_repository(project, config).and_then(|repository| repository.base()) {
+            Ok(base) => try_anew_when_changed(hold, &tried_digest(config, &base.commit), now),
+            Err(error) => tracing::warn!(project = %project.id, %error, "cannot read the base"),
+        }
+    }
 }
 
 /// Plans that have not ended, and what carries them on.

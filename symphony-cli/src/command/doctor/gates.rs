@@ -2,6 +2,9 @@
 
 use anyhow::Context as _;
 use symphony_core::config::ProjectConfig;
+use symphony_core::gates::ways_on;
+use symphony_core::id::ProjectId;
+use symphony_core::tick::HoldScope;
 use symphony_core::trial::Trial;
 use symphony_runner::environment::agent_search_path;
 use symphony_runner::installation::Installation;
@@ -12,7 +15,7 @@ use super::programs::programs_of;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View};
-use crate::trial::{try_gates, write_trial};
+use crate::trial::{note_trial, try_gates, write_trial};
 
 impl View for Trial {
     fn write(&self, page: &mut Page) {
@@ -22,7 +25,11 @@ impl View for Trial {
 
 /// Looks for the programs of set-up and gates in the search path that these get. What the set-up itself brings is not
 /// looked for, and nothing is run.
-pub(super) fn check_gates(installation: &Installation, config: &ProjectConfig) -> CheckView {
+pub(super) fn check_gates(
+    installation: &Installation,
+    config: &ProjectConfig,
+    project: &ProjectId,
+) -> CheckView {
     const CHECK: &str = "gates";
     const ADD: &str =
         "`symphony config set gates '[{\"name\": \"test\", \"command\": \"make test\"}]'`";
@@ -51,6 +58,12 @@ pub(super) fn check_gates(installation: &Installation, config: &ProjectConfig) -
             "install it, put its folder into PATH, or change the command; `symphony doctor --gates` runs them",
         );
     }
+    if let Some(red) = known_red(installation, project) {
+        let ways = ways_on(&red).into_iter().map(|way| format!("`{way}`"));
+        let ways: Vec<String> = ways.collect();
+        let detail = format!("red, so that the project is on hold: {red}");
+        return CheckView::failed(CHECK, &detail, ways.join(", or "));
+    }
     let names: Vec<&str> = config.gates.iter().map(|gate| gate.name.as_str()).collect();
     let names = names.join(", ");
     if config.gates.iter().all(|gate| !gate.required) {
@@ -62,6 +75,14 @@ pub(super) fn check_gates(installation: &Installation, config: &ProjectConfig) -
         CHECK,
         format!("{names}: their programs are there; `symphony doctor --gates` runs them"),
     )
+}
+
+/// Returns what is known to be red on the base. A database that cannot be read is another check's business.
+fn known_red(installation: &Installation, project: &ProjectId) -> Option<String> {
+    let holds = installation.require_store().ok()?.holds().ok()?;
+    let scope = HoldScope::Gates(project.clone());
+    let hold = holds.into_iter().find(|hold| hold.scope == scope)?;
+    Some(hold.reason)
 }
 
 fn is_or_are(missing: &[String]) -> String {
@@ -83,6 +104,7 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
         &config,
         seconds,
     )?;
+    note_trial(app, &session.installation, (&session.project, &config), &trial)?;
     app.out.answer(&trial)?;
     let blocking = trial.blocking().count();
     if blocking == 0 {

@@ -51,7 +51,7 @@ pub(super) fn check_project(
             "correct the files, or remove them so that the shipped ones are used; `symphony profile list` reads them again",
         ),
     });
-    checks.push(check_gates(installation, &config));
+    checks.push(check_gates(installation, &config, &project.id));
     checks.extend(check_vault(&config));
     let repository = match open_repository(project, &config) {
         Ok(repository) => repository,

@@ -307,6 +307,7 @@ fn pause_hold_and_broken_configuration_stop_them_too() {
     );
     let mut held = with_wizard(WizardState::Pending);
     held.holds = vec![Hold {
+        tried: None,
         class: ErrorClass::RateLimited,
         ..hold(HoldScope::Provider("claude-cli".into()), NOW + 60)
     }];

@@ -203,6 +203,7 @@ fn holds() -> impl Strategy<Value = Hold> {
         Just(HoldScope::Everything),
     ];
     (scope, times(), option::of(0_u64..12)).prop_map(|(scope, until, canary)| Hold {
+        tried: None,
         canary: canary.map(|n| run_id(&format!("r{n}"))),
         ..hold(scope, until)
     })

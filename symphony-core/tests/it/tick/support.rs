@@ -150,6 +150,7 @@ pub(crate) fn live(name: &str, on: Option<u64>, agent: AgentType) -> LiveRun {
 
 pub(crate) fn hold(scope: HoldScope, until: i64) -> Hold {
     Hold {
+        tried: None,
         scope,
         until: at(until),
         placed_at: at(0),

@@ -17,13 +17,13 @@ use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, VerifiedGates};
 use symphony_core::run::{RunError, RunStatus, RunTarget};
-use symphony_core::tick::HoldScope;
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart};
+use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart, StoreError};
 use symphony_workspace::{CommitId, Repository};
 
-use self::compare::compare_with_base;
+use self::compare::OnBase;
+use super::base_red::{base_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
 use crate::error::RunnerError;
@@ -36,12 +36,8 @@ pub(crate) use start::start_gates;
 
 /// How often a run of gates asks whether a person wants its end.
 const CANCEL_LOOK: Duration = Duration::from_millis(500);
-/// First wait before the base is probed again; it doubles with each probe that fails.
-const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
-/// Gates that a hold names; the rest is counted.
+/// Gates that a text names; the rest is counted.
 const NAMES_MAX: usize = 3;
-/// Characters of a gate's last line of output that a hold quotes.
-const QUOTE_CHARS_MAX: usize = 200;
 
 /// What a run of gates came to, for its exit handling.
 #[derive(Debug)]
@@ -164,26 +160,33 @@ async fn gates_of_pr(
     let base = match &print {
         None => BaseComparison::NotMade,
         Some(print) => {
+            let on_base = OnBase::of(job, repository, &proven.gates)?;
             let needs_base = match of {
                 PullRequestOf::Issue(issue) => {
                     let (tree, print) = (tree.clone(), print.clone());
-                    let repeated = store
-                        .call(move |store| store.repeated_gate_failure(&issue, &tree, &print))
+                    let keys = on_base.keys().to_vec();
+                    let (repeated, passed) = store
+                        .call(move |store| {
+                            let repeated = store.repeated_gate_failure(&issue, &tree, &print)?;
+                            let passed = store.gate_passes(&keys, Timestamp::now())?;
+                            Ok::<_, StoreError>((repeated, passed))
+                        })
                         .await??;
-                    needs_base_comparison(&proven.gates, repeated)
+                    needs_base_comparison(&proven.gates, repeated, on_base.record(&passed))
                 }
                 // nobody tries it again by itself: whether the base is at fault is found out at once
                 PullRequestOf::Plan(_) => true,
             };
             if needs_base {
-                compare_with_base(job, supervision, repository, &proven.gates, &folder).await?
+                let print = (&proven.gates, folder.as_str());
+                on_base.compare(job, store, supervision, print).await?
             } else {
                 BaseComparison::NotMade
             }
         }
     };
     let hold = (base == BaseComparison::SameFailure)
-        .then(|| base_hold(job, repository, &proven.gates))
+        .then(|| hold_for(job, repository, &proven.gates))
         .transpose()?;
     Ok(GatesEnded {
         outcome: outcome_of(&proven.gates, base),
@@ -233,7 +236,7 @@ async fn gates_of_base(
     let (hold, base) = if proven.gates.green() {
         (None, BaseComparison::NotMade)
     } else {
-        let hold = base_hold(job, repository, &proven.gates)?;
+        let hold = hold_for(job, repository, &proven.gates)?;
         (Some(hold), BaseComparison::SameFailure)
     };
     Ok(GatesEnded {
@@ -303,64 +306,20 @@ async fn note_progress(
 }
 
 /// The hold of a project whose gates fail on its base: what fails there, in words.
-fn base_hold(
+fn hold_for(
     job: &Job<'_>,
     repository: &Repository,
     gates: &VerifiedGates,
 ) -> Result<NewHold, RunnerError> {
     let base = repository.base()?;
-    let red: Vec<String> = gates
-        .results
-        .iter()
-        .filter(|gate| gate.is_red())
-        .map(|gate| describe(job, gate))
-        .collect();
-    let reason = format!(
-        "on `{}` at {}, too: {}",
-        base.branch,
-        base.commit.as_str().get(..7).unwrap_or_default(),
-        list_few(red.iter().map(String::as_str), NAMES_MAX)
-    );
-    Ok(NewHold {
-        scope: HoldScope::Gates(job.project.id.clone()),
-        class: ErrorClass::BaseGatesFailed,
-        reason,
-        until: None,
-        first_ms: PROBE_DELAY_MS,
-    })
-}
-
-/// Says which gate failed, with which command, how, and what it printed last.
-fn describe(job: &Job<'_>, gate: &VerifiedGate) -> String {
-    let line = job
-        .config
-        .gates
-        .iter()
-        .find(|configured| configured.name == gate.name)
-        .map(|configured| &configured.command)
-        .or(job.config.worktree.setup.as_ref());
-    let command = line.map_or_else(String::new, |line| format!(" (`{line}`)"));
-    let how = gate.exit_code.map_or_else(
-        || "did not end".to_owned(),
-        |code| format!("exit code {code}"),
-    );
-    let last = gate
-        .output
-        .lines()
-        .rev()
-        .find(|line| !line.trim().is_empty());
-    let last: String = last
-        .unwrap_or_default()
-        .trim()
-        .chars()
-        .take(QUOTE_CHARS_MAX)
-        .collect();
-    let quote = if last.is_empty() {
-        String::new()
-    } else {
-        format!(": {last}")
-    };
-    format!("`{}`{command} failed with {how}{quote}", gate.name)
+    let red = gates.results.iter().filter(|gate| gate.is_red());
+    let text = red_text(&job.config, &base, red);
+    Ok(base_hold(
+        &job.project.id,
+        &job.config,
+        &base.commit,
+        text,
+    ))
 }
 
 fn commit_of(pr: &PullRequest) -> Result<CommitId, RunnerError> {

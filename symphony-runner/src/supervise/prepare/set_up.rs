@@ -1,5 +1,9 @@
 //! The set-up command in the worktree of a run.
 
+use symphony_core::gates::{
+    CheckoutState, RedOnBase, SetUpFault, base_red_text, set_up_fault,
+};
+use symphony_core::pull_request::SET_UP_GATE;
 use symphony_core::watchdog::Step;
 use symphony_workspace::{Repository, Worktree};
 
@@ -52,6 +56,23 @@ pub(super) async fn set_up(
         .collect::<Vec<_>>();
     let last: Vec<&str> = last.into_iter().rev().collect();
     let how = outcome.how(settings.setup_timeout_ms);
+    let labels = job.issue.as_ref().map_or(&[][..], |issue| &issue.labels);
+    let base = repository.base()?;
+    let checkout = if repository.tree_of(&head)? == repository.tree_of(&base.commit)? {
+        CheckoutState::AsBase
+    } else {
+        CheckoutState::Changed
+    };
+    if set_up_fault(&job.run.target, labels, checkout) == SetUpFault::Base {
+        let red = RedOnBase {
+            name: SET_UP_GATE,
+            command: &line.to_string(),
+            exit_code: outcome.exit.code.filter(|_| !outcome.timed_out),
+            output: &outcome.output,
+        };
+        let text = base_red_text(base.branch.as_str(), base.commit.as_str(), &[red]);
+        return Err(RunnerError::SetupOnBase { text });
+    }
     Err(RunnerError::Setup {
         command: line.to_string(),
         what: format!("{how}\n{}", last_chars(&last.join("\n"), SETUP_CHARS_MAX)),

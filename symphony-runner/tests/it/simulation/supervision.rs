@@ -395,6 +395,7 @@ impl Course {
         let is_red = !gates.green();
         let of_base = is_red && self.machine.random.chance(1, 5);
         let hold = of_base.then(|| NewHold {
+            tried: None,
             scope: HoldScope::Gates(run.project.clone()),
             class: ErrorClass::BaseGatesFailed,
             reason: "simulated".into(),
@@ -446,6 +447,7 @@ impl Course {
         let now = self.machine.now();
         let told = self.trouble == Trouble::Wild && self.machine.random.chance(1, 4);
         Some(NewHold {
+            tried: None,
             scope: condition_scope(class, &run.provider, run.model.as_deref()),
             class,
             reason: "simulated".into(),

@@ -1,0 +1,166 @@
+//! A base on which gates or the set-up are red: known before an agent is paid, told with the ways on, tried anew when something
+//! changed.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, commit, create_pr, scenarios, text, worker};
+
+fn gate(name: &str, command: &str) -> Value {
+    json!({ "name": name, "command": command })
+}
+
+fn project(config: &Value) -> Project {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    Project::new("project", &scenarios([worker(turns)]), config)
+}
+
+fn config(gates: &[Value]) -> Value {
+    json!({ "gates": gates, "judge_enabled": false, "max_retry_backoff_ms": 1 })
+}
+
+/// The inbox's item of the hold: its text and its answers.
+fn hold(project: &Project) -> (String, Vec<String>) {
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    let hold = items.iter().find(|item| item["kind"] == "hold");
+    let hold = hold.unwrap_or_else(|| panic!("{inbox:#}"));
+    let answers = hold["answers"].as_array().unwrap();
+    (text(&hold["text"]), answers.iter().map(text).collect())
+}
+
+fn profiles(runs: &[Value]) -> Vec<String> {
+    runs.iter().map(|run| text(&run["profile"])).collect()
+}
+
+fn counts(project: &Project, issue: &str) -> Value {
+    project.issue(issue)["counts"].clone()
+}
+
+#[test]
+fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
+    let project = project(&config(&[gate("hello", "echo no hello; test -e said.txt")]));
+    let trial = project.symphony(&["doctor", "--gates"]);
+    assert_eq!(trial.code, 1, "{trial:#?}");
+    assert!(trial.stdout.contains("the project is on hold"), "{trial:#?}");
+    project.add_issue("Say hello");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let (why, answers) = hold(&project);
+    for part in ["`hello`", "`main`", "exit code 1: no hello"] {
+        assert!(why.contains(part), "{part} is not in {why}");
+    }
+    assert_eq!(
+        answers[2],
+        "symphony issue add \"Repair the gate\" --fixes-gate hello"
+    );
+    let doctor = project.symphony(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("red, so that the project is on hold"),
+        "{doctor}"
+    );
+    // who repairs it is worked on all the same
+    project.json(&["issue", "add", "Repair it", "--fixes-gate", "hello"]);
+    assert_eq!(profiles(&project.tick_wait())[..1], ["worker"]);
+    // a person repairs it: the base has moved, so that it is tried at once, and what was held goes on
+    std::fs::write(project.root.join("said.txt"), "hello\n").unwrap();
+    project.git(&["add", "said.txt"]);
+    project.git(&["commit", "-qm", "Say it"]);
+    let mut ran = Vec::new();
+    for _ in 0..4 {
+        ran.extend(profiles(&project.tick_wait()));
+    }
+    assert!(ran.contains(&"worker".to_owned()), "{ran:?}");
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    project.assert_sound();
+}
+
+#[test]
+fn what_is_red_is_tried_anew_when_its_gates_were_changed_and_a_green_trial_ends_the_hold() {
+    let red = config(&[gate("hello", "false")]);
+    let project = project(&red);
+    assert_eq!(project.symphony(&["doctor", "--gates"]).code, 1);
+    project.add_issue("Say hello");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    project.configure_more(&json!({ "gates": [gate("hello", "true")] }));
+    assert_eq!(profiles(&project.tick_wait()), ["gates"]);
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    // red and green by the same command
+    project.configure_more(&red);
+    assert_eq!(project.symphony(&["doctor", "--gates"]).code, 1);
+    assert!(hold(&project).0.contains("`hello`"));
+    project.configure_more(&json!({ "gates": [gate("hello", "true")] }));
+    project.ok(&["doctor", "--gates"]);
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    project.assert_sound();
+}
+
+#[test]
+fn the_first_red_gate_is_compared_with_the_base_before_it_counts() {
+    let project = project(&config(&[gate("hello", "echo 'not yet'; exit 3")]));
+    project.add_issue("Say hello");
+    let before = counts(&project, "SYM-1");
+    project.tick_one("worker", "succeeded");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "review", "{issue:#}");
+    assert_eq!(issue["pull_requests"][0]["state"], "open", "{issue:#}");
+    assert_eq!(
+        issue["counts"]["consecutive_failures"],
+        before["consecutive_failures"]
+    );
+    assert!(hold(&project).0.contains("exit code 3: not yet"));
+    project.assert_sound();
+}
+
+#[test]
+fn an_honest_red_gate_costs_the_comparison_once_for_a_base() {
+    let project = project(&config(&[]));
+    let count = project.beside.join("count");
+    // red wherever there is work, and never with the same words
+    let command = format!(
+        "echo ran >> '{}'; test ! -e hello.txt || {{ tr -dc a-z < /dev/urandom | head -c 20; false; }}",
+        count.display()
+    );
+    project.configure_more(&json!({ "gates": [gate("none", &command)] }));
+    let ran = || std::fs::read_to_string(&count).unwrap().lines().count();
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(ran(), 2, "on the change, then on the base");
+    assert_eq!(
+        project.issue("SYM-1")["pull_requests"][0]["state"],
+        "rejected"
+    );
+    project.tick_one("worker", "succeeded");
+    assert_eq!(ran(), 3, "the base is known to pass");
+}
+
+#[test]
+fn a_set_up_that_fails_on_the_base_uses_no_attempt_and_is_in_the_inbox() {
+    let mut whole = config(&[gate("hello", "true")]);
+    whole["worktree"] = json!({ "setup": "no-such-npm ci" });
+    let project = project(&whole);
+    project.add_issue("Say hello");
+    let before = counts(&project, "SYM-1");
+    project.tick_wait();
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "todo", "{issue:#}");
+    assert_eq!(issue["counts"], before, "{issue:#}");
+    let (why, answers) = hold(&project);
+    for part in ["`set-up`", "no-such-npm ci", "exit code 127", "not found"] {
+        assert!(why.contains(part), "{part} is not in {why}");
+    }
+    assert_eq!(answers[2], "symphony config set worktree.setup 'COMMAND'");
+    let explained = project.ok(&["explain", "SYM-1"]);
+    assert!(
+        explained.contains("until its gates pass on the base"),
+        "{explained}"
+    );
+    // put right, it is tried at once, and the issue goes on
+    project.configure_more(&json!({ "worktree": { "setup": "true" } }));
+    let mut ran = Vec::new();
+    for _ in 0..3 {
+        ran.extend(profiles(&project.tick_wait()));
+    }
+    assert!(ran.contains(&"worker".to_owned()), "{ran:?}");
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    project.assert_sound();
+}

@@ -1,0 +1,127 @@
+//! A base on which gates or the set-up are red: how it is told, and when it is tried anew.
+
+use crate::Timestamp;
+use crate::hold::Hold;
+use crate::listing::list_few;
+use crate::pull_request::SET_UP_GATE;
+use crate::run::RunTarget;
+
+use super::route::fixes_gate;
+
+/// Gates that a hold names; the rest is counted.
+const NAMES_MAX: usize = 3;
+/// Characters of a gate's last line of output that a hold quotes.
+const QUOTE_CHARS_MAX: usize = 200;
+
+/// A gate, or the set-up, that is red on the base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RedOnBase<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its command; empty where it is not known.
+    pub command: &'a str,
+    /// Exit code; none when it did not end by itself.
+    pub exit_code: Option<i32>,
+    /// What it printed.
+    pub output: &'a str,
+}
+
+/// Says what is red on a base: gate, command, exit code and last line of output.
+pub fn base_red_text(branch: &str, commit: &str, red: &[RedOnBase<'_>]) -> String {
+    let red: Vec<String> = red.iter().map(describe).collect();
+    format!(
+        "on `{branch}` at {}: {}",
+        commit.get(..7).unwrap_or(commit),
+        list_few(red.iter().map(String::as_str), NAMES_MAX)
+    )
+}
+
+/// Returns the gate that [`base_red_text`] names first.
+pub fn named_gate(text: &str) -> Option<&str> {
+    // no branch has a colon in its name
+    let (_, rest) = text.split_once(": `")?;
+    rest.split_once('`').map(|(name, _)| name)
+}
+
+/// Returns the commands by which a person ends a hold of this text, the likeliest first.
+pub fn ways_on(text: &str) -> Vec<String> {
+    let repair = match named_gate(text) {
+        // nobody can work on it: an agent would need the set-up first
+        Some(SET_UP_GATE) => "symphony config set worktree.setup 'COMMAND'".to_owned(),
+        Some(name) => {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+            let name = if name.chars().all(is_plain) {
+                name.to_owned()
+            } else {
+                format!("'{name}'")
+            };
+            format!("symphony issue add \"Repair the gate\" --fixes-gate {name}")
+        }
+        None => "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
+    };
+    vec![
+        "symphony doctor --gates".to_owned(),
+        "symphony resume".to_owned(),
+        repair,
+    ]
+}
+
+fn describe(gate: &RedOnBase<'_>) -> String {
+    let command = if gate.command.is_empty() {
+        String::new()
+    } else {
+        format!(" (`{}`)", gate.command)
+    };
+    let how = gate.exit_code.map_or_else(
+        || "did not end".to_owned(),
+        |code| format!("exit code {code}"),
+    );
+    let lines = gate.output.lines().rev().map(str::trim);
+    let last: String = lines
+        .filter(|line| !line.is_empty())
+        .take(1)
+        .flat_map(str::chars)
+        .take(QUOTE_CHARS_MAX)
+        .collect();
+    let quote = if last.is_empty() {
+        String::new()
+    } else {
+        format!(": {last}")
+    };
+    format!("`{}`{command} failed with {how}{quote}", gate.name)
+}
+
+/// Makes a hold for a red base due when something else would be tried now than what was red: the base has moved, or gates,
+/// set-up or environment were changed.
+pub fn try_anew_when_changed(hold: &mut Hold, current: &str, now: Timestamp) {
+    if hold.tried.as_deref().is_some_and(|tried| tried != current) {
+        hold.until = hold.until.min(now);
+    }
+}
+
+/// How a checkout in which the set-up failed compares with its base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CheckoutState {
+    /// It has the files of the base, and nothing else is committed there.
+    AsBase,
+    /// It has commits of its own.
+    Changed,
+}
+
+/// Whose fault a failed set-up is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SetUpFault {
+    /// The base's, or the machine's: it would fail for every issue, so that the project is held.
+    Base,
+    /// That of the work in the checkout: it counts as an attempt.
+    Work,
+}
+
+/// Decides whose fault a failed set-up is. Only what a hold for red gates covers may place one: else it would be started again
+/// at once, over and over.
+pub fn set_up_fault(target: &RunTarget, labels: &[String], checkout: CheckoutState) -> SetUpFault {
+    match (target, checkout) {
+        (RunTarget::Issue(_), CheckoutState::AsBase) if !fixes_gate(labels) => SetUpFault::Base,
+        _ => SetUpFault::Work,
+    }
+}

@@ -1,0 +1,98 @@
+//! The hold of a project whose gates, or whose set-up, are red on its base.
+
+use sha2::{Digest, Sha256};
+use symphony_core::config::ProjectConfig;
+use symphony_core::failure::ErrorClass;
+use symphony_core::gates::{RedOnBase, base_red_text};
+use symphony_core::id::ProjectId;
+use symphony_core::pull_request::VerifiedGate;
+use symphony_core::tick::HoldScope;
+use symphony_core::trial::{Trial, TrialVerdict};
+use symphony_store::{Context, NewHold, Store};
+use symphony_workspace::{Base, CommitId};
+
+use crate::error::RunnerError;
+
+/// First wait before the base is probed again; it doubles with each probe that fails.
+const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
+
+/// Returns a digest of what is tried when gates run on a base: the commit, and what the configuration says. The environment
+/// is not part of it: a person's shell and cron have different ones, and a hold would be probed by each after the other.
+pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
+    let mut digest = Sha256::new();
+    let said = (&config.gates, &config.worktree.setup, &config.env);
+    let said = serde_json::to_vec(&said).expect("a configuration has string keys only");
+    digest.update(base.as_str().as_bytes());
+    digest.update([0]);
+    digest.update(said);
+    format!("{:x}", digest.finalize())
+}
+
+/// Makes the hold of a project; its text says what is red.
+pub(crate) fn base_hold(
+    project: &ProjectId,
+    config: &ProjectConfig,
+    base: &CommitId,
+    text: String,
+) -> NewHold {
+    NewHold {
+        scope: HoldScope::Gates(project.clone()),
+        class: ErrorClass::BaseGatesFailed,
+        reason: text,
+        until: None,
+        first_ms: PROBE_DELAY_MS,
+        tried: Some(tried_digest(config, base)),
+    }
+}
+
+/// Says what is red on a base, with the commands of the configuration.
+pub(crate) fn red_text<'r>(
+    config: &ProjectConfig,
+    base: &Base,
+    red: impl Iterator<Item = &'r VerifiedGate>,
+) -> String {
+    let red: Vec<(&VerifiedGate, String)> = red
+        .map(|gate| {
+            let configured = config.gates.iter().find(|other| other.name == gate.name);
+            let line = configured.map(|configured| &configured.command);
+            let line = line.or(config.worktree.setup.as_ref());
+            (gate, line.map_or_else(String::new, ToString::to_string))
+        })
+        .collect();
+    let red: Vec<RedOnBase<'_>> = red
+        .iter()
+        .map(|(gate, command)| RedOnBase {
+            name: &gate.name,
+            command,
+            exit_code: gate.exit_code,
+            output: &gate.output,
+        })
+        .collect();
+    base_red_text(base.branch.as_str(), base.commit.as_str(), &red)
+}
+
+/// Records what a person's trial of the gates came to: red holds the project before its first worker, green ends the hold.
+///
+/// # Errors
+/// When the database cannot be written, or the trial was of no commit.
+pub fn record_trial(
+    store: &mut Store,
+    context: &Context,
+    (project, config): (&ProjectId, &ProjectConfig),
+    trial: &Trial,
+) -> Result<TrialVerdict, RunnerError> {
+    let verdict = trial.verdict();
+    let hold = match verdict {
+        TrialVerdict::Unknown => return Ok(verdict),
+        TrialVerdict::Green => None,
+        TrialVerdict::Red => {
+            let red: Vec<RedOnBase<'_>> = trial.blocking().map(RedOnBase::from).collect();
+            let text = base_red_text(&trial.base, &trial.commit, &red);
+            let commit = CommitId::parse(&trial.commit)
+                .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))?;
+            Some(base_hold(project, config, &commit, text))
+        }
+    };
+    store.record_base_trial(context, project, hold.as_ref())?;
+    Ok(verdict)
+}
