@@ -200,7 +200,10 @@ fn write_conclusion(trial: &Trial, page: &mut Page) {
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
     page.line("Until then the project is on hold, and no agent is started (symphony inbox).");
-    if let Some(gate) = failed.first().filter(|_| !trial.setup.as_ref().is_some_and(TrialStep::is_red)) {
+    if let Some(gate) = failed
+        .first()
+        .filter(|_| !trial.setup.as_ref().is_some_and(TrialStep::is_red))
+    {
         let text = base_red_text(&trial.base, &trial.commit, &[RedOnBase::from(*gate)]);
         if let Some(repair) = ways_on(&text).pop() {
             page.line(&format!("An agent may repair it all the same: {repair}"));

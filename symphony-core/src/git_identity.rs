@@ -36,10 +36,7 @@ impl Committers {
         is_set: impl Fn(&str) -> bool,
     ) -> Vec<(&'static str, &'a str)> {
         let author = [("GIT_AUTHOR_NAME", name), ("GIT_AUTHOR_EMAIL", email)];
-        let committer = [
-            ("GIT_COMMITTER_NAME", name),
-            ("GIT_COMMITTER_EMAIL", email),
-        ];
+        let committer = [("GIT_COMMITTER_NAME", name), ("GIT_COMMITTER_EMAIL", email)];
         [(self.author, author), (self.committer, committer)]
             .into_iter()
             .filter(|(answer, _)| *answer == Answer::Refused)

@@ -288,7 +288,10 @@ pub fn left_behind_text(left: &[LeftBehind]) -> String {
     }
     if !parts.is_empty() {
         let parts = parts.join(", ");
-        sentences.insert(0, format!("the run left work that is in no commit: {parts}"));
+        sentences.insert(
+            0,
+            format!("the run left work that is in no commit: {parts}"),
+        );
     }
     sentences.join("; ")
 }
@@ -451,11 +454,16 @@ mod tests {
         let both = [left(LeftKind::Ignored, "a"), setting];
         let text = left_behind_text(&both);
         assert!(
-            text.starts_with("the run left work that is in no commit: an ignored path (a); while the run"),
+            text.starts_with(
+                "the run left work that is in no commit: an ignored path (a); while the run"
+            ),
             "{text}"
         );
         let comment = settings_comment(&both).unwrap();
-        assert!(comment.starts_with("While the run was at work"), "{comment}");
+        assert!(
+            comment.starts_with("While the run was at work"),
+            "{comment}"
+        );
         assert_eq!(settings_comment(&both[..1]), None);
     }
 

@@ -337,7 +337,11 @@ mod tests {
             (None, vec![], TrialVerdict::Unknown),
             (None, vec![passed()], TrialVerdict::Green),
             (None, vec![passed(), optional(red())], TrialVerdict::Green),
-            (None, vec![passed(), optional(untried())], TrialVerdict::Green),
+            (
+                None,
+                vec![passed(), optional(untried())],
+                TrialVerdict::Green,
+            ),
             (None, vec![optional(passed())], TrialVerdict::Unknown),
             (None, vec![passed(), untried()], TrialVerdict::Unknown),
             (None, vec![red(), untried()], TrialVerdict::Red),

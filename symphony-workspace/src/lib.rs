@@ -56,7 +56,6 @@ pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use outside::{ChangeQuery, FoundChange};
 pub use pristine::Pristine;
-pub use shared_settings::SharedSettings;
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,
@@ -66,6 +65,7 @@ pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,
     is_secret_name, secret_of_variable, tokens_in,
 };
+pub use shared_settings::SharedSettings;
 pub use whole_file::{write_private, write_whole};
 pub use worktree::{
     BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,

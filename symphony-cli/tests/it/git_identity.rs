@@ -5,7 +5,8 @@ use serde_json::{Value, json};
 use crate::support::{Project, bash, create_pr, scenarios, text, worker};
 
 /// A commit as an agent makes it that knows nothing of the machine.
-const PLAIN_COMMIT: &str = "echo hello > hello.txt && git add hello.txt && git commit -qm 'Say hello'";
+const PLAIN_COMMIT: &str =
+    "echo hello > hello.txt && git add hello.txt && git commit -qm 'Say hello'";
 
 fn project(turns: impl IntoIterator<Item = Value>, config: &Value, user: &str) -> Project {
     let mut whole = json!({ "judge_enabled": false });
@@ -30,20 +31,23 @@ fn a_machine_without_a_git_identity_loses_no_run() {
         "worktree": { "setup": elsewhere },
         "gates": [{ "name": "commits", "command": elsewhere }],
     });
-    let project = project([bash(PLAIN_COMMIT), create_pr("Say hello")], &config, nobody);
+    let project = project(
+        [bash(PLAIN_COMMIT), create_pr("Say hello")],
+        &config,
+        nobody,
+    );
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
     let issue = project.issue("SYM-1");
     assert_eq!(issue["status"], "review", "{issue:#}");
-    assert_eq!(
-        authors(&project),
-        "Symphony <symphony@localhost> Symphony"
-    );
+    assert_eq!(authors(&project), "Symphony <symphony@localhost> Symphony");
     let gates = &project.json(&["pr", "show", "SYM-1"])["gates"];
     assert_eq!(gates[0]["passed"], true, "{gates:#}");
     let doctor = project.symphony(&["doctor"]);
     assert!(
-        doctor.stdout.contains("commits of agents and merges of yours carry Symphony's name"),
+        doctor
+            .stdout
+            .contains("commits of agents and merges of yours carry Symphony's name"),
         "{doctor:#?}"
     );
     project.assert_sound();
@@ -52,7 +56,11 @@ fn a_machine_without_a_git_identity_loses_no_run() {
 #[test]
 fn an_agent_commits_as_the_person_whom_git_knows() {
     let ada = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
-    let project = project([bash(PLAIN_COMMIT), create_pr("Say hello")], &json!({}), ada);
+    let project = project(
+        [bash(PLAIN_COMMIT), create_pr("Say hello")],
+        &json!({}),
+        ada,
+    );
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
     assert_eq!(authors(&project), "Ada <ada@example.org> Ada");
@@ -64,14 +72,15 @@ fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
         "git config user.email agent@bot && git config branch.main.remote . && {PLAIN_COMMIT}"
     );
     let nobody = "[user]\n\tuseConfigOnly = true\n";
-    let project = project([bash(&helps_itself), create_pr("Say hello")], &json!({}), nobody);
+    let project = project(
+        [bash(&helps_itself), create_pr("Say hello")],
+        &json!({}),
+        nobody,
+    );
     project.add_issue("Say hello");
     let run = project.tick_one("worker", "succeeded");
     // the name in the environment wins
-    assert_eq!(
-        authors(&project),
-        "Symphony <symphony@localhost> Symphony"
-    );
+    assert_eq!(authors(&project), "Symphony <symphony@localhost> Symphony");
     let shown = project.run(&text(&run["id"]));
     assert_eq!(
         shown["metadata"]["left_behind"],
@@ -86,6 +95,9 @@ fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
     let issue = project.ok(&["issue", "show", "SYM-1"]);
     assert!(issue.contains("git config --local --unset NAME"), "{issue}");
     // a person may have set it: it stays
-    assert_eq!(project.git(&["config", "--local", "user.email"]), "agent@bot");
+    assert_eq!(
+        project.git(&["config", "--local", "user.email"]),
+        "agent@bot"
+    );
     project.assert_sound();
 }

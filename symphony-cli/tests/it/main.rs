@@ -32,10 +32,10 @@ mod failpoints;
 mod failure;
 #[cfg(test)]
 mod gates;
-mod git_identity;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_faults;
+mod git_identity;
 #[cfg(test)]
 #[cfg(feature = "harness")]
 mod harness;

@@ -139,7 +139,7 @@ pub(crate) fn claimed_run(project: &Project, target: RunTarget, agent: AgentType
 /// Ends a run that was claimed: it failed with this class, and the circuit breaker opens at so many attempts.
 pub(crate) fn end_run(project: &Project, run: &RunId, class: ErrorClass, max_retries: u32) {
     let hold = class.is_hold().then(|| NewHold {
-            tried: None,
+        tried: None,
         scope: HoldScope::Provider("scripted".to_owned()),
         class,
         reason: "overloaded: the API said 529".to_owned(),

@@ -41,7 +41,10 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
     let project = project(&config(&[gate("hello", "echo no hello; test -e said.txt")]));
     let trial = project.symphony(&["doctor", "--gates"]);
     assert_eq!(trial.code, 1, "{trial:#?}");
-    assert!(trial.stdout.contains("the project is on hold"), "{trial:#?}");
+    assert!(
+        trial.stdout.contains("the project is on hold"),
+        "{trial:#?}"
+    );
     project.add_issue("Say hello");
     assert_eq!(project.tick_wait(), Vec::<Value>::new());
     let (why, answers) = hold(&project);

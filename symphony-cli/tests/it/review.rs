@@ -117,7 +117,7 @@ fn a_red_gate_comes_back_to_the_worker_with_its_output() {
             [commit("hello.txt", "hello"), create_pr("Say hello")],
         ),
     ]);
-    let gate = json!([{ "name": "proof", "command": "test -f proof.txt || { printf 'the %s of work is missing' proof; exit 3; }" }]);
+    let gate = json!([{ "name": "proof", "command": "test ! -e hello.txt -o -e proof.txt || { printf 'the %s of work is missing' proof; exit 3; }" }]);
     let project = Project::new(
         "project",
         &scenarios,

@@ -196,7 +196,12 @@ fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
         (gates(&[gate("test", Some(1), "")]), seen, Passed, true),
         (gates(&[gate("test", Some(127), "")]), never, Passed, true),
         (gates(&[gate("test", Some(126), "")]), never, Passed, true),
-        (gates(&[gate(SET_UP_GATE, Some(1), "")]), never, Passed, true),
+        (
+            gates(&[gate(SET_UP_GATE, Some(1), "")]),
+            never,
+            Passed,
+            true,
+        ),
         (gates(&[gate("test", None, "")]), never, Passed, false),
     ] {
         assert_eq!(

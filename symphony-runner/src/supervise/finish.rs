@@ -137,7 +137,7 @@ fn limits(job: &Job<'_>) -> FailureLimits {
 fn disk_hold(outcome: &AgentOutcome) -> Option<NewHold> {
     let error = outcome.error.as_ref()?;
     (error.class == ErrorClass::DiskFull).then(|| NewHold {
-            tried: None,
+        tried: None,
         scope: HoldScope::Everything,
         class: error.class,
         reason: error.message.clone(),
@@ -242,7 +242,7 @@ async fn hold(
     // a provider that is not in the set any more has no settings: its first hold is as short as the default
     let provider = ProviderName::parse(&job.run.provider).unwrap_or(ProviderName::ClaudeCli);
     Ok(Some(NewHold {
-            tried: None,
+        tried: None,
         scope: condition_scope(error.class, &job.run.provider, model.as_deref()),
         class: error.class,
         reason: format!("{}: {}{advice}", error.class, error.message),

@@ -10,7 +10,8 @@ use symphony_core::gates::try_anew_when_changed;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
-    AskedModels, HoldScope, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
+    AskedModels, HoldScope, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView,
+    SlotLimits, Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};

@@ -81,7 +81,7 @@ fn scope() -> HoldScope {
 fn end_held(store: &mut Store, run: &Run, second: i64) {
     let mut end = finish(run, RunStatus::Failed, Some(ErrorClass::Overloaded));
     end.hold = Some(NewHold {
-            tried: None,
+        tried: None,
         scope: scope(),
         class: ErrorClass::Overloaded,
         reason: "529".into(),

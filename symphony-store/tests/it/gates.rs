@@ -235,7 +235,7 @@ fn a_base_that_fails_too_holds_the_project_and_no_attempt_is_used() {
     });
     let scope = HoldScope::Gates(project());
     end.hold = Some(NewHold {
-            tried: None,
+        tried: None,
         scope: scope.clone(),
         class: ErrorClass::BaseGatesFailed,
         reason: "`test` fails on main".into(),

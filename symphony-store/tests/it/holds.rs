@@ -38,7 +38,7 @@ fn probe(store: &mut Store, name: &str, issue: &IssueId, scopes: &[HoldScope]) -
 fn end_held(store: &mut Store, run: &Run, model: &str) {
     let mut end = finish(run, RunStatus::Failed, Some(ErrorClass::ProviderError));
     end.hold = Some(NewHold {
-            tried: None,
+        tried: None,
         scope: scope(model),
         class: ErrorClass::ProviderError,
         reason: "500".into(),

@@ -104,7 +104,12 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
         &config,
         seconds,
     )?;
-    note_trial(app, &session.installation, (&session.project, &config), &trial)?;
+    note_trial(
+        app,
+        &session.installation,
+        (&session.project, &config),
+        &trial,
+    )?;
     app.out.answer(&trial)?;
     let blocking = trial.blocking().count();
     if blocking == 0 {

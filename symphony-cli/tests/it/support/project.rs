@@ -114,6 +114,8 @@ impl Project {
         let (root, home) = (beside.join(name), beside.join("home"));
         std::fs::create_dir(&root).unwrap();
         std::fs::create_dir(&home).unwrap();
+        // whatever the name of this machine is, git does not make up who commits
+        std::fs::write(home.join(".gitconfig"), "[user]\n\tuseConfigOnly = true\n").unwrap();
         let project = Self {
             root,
             beside,

@@ -314,12 +314,7 @@ fn hold_for(
     let base = repository.base()?;
     let red = gates.results.iter().filter(|gate| gate.is_red());
     let text = red_text(&job.config, &base, red);
-    Ok(base_hold(
-        &job.project.id,
-        &job.config,
-        &base.commit,
-        text,
-    ))
+    Ok(base_hold(&job.project.id, &job.config, &base.commit, text))
 }
 
 fn commit_of(pr: &PullRequest) -> Result<CommitId, RunnerError> {

@@ -18,9 +18,7 @@ use super::invocation::invocation;
 use super::model::model;
 use super::site::Site;
 use super::subject::Subject;
-use crate::environment::{
-    agent_environment, leave_housekeeping_to_the_user, name_committers,
-};
+use crate::environment::{agent_environment, leave_housekeeping_to_the_user, name_committers};
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::process::Supervision;

@@ -1,8 +1,6 @@
 //! The set-up command in the worktree of a run.
 
-use symphony_core::gates::{
-    CheckoutState, RedOnBase, SetUpFault, base_red_text, set_up_fault,
-};
+use symphony_core::gates::{CheckoutState, RedOnBase, SetUpFault, base_red_text, set_up_fault};
 use symphony_core::pull_request::SET_UP_GATE;
 use symphony_core::watchdog::Step;
 use symphony_workspace::{Repository, Worktree};

@@ -5,7 +5,9 @@
 use std::io::ErrorKind;
 
 use serde_json::json;
-use symphony_core::left_behind::{LEFT_BEHIND, LEFT_NAMED_MAX, LeftBehind, LeftKind, shown_setting};
+use symphony_core::left_behind::{
+    LEFT_BEHIND, LEFT_NAMED_MAX, LeftBehind, LeftKind, shown_setting,
+};
 use symphony_workspace::{Repository, SharedSettings};
 
 use crate::error::RunnerError;
