@@ -222,12 +222,12 @@ impl Store {
         project: &ProjectId,
         red: Option<&NewHold>,
     ) -> Result<(), StoreError> {
-        self.write(context, |tx| match red {
-            Some(hold) => place(tx, context, None, hold),
-            None => {
-                let scope = HoldScope::Gates(project.clone());
-                lift(tx, context, None, &scope_key(&scope))
+        self.write(context, |tx| {
+            if let Some(hold) = red {
+                return place(tx, context, None, hold);
             }
+            let scope = HoldScope::Gates(project.clone());
+            lift(tx, context, None, &scope_key(&scope))
         })
     }
 

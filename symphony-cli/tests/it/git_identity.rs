@@ -9,12 +9,8 @@ const PLAIN_COMMIT: &str =
     "echo hello > hello.txt && git add hello.txt && git commit -qm 'Say hello'";
 
 fn project(turns: impl IntoIterator<Item = Value>, config: &Value, user: &str) -> Project {
-    let mut whole = json!({ "judge_enabled": false });
-    for (key, value) in config.as_object().unwrap() {
-        whole[key] = value.clone();
-    }
-    let project = Project::new("project", &scenarios([worker(turns)]), &whole);
-    std::fs::write(project.beside.join("home/.gitconfig"), user).unwrap();
+    let project = Project::new("project", &scenarios([worker(turns)]), config);
+    std::fs::write(project.beside.join("home/.gitconfig"), user).expect("the home is there");
     project
 }
 
@@ -28,6 +24,7 @@ fn a_machine_without_a_git_identity_loses_no_run() {
     // a set-up command and a gate may commit as well
     let elsewhere = "d=$(mktemp -d) && cd $d && git init -q && git commit -qm x --allow-empty";
     let config = json!({
+        "judge_enabled": false,
         "worktree": { "setup": elsewhere },
         "gates": [{ "name": "commits", "command": elsewhere }],
     });
@@ -58,7 +55,7 @@ fn an_agent_commits_as_the_person_whom_git_knows() {
     let ada = "[user]\n\tname = Ada\n\temail = ada@example.org\n";
     let project = project(
         [bash(PLAIN_COMMIT), create_pr("Say hello")],
-        &json!({}),
+        &json!({ "judge_enabled": false }),
         ada,
     );
     project.add_issue("Say hello");
@@ -74,7 +71,7 @@ fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
     let nobody = "[user]\n\tuseConfigOnly = true\n";
     let project = project(
         [bash(&helps_itself), create_pr("Say hello")],
-        &json!({}),
+        &json!({ "judge_enabled": false }),
         nobody,
     );
     project.add_issue("Say hello");

@@ -181,12 +181,12 @@ fn a_print_names_the_red_required_gates_only() {
 
 #[test]
 fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
+    use BaseRecord::{Passed, Unknown};
     let seen = RepeatedFailure {
         on_same_files: 0,
         in_a_row: 1,
     };
     let never = RepeatedFailure::default();
-    use BaseRecord::{Passed, Unknown};
     for (gates, repeated, base, expected) in [
         (gates(&[gate("test", Some(0), "")]), seen, Unknown, false),
         // the first failure, where nobody knows of the base, is compared at once
