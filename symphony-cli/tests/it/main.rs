@@ -35,6 +35,7 @@ mod gates;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_faults;
+#[cfg(test)]
 mod git_identity;
 #[cfg(test)]
 #[cfg(feature = "harness")]
@@ -65,11 +66,13 @@ mod main_job;
 mod mcp_stdio;
 #[cfg(test)]
 mod odd_repositories;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
 mod plan_base;
+#[cfg(test)]
 mod plan_checks;
 #[cfg(test)]
 mod plan_crash;
@@ -130,6 +133,7 @@ mod real_faults;
 mod records;
 #[cfg(test)]
 mod red_base;
+#[cfg(test)]
 mod relabel;
 #[cfg(test)]
 mod review;

@@ -1,11 +1,5 @@
 //! Merges that somebody made outside Symphony: the next tick notices them, and nobody is paid for them any more.
 
-#![expect(
-    clippy::indexing_slicing,
-    clippy::unwrap_used,
-    reason = "a test fails on what is not there"
-)]
-
 use serde_json::json;
 
 use crate::support::{
