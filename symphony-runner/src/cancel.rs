@@ -26,21 +26,30 @@ const LOOK: Duration = Duration::from_millis(100);
 /// seconds.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
 
-/// Ends the live run of an issue, if there is one, and waits for its exit handling.
+/// Ends the live run of an issue, if there is one, as [`end_run`] does.
 ///
 /// # Errors
-/// When the run does not end within a minute.
-pub fn end_run_of(store: &mut Store, issue: &IssueId) -> Result<Option<Run>, RunnerError> {
-    end_run_on(store, &PullRequestOf::from(issue.clone()))
+/// As [`end_run`].
+pub fn end_run_of(
+    installation: &Installation,
+    store: &mut Store,
+    issue: &IssueId,
+) -> Result<Option<Run>, RunnerError> {
+    end_run_on(installation, store, &PullRequestOf::from(issue.clone()))
 }
 
-/// Ends the live run on what a pull request finishes, as [`end_run_of`] does.
+/// Ends the live run on what a pull request finishes, if there is one, as [`end_run`] does.
 ///
 /// # Errors
-/// As [`end_run_of`].
-pub fn end_run_on(store: &mut Store, of: &PullRequestOf) -> Result<Option<Run>, RunnerError> {
+/// As [`end_run`].
+pub fn end_run_on(
+    installation: &Installation,
+    store: &mut Store,
+    of: &PullRequestOf,
+) -> Result<Option<Run>, RunnerError> {
     let live = store.runs(&live_on(of))?.into_iter().next();
-    live.map(|run| end_run(store, &run.id)).transpose()
+    live.map(|run| end_run(installation, store, &run.id))
+        .transpose()
 }
 
 /// Chooses the live run on what a pull request finishes.
@@ -54,32 +63,12 @@ pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
     }
 }
 
-/// Ends a live run and waits for its exit handling. A run whose supervisor died is left to the next tick.
-///
-/// # Errors
-/// When the run is over already, or does not end within a minute.
-pub fn end_run(store: &mut Store, id: &RunId) -> Result<Run, RunnerError> {
-    let (run, _) = request(store, id)?;
-    let Some(run) = wait_for_end(store, &run, END_WAIT_MAX)? else {
-        return Err(RunnerError::StillAlive {
-            run: id.clone(),
-            seconds: END_WAIT_MAX.as_secs(),
-        });
-    };
-    if run.status.is_live() {
-        return Err(RunnerError::refused(format!(
-            "the supervisor of run {id} died: `symphony runs cancel --force {id}` or the next tick does its exit handling"
-        )));
-    }
-    Ok(run)
-}
-
-/// Ends a live run as [`end_run`] does; exit handling that was put off, or whose supervisor died, is done at once instead of
-/// being left to a tick.
+/// Ends a live run and waits for its exit handling. Exit handling that was put off, or whose supervisor died, is done at once
+/// instead of being left to a tick.
 ///
 /// # Errors
 /// When the run is over already, or its exit handling does not end within a minute.
-pub fn end_run_now(
+pub fn end_run(
     installation: &Installation,
     store: &mut Store,
     id: &RunId,

@@ -103,7 +103,7 @@ pub fn merge_pr_until(
         store.resume_stopped_review(&as_person(Timestamp::now()), id)?;
     }
     refuse_unmergeable(store, &pr, options)?;
-    end_run_on(store, &pr.of)?;
+    end_run_on(installation, store, &pr.of)?;
     // a judge that was just ended may have spoken
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;

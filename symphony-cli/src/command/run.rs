@@ -281,7 +281,7 @@ impl Loop<'_> {
     fn end(&mut self, live: &[RunId]) -> anyhow::Result<()> {
         self.progress.say("Ending them; their work is kept.");
         for id in live {
-            match end_run(&mut self.store, id) {
+            match end_run(&self.installation, &mut self.store, id) {
                 // it may have ended by itself in the meantime
                 Err(_) if !self.store.run_status(id)?.is_live() => {}
                 other => drop(other.with_context(|| format!("end run {id}"))?),

@@ -141,6 +141,24 @@ fn the_tick_after_a_killed_supervisor_sweeps_keeps_the_work_and_tries_again() {
 }
 
 #[test]
+fn a_persons_command_does_the_exit_handling_of_a_killed_supervisor() {
+    let project = project(&json!({}));
+    let id = project.tick_start();
+    until("the agent's children", || {
+        project.run_log_has(&id, "[tool_result]").then_some(())
+    });
+    kill(supervisor_of(&id).expect("the run has a supervisor"));
+    until("the lock's release", || {
+        project.lock_is_free(&id).then_some(())
+    });
+    project.ok(&["issue", "close", "SYM-1", "--cancelled", "--reason", "no"]);
+    assert_eq!(project.issue("SYM-1")["status"], "cancelled");
+    assert_ne!(project.run(&id)["status"], "running");
+    assert!(project.processes().is_empty());
+    project.assert_sound();
+}
+
+#[test]
 fn a_person_ends_a_live_run() {
     let scenarios = scenarios([scenario(
         "works",

@@ -458,16 +458,29 @@ fn with_exit_handling_put_off(backoff_ms: u32) -> Project {
     project
 }
 
+fn assert_no_live_worker(project: &Project) {
+    // the gates of its pull request may run by now
+    let live = project.json(&["runs", "list", "--live"]);
+    let mut runs = live["items"].as_array().unwrap().iter();
+    assert!(runs.all(|run| run["profile"] != "worker"), "{live:#}");
+}
+
 /// A person who ends a run does not wait for the time of its exit handling, with or without `--force`.
 #[test]
 fn cancelling_a_run_whose_exit_handling_was_put_off_acts_at_once() {
     let project = with_exit_handling_put_off(300_000);
     let said = project.ok(&["runs", "cancel", "SYM-1"]);
     assert!(said.contains("ended: succeeded"), "{said}");
-    // the gates of its pull request may run by now
-    let live = project.json(&["runs", "list", "--live"]);
-    let mut live = live["items"].as_array().unwrap().iter();
-    assert!(live.all(|run| run["profile"] != "worker"));
+    assert_no_live_worker(&project);
+}
+
+/// Nor does a person who closes the issue.
+#[test]
+fn a_persons_command_does_the_exit_handling_that_was_put_off() {
+    let project = with_exit_handling_put_off(300_000);
+    project.ok(&["issue", "close", "SYM-1", "--cancelled", "--reason", "no"]);
+    assert_eq!(project.issue("SYM-1")["status"], "cancelled");
+    assert_no_live_worker(&project);
 }
 
 #[test]

@@ -149,7 +149,7 @@ fn end_review(
     if session.store.superseded_by(id, phase.as_ref())?.is_none() {
         return Ok(None);
     }
-    end_run_of(&mut session.store, id)?;
+    end_run_of(&session.installation, &mut session.store, id)?;
     Ok(match session.store.superseded_by(id, phase.as_ref())? {
         None => None,
         Some(SupersededReview::Claim(claim)) => Some(format!(

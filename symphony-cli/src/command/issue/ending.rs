@@ -60,11 +60,11 @@ impl Ending<'_> {
             DependentsFate::Keep
         };
         let open = store.open_pr(self.issue)?;
-        end_run_of(store, self.issue)?;
+        end_run_of(&session.installation, store, self.issue)?;
         if self.cancels() && fate == DependentsFate::Cancel {
             let dependencies = store.open_dependents(self.issue)?;
             for effect in settle_dependents(self.issue, fate, &dependencies) {
-                end_run_of(store, &effect.issue)?;
+                end_run_of(&session.installation, store, &effect.issue)?;
             }
         }
         let end = IssueEnd {

@@ -8,7 +8,7 @@ use symphony_core::issue::{
 };
 use symphony_core::pull_request::PrState;
 use symphony_runner::cancel::end_run_of;
-use symphony_store::{Store, StoreError};
+use symphony_store::StoreError;
 
 use super::ending::{Ending, ending_view};
 use crate::app::App;
@@ -52,7 +52,7 @@ impl MoveArgs {
             return self.cancel(app, &mut session).with_context(what);
         }
         let open = session.store.open_pr(&self.issue).with_context(what)?;
-        let issue = self.carry_out(&mut session.store).with_context(what)?;
+        let issue = self.carry_out(&mut session).with_context(what)?;
         let mut sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
         if let Some(pr) = open
             && session.store.pr(pr.id).with_context(what)?.state == PrState::Closed
@@ -100,7 +100,8 @@ impl MoveArgs {
         app.out.done(&view, &sentence)
     }
 
-    fn carry_out(&self, store: &mut Store) -> anyhow::Result<Issue> {
+    fn carry_out(&self, session: &mut Session) -> anyhow::Result<Issue> {
+        let store = &mut session.store;
         let issue = store.issue(&self.issue)?;
         let review = if store.has_open_review(&self.issue)? {
             Review::Open
@@ -109,7 +110,7 @@ impl MoveArgs {
         };
         let could = allowed_moves(&issue.state, review).contains(&self.status);
         // a move that is refused must not cost the run that is at work
-        let issue = if could && end_run_of(store, &self.issue)?.is_some() {
+        let issue = if could && end_run_of(&session.installation, store, &self.issue)?.is_some() {
             store.issue(&self.issue)?
         } else {
             issue

@@ -92,7 +92,7 @@ fn give(
     let store = &mut session.store;
     let claim = awaiting(store, issue)?;
     // a judge at work must not speak after a person
-    end_run_of(store, issue)?;
+    end_run_of(&session.installation, store, issue)?;
     let claim = awaiting(store, &claim.issue)?;
     let project = store.project(&claim.project)?;
     let config = session.installation.project_config(&project)?;

@@ -326,7 +326,7 @@ impl<'a> PlanLoop<'a> {
         if self.interrupts.wait_for_second() {
             self.progress.say("Ending them; their work is kept.");
             for run in &live {
-                match end_run(self.store, run) {
+                match end_run(self.drive.installation(), self.store, run) {
                     // it may have ended by itself in the meantime
                     Err(_) if !self.store.run_status(run)?.is_live() => {}
                     other => drop(other.with_context(|| format!("end run {run}"))?),

@@ -216,7 +216,7 @@ fn open_pr(
 ) -> anyhow::Result<PullRequest> {
     let pr = find_pr(app, session, reference)?;
     refuse_ended(&pr, word)?;
-    end_run_on(&mut session.store, &pr.of)?;
+    end_run_on(&session.installation, &mut session.store, &pr.of)?;
     let pr = session.store.pr(pr.id)?;
     refuse_ended(&pr, word)?;
     Ok(pr)

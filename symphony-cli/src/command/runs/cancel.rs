@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::run::Run;
-use symphony_runner::cancel::{end_run_now, force_end_run};
+use symphony_runner::cancel::{end_run, force_end_run};
 
 use super::find::find_run;
 use crate::app::App;
@@ -37,7 +37,7 @@ impl CancelArgs {
         let ended = if self.force {
             force_end_run(&installation, &mut session.store, &run.id)
         } else {
-            end_run_now(&installation, &mut session.store, &run.id)
+            end_run(&installation, &mut session.store, &run.id)
         };
         Ok(ended?)
     }
