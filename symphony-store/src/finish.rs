@@ -4,7 +4,6 @@ use rusqlite::{Transaction, params};
 use serde_json::Value;
 use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
-use symphony_core::gates::GatesOutcome;
 use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::{FindingKind, Issue, NextPhase};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, settings_comment};
@@ -16,14 +15,13 @@ use symphony_core::outcome::{
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::spending::CapReached;
-use symphony_core::tick::HoldScope;
 
 use crate::cascade::{carry_out, load_facts, mover, refused};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
-use crate::gates::{GatesFound, GatesSettled, not_run, record_gates, settle_gates};
+use crate::gates::{GatesFound, not_run, record_gates, settle_gates};
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
@@ -283,8 +281,8 @@ fn end_gates(
         GatesAtEnd::Due | GatesAtEnd::NoneConfigured => not_run(finish.error.as_ref(), &run.id),
     };
     // somebody ended it: the gates are due as before
-    let settled = if finish.status == RunStatus::Cancelled {
-        GatesSettled::default()
+    let failures = if finish.status == RunStatus::Cancelled {
+        None
     } else {
         settle_gates(tx, context, run, pr, &found, finish.limits)?
     };
@@ -293,15 +291,11 @@ fn end_gates(
         error: finish.error.as_ref(),
         counted: false,
         advanced: false,
-        failures: settled.failures,
+        failures,
     };
     write_end(tx, context, run, finish, &ending)?;
-    // only what the base is at fault for holds the project
-    let hold = finish.hold.as_ref().filter(|hold| match hold.scope {
-        HoldScope::Gates(_) => settled.outcome == Some(GatesOutcome::Held),
-        _ => true,
-    });
-    if let Some(hold) = hold {
+    // a red base holds the project whatever became of this change
+    if let Some(hold) = &finish.hold {
         place(tx, context, Some(&run.id), hold)?;
     }
     clear_canary(tx, &run.id)

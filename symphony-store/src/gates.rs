@@ -6,7 +6,8 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::consequence::consequences_of_run_end;
 use symphony_core::gates::{
-    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, RepeatedFailure, route_gates_end,
+    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, PastFailure, RepeatedFailure,
+    route_gates_end,
 };
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{BlockedBy, IssueEvent, IssueStatus};
@@ -28,6 +29,7 @@ use crate::plan::load_head;
 use crate::plan_review::settle_plan_gates;
 use crate::pull_request::write_gates;
 use crate::pull_request_query::{load_open_pr_of, load_pr};
+use crate::row::{json, to_json};
 
 /// First wait after gates could not be run for no fault of the change; it doubles with each try in a row.
 const FIRST_DELAY_MS: u64 = 10_000;
@@ -69,7 +71,7 @@ pub enum GatesFound {
     },
 }
 
-/// Records what the gates of a pull request came to. Returns how the run is recorded to have ended.
+/// Records what the gates of a pull request came to. Returns the issue's failures in a row afterwards, where they were written.
 pub(crate) fn settle_gates(
     tx: &Transaction<'_>,
     context: &Context,
@@ -77,12 +79,12 @@ pub(crate) fn settle_gates(
     pr: PrId,
     found: &GatesFound,
     limits: FailureLimits,
-) -> Result<GatesSettled, StoreError> {
+) -> Result<Option<u32>, StoreError> {
     let pr = load_pr(tx, pr)?;
     let (gates, tree, print, base) = match found {
         GatesFound::NotRun { problem } => {
             delay(tx, context, &pr, problem)?;
-            return Ok(GatesSettled::default());
+            return Ok(None);
         }
         GatesFound::Ran {
             gates,
@@ -93,14 +95,18 @@ pub(crate) fn settle_gates(
     };
     // a new head came meanwhile, or a person closed it: the results are about something else
     if !pr.state.is_open() || gates.commit != pr.head_commit {
-        return Ok(GatesSettled::default());
+        return Ok(None);
     }
     let issue = match &pr.of {
         PullRequestOf::Issue(issue) => load_issue(tx, issue)?,
-        PullRequestOf::Plan(_) => return settle_plan_gates(tx, context, &pr, (gates, print, base)),
+        PullRequestOf::Plan(_) => {
+            settle_plan_gates(tx, context, &pr, (gates, print, base))?;
+            return Ok(None);
+        }
     };
-    let repeated = match print {
-        Some(print) => repeated_failure(tx, &issue.id, tree, print)?,
+    let failure = print.map(|print| PastFailure::of(gates, tree, print.clone()));
+    let repeated = match &failure {
+        Some(failure) => repeated_failure(tx, &issue.id, failure)?,
         None => RepeatedFailure::default(),
     };
     let end = GatesEnd {
@@ -114,14 +120,12 @@ pub(crate) fn settle_gates(
     let routing = route_gates_end(&end, context.now);
     if routing.outcome == GatesOutcome::Held {
         forget_delay(tx, pr.id)?;
-        return Ok(GatesSettled {
-            outcome: Some(routing.outcome),
-            ..GatesSettled::default()
-        });
+        return Ok(None);
     }
     record_gates(tx, context, &pr, gates)?;
-    if let Some(print) = print {
-        note_failure(tx, context, run, &issue.id, (tree, print))?;
+    match &failure {
+        Some(failure) => note_failure(tx, context, run, &issue.id, failure)?,
+        None => forget_failures(tx, &issue.id)?,
     }
     match routing.outcome {
         GatesOutcome::Rejected => reject_for_gates(tx, context, (&issue.id, &pr), gates)?,
@@ -144,19 +148,7 @@ pub(crate) fn settle_gates(
     let effects = consequences_of_run_end(&facts, run, &routing_of_issue, mover(context))
         .map_err(|source| refused(&issue.id, source))?;
     carry_out(tx, context, &issue.id, &effects)?;
-    Ok(GatesSettled {
-        outcome: Some(routing.outcome),
-        failures: Some(failures),
-    })
-}
-
-/// What became of a pull request whose gates were to run.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct GatesSettled {
-    /// None when they could not be run, or ran on what is no longer the head.
-    pub(crate) outcome: Option<GatesOutcome>,
-    /// The issue's failures in a row afterwards, where they were written.
-    pub(crate) failures: Option<u32>,
+    Ok(Some(failures))
 }
 
 pub(crate) fn record_gates(
@@ -209,64 +201,61 @@ fn note_failure(
     context: &Context,
     run: &Run,
     issue: &IssueId,
-    (tree, print): (&str, &FailurePrint),
+    failure: &PastFailure,
 ) -> Result<(), StoreError> {
     tx.execute(
-        "INSERT INTO gate_failure (issue, run, tree, print, at) VALUES (?1, ?2, ?3, ?4, ?5)",
+        "INSERT INTO gate_failure (issue, run, tree, print, at, gates) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         params![
             issue.as_str(),
             run.id.as_str(),
-            tree,
-            print.as_str(),
-            context.now.as_millisecond()
+            failure.tree,
+            failure.print.as_str(),
+            context.now.as_millisecond(),
+            to_json(&failure.gates),
         ],
     )?;
     Ok(())
 }
 
-/// Forgets how gates failed on an issue: a person starts it again.
+/// Forgets how gates failed on an issue: they have passed, or a person starts it again.
 pub(crate) fn forget_failures(tx: &Transaction<'_>, issue: &IssueId) -> Result<(), StoreError> {
     tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1")?
         .execute([issue.as_str()])?;
     Ok(())
 }
 
-/// Counts how often an issue's gates failed like this before.
+/// Finds out how a failure repeats earlier ones of the same issue.
 fn repeated_failure(
     conn: &Connection,
     issue: &IssueId,
-    tree: &str,
-    print: &FailurePrint,
+    failure: &PastFailure,
 ) -> Result<RepeatedFailure, StoreError> {
-    let (on_same_files, last_other): (u32, i64) = conn
-        .prepare_cached(
-            "SELECT count(*) FILTER (WHERE tree = ?2 AND print = ?3), coalesce(max(id) FILTER (WHERE print <> ?3), 0)
-             FROM gate_failure WHERE issue = ?1",
-        )?
-        .query_row([issue.as_str(), tree, print.as_str()], |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-    let in_a_row = conn
-        .prepare_cached("SELECT count(*) FROM gate_failure WHERE issue = ?1 AND id > ?2")?
-        .query_row(params![issue.as_str(), last_other], |row| row.get(0))?;
-    Ok(RepeatedFailure {
-        on_same_files,
-        in_a_row,
-    })
+    let mut statement = conn
+        .prepare_cached("SELECT tree, print, gates FROM gate_failure WHERE issue = ?1 ORDER BY id")?;
+    let mut rows = statement.query([issue.as_str()])?;
+    let mut past = Vec::new();
+    while let Some(row) = rows.next()? {
+        let print: String = row.get("print")?;
+        past.push(PastFailure {
+            tree: row.get("tree")?,
+            print: FailurePrint::stored(print),
+            gates: json("gates of a failure", &row.get::<_, String>("gates")?)?,
+        });
+    }
+    Ok(RepeatedFailure::of(&past, failure))
 }
 
 impl Store {
-    /// Counts how often the gates of an issue failed like this before.
+    /// Finds out how a failure of an issue's gates repeats earlier ones.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn repeated_gate_failure(
         &self,
         issue: &IssueId,
-        tree: &str,
-        print: &FailurePrint,
+        failure: &PastFailure,
     ) -> Result<RepeatedFailure, StoreError> {
-        repeated_failure(&self.conn, issue, tree, print)
+        repeated_failure(&self.conn, issue, failure)
     }
 
     /// Returns those of some digests for which a gate has passed, not too long ago.

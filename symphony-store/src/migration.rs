@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 21;
+pub const SCHEMA_VERSION: i64 = 22;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -29,6 +29,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0019_hold_trials.sql")),
         M::up(include_str!("schema/0020_plan_base_head.sql")),
         M::up(include_str!("schema/0021_tried_base.sql")),
+        M::up(include_str!("schema/0022_red_gates.sql")),
     ])
 }
 

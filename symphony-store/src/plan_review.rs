@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::gates::{
-    GATE_TRIES_MIN, GatesSettled, forget_delay, record_gates, refuse_not_in_review,
+    GATE_TRIES_MIN, forget_delay, record_gates, refuse_not_in_review,
 };
 use crate::open::Store;
 use crate::plan::{PlanRecord, load_head, load_plan};
@@ -141,17 +141,13 @@ pub(crate) fn settle_plan_gates(
     context: &Context,
     pr: &PullRequest,
     (gates, print, base): (&VerifiedGates, Option<&FailurePrint>, BaseComparison),
-) -> Result<GatesSettled, StoreError> {
+) -> Result<(), StoreError> {
     let outcome = route_plan_gates_end(print, base);
     if outcome == GatesOutcome::Held {
-        forget_delay(tx, pr.id)?;
+        forget_delay(tx, pr.id)
     } else {
-        record_gates(tx, context, pr, gates)?;
+        record_gates(tx, context, pr, gates)
     }
-    Ok(GatesSettled {
-        outcome: Some(outcome),
-        failures: None,
-    })
 }
 
 /// Closes the pull request of a plan that a person let go on or gave up, and ends the runs on it: what they look at is not

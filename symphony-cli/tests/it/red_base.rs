@@ -133,6 +133,48 @@ fn an_honest_red_gate_costs_the_comparison_once_for_a_base() {
     );
     project.tick_one("worker", "succeeded");
     assert_eq!(ran(), 3, "the base is known to pass");
+    // a third time would stop the issue: the base is asked once more, then a person
+    project.tick_one("worker", "succeeded");
+    assert_eq!(ran(), 5);
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "blocked", "{issue:#}");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    project.assert_sound();
+}
+
+#[test]
+fn a_red_base_holds_the_project_whatever_its_gate_prints() {
+    // never the same lines, never the same exit code
+    let command = "tr -dc 'a-z\\n' < /dev/urandom | head -c 300; exit $(($(date +%N) / 1000 % 100 + 1))";
+    let project = project(&config(&[gate("random", command), gate("own", "test ! -e broken.txt")]));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "review", "{issue:#}");
+    assert_eq!(issue["counts"]["consecutive_failures"], 0, "{issue:#}");
+    let (why, _) = hold(&project);
+    assert!(why.contains("`random`") && !why.contains("`own`"), "{why}");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    project.assert_sound();
+}
+
+#[test]
+fn what_a_change_broke_itself_counts_on_a_red_base_which_holds_the_project_all_the_same() {
+    let turns = [commit("broken.txt", "oh"), create_pr("Break it")];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &config(&[gate("old", "date +%N; false"), gate("own", "test ! -e broken.txt")]),
+    );
+    project.add_issue("Break it");
+    project.tick_one("worker", "succeeded");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["pull_requests"][0]["state"], "rejected", "{issue:#}");
+    let (why, _) = hold(&project);
+    assert!(why.contains("`old`") && !why.contains("`own`"), "{why}");
+    // no worker is paid for what could not pass: not even for its own failure
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    project.assert_sound();
 }
 
 #[test]

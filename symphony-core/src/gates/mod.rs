@@ -14,7 +14,8 @@ pub use failure::{FailurePrint, failure_print};
 pub use output::normal_lines;
 pub use route::{
     BaseComparison, BaseRecord, FIXES_GATE_LABEL, GatesEnd, GatesOutcome, GatesRouting,
-    RepeatedFailure, fixes_gate, needs_base_comparison, route_gates_end, route_plan_gates_end,
+    PastFailure, RepeatedFailure, compare_with_base, fixes_gate, needs_base_comparison,
+    route_gates_end, route_plan_gates_end,
 };
 
 #[cfg(test)]

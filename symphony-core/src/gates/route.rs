@@ -15,9 +15,9 @@ pub const FIXES_GATE_LABEL: &str = "fixes-gate:";
 /// Failures on one set of files, this one included, at which the issue stops: the same files fail in
 /// the same way a second time, so another try would only cost time.
 const SAME_FILES_MAX: u32 = 2;
-/// Runs in a row with one failure, this one included, at which the issue stops: three agents have
-/// seen the output and none of them changed it.
-const IN_A_ROW_MAX: u32 = 3;
+/// Runs in which one gate was red, this one included, at which the issue stops: three agents have
+/// seen its output and none of them made it pass.
+const ONE_GATE_MAX: u32 = 3;
 
 /// Exit codes of a shell for a program that cannot be executed, or is not there.
 const NOT_A_VERDICT: [i32; 2] = [126, 127];
@@ -29,24 +29,95 @@ pub fn fixes_gate(labels: &[String]) -> bool {
         .any(|label| label.starts_with(FIXES_GATE_LABEL))
 }
 
-/// How the failure of a pull request's gates compares with the same gates on its base commit.
+/// How the red gates of a pull request came out on its base, whatever they printed there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BaseComparison {
     /// The gates did not run on the base.
     NotMade,
-    /// The base fails in the same way: the change is not at fault.
-    SameFailure,
-    /// The base passes, or fails differently.
-    Different,
+    /// Each of them is red on the base: no change could pass, so that this one is not at fault.
+    AllRed,
+    /// Some are red on the base, and the change broke others.
+    SomeRed,
+    /// The base passes all of them: the change is at fault.
+    Green,
 }
 
-/// How often an issue failed like this before, since a person last started it again.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// Compares the red gates of a change with the same gates on its base, by their names alone: test runners print random lines,
+/// and a gate that is red on the base stays red there whatever it prints. Where the set-up failed on the base, no gate can pass
+/// there.
+pub fn compare_with_base(change: &VerifiedGates, base: &VerifiedGates) -> BaseComparison {
+    let is_red = |name: &str| {
+        let mut red = base.results.iter().filter(|gate| gate.is_red());
+        red.any(|gate| gate.name == name || gate.name == SET_UP_GATE)
+    };
+    let red = change.results.iter().filter(|gate| gate.is_red());
+    let (both, own): (Vec<_>, Vec<_>) = red.partition(|gate| is_red(&gate.name));
+    match (both.is_empty(), own.is_empty()) {
+        (true, _) => BaseComparison::Green,
+        (false, true) => BaseComparison::AllRed,
+        (false, false) => BaseComparison::SomeRed,
+    }
+}
+
+/// A red result of an issue's gates, as it is remembered until they pass or a person starts the issue again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PastFailure {
+    /// The tree they ran on.
+    pub tree: String,
+    /// Which failure it was.
+    pub print: FailurePrint,
+    /// The gates that were red.
+    pub gates: Vec<String>,
+}
+
+impl PastFailure {
+    /// Makes it of a result that is red.
+    pub fn of(gates: &VerifiedGates, tree: impl Into<String>, print: FailurePrint) -> Self {
+        let red = gates.results.iter().filter(|gate| gate.is_red());
+        Self {
+            tree: tree.into(),
+            print,
+            gates: red.map(|gate| gate.name.clone()).collect(),
+        }
+    }
+}
+
+/// How a red result repeats earlier ones of the same issue, since its gates last passed or a person started it again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepeatedFailure {
-    /// On the same files.
+    /// Failures with the same output on the same files.
     pub on_same_files: u32,
-    /// In a row, whatever the files.
-    pub in_a_row: u32,
+    /// Failures with the same output, whatever the files.
+    pub same_output: u32,
+    /// Earlier failures in which the most stubborn of the gates that are red now was red, too.
+    pub of_one_gate: u32,
+    /// That gate.
+    pub gate: Option<String>,
+}
+
+impl RepeatedFailure {
+    /// Finds out how a failure repeats earlier ones.
+    pub fn of(past: &[PastFailure], now: &PastFailure) -> Self {
+        let count = |same: &dyn Fn(&PastFailure) -> bool| {
+            let count = past.iter().filter(|past| same(past)).count();
+            u32::try_from(count).unwrap_or(u32::MAX)
+        };
+        let times = |gate: &String| count(&|past| past.gates.contains(gate));
+        let stubborn = now.gates.iter().map(|gate| (times(gate), gate));
+        // of several, the one that the configuration names first
+        let stubborn = stubborn.rev().max_by_key(|(times, _)| *times);
+        Self {
+            on_same_files: count(&|past| past.print == now.print && past.tree == now.tree),
+            same_output: count(&|past| past.print == now.print),
+            of_one_gate: stubborn.map_or(0, |(times, _)| times),
+            gate: stubborn.map(|(_, gate)| gate.clone()),
+        }
+    }
+
+    /// Says whether another try would most likely fail as well.
+    const fn is_hopeless(&self) -> bool {
+        self.on_same_files + 1 >= SAME_FILES_MAX || self.of_one_gate + 1 >= ONE_GATE_MAX
+    }
 }
 
 /// Everything that decides what becomes of a pull request whose gates have run.
@@ -60,7 +131,7 @@ pub struct GatesEnd<'a> {
     pub print: Option<&'a FailurePrint>,
     /// How it compares with the base.
     pub base: BaseComparison,
-    /// How often it came before.
+    /// How it repeats earlier ones.
     pub repeated: RepeatedFailure,
     /// The limits that decide about another attempt.
     pub limits: FailureLimits,
@@ -75,7 +146,7 @@ pub enum GatesOutcome {
     Rejected,
     /// It stays open and its issue is blocked: a person decides.
     Stopped,
-    /// Its base fails in the same way: the project is on hold, and the gates run again afterwards.
+    /// Its red gates are red on the base, too: the project is on hold, and the gates run again afterwards.
     Held,
     /// Its issue has left the review meanwhile: the results are only recorded.
     Recorded,
@@ -106,11 +177,11 @@ pub enum BaseRecord {
 }
 
 /// Says whether the gates should run on the base, too, before a failure is held against the change: unless they are known to
-/// pass there. What passed there may still be the machine's fault now: when a program is missing, when the set-up failed, and
-/// when the failure has come before.
+/// pass there. What passed there may still be the machine's fault now: when a program is missing, when the set-up failed, when
+/// the same output has come before, and when the failure would stop the issue.
 pub fn needs_base_comparison(
     gates: &VerifiedGates,
-    repeated: RepeatedFailure,
+    repeated: &RepeatedFailure,
     base: BaseRecord,
 ) -> bool {
     let is_environment = |gate: &VerifiedGate| {
@@ -121,7 +192,10 @@ pub fn needs_base_comparison(
     };
     let mut red = gates.results.iter().filter(|gate| gate.is_red()).peekable();
     red.peek().is_some()
-        && (base == BaseRecord::Unknown || repeated.in_a_row > 0 || red.any(is_environment))
+        && (base == BaseRecord::Unknown
+            || repeated.same_output > 0
+            || repeated.is_hopeless()
+            || red.any(is_environment))
 }
 
 /// Decides what becomes of a pull request whose gates have run.
@@ -141,7 +215,7 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
         routing.counts.consecutive_failures = 0;
         return routing;
     }
-    if end.base == BaseComparison::SameFailure && !fixes_gate(&end.issue.labels) {
+    if end.base == BaseComparison::AllRed && !fixes_gate(&end.issue.labels) {
         routing.outcome = GatesOutcome::Held;
         return routing;
     }
@@ -175,22 +249,34 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
 pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) -> GatesOutcome {
     match (print, base) {
         (None, _) => GatesOutcome::Passed,
-        (Some(_), BaseComparison::SameFailure) => GatesOutcome::Held,
-        (Some(_), BaseComparison::Different | BaseComparison::NotMade) => GatesOutcome::Stopped,
+        (Some(_), BaseComparison::AllRed) => GatesOutcome::Held,
+        (Some(_), BaseComparison::SomeRed | BaseComparison::Green | BaseComparison::NotMade) => {
+            GatesOutcome::Stopped
+        }
     }
 }
 
 /// Returns why the issue stops, in a sentence; none while another try may help.
 fn stops(end: &GatesEnd<'_>) -> Option<String> {
-    let names = names(end.gates);
-    if end.repeated.on_same_files + 1 >= SAME_FILES_MAX {
+    let repeated = &end.repeated;
+    if !repeated.is_hopeless() {
+        return None;
+    }
+    if repeated.on_same_files + 1 >= SAME_FILES_MAX {
+        let names = names(end.gates);
         return Some(format!(
             "the {names} failed twice in the same way on the same files"
         ));
     }
-    let in_a_row = end.repeated.in_a_row + 1;
-    (in_a_row >= IN_A_ROW_MAX)
-        .then(|| format!("the {names} failed {in_a_row} times in a row with the same output"))
+    let name = match repeated.gate.as_deref() {
+        Some(SET_UP_GATE) => "set-up command".to_owned(),
+        Some(gate) => format!("gate `{gate}`"),
+        None => names(end.gates),
+    };
+    let times = repeated.of_one_gate + 1;
+    Some(format!(
+        "the {name} failed {times} times, and the gates did not pass in between"
+    ))
 }
 
 /// Names the red gates: `gate "test"`, `gates "lint" and "test"`.

@@ -182,27 +182,38 @@ fn a_print_names_the_red_required_gates_only() {
 #[test]
 fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
     use BaseRecord::{Passed, Unknown};
-    let seen = RepeatedFailure {
-        on_same_files: 0,
-        in_a_row: 1,
-    };
     let never = RepeatedFailure::default();
+    let seen = RepeatedFailure {
+        same_output: 1,
+        ..never.clone()
+    };
+    let once = RepeatedFailure {
+        of_one_gate: 1,
+        ..never.clone()
+    };
+    let twice = RepeatedFailure {
+        of_one_gate: 2,
+        ..never.clone()
+    };
     for (gates, repeated, base, expected) in [
-        (gates(&[gate("test", Some(0), "")]), seen, Unknown, false),
+        (gates(&[gate("test", Some(0), "")]), &seen, Unknown, false),
         // the first failure, where nobody knows of the base, is compared at once
-        (gates(&[gate("test", Some(1), "")]), never, Unknown, true),
-        (gates(&[gate("test", None, "")]), never, Unknown, true),
-        (gates(&[gate("test", Some(1), "")]), never, Passed, false),
-        (gates(&[gate("test", Some(1), "")]), seen, Passed, true),
-        (gates(&[gate("test", Some(127), "")]), never, Passed, true),
-        (gates(&[gate("test", Some(126), "")]), never, Passed, true),
+        (gates(&[gate("test", Some(1), "")]), &never, Unknown, true),
+        (gates(&[gate("test", None, "")]), &never, Unknown, true),
+        (gates(&[gate("test", Some(1), "")]), &never, Passed, false),
+        (gates(&[gate("test", Some(1), "")]), &seen, Passed, true),
+        // it is not compared each time, but before it stops the issue
+        (gates(&[gate("test", Some(1), "")]), &once, Passed, false),
+        (gates(&[gate("test", Some(1), "")]), &twice, Passed, true),
+        (gates(&[gate("test", Some(127), "")]), &never, Passed, true),
+        (gates(&[gate("test", Some(126), "")]), &never, Passed, true),
         (
             gates(&[gate(SET_UP_GATE, Some(1), "")]),
-            never,
+            &never,
             Passed,
             true,
         ),
-        (gates(&[gate("test", None, "")]), never, Passed, false),
+        (gates(&[gate("test", None, "")]), &never, Passed, false),
     ] {
         assert_eq!(
             needs_base_comparison(&gates, repeated, base),
@@ -210,6 +221,71 @@ fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
             "{gates:?}"
         );
     }
+}
+
+#[test]
+fn a_gate_that_is_red_on_the_base_is_so_whatever_it_prints() {
+    use BaseComparison::{AllRed, Green, SomeRed};
+    let red = |name| gate(name, Some(1), "1 failed: Tk9x");
+    // another exit code, other lines, and cut off: red is red
+    let other = |name| gate(name, None, "2026 random lines");
+    let passed = |name| gate(name, Some(0), "");
+    for (change, base, expected) in [
+        (vec![red("test")], vec![other("test")], AllRed),
+        (vec![red("test")], vec![passed("test")], Green),
+        (vec![red("a"), red("b")], vec![other("a"), other("b")], AllRed),
+        (vec![red("a"), red("b")], vec![other("a"), passed("b")], SomeRed),
+        // the gate that the change broke is green on the base, whatever else is red there
+        (vec![red("a")], vec![passed("a"), other("b")], Green),
+        // nothing can pass where the set-up fails
+        (vec![red("a")], vec![other(SET_UP_GATE)], AllRed),
+        (vec![red(SET_UP_GATE)], vec![other(SET_UP_GATE)], AllRed),
+        (vec![red(SET_UP_GATE)], vec![passed("a")], Green),
+        // the change broke the set-up, which says nothing of the gates
+        (vec![red(SET_UP_GATE)], vec![other("a")], Green),
+    ] {
+        let found = compare_with_base(&gates(&change), &gates(&base));
+        assert_eq!(found, expected, "{change:?} on {base:?}");
+    }
+    let optional = VerifiedGate {
+        required: false,
+        ..other("test")
+    };
+    let found = compare_with_base(&gates(&[red("test")]), &gates(&[optional]));
+    assert_eq!(found, Green);
+}
+
+#[test]
+fn failures_of_one_gate_are_counted_whatever_it_prints() {
+    let failure = |tree: &str, print: &str, gates: &[&str]| PastFailure {
+        tree: tree.into(),
+        print: FailurePrint::stored(print),
+        gates: gates.iter().map(|&gate| gate.into()).collect(),
+    };
+    let repeats = |past: &[PastFailure], gates: &[&str]| {
+        let repeated = RepeatedFailure::of(past, &failure("t9", "p9", gates));
+        assert_eq!((repeated.on_same_files, repeated.same_output), (0, 0));
+        (repeated.of_one_gate, repeated.gate.unwrap())
+    };
+    let random = [failure("t1", "p1", &["a"]), failure("t2", "p2", &["a"])];
+    assert_eq!(repeats(&random, &["a"]), (2, "a".into()));
+    // progress is another gate, not fewer lines
+    assert_eq!(repeats(&random, &["b"]), (0, "b".into()));
+    assert_eq!(repeats(&random, &["b", "a"]), (2, "a".into()));
+    assert_eq!(repeats(&[], &["b", "a"]), (0, "b".into()));
+    // two that take turns end, too
+    let turns = [
+        failure("t1", "p1", &["a"]),
+        failure("t2", "p2", &["b"]),
+        failure("t3", "p3", &["a"]),
+        failure("t4", "p4", &["b"]),
+    ];
+    assert_eq!(repeats(&turns, &["a"]), (2, "a".into()));
+    let same = RepeatedFailure::of(
+        &[failure("t1", "p1", &["a"]), failure("t2", "p1", &["a"])],
+        &failure("t2", "p1", &["a"]),
+    );
+    assert_eq!((same.on_same_files, same.same_output), (1, 2));
 }
 
 fn issue(state: IssueState, labels: &[&str], counts: (u32, u32)) -> Issue {
@@ -233,7 +309,9 @@ fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u3
         base,
         repeated: RepeatedFailure {
             on_same_files: repeated.0,
-            in_a_row: repeated.1,
+            same_output: repeated.0,
+            of_one_gate: repeated.1,
+            gate: Some("test".into()),
         },
         limits: FailureLimits {
             max_retries: 4,
@@ -260,7 +338,7 @@ fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u3
 
 #[test]
 fn every_result_has_its_route() {
-    use BaseComparison::{Different, NotMade, SameFailure};
+    use BaseComparison::{AllRed, Green, NotMade, SomeRed};
     let review = issue(IssueState::Review, &[], (1, 2));
     let table = [
         (route(&review, 0, NotMade, (0, 0)), "Passed | - | 0/2 | -"),
@@ -268,26 +346,31 @@ fn every_result_has_its_route() {
             route(&review, 1, NotMade, (0, 0)),
             "Rejected | review_rejected | 2/2 | 18s: the gate `test` failed on its pull request",
         ),
-        (route(&review, 1, SameFailure, (0, 0)), "Held | - | 1/2 | -"),
-        (route(&review, 1, SameFailure, (1, 5)), "Held | - | 1/2 | -"),
+        (route(&review, 1, AllRed, (0, 0)), "Held | - | 1/2 | -"),
+        (route(&review, 1, AllRed, (1, 5)), "Held | - | 1/2 | -"),
         (
-            route(&review, 1, Different, (0, 1)),
+            route(&review, 1, Green, (0, 1)),
             "Rejected | review_rejected | 2/2 | 18s: the gate `test` failed on its pull request",
         ),
         (
-            route(&review, 1, Different, (1, 1)),
+            route(&review, 1, Green, (1, 1)),
             "Stopped | gates_stopped | 2/2 | -",
         ),
         (
-            route(&review, 1, Different, (0, 2)),
+            route(&review, 1, Green, (0, 2)),
             "Stopped | gates_stopped | 2/2 | -",
+        ),
+        // what it broke itself it repairs, once the base is green
+        (
+            route(&review, 1, SomeRed, (0, 1)),
+            "Rejected | review_rejected | 2/2 | 18s: the gate `test` failed on its pull request",
         ),
         // who repairs the gate is not held for it
         (
             route(
                 &issue(IssueState::Review, &["fixes-gate:test"], (0, 1)),
                 1,
-                SameFailure,
+                AllRed,
                 (0, 0),
             ),
             "Rejected | review_rejected | 1/1 | 10s: the gate `test` failed on its pull request",

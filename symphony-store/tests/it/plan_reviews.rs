@@ -193,8 +193,9 @@ fn its_runs_are_claimed_like_those_of_issues_one_at_a_time() {
 #[test]
 fn red_gates_stop_the_review_and_a_red_base_only_delays_it() {
     for (base, recorded) in [
-        (BaseComparison::Different, true),
-        (BaseComparison::SameFailure, false),
+        (BaseComparison::Green, true),
+        (BaseComparison::SomeRed, true),
+        (BaseComparison::AllRed, false),
     ] {
         let (mut store, pr) = in_review();
         let run = start(&mut store, "g1", pr.id, AgentType::Gates).unwrap();

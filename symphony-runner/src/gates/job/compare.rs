@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use symphony_core::config::Gate;
-use symphony_core::gates::{BaseComparison, BaseRecord, failure_print};
+use symphony_core::gates::{BaseComparison, BaseRecord, compare_with_base};
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
 use symphony_mcp::StoreThread;
 use symphony_workspace::Repository;
@@ -13,6 +13,14 @@ use crate::error::RunnerError;
 use crate::gates::proof::Proof;
 use crate::process::Supervision;
 use crate::supervise::Job;
+
+/// What came of the red gates of a pull request on its base.
+pub(super) struct Compared {
+    /// How it compares.
+    pub(super) comparison: BaseComparison,
+    /// The results on the base.
+    pub(super) base: VerifiedGates,
+}
 
 /// The red gates of a pull request, on its base.
 pub(super) struct OnBase<'a> {
@@ -57,28 +65,24 @@ impl<'a> OnBase<'a> {
         }
     }
 
-    /// Runs them, and says whether they fail in the same way. What passes is remembered, so that an honest red gate costs the
+    /// Runs them, and says whether they are red there, too. What passes is remembered, so that an honest red gate costs the
     /// comparison once for a base.
     pub(super) async fn compare(
         &self,
         job: &Job<'_>,
         store: &StoreThread,
         supervision: &Supervision,
-        (gates, folder): (&VerifiedGates, &str),
-    ) -> Result<BaseComparison, RunnerError> {
+        gates: &VerifiedGates,
+    ) -> Result<Compared, RunnerError> {
         // what passed before says nothing about whether it fails now
         let on_base = self.proof.run(supervision, &BTreeSet::new()).await?;
         let (project, passes) = (job.project.id.clone(), on_base.passes);
         store
             .call(move |store| store.record_gate_passes(&Job::as_system(), &project, &passes))
             .await??;
-        // the same place by name, so that one folder stands for both
-        let print = |gates: &VerifiedGates| failure_print(gates, &[folder]);
-        let same = print(&on_base.gates).is_some() && print(&on_base.gates) == print(gates);
-        Ok(if same {
-            BaseComparison::SameFailure
-        } else {
-            BaseComparison::Different
+        Ok(Compared {
+            comparison: compare_with_base(gates, &on_base.gates),
+            base: on_base.gates,
         })
     }
 }

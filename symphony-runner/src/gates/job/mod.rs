@@ -12,7 +12,7 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_core::config::Gate;
 use symphony_core::failure::ErrorClass;
-use symphony_core::gates::{BaseComparison, failure_print, needs_base_comparison};
+use symphony_core::gates::{BaseComparison, PastFailure, failure_print, needs_base_comparison};
 use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, VerifiedGates};
@@ -22,7 +22,7 @@ use symphony_mcp::StoreThread;
 use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart, StoreError};
 use symphony_workspace::{CommitId, Repository};
 
-use self::compare::OnBase;
+use self::compare::{Compared, OnBase};
 use super::base_red::{base_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
@@ -157,36 +157,21 @@ async fn gates_of_pr(
     let folder = folder.display().to_string();
     let tree = proof.tree().as_str().to_owned();
     let print = failure_print(&proven.gates, &[&folder]);
-    let base = match &print {
-        None => BaseComparison::NotMade,
+    let compared = match &print {
+        None => None,
         Some(print) => {
-            let on_base = OnBase::of(job, repository, &proven.gates)?;
-            let needs_base = match of {
-                PullRequestOf::Issue(issue) => {
-                    let (tree, print) = (tree.clone(), print.clone());
-                    let keys = on_base.keys().to_vec();
-                    let (repeated, passed) = store
-                        .call(move |store| {
-                            let repeated = store.repeated_gate_failure(&issue, &tree, &print)?;
-                            let passed = store.gate_passes(&keys, Timestamp::now())?;
-                            Ok::<_, StoreError>((repeated, passed))
-                        })
-                        .await??;
-                    needs_base_comparison(&proven.gates, repeated, on_base.record(&passed))
-                }
-                // nobody tries it again by itself: whether the base is at fault is found out at once
-                PullRequestOf::Plan(_) => true,
-            };
-            if needs_base {
-                let print = (&proven.gates, folder.as_str());
-                on_base.compare(job, store, supervision, print).await?
-            } else {
-                BaseComparison::NotMade
-            }
+            let failure = PastFailure::of(&proven.gates, &tree, print.clone());
+            compare_if_needed(job, store, supervision, &proven.gates, (repository, of, failure))
+                .await?
         }
     };
-    let hold = (base == BaseComparison::SameFailure)
-        .then(|| hold_for(job, repository, &proven.gates))
+    let base = compared
+        .as_ref()
+        .map_or(BaseComparison::NotMade, |compared| compared.comparison);
+    // whatever becomes of this change: no other could pass
+    let hold = compared
+        .filter(|compared| !compared.base.green())
+        .map(|compared| hold_for(job, repository, &compared.base))
         .transpose()?;
     Ok(GatesEnded {
         outcome: outcome_of(&proven.gates, base),
@@ -198,6 +183,33 @@ async fn gates_of_pr(
         }),
         hold,
     })
+}
+
+/// Runs the red gates of a pull request on its base as well, where that may show that the change is not at fault.
+async fn compare_if_needed(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    gates: &VerifiedGates,
+    (repository, of, failure): (&Repository, PullRequestOf, PastFailure),
+) -> Result<Option<Compared>, RunnerError> {
+    let on_base = OnBase::of(job, repository, gates)?;
+    // nobody tries a plan's again by itself: whether the base is at fault is found out at once
+    if let PullRequestOf::Issue(issue) = of {
+        let keys = on_base.keys().to_vec();
+        let (repeated, passed) = store
+            .call(move |store| {
+                let repeated = store.repeated_gate_failure(&issue, &failure)?;
+                let passed = store.gate_passes(&keys, Timestamp::now())?;
+                Ok::<_, StoreError>((repeated, passed))
+            })
+            .await??;
+        if !needs_base_comparison(gates, &repeated, on_base.record(&passed)) {
+            return Ok(None);
+        }
+    }
+    let compared = on_base.compare(job, store, supervision, gates).await?;
+    Ok(Some(compared))
 }
 
 /// Does what the exit handling of the run that opened the pull request could not do because git died: a later try of the
@@ -237,7 +249,7 @@ async fn gates_of_base(
         (None, BaseComparison::NotMade)
     } else {
         let hold = hold_for(job, repository, &proven.gates)?;
-        (Some(hold), BaseComparison::SameFailure)
+        (Some(hold), BaseComparison::AllRed)
     };
     Ok(GatesEnded {
         outcome: outcome_of(&proven.gates, base),
@@ -336,7 +348,7 @@ fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {
             hold_until: None,
         };
     }
-    let class = if base == BaseComparison::SameFailure {
+    let class = if base == BaseComparison::AllRed {
         ErrorClass::BaseGatesFailed
     } else {
         ErrorClass::GatesRed

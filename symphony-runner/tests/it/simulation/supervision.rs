@@ -411,9 +411,9 @@ impl Course {
             gates,
             print: is_red.then(|| FailurePrint::stored(same)),
             base: if of_base {
-                BaseComparison::SameFailure
+                BaseComparison::AllRed
             } else {
-                BaseComparison::Different
+                BaseComparison::Green
             },
         };
         Ok((GatesAtEnd::Found(found), hold))
