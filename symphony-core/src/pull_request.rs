@@ -105,6 +105,9 @@ pub struct VerifiedGates {
     pub commit: String,
     /// The results, in the order of the configuration.
     pub results: Vec<VerifiedGate>,
+    /// The base commit that it was merged with for them; none when they ran on the commit itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_with: Option<String>,
 }
 
 impl VerifiedGates {
@@ -113,6 +116,7 @@ impl VerifiedGates {
         Self {
             commit: commit.to_owned(),
             results: Vec::new(),
+            merged_with: None,
         }
     }
 
@@ -223,6 +227,12 @@ impl PullRequest {
         self.verified_gates
             .as_ref()
             .filter(|gates| gates.commit == self.head_commit)
+    }
+
+    /// Says whether the gates ran on the files of the head commit itself, not on its merge with the base.
+    pub fn gates_ran_on_head_itself(&self) -> bool {
+        self.gates_of_head()
+            .is_some_and(|gates| gates.merged_with.is_none())
     }
 
     /// Returns the verdict if it judged the head commit.

@@ -142,16 +142,18 @@ pub fn merge_pr_until(
         MergePlan::AlreadyMerged => (expected.clone(), None),
         MergePlan::FastForward(commit) => {
             // after a crash of the exit handling they may never have run
-            let gates = match pr.gates_of_head() {
-                Some(_) => None,
-                None => gates.run(store, &commit)?,
+            // or ran on a merge with a base that has gone back since
+            let gates = if pr.gates_ran_on_head_itself() {
+                None
+            } else {
+                gates.run(store, &commit)?
             };
             (commit, gates)
         }
         MergePlan::Merge(commit) => {
             // the same files need no second run
             let is_gated =
-                pr.gates_of_head().is_some() && repository.have_same_tree(&commit, &head)?;
+                pr.gates_ran_on_head_itself() && repository.have_same_tree(&commit, &head)?;
             let gates = if is_gated {
                 None
             } else {

@@ -34,6 +34,9 @@ pub(crate) struct PrView {
     pub(crate) state: PrState,
     pub(crate) gates: Option<Vec<VerifiedGate>>,
     pub(crate) gates_commit: Option<String>,
+    /// The base commit that it was merged with for them; absent when they ran on it alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) gates_merged_with: Option<String>,
     pub(crate) reported_gates: Vec<ReportedGate>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) files: Vec<FileStat>,
@@ -52,6 +55,8 @@ pub(crate) struct PrView {
 impl From<PullRequest> for PrView {
     fn from(pr: PullRequest) -> Self {
         let (insertions, deletions) = pr.totals();
+        let merged_with = pr.verified_gates.as_ref();
+        let gates_merged_with = merged_with.and_then(|gates| gates.merged_with.clone());
         let (gates_commit, gates) = pr
             .verified_gates
             .map(|gates| (gates.commit, gates.results))
@@ -71,6 +76,7 @@ impl From<PullRequest> for PrView {
             state: pr.state,
             gates,
             gates_commit,
+            gates_merged_with,
             reported_gates: pr.reported_gates,
             verdict: pr.verdict,
             files: pr.files,
@@ -150,10 +156,15 @@ impl PrView {
         let Some(gates) = &self.gates else {
             return;
         };
-        page.heading(&format!(
-            "Gates, on {}",
-            short(self.gates_commit.as_deref().unwrap_or_default())
-        ));
+        let commit = short(self.gates_commit.as_deref().unwrap_or_default());
+        page.heading(&match &self.gates_merged_with {
+            None => format!("Gates, on {commit}"),
+            Some(base) => format!(
+                "Gates, on {commit} merged with {} at {}",
+                self.base,
+                short(base)
+            ),
+        });
         let mut table = Table::new(["GATE", "RESULT", "TOOK", "REQUIRED"]);
         for gate in gates {
             let result = match (gate.passed, gate.exit_code) {

@@ -100,6 +100,7 @@ pub(crate) fn record_gates(project: &Project, id: PrId, passed: bool) {
             &now(),
             id,
             &VerifiedGates {
+                merged_with: None,
                 commit,
                 results: vec![gate],
             },

@@ -130,7 +130,7 @@ fn what_set_up_and_gates_print_is_redacted_wherever_it_goes() {
         "gates": [{
             "name": "tests",
             // plain, wrapped by `base64`, and cut by a line end of its own
-            "command": "cat .env; base64 -w 11 .env; printf 'it is sk-live-0123'; echo; echo 456789abcdef; grep -q hello hello.txt && exit 3"
+            "command": "cat .env; base64 -w 11 .env; printf 'it is sk-live-0123'; echo; echo 456789abcdef; ! grep -q hello hello.txt || exit 3"
         }]
     }));
     std::fs::write(project.root.join(".env"), format!("API_KEY={KEY}\n")).unwrap();

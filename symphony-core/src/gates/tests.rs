@@ -150,6 +150,7 @@ fn gates(results: &[VerifiedGate]) -> VerifiedGates {
     VerifiedGates {
         commit: "c".into(),
         results: results.to_vec(),
+        merged_with: None,
     }
 }
 

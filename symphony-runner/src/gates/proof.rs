@@ -141,6 +141,7 @@ impl<'a> Proof<'a> {
         VerifiedGates {
             commit: self.commit.as_str().to_owned(),
             results,
+            merged_with: None,
         }
     }
 }

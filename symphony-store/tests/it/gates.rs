@@ -22,6 +22,7 @@ use crate::support::{
 fn ran(commit: &str, passed: bool) -> GatesFound {
     GatesFound::Ran {
         gates: VerifiedGates {
+            merged_with: None,
             commit: commit.into(),
             results: vec![VerifiedGate {
                 name: "test".into(),

@@ -81,6 +81,7 @@ fn start(store: &mut Store, run: &str, pr: PrId, agent: AgentType) -> Result<Run
 
 fn gates(passed: bool) -> VerifiedGates {
     VerifiedGates {
+        merged_with: None,
         commit: "c1".into(),
         results: vec![VerifiedGate {
             name: "test".into(),

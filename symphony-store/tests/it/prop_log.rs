@@ -54,6 +54,7 @@ fn gates_found(commit: String, green: bool) -> GatesFound {
     GatesFound::Ran {
         tree: commit.clone(),
         gates: VerifiedGates {
+            merged_with: None,
             commit,
             results: vec![gate],
         },

@@ -87,7 +87,7 @@ impl Project {
             "judge_cooldown_ms": 0,
             "keep_run_files": true,
             "max_concurrent_agents": 4,
-            "gates": [{ "name": "check", "command": "grep -q hello hello.txt && echo fine" }],
+            "gates": [{ "name": "check", "command": "test ! -e hello.txt || { grep -q hello hello.txt && echo fine; }" }],
         });
         lay_over(&mut whole, config);
         project.configure(&whole);

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use symphony_core::Timestamp;
 use symphony_core::config::Gate;
-use symphony_core::gates::{BaseComparison, BaseRecord, compare_with_base};
-use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
+use symphony_core::gates::{
+    BaseComparison, BaseRecord, PastFailure, compare_with_base, needs_base_comparison,
+};
+use symphony_core::pull_request::{PullRequestOf, SET_UP_GATE, VerifiedGate, VerifiedGates};
 use symphony_mcp::StoreThread;
+use symphony_store::StoreError;
 use symphony_workspace::Repository;
 
 use super::request;
@@ -22,8 +26,38 @@ pub(super) struct Compared {
     pub(super) base: VerifiedGates,
 }
 
+/// Runs the red gates of a pull request on its base as well, where that may show that the change is not at fault.
+///
+/// # Errors
+/// When there is no base, or the gates cannot be run there.
+pub(super) async fn compare_if_needed(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    gates: &VerifiedGates,
+    (repository, of, failure): (&Repository, PullRequestOf, PastFailure),
+) -> Result<Option<Compared>, RunnerError> {
+    let on_base = OnBase::of(job, repository, gates)?;
+    // nobody tries a plan's again by itself: whether the base is at fault is found out at once
+    if let PullRequestOf::Issue(issue) = of {
+        let keys = on_base.keys().to_vec();
+        let (repeated, passed) = store
+            .call(move |store| {
+                let repeated = store.repeated_gate_failure(&issue, &failure)?;
+                let passed = store.gate_passes(&keys, Timestamp::now())?;
+                Ok::<_, StoreError>((repeated, passed))
+            })
+            .await??;
+        if !needs_base_comparison(gates, &repeated, on_base.record(&passed)) {
+            return Ok(None);
+        }
+    }
+    let compared = on_base.compare(job, store, supervision, gates).await?;
+    Ok(Some(compared))
+}
+
 /// The red gates of a pull request, on its base.
-pub(super) struct OnBase<'a> {
+struct OnBase<'a> {
     proof: Proof<'a>,
 }
 
@@ -32,7 +66,7 @@ impl<'a> OnBase<'a> {
     ///
     /// # Errors
     /// When there is no base, or the files to copy cannot be listed.
-    pub(super) fn of(
+    fn of(
         job: &'a Job<'_>,
         repository: &'a Repository,
         gates: &VerifiedGates,
@@ -52,12 +86,12 @@ impl<'a> OnBase<'a> {
     }
 
     /// The digests under which passes of them are remembered.
-    pub(super) fn keys(&self) -> &[String] {
+    fn keys(&self) -> &[String] {
         self.proof.keys()
     }
 
     /// Says what is recorded of them, by the digests that passed.
-    pub(super) fn record(&self, passed: &BTreeSet<String>) -> BaseRecord {
+    fn record(&self, passed: &BTreeSet<String>) -> BaseRecord {
         if self.keys().iter().all(|key| passed.contains(key)) {
             BaseRecord::Passed
         } else {
@@ -67,7 +101,7 @@ impl<'a> OnBase<'a> {
 
     /// Runs them, and says whether they are red there, too. What passes is remembered, so that an honest red gate costs the
     /// comparison once for a base.
-    pub(super) async fn compare(
+    async fn compare(
         &self,
         job: &Job<'_>,
         store: &StoreThread,

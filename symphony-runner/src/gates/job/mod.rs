@@ -3,6 +3,7 @@
 //! It has what every run has: a claim, a lock that is held, a marker, a log, an end that is recorded
 //! once. A dead one is found by the next tick, and the gates are due again.
 
+mod candidate;
 mod compare;
 mod start;
 
@@ -12,17 +13,18 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 use symphony_core::config::Gate;
 use symphony_core::failure::ErrorClass;
-use symphony_core::gates::{BaseComparison, PastFailure, failure_print, needs_base_comparison};
+use symphony_core::gates::{BaseComparison, PastFailure, failure_print};
 use symphony_core::id::PrId;
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, VerifiedGate, VerifiedGates};
 use symphony_core::run::{RunError, RunStatus, RunTarget};
 use symphony_core::watchdog::Step;
 use symphony_mcp::StoreThread;
-use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart, StoreError};
+use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart};
 use symphony_workspace::{CommitId, Repository};
 
-use self::compare::{Compared, OnBase};
+use self::candidate::{Gated, gates_of_head};
+use self::compare::compare_if_needed;
 use super::base_red::{base_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
@@ -149,19 +151,16 @@ async fn gates_of_pr(
     };
     let head = commit_of(&pr)?;
     finish_exit_handling(job, store, repository, &pr, &head).await?;
-    let request = request(job, repository);
-    let proof = Proof::of(request, head, job.config.gates.clone())?;
-    let fresh = pr.gates_wait.fresh;
-    let proven = run_remembered(job, store, supervision, &proof, fresh).await?;
+    let Gated { gates, tree } =
+        gates_of_head(job, store, supervision, repository, (&head, pr.gates_wait.fresh)).await?;
     let folder = checkout_path(repository, &job.run.id)?;
     let folder = folder.display().to_string();
-    let tree = proof.tree().as_str().to_owned();
-    let print = failure_print(&proven.gates, &[&folder]);
+    let print = failure_print(&gates, &[&folder]);
     let compared = match &print {
         None => None,
         Some(print) => {
-            let failure = PastFailure::of(&proven.gates, &tree, print.clone());
-            compare_if_needed(job, store, supervision, &proven.gates, (repository, of, failure))
+            let failure = PastFailure::of(&gates, &tree, print.clone());
+            compare_if_needed(job, store, supervision, &gates, (repository, of, failure))
                 .await?
         }
     };
@@ -174,42 +173,15 @@ async fn gates_of_pr(
         .map(|compared| hold_for(job, repository, &compared.base))
         .transpose()?;
     Ok(GatesEnded {
-        outcome: outcome_of(&proven.gates, base),
+        outcome: outcome_of(&gates, base),
         gates: GatesAtEnd::Found(GatesFound::Ran {
-            gates: proven.gates,
+            gates,
             tree,
             print,
             base,
         }),
         hold,
     })
-}
-
-/// Runs the red gates of a pull request on its base as well, where that may show that the change is not at fault.
-async fn compare_if_needed(
-    job: &Job<'_>,
-    store: &StoreThread,
-    supervision: &Supervision,
-    gates: &VerifiedGates,
-    (repository, of, failure): (&Repository, PullRequestOf, PastFailure),
-) -> Result<Option<Compared>, RunnerError> {
-    let on_base = OnBase::of(job, repository, gates)?;
-    // nobody tries a plan's again by itself: whether the base is at fault is found out at once
-    if let PullRequestOf::Issue(issue) = of {
-        let keys = on_base.keys().to_vec();
-        let (repeated, passed) = store
-            .call(move |store| {
-                let repeated = store.repeated_gate_failure(&issue, &failure)?;
-                let passed = store.gate_passes(&keys, Timestamp::now())?;
-                Ok::<_, StoreError>((repeated, passed))
-            })
-            .await??;
-        if !needs_base_comparison(gates, &repeated, on_base.record(&passed)) {
-            return Ok(None);
-        }
-    }
-    let compared = on_base.compare(job, store, supervision, gates).await?;
-    Ok(Some(compared))
 }
 
 /// Does what the exit handling of the run that opened the pull request could not do because git died: a later try of the

@@ -51,7 +51,10 @@ pub(crate) fn review_input(
                         name: gate.name.clone(),
                         passed: gate.passed,
                         required: gate.required,
-                        commit: Some(gates.commit.clone()),
+                        commit: Some(gates.merged_with.as_ref().map_or_else(
+                            || gates.commit.clone(),
+                            |base| format!("{} merged with {base}", gates.commit),
+                        )),
                         output: gate.output.clone(),
                     })
                     .collect()

@@ -434,6 +434,7 @@ impl Course {
             cached: false,
         };
         VerifiedGates {
+            merged_with: None,
             commit,
             results: vec![gate],
         }
