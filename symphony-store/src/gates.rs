@@ -230,8 +230,9 @@ fn repeated_failure(
     issue: &IssueId,
     failure: &PastFailure,
 ) -> Result<RepeatedFailure, StoreError> {
-    let mut statement = conn
-        .prepare_cached("SELECT tree, print, gates FROM gate_failure WHERE issue = ?1 ORDER BY id")?;
+    let mut statement = conn.prepare_cached(
+        "SELECT tree, print, gates FROM gate_failure WHERE issue = ?1 ORDER BY id",
+    )?;
     let mut rows = statement.query([issue.as_str()])?;
     let mut past = Vec::new();
     while let Some(row) = rows.next()? {

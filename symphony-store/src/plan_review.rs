@@ -17,9 +17,7 @@ use crate::cascade::end_review;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::gates::{
-    GATE_TRIES_MIN, forget_delay, record_gates, refuse_not_in_review,
-};
+use crate::gates::{GATE_TRIES_MIN, forget_delay, record_gates, refuse_not_in_review};
 use crate::open::Store;
 use crate::plan::{PlanRecord, load_head, load_plan};
 use crate::plan_base::forget_lost_base;

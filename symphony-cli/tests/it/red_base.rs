@@ -146,8 +146,12 @@ fn an_honest_red_gate_costs_the_comparison_once_for_a_base() {
 #[test]
 fn a_red_base_holds_the_project_whatever_its_gate_prints() {
     // never the same lines, never the same exit code
-    let command = "tr -dc 'a-z\\n' < /dev/urandom | head -c 300; exit $(($(date +%N) / 1000 % 100 + 1))";
-    let project = project(&config(&[gate("random", command), gate("own", "test ! -e broken.txt")]));
+    let command =
+        "tr -dc 'a-z\\n' < /dev/urandom | head -c 300; exit $(($(date +%N) / 1000 % 100 + 1))";
+    let project = project(&config(&[
+        gate("random", command),
+        gate("own", "test ! -e broken.txt"),
+    ]));
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
     let issue = project.issue("SYM-1");
@@ -202,7 +206,10 @@ fn what_a_change_broke_itself_counts_on_a_red_base_which_holds_the_project_all_t
     let project = Project::new(
         "project",
         &scenarios([worker(turns)]),
-        &config(&[gate("old", "date +%N; false"), gate("own", "test ! -e broken.txt")]),
+        &config(&[
+            gate("old", "date +%N; false"),
+            gate("own", "test ! -e broken.txt"),
+        ]),
     );
     project.add_issue("Break it");
     project.tick_one("worker", "succeeded");

@@ -234,8 +234,16 @@ fn a_gate_that_is_red_on_the_base_is_so_whatever_it_prints() {
     for (change, base, expected) in [
         (vec![red("test")], vec![other("test")], AllRed),
         (vec![red("test")], vec![passed("test")], Green),
-        (vec![red("a"), red("b")], vec![other("a"), other("b")], AllRed),
-        (vec![red("a"), red("b")], vec![other("a"), passed("b")], SomeRed),
+        (
+            vec![red("a"), red("b")],
+            vec![other("a"), other("b")],
+            AllRed,
+        ),
+        (
+            vec![red("a"), red("b")],
+            vec![other("a"), passed("b")],
+            SomeRed,
+        ),
         // the gate that the change broke is green on the base, whatever else is red there
         (vec![red("a")], vec![passed("a"), other("b")], Green),
         // nothing can pass where the set-up fails

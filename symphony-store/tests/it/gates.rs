@@ -148,11 +148,7 @@ fn a_gate_that_fails_three_times_stops_the_issue_whatever_it_prints_and_a_person
         assert_eq!(pr.state, PrState::Open, "a person decides about it");
         let block = state.block().unwrap();
         assert_eq!(block.by, BlockedBy::Gates);
-        assert!(
-            block.reason.contains("3 times"),
-            "{}",
-            block.reason
-        );
+        assert!(block.reason.contains("3 times"), "{}", block.reason);
     }
     // a person has them run again: the issue is in review, the gates are due, and no pass counts
     let pr = store.open_pr(&issue).unwrap().unwrap();

@@ -66,10 +66,7 @@ impl Candidate {
     ///
     /// # Errors
     /// When there is no base, or git fails.
-    fn of(
-        repository: &Repository,
-        head: &CommitId,
-    ) -> Result<Option<Self>, RunnerError> {
+    fn of(repository: &Repository, head: &CommitId) -> Result<Option<Self>, RunnerError> {
         let base = repository.base()?;
         let planned = repository.plan_merge(
             &base.commit,

@@ -151,8 +151,14 @@ async fn gates_of_pr(
     };
     let head = commit_of(&pr)?;
     finish_exit_handling(job, store, repository, &pr, &head).await?;
-    let Gated { gates, tree } =
-        gates_of_head(job, store, supervision, repository, (&head, pr.gates_wait.fresh)).await?;
+    let Gated { gates, tree } = gates_of_head(
+        job,
+        store,
+        supervision,
+        repository,
+        (&head, pr.gates_wait.fresh),
+    )
+    .await?;
     let folder = checkout_path(repository, &job.run.id)?;
     let folder = folder.display().to_string();
     let print = failure_print(&gates, &[&folder]);
@@ -160,8 +166,7 @@ async fn gates_of_pr(
         None => None,
         Some(print) => {
             let failure = PastFailure::of(&gates, &tree, print.clone());
-            compare_if_needed(job, store, supervision, &gates, (repository, of, failure))
-                .await?
+            compare_if_needed(job, store, supervision, &gates, (repository, of, failure)).await?
         }
     };
     let base = compared
