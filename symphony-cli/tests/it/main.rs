@@ -142,6 +142,8 @@ mod run_loop;
 #[cfg(test)]
 mod run_records;
 #[cfg(test)]
+mod scenarios;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod situations;
