@@ -1,5 +1,7 @@
 //! Trying the gates before an agent is paid: what a person sees meanwhile, and what they are told then.
 
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -10,6 +12,7 @@ use symphony_core::gates::{RedOnBase, base_red_text, ways_on};
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
 use symphony_runner::gates::record_trial;
 use symphony_runner::installation::Installation;
+use symphony_runner::repository::open_repository;
 use symphony_runner::trial::{TrialRequest, TrialWatch};
 use symphony_store::Project;
 
@@ -84,6 +87,33 @@ pub(crate) fn note_trial(
     record_trial(&mut store, &App::as_human(), project, trial)
         .context("note what the trial of the gates came to")?;
     Ok(())
+}
+
+/// Advises to copy what a red command misses, and what is in the project's folder, where git ignores it: no checkout has it.
+/// None where nothing is missing so.
+pub(crate) fn copy_advice(project: &Project, config: &ProjectConfig, trial: &Trial) -> Option<String> {
+    let repository = open_repository(project, config).ok()?;
+    let is_left_out = |path: &String| {
+        let parent = Path::new(path).parent().filter(|parent| *parent != Path::new(""));
+        // what is ignored with its whole folder is made by tools
+        let is_made = parent.is_some_and(|parent| repository.ignores(&format!("{}/", parent.display())));
+        !is_made && project.root.join(path).is_file() && repository.ignores(path)
+    };
+    let red = trial.steps().filter(|step| step.is_red());
+    let missing: BTreeSet<String> = red.flat_map(TrialStep::missing_files).collect();
+    let missing: Vec<String> = missing.into_iter().filter(is_left_out).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let copied: BTreeSet<&String> = config.worktree.copy.iter().chain(&missing).collect();
+    let copied: Vec<String> = copied.into_iter().map(|path| format!("\"{path}\"")).collect();
+    let (is, it) = if missing.len() == 1 { ("is", "it") } else { ("are", "them") };
+    Some(format!(
+        "{} {is} in your folder, but git ignores {it}, so that no checkout has {it}: \
+         `symphony config set worktree.copy '[{}]'` copies {it} into each",
+        missing.join(", "),
+        copied.join(", ")
+    ))
 }
 
 struct Spinner {

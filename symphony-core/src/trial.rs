@@ -1,5 +1,7 @@
 //! What a trial of the gates found: `init` and `doctor` try set-up and gates on the base branch, before any agent is paid.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use crate::closed_set::closed_set;
@@ -12,6 +14,24 @@ const QUOTE_CHARS_MAX: usize = 160;
 const NOT_EXECUTABLE: i32 = 126;
 /// What a shell answers when it finds no program of a name.
 const NOT_FOUND: i32 = 127;
+
+/// How shells, compilers and test runners say that a file is not there; in lower case.
+const MISSING_WORDS: [&str; 8] = [
+    "no such file",
+    "not found",
+    "enoent",
+    "filenotfound",
+    "cannot open",
+    "can't open",
+    "does not exist",
+    "cannot find",
+];
+/// What stands beside a path and is no part of it.
+const NO_PATH: &str = "'\"`‘’“”()[]{}<>,;:=";
+/// Missing files of an output that are told: more say no more.
+const MISSING_FILES_MAX: usize = 50;
+/// Last parts of an absolute path that may be a path of the project.
+const MISSING_PARTS_MAX: usize = 4;
 
 closed_set!(
     /// How a command came out of a trial.
@@ -105,6 +125,29 @@ impl TrialStep {
     /// Returns the program that it did not find, where its output names it.
     pub fn missing_program(&self) -> Option<&str> {
         missing_program(&self.output)
+    }
+
+    /// Returns the files that its output says are missing, as far as they can be told: paths as they are printed, and what
+    /// absolute ones end with.
+    pub fn missing_files(&self) -> BTreeSet<String> {
+        let lines = self.output.lines().filter(|line| says_missing(line));
+        let words = lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || NO_PATH.contains(c)));
+        let mut files = BTreeSet::new();
+        for word in words {
+            let path = word.trim_start_matches("./").trim_end_matches('.');
+            let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
+            let is_path = parts.last().is_some_and(|name| name.contains('.') || parts.len() > 1);
+            if !is_path || parts.contains(&"..") || files.len() >= MISSING_FILES_MAX {
+                continue;
+            }
+            if path.starts_with('/') {
+                let first = parts.len().saturating_sub(MISSING_PARTS_MAX);
+                files.extend((first..parts.len()).filter_map(|at| Some(parts.get(at..)?.join("/"))));
+            } else {
+                files.insert(parts.join("/"));
+            }
+        }
+        files
     }
 
     /// Returns the last line of its output that says something.
@@ -211,6 +254,12 @@ impl Trial {
     }
 }
 
+/// Says whether a line is about something that is not there.
+fn says_missing(line: &str) -> bool {
+    let line = line.to_ascii_lowercase();
+    MISSING_WORDS.iter().any(|words| line.contains(words))
+}
+
 /// Returns the program that a shell did not find, by its last words.
 fn missing_program(output: &str) -> Option<&str> {
     output.lines().rev().find_map(|line| {
@@ -296,6 +345,32 @@ mod tests {
                 "{step:?}"
             );
         }
+    }
+
+    #[test]
+    fn missing_files_are_told_by_what_is_printed_about_them() {
+        let files = |output: &str| -> Vec<String> {
+            step(false, Some(1), output).missing_files().into_iter().collect()
+        };
+        for (output, expected) in [
+            ("cat: .env: No such file or directory", vec![".env"]),
+            (
+                "FileNotFoundError: [Errno 2] No such file or directory: './conf/config.local'",
+                vec!["conf/config.local"],
+            ),
+            (
+                "Error: ENOENT: no such file or directory, open '/c/conf/test.json'",
+                vec!["c/conf/test.json", "conf/test.json", "test.json"],
+            ),
+            ("sh: 1: .: cannot open .env.test: No such file", vec![".env.test"]),
+            ("read config.local, 3 tests failed", vec![]),
+            ("bash: line 1: uv: command not found", vec![]),
+            ("../secrets.txt does not exist", vec![]),
+        ] {
+            assert_eq!(files(output), expected, "{output}");
+        }
+        let many: String = (0..500).map(|n| format!("f{n}.txt not found\n")).collect();
+        assert_eq!(files(&many).len(), MISSING_FILES_MAX);
     }
 
     #[test]

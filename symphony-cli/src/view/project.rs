@@ -51,10 +51,22 @@ pub(crate) struct ProjectDetail {
     pub(crate) project: ProjectView,
     /// What is wrong with its configuration.
     pub(crate) problem: Option<String>,
+    /// Whether the setup wizard runs before anything else; unknown where the configuration is broken.
+    pub(crate) wizard_enabled: Option<bool>,
     /// What the setup wizard wrote to the database; files win over it.
     pub(crate) settings: Value,
     /// What the database adds to its agents' profiles.
     pub(crate) overrides: Vec<OverrideView>,
+}
+
+impl ProjectDetail {
+    /// Returns how far the setup wizard came: one that is off is not waited for.
+    fn wizard(&self) -> &'static str {
+        match (self.project.wizard, self.wizard_enabled) {
+            (WizardState::Pending, Some(false)) => "off (`symphony project wizard --again` runs it)",
+            (state, _) => state.name(),
+        }
+    }
 }
 
 impl View for ProjectDetail {
@@ -66,7 +78,7 @@ impl View for ProjectDetail {
         page.field("root", &project.root.display().to_string());
         page.field("open issues", &project.open_issues.to_string());
         page.field("running", &project.running.to_string());
-        page.field("setup wizard", project.wizard.name());
+        page.field("setup wizard", self.wizard());
         if let Some(problem) = &self.problem {
             page.heading("Problem: nothing of it is dispatched");
             page.block(problem);

@@ -392,3 +392,23 @@ fn a_login_is_looked_for_without_a_look_at_the_secret() {
     );
     assert!(!answer.stdout.contains("s3cr3t"), "{answer:#?}");
 }
+
+#[test]
+fn a_gate_that_misses_an_ignored_file_gets_the_advice_to_copy_it() {
+    let gates = json!({ "gates": [{ "name": "test", "command": "cat config.local" }] });
+    let project = Project::new("project", &scenarios([]), &gates);
+    project.commit_files(&[(".gitignore", "config.local\n")]);
+    let trial = || project.symphony(&["doctor", "--gates"]);
+    // what is nowhere is no file to copy
+    let answer = trial();
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    assert!(!answer.stderr.contains("worktree.copy"), "{answer:#?}");
+    std::fs::write(project.root.join("config.local"), "key = 1\n").unwrap();
+    let answer = trial();
+    assert_eq!(answer.code, 1, "{answer:#?}");
+    let advice = "config.local is in your folder, but git ignores it, so that no checkout has it: \
+                  `symphony config set worktree.copy '[\"config.local\"]'` copies it into each";
+    assert!(answer.stderr.contains(advice), "{answer:#?}");
+    project.ok(&["config", "set", "worktree.copy", "[\"config.local\"]"]);
+    assert_eq!(trial().code, 0);
+}

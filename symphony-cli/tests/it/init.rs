@@ -176,7 +176,7 @@ fn what_keeps_agents_from_starting_is_said_at_once() {
     let nowhere = json!({ "claude-cli": { "binary": "/nowhere/claude" } });
     project.configure(&json!({ "prefix": "TOOL", "provider": "claude-cli", "providers": nowhere }));
     let said = project.ok(&["init"]);
-    let line = "No agent can be started yet: find the program of provider `claude-cli`: `/nowhere/claude` is not an executable file; ";
+    let line = "No agent can be started yet: provider `claude-cli` needs `/nowhere/claude`, which is not an executable file; ";
     assert!(said.contains(line), "{said}");
 }
 

@@ -10,14 +10,14 @@ use symphony_core::failure::ErrorClass;
 pub enum ProviderError {
     /// The provider is `auto`, and no agent CLI is installed.
     #[error(
-        "find an agent CLI: neither `claude` nor `codex` is in PATH; install Claude Code \
+        "neither `claude` nor `codex` is in PATH; install Claude Code \
          (`npm install -g @anthropic-ai/claude-code`) or Codex (`npm install -g @openai/codex`), \
          or see everything at work without one: `symphony demo`"
     )]
     NothingInstalled,
     /// The named provider's program is not there.
     #[error(
-        "find the program of provider `{provider}`: `{}` is not {}; {hint}",
+        "provider `{provider}` needs `{}`, which is not {}; {hint}",
         program.display(),
         if program.components().count() > 1 { "an executable file" } else { "in PATH" },
     )]
@@ -30,13 +30,13 @@ pub enum ProviderError {
         hint: &'static str,
     },
     /// The provider `command` is chosen, and no command is configured.
-    #[error("call provider `command`: `providers.command.command` is not set")]
+    #[error("provider `command` needs `providers.command.command`, which is not set")]
     NoCommand,
     /// The provider `scripted` is chosen, and no scenario is configured.
-    #[error("call provider `scripted`: `providers.scripted.scenario` is not set")]
+    #[error("provider `scripted` needs `providers.scripted.scenario`, which is not set")]
     NoScenario,
     /// The provider's program refuses to run as it would be run.
-    #[error("run provider `{provider}`: {hint}")]
+    #[error("provider `{provider}` does not start: {hint}")]
     Refuses {
         /// The provider's name.
         provider: &'static str,

@@ -308,7 +308,7 @@ fn a_named_provider_is_found_or_told_missing() {
             .find(ProviderChoice::ClaudeCli)
             .unwrap_err()
             .to_string(),
-        "find the program of provider `claude-cli`: `/nonexistent/claude` is not an executable file; install it \
+        "provider `claude-cli` needs `/nonexistent/claude`, which is not an executable file; install it \
          (`npm install -g @anthropic-ai/claude-code`) or set `providers.claude-cli.binary`"
     );
     assert_eq!(
@@ -316,7 +316,7 @@ fn a_named_provider_is_found_or_told_missing() {
             .find(ProviderChoice::CodexCli)
             .unwrap_err()
             .to_string(),
-        "find the program of provider `codex-cli`: `codex` is not in PATH; install it (`npm install -g @openai/codex`) \
+        "provider `codex-cli` needs `codex`, which is not in PATH; install it (`npm install -g @openai/codex`) \
          or set `providers.codex-cli.binary`"
     );
     assert_eq!(

@@ -140,7 +140,8 @@ fn is_gone(repository: &Repository, branch: &str) -> anyhow::Result<bool> {
     }
 }
 
-/// Returns what is wrong with the configuration now, and what would be after an edit.
+/// Returns what is wrong with the configuration now, and what would be after an edit. Where nothing would be, what is wrong
+/// now is of no interest, and is not looked for.
 fn problems_around(
     app: &App,
     edit: &Edit,
@@ -151,14 +152,17 @@ fn problems_around(
         Err(_) => app.surroundings.current.clone(),
     };
     let paths = app.surroundings.config_paths();
+    let after = problems_of(&load_edited(&paths, &root, edit)?, &root)?;
+    if after.is_empty() {
+        return Ok((Vec::new(), after));
+    }
     // a file that `--config` names need not exist before its first key is set
     let before = match load(&paths, &root) {
         Ok(loaded) => problems_of(&loaded, &root)?,
         Err(ConfigFileError::NotFound { .. }) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    let after = load_edited(&paths, &root, edit)?;
-    Ok((before, problems_of(&after, &root)?))
+    Ok((before, after))
 }
 
 /// Says whether a problem was there before, wherever it is now: lines move as the file is edited.

@@ -58,7 +58,7 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
         return Ok(());
     }
     let message = format!(
-        "find everything in order: {}",
+        "pass the audit: {}",
         plural(view.items.len(), "finding")
     );
     Err(Stop::new(Exit::Failed, message)

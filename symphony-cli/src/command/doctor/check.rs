@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::failure::{Exit, Stop};
-use crate::output::{List, Page, View, plural};
+use crate::output::{List, Page, View};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -106,9 +106,7 @@ pub(super) fn fail_with(checks: &[CheckView]) -> anyhow::Result<()> {
     if failed == 0 {
         return Ok(());
     }
-    let message = format!(
-        "find everything in order: {} failed",
-        plural(failed, "check")
-    );
-    Err(Stop::new(Exit::Failed, message).into())
+    let message = format!("pass every check: {failed} failed");
+    let hint = "each `fix:` above says what to do; then run `symphony doctor` again";
+    Err(Stop::new(Exit::Failed, message).hint(hint).into())
 }

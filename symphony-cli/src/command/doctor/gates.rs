@@ -15,7 +15,7 @@ use super::programs::programs_of;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View};
-use crate::trial::{note_trial, try_gates, write_trial};
+use crate::trial::{copy_advice, note_trial, try_gates, write_trial};
 
 impl View for Trial {
     fn write(&self, page: &mut Page) {
@@ -111,6 +111,9 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
         &trial,
     )?;
     app.out.answer(&trial)?;
+    if let Some(advice) = copy_advice(&session.project, &config, &trial) {
+        app.out.warn(&advice);
+    }
     let blocking = trial.blocking().count();
     if blocking == 0 {
         return Ok(());

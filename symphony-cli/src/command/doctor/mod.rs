@@ -16,6 +16,7 @@ mod permissions;
 mod programs;
 mod project;
 mod protection;
+mod root;
 mod schedule;
 
 pub(crate) use args::DoctorArgs;

@@ -13,6 +13,7 @@ use super::contents::check_contents;
 use super::gates::check_gates;
 use super::installation::FIRST_COMMIT;
 use super::login::check_login;
+use super::root::check_root;
 use crate::output::plural;
 
 pub(super) fn check_project(
@@ -31,14 +32,16 @@ pub(super) fn check_project(
             return;
         }
     };
-    let mut login = None;
+    let (mut login, mut root) = (None, None);
     checks.push(match installation.provider(&config) {
         Ok(call) => {
             login = check_login(installation, &config, call.name());
+            root = check_root(installation, &config, call.name());
             CheckView::ok("provider", format!("{} is found", call.name()))
         }
         Err(error) => CheckView::failed("provider", &error, "install an agent's CLI, or `symphony config set provider NAME` chooses another one; `symphony demo` shows everything without any"),
     });
+    checks.extend(root);
     checks.extend(login);
     checks.push(match installation.library(&config) {
         Ok(library) => {

@@ -8,10 +8,10 @@ use super::check::CheckView;
 pub(super) fn check_protection() -> CheckView {
     CheckView::absent(
         "protection",
-        "no sandbox (level none): agents run as you, and can read your files and what your other programs hold. A command that \
-         only a person may run is refused below a run's supervisor, with a run's marker and in its worktree. Where Symphony \
-         cannot tell who runs it, as without a terminal (scripts, cron, CI), it runs and is recorded as not verified. Symphony \
-         does not notice an agent that types into your terminal, or that outlives its supervisor and opens a terminal later",
+        "agents are not sandboxed: they work with your permissions, and can read your files\n\
+         Commands that only a person may run are refused to agents, as far as Symphony can tell who asks\n\
+         Where it cannot, as in scripts, cron and CI, they run and are recorded as not verified\n\
+         The README says which tricks of an agent are not noticed (\"What it promises, and what it does not\")",
     )
 }
 

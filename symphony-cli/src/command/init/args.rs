@@ -16,7 +16,7 @@ use super::register::{refuse_other_installation, register};
 use super::view::{InitView, Tried};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX, note_trial, try_gates};
+use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
 
 /// What `init` takes.
 #[derive(Debug, Default, Args)]
@@ -137,6 +137,7 @@ impl InitArgs {
                     remark_in_file(&project.root, &file, &trial)?;
                 }
                 note_trial(app, &installation, (&project, &config), &trial)?;
+                view.notes.extend(copy_advice(&project, &config, &trial));
                 Tried::Ran(trial)
             }
             Err(error) => Tried::Failed {

@@ -22,11 +22,9 @@ impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
         let project = find_project(&session, self.project.as_ref())?;
-        let problem = session
-            .installation
-            .project_config(&project)
-            .err()
-            .map(|error| error.to_string());
+        let config = session.installation.project_config(&project);
+        let wizard_enabled = config.as_ref().ok().map(|config| config.wizard_enabled);
+        let problem = config.err().map(|error| error.to_string());
         let mut overrides = Vec::new();
         for agent in &AgentType::SHIPPED {
             let layers = session.store.overrides(agent, &project.id)?;
@@ -36,6 +34,7 @@ impl ShowArgs {
         app.out.answer(&ProjectDetail {
             project: summary(&session.store, project)?,
             problem,
+            wizard_enabled,
             settings,
             overrides,
         })
