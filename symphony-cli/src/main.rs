@@ -14,6 +14,7 @@ mod failure;
 mod global;
 mod interrupt;
 mod json;
+mod news;
 mod output;
 mod permission;
 mod place;

@@ -54,9 +54,9 @@ enum Command {
     Run(Deferred<RunArgs>),
     /// Show running agents, the queue, retries, holds and what waits for you
     Status(Deferred<StatusArgs>),
-    /// Say every reason why an issue or a plan is not running now, or what runs it
+    /// Explain why an issue or a plan is not running, or show the run that is
     Explain(Deferred<ExplainArgs>),
-    /// Show everything that waits for you, the oldest first
+    /// List everything that needs your attention, oldest first
     Inbox(Deferred<InboxArgs>),
     /// Show what happened: each change of issues, runs, pull requests and plans as a sentence
     Events(Deferred<EventsArgs>),
@@ -90,7 +90,7 @@ enum Command {
     /// Manage what agents and people learned
     #[command(subcommand)]
     Learnings(Deferred<LearningsCommand>),
-    /// Stop starting agents; those at work go on
+    /// Stop starting new agents; running agents continue
     Pause(Deferred<PauseArgs>),
     /// Start agents again after a pause, and try at once what is on hold
     Resume(Deferred<ResumeArgs>),

@@ -9,11 +9,10 @@ use symphony_core::listing::list_few;
 use symphony_core::tick::{Reason, plan_tick};
 use symphony_runner::inbox::inbox;
 use symphony_runner::installation::Installation;
-use symphony_runner::tick::observe_snapshot;
+use symphony_runner::tick::{TickReport, observe_snapshot};
 use symphony_store::Store;
 
-use crate::output::plural;
-use crate::view::TickView;
+use crate::view::{DecisionView, TickView, issues_and_plans};
 
 /// Issues that a sentence names; the rest is counted.
 const NAMED_MAX: usize = 5;
@@ -26,10 +25,7 @@ pub(crate) fn open_breakers(
     installation: &Installation,
     store: &mut Store,
 ) -> anyhow::Result<BTreeSet<IssueId>> {
-    let breakers = waiting_items(installation, store)?
-        .into_iter()
-        .filter(|item| item.kind == InboxKind::Breaker);
-    Ok(breakers.filter_map(|item| item.issue).collect())
+    Ok(breakers_of(&waiting_items(installation, store)?))
 }
 
 /// Returns everything that waits for a person now.
@@ -46,6 +42,23 @@ pub(crate) fn waiting_items(
     Ok(inbox(store, &snapshot, &plan, now)?)
 }
 
+/// Returns everything that waits for a person after a tick, from what the tick observed.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(crate) fn waiting_after(report: &TickReport, store: &Store) -> anyhow::Result<Vec<InboxItem>> {
+    let TickReport { snapshot, plan, .. } = report;
+    Ok(inbox(store, snapshot, plan, Timestamp::now())?)
+}
+
+/// Returns the issues among them whose circuit breaker is open.
+pub(crate) fn breakers_of(items: &[InboxItem]) -> BTreeSet<IssueId> {
+    let breakers = items
+        .iter()
+        .filter(|item| item.kind == InboxKind::Breaker);
+    breakers.filter_map(|item| item.issue.clone()).collect()
+}
+
 /// Returns why nothing goes on by itself although something waits, or none when all is well. A pause is a person's word and
 /// no failure.
 pub(crate) fn standstill(
@@ -60,20 +73,28 @@ pub(crate) fn standstill(
             "The circuit breaker of {names} opened: `symphony inbox` says why."
         ));
     }
-    let stopped: Vec<&str> = tick
+    let stopped: Vec<(&DecisionView, &str)> = tick
         .decisions
         .iter()
         .filter_map(|decision| {
             let reasons = &decision.reasons;
             let stop = reasons.iter().find(|reason| is_stop(&reason.reason))?;
-            Some(stop.text.as_str())
+            Some((decision, stop.text.as_str()))
         })
         .collect();
-    if let Some(first) = stopped.first() {
-        let waiting = plural(stopped.len(), "issue");
-        let wait = if stopped.len() == 1 { "waits" } else { "wait" };
+    if let Some((_, first)) = stopped.first() {
+        let count = |is_it: &dyn Fn(&DecisionView) -> bool| {
+            stopped.iter().filter(|(of, _)| is_it(of)).count()
+        };
+        let issues = count(&|of| of.issue.is_some());
+        let plans = count(&|of| of.plan.is_some());
+        let although = match issues + plans {
+            0 => String::new(),
+            1 => format!(" although {} waits", issues_and_plans(issues, plans)),
+            _ => format!(" although {} wait", issues_and_plans(issues, plans)),
+        };
         return Some(format!(
-            "Nothing can run although {waiting} {wait}: {first}. `symphony inbox` says what to do."
+            "Nothing can run{although}: {first}. `symphony inbox` says what to do."
         ));
     }
     let problem = tick.problems.first()?;

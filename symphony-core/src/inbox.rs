@@ -121,6 +121,9 @@ pub struct InboxItem {
     pub title: String,
     /// Since when.
     pub since: Timestamp,
+    /// When it is tried again by itself; none where only a person goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<Timestamp>,
     /// What waits, and why, in a sentence.
     pub text: String,
     /// The commands that answer it, the usual one first.
@@ -132,6 +135,11 @@ pub struct InboxItem {
 pub enum WaitsFor {
     /// A judge or a human approved its pull request: it can be merged.
     Merge {
+        /// The pull request.
+        pr: PrId,
+    },
+    /// Its pull request is approved, and required gates of it are red.
+    MergeRed {
         /// The pull request.
         pr: PrId,
     },
@@ -215,10 +223,12 @@ impl WaitsFor {
         open_pr: Option<PrId>,
         counts: AttemptCounts,
     ) -> Option<Self> {
+        let is_red = decision.reasons.contains(&Reason::GatesRed);
         decision
             .reasons
             .iter()
             .find_map(|reason| match (reason, open_pr) {
+                (Reason::Judged, Some(pr)) if is_red => Some(Self::MergeRed { pr }),
                 (Reason::Judged, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr }),
                 (Reason::JudgeOff, None) => Some(Self::PhaseVerdict),
@@ -238,9 +248,11 @@ impl WaitsFor {
     /// Returns the kind.
     pub const fn kind(&self) -> InboxKind {
         match self {
-            Self::Merge { .. } | Self::Verdict { .. } | Self::PhaseVerdict | Self::Acceptance => {
-                InboxKind::Review
-            }
+            Self::Merge { .. }
+            | Self::MergeRed { .. }
+            | Self::Verdict { .. }
+            | Self::PhaseVerdict
+            | Self::Acceptance => InboxKind::Review,
             Self::Blocked(_) => InboxKind::Blocked,
             Self::Spent(_) => InboxKind::Breaker,
             Self::CancelledDependencies(_) => InboxKind::Dependency,
@@ -259,6 +271,9 @@ impl WaitsFor {
     pub fn text(&self) -> String {
         match self {
             Self::Merge { pr } => format!("pull request {pr} is approved: it waits for your merge"),
+            Self::MergeRed { pr } => format!(
+                "pull request {pr} is approved, but its required gates are red: only `--force` merges it"
+            ),
             Self::Verdict { pr } => {
                 format!("pull request {pr} waits for your verdict (judge_enabled is off)")
             }
@@ -307,6 +322,12 @@ impl WaitsFor {
             Self::Merge { .. } => vec![
                 format!("symphony pr show {issue}"),
                 format!("symphony pr merge {issue}"),
+                format!("symphony pr reject {issue} --feedback TEXT"),
+            ],
+            Self::MergeRed { .. } => vec![
+                format!("symphony pr show {issue}"),
+                format!("symphony pr check {issue}"),
+                format!("symphony pr merge {issue} --force"),
                 format!("symphony pr reject {issue} --feedback TEXT"),
             ],
             Self::Verdict { .. } => vec![
@@ -437,6 +458,7 @@ impl From<WaitingIssue> for InboxItem {
         Self {
             key: format!("{kind}:{issue}:{}", since.as_millisecond()),
             kind,
+            until: None,
             text: why.text(),
             answers: why.answers(&issue),
             project: Some(project),

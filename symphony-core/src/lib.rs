@@ -27,6 +27,7 @@ pub mod left_behind;
 pub mod listing;
 pub mod log;
 pub mod nearest;
+pub mod news;
 pub mod outcome;
 pub mod outside;
 pub mod plan;
@@ -48,5 +49,6 @@ pub mod trial;
 pub mod unit;
 pub mod watchdog;
 pub mod wording;
+pub mod zone;
 
 pub use timestamp::Timestamp;

@@ -126,6 +126,11 @@ impl Timestamp {
         self.0.strftime(format)
     }
 
+    /// Returns what calendar and clock show in a zone.
+    pub(crate) fn in_zone(self, zone: &jiff::tz::TimeZone) -> jiff::Zoned {
+        self.0.to_zoned(zone.clone())
+    }
+
     /// Cuts a finer moment to its millisecond, and what is out of range to the nearest moment within.
     fn at_most(fine: jiff::Timestamp) -> Self {
         let ms = i64::try_from(fine.as_nanosecond().div_euclid(1_000_000));

@@ -173,7 +173,7 @@ fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, 
     };
     let verdict = open.and_then(|pr| pr.verdict_on_head().map(|verdict| verdict.at));
     let since = match (&why, verdict) {
-        (WaitsFor::Merge { .. }, Some(at)) => at,
+        (WaitsFor::Merge { .. } | WaitsFor::MergeRed { .. }, Some(at)) => at,
         _ => store.status_since(&issue.id)?,
     };
     Ok(Some(InboxItem::from(WaitingIssue {

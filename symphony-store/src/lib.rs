@@ -62,6 +62,7 @@ mod project_setup;
 mod publication;
 mod pull_request;
 mod pull_request_base;
+mod pull_request_look;
 mod pull_request_query;
 #[cfg(test)]
 mod query_plan;

@@ -17,12 +17,13 @@ use symphony_store::Store;
 use crate::app::App;
 use crate::failure::Exit;
 use crate::interrupt::Interrupts;
-use crate::output::plural;
+use crate::news::News;
+use crate::output::{Clock, plural};
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
-use crate::standstill::{open_breakers, standstill, waiting_items};
-use crate::view::{InboxView, TickView};
+use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after};
+use crate::view::{PrNewsView, TickView};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -62,6 +63,7 @@ impl RunArgs {
         } else {
             BTreeSet::new()
         };
+        let news = News::begin(&store).context("run")?;
         let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
         let mut watch = Loop {
             app,
@@ -71,7 +73,8 @@ impl RunArgs {
             progress: Progress::new(app.out, Stream::Events),
             live: Vec::new(),
             told: Vec::new(),
-            shown: BTreeSet::new(),
+            news,
+            breakers_now: breakers.clone(),
             breakers,
         };
         watch
@@ -91,10 +94,11 @@ struct Loop<'a> {
     live: Vec<RunId>,
     /// The problems of the last tick.
     told: Vec<String>,
-    /// What waits for a person and was shown already.
-    shown: BTreeSet<String>,
+    news: News,
     /// Issues whose circuit breaker was open before the loop began.
     breakers: BTreeSet<IssueId>,
+    /// Those whose breaker the last tick found open.
+    breakers_now: BTreeSet<IssueId>,
 }
 
 impl Loop<'_> {
@@ -118,12 +122,13 @@ impl Loop<'_> {
 
     /// Ends an idle loop: as a failure when something waits that nothing will start.
     fn end_idle(&mut self, tick: &TickView) -> anyhow::Result<Exit> {
-        let after = open_breakers(&self.installation, &mut self.store)?;
-        let stuck = standstill(tick, &self.breakers, &after);
-        self.progress
-            .say("Nothing is left to do that agents could do now.");
+        let stuck = standstill(tick, &self.breakers, &self.breakers_now);
         match stuck {
-            None => Ok(Exit::Done),
+            None => {
+                self.progress
+                    .say("All done: no issue is ready for an agent.");
+                Ok(Exit::Done)
+            }
             Some(reason) => {
                 self.progress.say(&reason);
                 Ok(Exit::Failed)
@@ -148,13 +153,21 @@ impl Loop<'_> {
             .app
             .surroundings
             .installation_at(self.installation.root.clone())?;
-        let view = match tick(&self.installation, &mut self.store, TickOptions::default())? {
+        let mut pull_requests = self.show_prs()?;
+        let mut view = match tick(&self.installation, &mut self.store, TickOptions::default())? {
             TickOutcome::Done(report) => {
                 report.lines.iter().for_each(|line| self.progress.say(line));
-                TickView::done(report)
+                let items = waiting_after(&report, &self.store)?;
+                self.breakers_now = breakers_of(&items);
+                let waiting = self.news.of_inbox(items);
+                let mut view = TickView::done(report);
+                view.waiting = waiting;
+                view
             }
             TickOutcome::Busy(late) => TickView::busy(late.as_ref()),
         };
+        pull_requests.extend(self.show_prs()?);
+        view.pull_requests = pull_requests;
         if self.app.out.is_json() {
             let at = Timestamp::now();
             self.app.out.event(&TickEvent {
@@ -168,7 +181,9 @@ impl Loop<'_> {
                 self.progress.say(&format!("Not done: {problem}"));
             }
             self.told.clone_from(&view.problems);
-            self.show_waiting()?;
+            for item in &view.waiting {
+                self.progress.say(&item.announcement(&Clock::system()));
+            }
         }
         self.live = self
             .store
@@ -179,18 +194,13 @@ impl Loop<'_> {
         Ok(view)
     }
 
-    /// Shows what waits for a person when it begins to wait, and again when it does so another time.
-    fn show_waiting(&mut self) -> anyhow::Result<()> {
-        let items = waiting_items(&self.installation, &mut self.store)?;
-        let keys = items.iter().map(|item| item.key.clone()).collect();
-        for item in items {
-            if !self.shown.contains(&item.key) {
-                let line = InboxView::from(item).line();
-                self.progress.say(&format!("Waiting for you: {line}"));
-            }
+    /// Shows what happened to pull requests since it was last shown.
+    fn show_prs(&mut self) -> anyhow::Result<Vec<PrNewsView>> {
+        let news = self.news.of_prs(&self.store)?;
+        for pr in &news {
+            self.progress.say(pr.line());
         }
-        self.shown = keys;
-        Ok(())
+        Ok(news)
     }
 
     /// Says whether nothing will happen by itself any more: what waits for a human or for a provider may wait for long.
@@ -268,18 +278,18 @@ impl Loop<'_> {
         }
         let agents = plural(live.len(), "agent");
         self.progress.say(&format!(
-            "No new agent is started. {agents} at work; Ctrl-C again ends them."
+            "No new agent starts. {agents} still at work; press Ctrl-C again to end them."
         ));
         if self.interrupts.wait_for_second() {
             return self.end(&live);
         }
         self.progress
-            .say("They go on without this command: `symphony status` shows them.");
+            .say("They continue without this command: `symphony status` shows them.");
         Ok(())
     }
 
     fn end(&mut self, live: &[RunId]) -> anyhow::Result<()> {
-        self.progress.say("Ending them; their work is kept.");
+        self.progress.say("Ending them. Their work is kept.");
         for id in live {
             match end_run(&self.installation, &mut self.store, id) {
                 // it may have ended by itself in the meantime

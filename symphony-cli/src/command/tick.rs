@@ -12,9 +12,10 @@ use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::news::News;
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
-use crate::standstill::{open_breakers, standstill};
+use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
 use crate::view::{RunView, StuckTickView, TickView};
 
 /// What `tick` takes.
@@ -28,7 +29,7 @@ pub(crate) struct TickArgs {
     /// Stay until the runs it started have ended; wait for the turn when another tick is at work
     #[arg(long)]
     wait: bool,
-    /// Print what it would do, and why not more
+    /// Show what the tick would do, and why it would not do more
     #[arg(long = "dry-run", conflicts_with = "wait")]
     dry_run: bool,
 }
@@ -48,6 +49,7 @@ impl TickArgs {
         } else {
             BTreeSet::new()
         };
+        let mut news = News::begin(&store).context("tick")?;
         let report = match tick(&installation, &mut store, options).context("tick")? {
             TickOutcome::Done(report) => report,
             TickOutcome::Busy(None) if self.wait => {
@@ -59,7 +61,14 @@ impl TickArgs {
             TickOutcome::Busy(late) => return busy(app, late.as_ref()),
         };
         let new_problems = report.new_problems.clone();
-        let view = self.view(app, &installation, report)?;
+        let mut view = self.view(app, &installation, report)?;
+        let mut after = BTreeSet::new();
+        if self.wait {
+            view.pull_requests = news.of_prs(&store).context("tick")?;
+            let items = waiting_items(&installation, &mut store).context("tick")?;
+            after = breakers_of(&items);
+            view.waiting = news.of_inbox(items);
+        }
         let quiet = app.out.is_quiet() && !app.out.is_json() && !self.dry_run;
         // with `--quiet` too: it is what cron mails, once while it lasts
         let told = if quiet { &new_problems } else { &view.problems };
@@ -72,7 +81,6 @@ impl TickArgs {
             }
         }
         if self.wait {
-            let after = open_breakers(&installation, &mut store).context("tick")?;
             // a tick that started something goes on; what waits meanwhile is the next one's
             let idle = if view.runs.is_empty() {
                 standstill(&view, &breakers, &after)

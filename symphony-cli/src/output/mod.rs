@@ -20,6 +20,6 @@ pub(crate) use screen::Screen;
 pub(crate) use stream::Output;
 pub(crate) use table::Table;
 pub(crate) use text::{one_line, plural};
-pub(crate) use time::{ago, compact_duration, in_future};
+pub(crate) use time::{Clock, ago, compact_duration, in_future};
 pub(crate) use tone::painted_log;
 pub(crate) use view::{List, View};

@@ -6,6 +6,7 @@ use symphony_runner::output::neutralised;
 
 use super::table::Table;
 use super::text::one_line;
+use super::time::Clock;
 use super::tone::painted_diff;
 
 /// Text for a person. What is added is neutralised here, so that views may pass stored texts as they are.
@@ -13,22 +14,27 @@ use super::tone::painted_diff;
 pub(crate) struct Page {
     text: String,
     width: Option<u16>,
-    now: Timestamp,
+    clock: Clock,
 }
 
 impl Page {
     /// Begins a page for a terminal of a width; none: lines are not wrapped.
-    pub(crate) const fn new(width: Option<u16>, now: Timestamp) -> Self {
+    pub(crate) const fn new(width: Option<u16>, clock: Clock) -> Self {
         Self {
             text: String::new(),
             width,
-            now,
+            clock,
         }
     }
 
     /// Returns the time that ages are counted from.
     pub(crate) const fn now(&self) -> Timestamp {
-        self.now
+        self.clock.now()
+    }
+
+    /// Returns what times are shown against.
+    pub(crate) const fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Adds one line.

@@ -5,13 +5,13 @@ use std::io::{self, IsTerminal as _, Write as _};
 use anyhow::Context as _;
 use owo_colors::OwoColorize as _;
 use serde::Serialize;
-use symphony_core::Timestamp;
 use symphony_runner::output::neutralised;
 
 use super::page::Page;
 use super::pager::{self, Paging};
 use super::terminal::{self, is_movable};
 use super::text::one_line;
+use super::time::Clock;
 use super::view::{Document, View};
 
 /// What fails when standard output cannot be written.
@@ -207,7 +207,7 @@ fn terminal_width() -> Option<u16> {
 
 /// Writes a view as a page.
 fn text_of<T: View>(view: &T, width: Option<u16>) -> String {
-    let mut page = Page::new(width, Timestamp::now());
+    let mut page = Page::new(width, Clock::system());
     view.write(&mut page);
     page.into_text()
 }

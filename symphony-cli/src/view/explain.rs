@@ -5,14 +5,16 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PlanId, RunId};
+use symphony_core::inbox::InboxKind;
 use symphony_core::issue::IssueStatus;
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::run::Run;
 use symphony_core::standing::Standing;
+use symphony_core::tick::Reason;
 
 use super::run::RunView;
 use super::tick::{ActionView, ReasonView};
-use crate::output::{Page, View, ago};
+use crate::output::{Clock, Page, View, ago};
 
 /// What an issue waits for.
 #[derive(Debug, Clone, Serialize)]
@@ -93,10 +95,10 @@ pub(crate) enum WaitView {
 }
 
 impl WaitView {
-    fn text(&self) -> &str {
+    fn text(&self, clock: &Clock) -> String {
         match self {
-            Self::Dispatch(reason) => &reason.text,
-            Self::Person { text, .. } => text,
+            Self::Dispatch(reason) => reason.shown(clock),
+            Self::Person { text, .. } => text.clone(),
         }
     }
 }
@@ -131,10 +133,26 @@ impl View for ExplainView {
         } else {
             "It is not running, since:"
         });
-        for reason in &self.reasons {
-            page.hanging(2, &format!("- {}", reason.text()));
+        for reason in shown(&self.reasons) {
+            page.hanging(2, &format!("- {}", reason.text(page.clock())));
         }
     }
+}
+
+/// Leaves out what dispatch says of a review when the inbox says it better, with the commands that answer.
+fn shown(reasons: &[WaitView]) -> impl Iterator<Item = &WaitView> {
+    let is_in_inbox = |reason: &WaitView| matches!(reason, WaitView::Person { reason, .. } if *reason == InboxKind::Review.name() || *reason == InboxKind::Gates.name());
+    let is_told = reasons.iter().any(is_in_inbox);
+    reasons.iter().filter(move |reason| {
+        let WaitView::Dispatch(dispatch) = reason else {
+            return true;
+        };
+        let is_of_review = matches!(
+            dispatch.reason,
+            Reason::Judged | Reason::JudgeOff | Reason::GatesRed
+        );
+        !(is_told && is_of_review)
+    })
 }
 
 impl View for ExplainPlanView {
@@ -155,6 +173,9 @@ impl View for ExplainPlanView {
             Some(Standing::Runnable) if self.next.is_some() => None,
             Some(Standing::WaitsForPerson { .. }) if !self.reasons.is_empty() => None,
             Some(Standing::Live { .. } | Standing::Stranded { .. }) | None => None,
+            Some(Standing::Due { at }) => {
+                Some(format!("A tick goes on with it {}.", page.clock().until(*at)))
+            }
             Some(other) => Some(format!("It is not stuck: {other}.")),
         };
         let next = self.next.as_ref();
@@ -166,8 +187,8 @@ impl View for ExplainPlanView {
             return;
         }
         page.line("It waits, since:");
-        for reason in &self.reasons {
-            page.hanging(2, &format!("- {}", reason.text()));
+        for reason in shown(&self.reasons) {
+            page.hanging(2, &format!("- {}", reason.text(page.clock())));
         }
     }
 }

@@ -4,9 +4,9 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::hold::{login_command, lone_item};
-use symphony_core::tick::{Hold, HoldScope};
+use symphony_core::tick::{Hold, HoldScope, Reason};
 
-use crate::output::in_future;
+use crate::output::Clock;
 
 /// A condition that stops dispatch.
 #[derive(Debug, Clone, Serialize)]
@@ -27,6 +27,7 @@ pub(crate) struct HoldView {
     pub(crate) login: Option<&'static str>,
     /// What fails every probe while nothing else can be compared with it.
     pub(crate) lone: Option<String>,
+    /// What is on hold, and why, in words.
     #[serde(skip)]
     what: String,
 }
@@ -57,19 +58,23 @@ impl From<&Hold> for HoldView {
             probes: hold.probes,
             login: provider.and_then(login_command),
             lone: lone_item(hold).map(|trial| trial.item.to_string()),
-            what: hold.scope.to_string(),
+            what: Reason::Held {
+                scope: hold.scope.clone(),
+                until: hold.until,
+                why: hold.reason.clone(),
+            }
+            .to_string(),
         }
     }
 }
 
 impl HoldView {
-    /// Returns the hold as a line.
-    pub(crate) fn text(&self, now: Timestamp) -> String {
+    /// Returns the hold as a line, in the form that its reason has everywhere.
+    pub(crate) fn text(&self, clock: &Clock) -> String {
         let until = self.until.map_or_else(
-            || "until a person ends it".to_owned(),
-            |until| format!("tried again {}", in_future(until, now)),
+            || "a person ends it".to_owned(),
+            |until| format!("tried again {}", clock.until(until)),
         );
-        let (what, reason, class) = (&self.what, &self.reason, self.class);
-        format!("On hold: {what}, {until}: {reason} ({class})")
+        format!("{}; {until}", self.what)
     }
 }

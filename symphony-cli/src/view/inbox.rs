@@ -3,7 +3,7 @@
 use serde::Serialize;
 use symphony_core::inbox::InboxItem;
 
-use crate::output::{List, Page, Table, View, ago};
+use crate::output::{Clock, List, Page, Table, View, ago};
 
 /// Items that `status` shows; `inbox` shows all.
 const SHOWN_MAX: usize = 10;
@@ -22,16 +22,30 @@ impl From<InboxItem> for InboxView {
 }
 
 impl InboxView {
+    /// Announces in one line what waits for the person who reads it.
+    pub(crate) fn announcement(&self, clock: &Clock) -> String {
+        format!("Waiting for you: {}", self.line(clock))
+    }
+
     /// Says in one line what waits, and the command that usually answers it.
-    pub(crate) fn line(&self) -> String {
+    fn line(&self, clock: &Clock) -> String {
         let answer = self.item.answers.first();
         let answer = answer.map(|answer| format!(" (`{answer}`)"));
         format!(
             "{}: {}{}",
             self.subject(),
-            self.item.text,
+            self.text(clock),
             answer.unwrap_or_default()
         )
+    }
+
+    /// Says what waits, and when it is tried again by itself.
+    fn text(&self, clock: &Clock) -> String {
+        let text = self.item.text.trim_end_matches('.');
+        match self.item.until.filter(|until| *until > clock.now()) {
+            Some(until) => format!("{text}; tried again {}", clock.until(until)),
+            None => text.to_owned(),
+        }
     }
 
     /// Returns what the item is about.
@@ -63,7 +77,7 @@ pub(crate) fn write_waiting(items: &[InboxView], page: &mut Page) {
         table.row([
             ago(view.item.since, page.now()),
             view.subject(),
-            view.item.text.clone(),
+            view.text(page.clock()),
             answer
                 .map(|answer| format!("`{answer}`"))
                 .unwrap_or_default(),
@@ -86,13 +100,13 @@ impl View for List<InboxView> {
             let InboxItem {
                 kind,
                 since,
-                text,
                 answers,
                 ..
             } = &view.item;
             page.heading(&view.subject());
             let since = ago(*since, page.now());
-            page.hanging(2, &format!("{kind}, since {since}: {text}."));
+            let text = view.text(page.clock());
+            page.hanging(2, &format!("{kind}, {since}: {text}."));
             for answer in answers {
                 page.line(&format!("  {answer}"));
             }

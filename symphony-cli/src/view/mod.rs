@@ -8,6 +8,7 @@ mod inbox;
 mod issue;
 mod issue_detail;
 mod learning;
+mod news;
 mod notes;
 mod open_pr;
 mod plan;
@@ -31,6 +32,7 @@ pub(crate) use learning::{
     ExplainedLearning, FoundLearning, ImportView, LearningFate, LearningUseView, LearningView,
     ScoredLearning,
 };
+pub(crate) use news::PrNewsView;
 pub(crate) use notes::CommentView;
 pub(crate) use open_pr::OpenPrView;
 pub(crate) use plan::{OpenPlanView, PlanListed, PlanView};
@@ -40,4 +42,4 @@ pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;
 pub(crate) use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
-pub(crate) use tick::{ActionView, ReasonView, StuckTickView, TickView};
+pub(crate) use tick::{ActionView, DecisionView, ReasonView, StuckTickView, TickView, issues_and_plans};

@@ -287,7 +287,7 @@ impl View for PlanView {
         );
         page.field(
             "begun",
-            &format!("{} ({})", self.started_at, ago(self.started_at, page.now())),
+            &page.clock().since(self.started_at),
         );
         page.field("complete", &format!("{} of {}", self.completed, self.total));
         if let Some((name, place)) = self.work() {
@@ -297,7 +297,7 @@ impl View for PlanView {
             page.field("pull request", &format!("{} ({})", review.id, review.state));
         }
         for hold in &self.holds {
-            page.hanging(2, &hold.text(page.now()));
+            page.hanging(2, &hold.text(page.clock()));
         }
         page.gap();
         let mut table = Table::new(["phase", "status", "attempts", ""]).right(2);

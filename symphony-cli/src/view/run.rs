@@ -146,22 +146,28 @@ impl RunView {
 
     /// Returns how it ended, in a line.
     pub(crate) fn outcome(&self) -> String {
-        let error = self
-            .error
-            .as_ref()
-            .map(|error| format!(": {}: {}", error.class, error.message));
+        let error = self.error.as_ref().map(|error| match error.class {
+            // the message says it all
+            ErrorClass::GatesRed => format!(": {}", error.message),
+            class => format!(": {class}: {}", error.message),
+        });
         let cost = if self.usage.cost_usd.is_some() {
             format!(", {}", self.usage.cost())
         } else {
             String::new()
         };
+        // gates ask no model
+        let usage = if self.is_of_gates() {
+            String::new()
+        } else {
+            format!(" ({}{cost})", counted(self.usage.tokens(), "token"))
+        };
         format!(
-            "{}: {} {} after {} ({}{cost}){}",
+            "{}: {} {} after {}{usage}{}",
             self.subject(),
             self.profile,
             self.status,
             self.elapsed(self.started_at),
-            counted(self.usage.tokens(), "token"),
             error.unwrap_or_default()
         )
     }
@@ -200,7 +206,7 @@ impl View for RunView {
         page.field("model", self.model.as_deref().unwrap_or_default());
         page.field(
             "started",
-            &format!("{} ({})", self.started_at, ago(self.started_at, page.now())),
+            &page.clock().since(self.started_at),
         );
         page.field("took", &self.elapsed(page.now()));
         page.field(

@@ -20,7 +20,7 @@ use super::plan::OpenPlanView;
 use super::pull_request::PrView;
 use super::run::RunView;
 use super::tick::{ReasonView, StuckTickView};
-use crate::output::{List, Page, Table, View, ago, in_future};
+use crate::output::{List, Page, Table, View, ago};
 
 /// Where a project stands.
 #[derive(Debug, Clone, Serialize)]
@@ -169,7 +169,7 @@ impl View for StatusView {
             for retry in &self.retries {
                 table.row([
                     retry.issue.to_string(),
-                    in_future(retry.due_at, page.now()),
+                    page.clock().until(retry.due_at),
                     retry.kind.to_string(),
                     retry.attempt.to_string(),
                     retry.reason.clone(),
@@ -220,7 +220,7 @@ impl StatusView {
             page.field("stuck", &stuck.text());
         }
         if let Some(due) = self.next_due_at {
-            page.field("next due", &in_future(due, page.now()));
+            page.field("next due", &page.clock().until(due));
         }
         if self.spent_today.tokens > 0 {
             let SpentView { tokens, cost_usd } = self.spent_today;
@@ -252,7 +252,7 @@ impl StatusView {
             page.hanging(2, &format!("Nothing is started: {problem}"));
         }
         for hold in &self.holds {
-            page.hanging(2, &hold.text(page.now()));
+            page.hanging(2, &hold.text(page.clock()));
         }
     }
 
@@ -303,15 +303,15 @@ impl StatusView {
         page.heading("Queue");
         let mut table = Table::new(["ISSUE", "PRIORITY", "WHEN", "TITLE"]);
         for waiting in &self.queue {
-            let reasons: Vec<&str> = waiting
+            let reasons: Vec<String> = waiting
                 .reasons
                 .iter()
                 .map(|reason| match reason.reason {
                     // said once, above
                     Reason::ProjectBroken { .. }
                     | Reason::NoBase { .. }
-                    | Reason::NoProvider { .. } => "its project waits",
-                    _ => reason.text.as_str(),
+                    | Reason::NoProvider { .. } => "its project waits".to_owned(),
+                    _ => reason.shown(page.clock()),
                 })
                 .collect();
             let when = if waiting.next {

@@ -11,8 +11,22 @@ use symphony_core::watchdog::{Step, Stuck};
 use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
 
+use super::inbox::InboxView;
+use super::news::PrNewsView;
 use super::run::RunView;
-use crate::output::{Page, View, plural};
+use crate::output::{Clock, Page, View, plural};
+
+/// Things that wait for a person that a tick names; the rest is counted.
+const WAITING_MAX: usize = 10;
+
+/// Counts issues and plans: `2 issues and 1 plan`.
+pub(crate) fn issues_and_plans(issues: usize, plans: usize) -> String {
+    match (issues, plans) {
+        (issues, 0) => plural(issues, "issue"),
+        (0, plans) => plural(plans, "plan"),
+        (issues, plans) => format!("{} and {}", plural(issues, "issue"), plural(plans, "plan")),
+    }
+}
 
 /// One tick.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -28,6 +42,10 @@ pub(crate) struct TickView {
     pub(crate) problems: Vec<String>,
     /// The runs that were started; with `--wait`, as they ended.
     pub(crate) runs: Vec<RunView>,
+    /// What happened to pull requests, as `tick --wait` and `run` see it.
+    pub(crate) pull_requests: Vec<PrNewsView>,
+    /// What waits for a person; `run` has what began to wait.
+    pub(crate) waiting: Vec<InboxView>,
     #[serde(skip)]
     lines: Vec<String>,
 }
@@ -93,12 +111,22 @@ pub(crate) struct DecisionView {
     pub(crate) reasons: Vec<ReasonView>,
 }
 
-/// A reason, as data and in words.
+/// A reason, as data and in words; the words name no time.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct ReasonView {
     #[serde(flatten)]
     pub(crate) reason: Reason,
     pub(crate) text: String,
+}
+
+impl ReasonView {
+    /// Returns the reason with when it ends by itself.
+    pub(crate) fn shown(&self, clock: &Clock) -> String {
+        // what has its time may start at any moment: a probe under way says so itself
+        let due = self.reason.due().filter(|due| due.at > clock.now());
+        let due = due.map(|due| format!("; {} {}", due.then, clock.until(due.at)));
+        format!("{}{}", self.text, due.unwrap_or_default())
+    }
 }
 
 impl From<&Reason> for ReasonView {
@@ -162,11 +190,11 @@ impl DecisionView {
     }
 
     /// Returns the reasons in one line.
-    pub(crate) fn text(&self) -> String {
-        let texts: Vec<&str> = self
+    fn text(&self, clock: &Clock) -> String {
+        let texts: Vec<String> = self
             .reasons
             .iter()
-            .map(|reason| reason.text.as_str())
+            .map(|reason| reason.shown(clock))
             .collect();
         texts.join("; ")
     }
@@ -375,7 +403,7 @@ impl View for TickView {
                 page.line(&format!(
                     "{}: not started: {}",
                     decision.subject(),
-                    decision.text()
+                    decision.text(page.clock())
                 ));
             }
         } else {
@@ -384,18 +412,30 @@ impl View for TickView {
         for run in self.runs.iter().filter(|run| !run.status.is_live()) {
             page.line(&run.outcome());
         }
-        let waiting = self
-            .decisions
-            .iter()
-            .filter(|decision| decision.issue.is_some());
-        match (self.actions.is_empty(), waiting.count()) {
+        for news in &self.pull_requests {
+            page.line(news.line());
+        }
+        for item in self.waiting.iter().take(WAITING_MAX) {
+            page.line(&item.announcement(page.clock()));
+        }
+        let more = self.waiting.len().saturating_sub(WAITING_MAX);
+        if more > 0 {
+            page.line(&format!("and {more} more: `symphony inbox` lists all."));
+        }
+        let of = |is_it: &dyn Fn(&DecisionView) -> bool| {
+            let decisions = self.decisions.iter();
+            decisions.filter(|decision| is_it(decision)).count()
+        };
+        let issues = of(&|decision| decision.issue.is_some());
+        let plans = of(&|decision| decision.plan.is_some());
+        match (self.actions.is_empty(), issues + plans) {
             (true, 0) if self.lines.is_empty() => page.line("Nothing to do."),
             (true, 0) => {}
             (true, waiting) if !self.dry_run => {
-                let issues = plural(waiting, "issue");
                 let are = if waiting == 1 { "is" } else { "are" };
                 page.line(&format!(
-                    "Nothing to start: {issues} {are} waiting. Run `symphony tick --dry-run` to see why."
+                    "Nothing to start: {} {are} waiting. Run `symphony tick --dry-run` to see why.",
+                    issues_and_plans(issues, plans)
                 ));
             }
             _ => {}

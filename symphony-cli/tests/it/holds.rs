@@ -196,7 +196,7 @@ fn a_plan_does_not_keep_the_probe_from_the_backlog() {
     });
     let human = project.ok(&["plan", "status"]);
     assert!(
-        human.contains("On hold: the default model of provider scripted, tried again"),
+        human.contains("the default model of provider scripted is on hold: "),
         "{human}"
     );
     // the plan's loop looks every two seconds, the ticks come when they come: it leaves them a turn

@@ -7,7 +7,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Project, WORKER, agents_of, call, hang, scenario, scenarios, text, turn, until,
+    Project, WORKER, agents_of, approving_judge, call, commit, create_pr, hang, scenario,
+    scenarios, text, turn, until,
 };
 
 /// How often a second press may come too late, because the machine is slow: there are three seconds for it.
@@ -132,6 +133,64 @@ fn what_begins_to_wait_for_a_person_is_shown_once() {
     }
 }
 
+/// Two issues: the gate passes on the first and fails on the second.
+fn gated() -> Project {
+    let handed_in = |file: &str| [commit(file, "x"), create_pr(&format!("Add {file}"))];
+    let of = |issue: &str| json!({ "match_system": WORKER, "match_prompt": format!("^# {issue}: ") });
+    let project = Project::new(
+        "a project",
+        &scenarios([
+            scenario("good", &of("SYM-1"), handed_in("good.txt")),
+            scenario("bad", &of("SYM-2"), handed_in("bad.txt")),
+            approving_judge(),
+        ]),
+        &json!({
+            "max_concurrent_agents": 1,
+            "max_concurrent_gates": 1,
+            "max_retries": 4,
+            "max_retry_backoff_ms": 0,
+            "gates": [{ "name": "check", "command": "test ! -e bad.txt" }],
+        }),
+    );
+    project.add_issue("Good");
+    project.add_issue("Bad");
+    project
+}
+
+#[test]
+fn a_tick_that_waits_says_what_happened_to_pull_requests() {
+    let project = gated();
+    let said = project.ok(&["tick", "--wait"]);
+    let line = "SYM-1: pull request 1 is open; its gates passed\n";
+    assert!(said.contains(line), "{said}");
+    let said = project.ok(&["tick", "--wait"]);
+    let line = "SYM-1: pull request 1 is approved by the judge\n";
+    assert!(said.contains(line), "{said}");
+    assert!(said.contains("Waiting for you: SYM-1 Good: pull request 1 is approved"), "{said}");
+    let view = project.json(&["tick", "--wait"]);
+    let pr = &view["pull_requests"][0];
+    assert_eq!(pr["text"], "SYM-2: pull request 2 is rejected, gates red: check");
+    assert_eq!((&pr["id"], &pr["issue"]), (&json!("2"), &json!("SYM-2")));
+    assert_eq!((&pr["state"], &pr["gates"]), (&json!("rejected"), &json!({ "state": "red", "gates": ["check"] })));
+    assert_eq!(view["waiting"][0]["issue"], "SYM-1", "{view:#}");
+}
+
+#[test]
+fn the_loop_says_what_happened_to_pull_requests() {
+    let project = gated();
+    let answer = project.symphony(&["run", "--until-idle"]);
+    let said: Vec<&str> = answer.stderr.lines().collect();
+    let at = |line: &str| {
+        let found = said.iter().position(|said| said.starts_with(line));
+        found.unwrap_or_else(|| panic!("`{line}` was not said: {said:#?}"))
+    };
+    let opened = at("SYM-1: pull request 1 is open; its gates ");
+    let approved = at("SYM-1: pull request 1 is approved by the judge");
+    let asked = at("Waiting for you: SYM-1 Good: pull request 1 is approved");
+    at("SYM-2: pull request 2 is rejected, gates red: check");
+    assert!(opened < approved && approved < asked, "{said:#?}");
+}
+
 #[test]
 fn one_interrupt_leaves_the_agents_at_work() {
     let project = project([hang()]);
@@ -149,7 +208,7 @@ fn two_interrupts_end_them() {
     let press_twice = || {
         let mut watched = Loop::start(&project);
         watched.press();
-        watched.hear("Ctrl-C again ends them");
+        watched.hear("press Ctrl-C again to end them");
         watched.press();
         watched.end()
     };

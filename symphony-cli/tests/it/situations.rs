@@ -215,7 +215,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
         &[
             (&first, "The next tick does this: SYM-1: start a worker"),
             (&second, "- waits for SYM-1\n"),
-            (&failed, "- backs off until "),
+            (&failed, "- it waits after a failure; tried again in "),
             (
                 &parent,
                 "- it is blocked (subtasks): waits for its sub-tasks; it goes on when they have ended",
@@ -223,12 +223,12 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
             (&running, &format!("The worker is at work on it: run {run}")),
             (
                 &unverified,
-                "- its gates have not run on the commit to be judged",
+                "- its gates have not run yet",
             ),
-            (&cooling, "- was judged a moment ago; again at "),
+            (&cooling, "- it was judged a moment ago; again in "),
             (
                 &judged,
-                "- a verdict stands: waits for a human to merge\n- pull request 3 is approved: it waits for your merge: `symphony pr show SYM-9`",
+                "- pull request 3 is approved: it waits for your merge: `symphony pr show SYM-9`",
             ),
             (
                 &done,
@@ -250,12 +250,12 @@ fn what_holds_a_whole_project_up_is_explained() {
         (
             json!({ "judge_enabled": false }),
             &reviewed,
-            "- judge_enabled is off: waits for a human's verdict\n- pull request 1 waits for your verdict (judge_enabled is off): `symphony pr show SYM-2`",
+            "It is not running, since:\n- pull request 1 waits for your verdict (judge_enabled is off): `symphony pr show SYM-2`",
         ),
         (
             json!({ "judge_enabled": false, "max_open_reviews": 1 }),
             &issue,
-            "- 1 reviews wait for a human (max_open_reviews is 1)",
+            "- 1 review waits for a person (max_open_reviews is 1)",
         ),
         (
             json!({ "migration_mode": false }),
@@ -299,7 +299,7 @@ fn what_holds_a_whole_project_up_is_explained() {
     }
     assert_explained(
         &project,
-        &[(&held, "- provider scripted is on hold until ")],
+        &[(&held, "- provider scripted is on hold: ")],
     );
     assert_eq!(inbox(&project), ["- hold"], "one warning a hold");
     let resumed = project.ok(&["resume"]);
@@ -383,4 +383,26 @@ fn what_keeps_intake_from_an_issue_of_the_backlog_is_explained() {
         explained.contains("The next tick does this: SYM-1: start"),
         "{explained}"
     );
+}
+
+#[test]
+fn an_approved_change_with_red_gates_is_not_offered_as_ready() {
+    let project = idle_project(&json!({}));
+    let issue = add(&project, "Red", &[]);
+    let pr = open_pr(&project, &issue, "A change");
+    record_gates(&project, pr, false);
+    project.ok(&["pr", "approve", &issue, "--force", "--comment", "Fine"]);
+    assert_eq!(inbox(&project), ["SYM-1 review"]);
+    let item = &project.json(&["inbox"])["items"][0];
+    let why = "pull request 1 is approved, but its required gates are red: only `--force` merges it";
+    assert_eq!(item["text"], why);
+    let answers = item["answers"].as_array().unwrap();
+    assert!(
+        answers.contains(&json!("symphony pr merge SYM-1 --force"))
+            && !answers.contains(&json!("symphony pr merge SYM-1")),
+        "{item:#}"
+    );
+    let explained = project.ok(&["explain", &issue]);
+    assert_eq!(explained.matches("approved").count(), 1, "{explained}");
+    project.assert_sound();
 }

@@ -95,7 +95,7 @@ fn hold_for_a_day() {
     assert!(text(&hold["until"]).ends_with("T00:00:00.000Z"), "{hold}");
     let explained = project.ok(&["explain", "SYM-1"]);
     assert!(
-        explained.contains("project dear is on hold until"),
+        explained.contains("project dear is on hold: "),
         "{explained}"
     );
     assert!(explained.contains("of 3000 tokens (spending.day.tokens)"));

@@ -39,6 +39,7 @@ pub fn plan_item(
         issue: None,
         title: String::new(),
         since,
+        until: None,
         text: format!("phase {phase} of plan {plan} awaits a decision: {first}"),
         answers,
     }
@@ -91,6 +92,7 @@ pub fn left_behind_item(
         issue,
         title,
         since,
+        until: None,
         text,
         answers,
     }
@@ -105,6 +107,7 @@ pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) 
         issue: notice.of.issue().cloned(),
         title,
         since,
+        until: None,
         text: notice.text.clone(),
         answers: notice_answers(notice, &key),
         key,
@@ -123,6 +126,7 @@ pub fn pause_item(since: Timestamp) -> InboxItem {
         issue: None,
         title: String::new(),
         since,
+        until: None,
         text: "dispatch is paused: nothing is started".to_owned(),
         answers: vec!["symphony resume".to_owned()],
     }
@@ -146,6 +150,7 @@ pub fn proposals_item(
         issue: None,
         title: String::new(),
         since,
+        until: None,
         text: format!("{count} that agents proposed {wait} in the backlog: {names}"),
         answers: vec![
             "symphony issue list --status backlog".to_owned(),
@@ -189,6 +194,7 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
         issue: None,
         title: String::new(),
         since,
+        until: reason.due().map(|due| due.at),
         text: reason.to_string(),
         answers,
     }
@@ -220,9 +226,10 @@ pub fn lone_probe_item(hold: &Hold, project: Option<&ProjectId>) -> Option<Inbox
         issue: issue.cloned(),
         title: String::new(),
         since: hold.placed_at,
+        until: Some(hold.until).filter(|until| *until != Timestamp::MAX),
         text: format!(
             "{item} failed {} of {} in a row, and nothing else waits that could tell whether it or the provider is at fault; \
-             it is tried again: {}",
+             {}",
             counted(hold.probes.into(), "probe"),
             hold.scope,
             hold.reason
@@ -245,6 +252,7 @@ pub fn project_item(
         issue: None,
         title: String::new(),
         since,
+        until: None,
         text: problem.to_owned(),
         answers: vec![answer.to_owned()],
     }
@@ -260,6 +268,7 @@ pub fn stuck_tick_item(stuck: &Stuck, now: Timestamp) -> InboxItem {
         issue: None,
         title: String::new(),
         since: ago(now, stuck.for_ms),
+        until: None,
         text: format!(
             "the tick of process {pid} {}: nothing is started until a later tick ends it",
             stuck.words()
@@ -278,6 +287,7 @@ pub fn stuck_run_item(live: &LiveRun, stuck: &Stuck, now: Timestamp) -> InboxIte
         issue: live.issue.clone(),
         title: String::new(),
         since: ago(now, stuck.for_ms),
+        until: None,
         text: format!("the supervisor of run {run} {}", stuck.words()),
         answers: vec![
             "symphony tick".to_owned(),

@@ -60,9 +60,12 @@ impl PlanWaitsFor {
         if reasons.any(|reason| matches!(reason, Reason::Running { .. })) {
             return None;
         }
+        // an approval does not make red gates green
+        if decision.reasons.contains(&Reason::GatesRed) {
+            return Some(Self::GatesRed);
+        }
         decision.reasons.iter().find_map(|reason| match reason {
             Reason::Judged => Some(Self::Merge),
-            Reason::GatesRed => Some(Self::GatesRed),
             Reason::JudgeOff => Some(Self::Verdict("judge_enabled is off".to_owned())),
             Reason::AttemptsSpent { runs, .. } => Some(Self::Verdict(format!(
                 "{runs} runs of a judge ended without one"
@@ -95,6 +98,7 @@ impl From<WaitingPlan> for InboxItem {
         Self {
             key: format!("plan:{plan}:{kind}:{}", since.as_millisecond()),
             kind,
+            until: None,
             text: text(&plan, pr, &why),
             answers: answers(&plan, pr, &why),
             project: Some(project),
@@ -190,6 +194,10 @@ mod tests {
         for (reasons, waits) in [
             (vec![Reason::Judged], Some(PlanWaitsFor::Merge)),
             (vec![Reason::GatesRed], Some(PlanWaitsFor::GatesRed)),
+            (
+                vec![Reason::Judged, Reason::GatesRed],
+                Some(PlanWaitsFor::GatesRed),
+            ),
             (vec![running, Reason::GatesRed], None),
             (vec![Reason::GatesPending], None),
             (

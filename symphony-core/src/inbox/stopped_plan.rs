@@ -68,6 +68,7 @@ impl From<StoppedPlan> for InboxItem {
             issue: None,
             title: String::new(),
             since,
+            until: None,
             text,
             answers,
         }

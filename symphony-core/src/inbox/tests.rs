@@ -30,6 +30,7 @@ fn every_reason_has_a_sentence_and_an_answer() {
     let phase = crate::id::PhaseName::parse("qa").unwrap();
     let rows = [
         WaitsFor::Merge { pr },
+        WaitsFor::MergeRed { pr },
         WaitsFor::Verdict { pr },
         WaitsFor::PhaseVerdict,
         WaitsFor::Acceptance,
@@ -81,7 +82,7 @@ fn a_hold_is_one_item_for_as_long_as_it_stands() {
     assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
     assert_eq!(
         later.text,
-        "provider claude-cli is on hold until 1970-01-01T00:04:00.000Z: 529"
+        "provider claude-cli is on hold: 529"
     );
     assert_ne!(
         first.key,

@@ -52,6 +52,7 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
         issue: None,
         title: String::new(),
         since: plan.started_at,
+        until: None,
         text,
         answers,
     })

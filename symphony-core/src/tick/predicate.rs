@@ -137,7 +137,9 @@ pub fn review_obstacles(
             }
         }
     }
-    if let Some(last) = review.last_judged_at {
+    // who judges next is of no interest where no judge is
+    let awaits_judge = !review.has_verdict && project.judge_enabled;
+    if let Some(last) = review.last_judged_at.filter(|_| awaits_judge) {
         // a run from before the clock was set back says nothing: the pause would last as long as the clock jumped
         let until = after(last, project.judge_cooldown_ms);
         if until > now && !is_ahead_of_clock(last, now) {

@@ -140,6 +140,38 @@ pub enum Reason {
     },
 }
 
+/// When a reason ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    /// When.
+    pub at: Timestamp,
+    /// What happens then, in words that a time follows: `tried again`.
+    pub then: &'static str,
+}
+
+impl Reason {
+    /// Returns when this ends by itself; none where something else, or a person, ends it.
+    pub fn due(&self) -> Option<Due> {
+        let (at, then) = match self {
+            Self::ExitPutOff { put_off, .. } => (put_off.due_at, "tried again"),
+            Self::Held { until, .. } => (*until, "tried again"),
+            Self::GatesDelayed { until, .. }
+            | Self::BackingOff {
+                until,
+                kind: RetryKind::Backoff,
+            } => (*until, "tried again"),
+            Self::BackingOff {
+                until,
+                kind: RetryKind::Continuation,
+            } => (*until, "continues"),
+            Self::CoolingDown { until } | Self::RanRecently { until } => (*until, "again"),
+            _ => return None,
+        };
+        // what has no end waits for a person
+        (at != Timestamp::MAX).then_some(Due { at, then })
+    }
+}
+
 /// Which limit of runs at once is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -156,6 +188,7 @@ pub enum SlotLimit {
     Gates(u32),
 }
 
+/// Without times: who shows a reason adds [`Reason::due`] as suits its reader.
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -163,9 +196,8 @@ impl fmt::Display for Reason {
             Self::Running { run } => write!(f, "run {run} is at work on it"),
             Self::ExitPutOff { run, put_off } => write!(
                 f,
-                "the work of run {run} is not put away yet (tried {}, again at {}): {}",
+                "the work of run {run} is not put away yet (tried {}): {}",
                 counted(put_off.tries.into(), "time"),
-                put_off.due_at,
                 put_off.problem
             ),
             Self::ProjectBroken { problem } => {
@@ -173,25 +205,13 @@ impl fmt::Display for Reason {
             }
             Self::NoBase { problem } => write!(f, "its project is on hold: {problem}"),
             Self::NoProvider { problem } => write!(f, "no provider can be used: {problem}"),
-            Self::Held { scope, until, why } => {
-                match scope {
-                    HoldScope::Provider(_)
-                    | HoldScope::Model { .. }
-                    | HoldScope::Project(_)
-                    | HoldScope::Everything => write!(f, "{scope} is on hold")?,
-                    HoldScope::Gates(id) => {
-                        return write!(
-                            f,
-                            "project {id} is on hold until its gates pass on the base: {why}"
-                        );
-                    }
-                }
-                // one without an end waits for a human
-                if *until != Timestamp::MAX {
-                    write!(f, " until {until}")?;
-                }
-                write!(f, ": {why}")
-            }
+            Self::Held { scope, why, .. } => match scope {
+                HoldScope::Gates(id) => write!(
+                    f,
+                    "project {id} is on hold until its gates pass on the base: {why}"
+                ),
+                scope => write!(f, "{scope} is on hold: {why}"),
+            },
             Self::WaitingOn { issues } => {
                 f.write_str("waits for ")?;
                 for (i, issue) in issues.iter().enumerate() {
@@ -200,15 +220,13 @@ impl fmt::Display for Reason {
                 Ok(())
             }
             Self::BackingOff {
-                until,
                 kind: RetryKind::Backoff,
-            } => {
-                write!(f, "backs off until {until} after a failure")
-            }
+                ..
+            } => f.write_str("it waits after a failure"),
             Self::BackingOff {
-                until,
                 kind: RetryKind::Continuation,
-            } => write!(f, "continues at {until}"),
+                ..
+            } => f.write_str("its last run ended before its work did"),
             Self::SubtasksCancelled => f.write_str(
                 "all its sub-tasks were cancelled: waits for a human (`symphony issue move` to `todo` goes on without them)",
             ),
@@ -229,30 +247,34 @@ impl fmt::Display for Reason {
                 f.write_str("its phase needs a researcher, and researcher_enabled is off")
             }
             Self::ReviewsFull { waiting, limit } => {
+                let reviews = counted((*waiting).into(), "review");
+                let wait = if *waiting == 1 { "waits" } else { "wait" };
                 write!(
                     f,
-                    "{waiting} reviews wait for a human (max_open_reviews is {limit})"
+                    "{reviews} {wait} for a person (max_open_reviews is {limit})"
                 )
             }
-            Self::JudgeOff => f.write_str("judge_enabled is off: waits for a human's verdict"),
-            Self::GatesPending => f.write_str("its gates have not run on the commit to be judged"),
-            Self::GatesRed => f.write_str("its required gates are red: waits for a person"),
-            Self::GatesDelayed { until, problem } => {
-                write!(f, "its gates could not be run and are tried again at {until}: {problem}")
+            Self::JudgeOff => {
+                f.write_str("it waits for the verdict of a person (judge_enabled is off)")
+            }
+            Self::GatesPending => f.write_str("its gates have not run yet"),
+            Self::GatesRed => f.write_str("required gates are red, and it waits for a person"),
+            Self::GatesDelayed { problem, .. } => {
+                write!(f, "its gates could not be run: {problem}")
             }
             Self::MergedOutside { base } => write!(
                 f,
                 "{base} has its change: the next tick records that it was merged outside Symphony"
             ),
-            Self::Judged => f.write_str("a verdict stands: waits for a human to merge"),
-            Self::CoolingDown { until } => write!(f, "was judged a moment ago; again at {until}"),
+            Self::Judged => f.write_str("it is approved and waits for a person to merge it"),
+            Self::CoolingDown { .. } => f.write_str("it was judged a moment ago"),
             Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),
             Self::WorkWaits => f.write_str("issues wait in `todo`: it works when there are none"),
             Self::BacklogFull { limit } => write!(
                 f,
                 "the backlog has {limit} issues or more: it works when there are fewer"
             ),
-            Self::RanRecently { until } => write!(f, "ran a moment ago; again at {until}"),
+            Self::RanRecently { .. } => f.write_str("it ran a moment ago"),
             Self::NoSlot { limit } => match limit {
                 SlotLimit::Total(n) => write!(f, "all {n} slots are taken (max_concurrent_agents)"),
                 SlotLimit::KeptForJudge(n) => {

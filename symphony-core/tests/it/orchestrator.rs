@@ -41,7 +41,7 @@ const DISPATCH: &[Dispatch] = &[
             s.reviews = vec![review(1)];
             a(s).judge_enabled = false;
         },
-        "wait SYM-1: judge_enabled is off: waits for a human's verdict",
+        "wait SYM-1: it waits for the verdict of a person (judge_enabled is off)",
     ),
     (
         "judge: gates are not verified",
@@ -57,7 +57,7 @@ const DISPATCH: &[Dispatch] = &[
             s.reviews = vec![review(1)];
             s.reviews[0].last_judged_at = Some(crate::tick::support::at(9_701));
         },
-        "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41.000Z",
+        "wait SYM-1: it was judged a moment ago; again at 1970-01-01T02:46:41.000Z",
     ),
     (
         "judge: 5 minutes have passed",
@@ -168,7 +168,7 @@ const DISPATCH: &[Dispatch] = &[
             a(s).max_open_reviews = Some(2);
             a(s).open_reviews = 2;
         },
-        "wait SYM-1: 2 reviews wait for a human (max_open_reviews is 2)",
+        "wait SYM-1: 2 reviews wait for a person (max_open_reviews is 2)",
     ),
     (
         "before every dispatch total runs are checked against max_retries",

@@ -261,7 +261,7 @@ fn what_no_tick_goes_on_with_and_no_inbox_has_is_stranded() {
                 }];
             }),
             &[
-                "SYM-1: STRANDED a verdict stands: waits for a human to merge, and the inbox does not have it",
+                "SYM-1: STRANDED it is approved and waits for a person to merge it, and the inbox does not have it",
             ],
         ),
         (

@@ -2,7 +2,7 @@
 
 use symphony_core::Timestamp;
 use symphony_core::run::Run;
-use symphony_core::tick::{Plan, plan_tick};
+use symphony_core::tick::{Plan, Snapshot, plan_tick};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_store::Store;
 use symphony_workspace::Failpoint;
@@ -43,6 +43,8 @@ pub enum TickOutcome {
 pub struct TickReport {
     /// What was planned.
     pub plan: Plan,
+    /// What the plan was made from: whoever wants more of it need not observe again.
+    pub snapshot: Snapshot,
     /// The runs that were started, phases of plans included.
     pub started: Vec<Run>,
     /// Their supervisors, and those that finish crashed runs. A process that goes on asks them now and then whether
@@ -126,6 +128,7 @@ pub fn tick(
         }
         report.new_problems = turn.note_problems(&report.problems);
     }
+    report.snapshot = world.snapshot;
     Ok(TickOutcome::Done(report))
 }
 

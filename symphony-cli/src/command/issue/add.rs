@@ -17,7 +17,7 @@ use crate::view::IssueView;
     after_help = "Example:\n  symphony issue add 'Greet in German' --description 'hello.sh -l de prints Hallo' --label i18n"
 )]
 pub(crate) struct AddArgs {
-    /// What is to be different, in one line
+    /// One-line summary of the change you want
     title: String,
     /// What is asked for; `-` reads it from standard input
     #[arg(

@@ -2,12 +2,11 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::Timestamp;
 use symphony_prompt::{PromptInput, build_document};
 
 use crate::app::App;
 use crate::document::{DocumentSource, read_document};
-use crate::output::Page;
+use crate::output::{Clock, Page};
 
 /// What a document looks like.
 const FORM: &str = "a document is an object whose single key names the kind of dispatch, such as `profile_dispatch`; \
@@ -30,7 +29,7 @@ impl BuildArgs {
         if app.out.is_json() {
             return app.out.document(&built);
         }
-        let mut page = Page::new(None, Timestamp::now());
+        let mut page = Page::new(None, Clock::system());
         page.heading("System prompt");
         page.verbatim(&built.system);
         page.heading("User prompt");

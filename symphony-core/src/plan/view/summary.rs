@@ -139,9 +139,13 @@ impl fmt::Display for PhaseResult {
 impl fmt::Display for PlanSummary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let title = match self.status {
-            status if status.is_ended() => "Complete",
+            PlanStatus::Completed => "Complete",
+            PlanStatus::Failed => "Failed",
+            PlanStatus::Aborted => "Aborted",
             PlanStatus::Review => "In Review",
-            _ => "Under Way",
+            PlanStatus::Running | PlanStatus::Paused | PlanStatus::AwaitingUserDecision => {
+                "Under Way"
+            }
         };
         writeln!(f, "Symphony Performance {title}\n")?;
         writeln!(f, "Total phases: {}", self.total_phases)?;

@@ -70,7 +70,7 @@ fn the_summary_as_text_and_json() {
     let dag = Dag::new(&phases).unwrap();
     let summary = PlanSummary::new(&dag, &state(&dag), at(9_999));
     insta::assert_snapshot!(summary, @"
-    Symphony Performance Complete
+    Symphony Performance Failed
 
     Total phases: 4
     Completed: 2

@@ -136,7 +136,7 @@ fn the_kept_slot_counts_judges_that_are_at_work() {
         plan(&snapshot),
         [
             "start worker SYM-1 #1",
-            "wait SYM-9: was judged a moment ago; again at 1970-01-01T02:51:30.000Z",
+            "wait SYM-9: it was judged a moment ago; again at 1970-01-01T02:51:30.000Z",
             "wait SYM-2: the last of 3 slots is kept for a judge while a review waits",
             "wait SYM-3: the last of 3 slots is kept for a judge while a review waits",
         ]

@@ -184,7 +184,7 @@ fn the_scanner_works_when_there_is_nothing_else_and_not_too_often() {
         (
             "less than ten minutes ago",
             idle(|agents| agents.last_scan = Some(recently)),
-            wait("ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
+            wait("it ran a moment ago; again at 1970-01-01T02:46:41.000Z"),
         ),
         (
             "in the future: the clock was set back",
@@ -313,7 +313,7 @@ fn pause_hold_and_broken_configuration_stop_them_too() {
     }];
     assert_eq!(
         text(&held),
-        "wait wizard project a: provider claude-cli is on hold until 1970-01-01T02:47:40.000Z: 529"
+        "wait wizard project a: provider claude-cli is on hold: 529; tried again at 1970-01-01T02:47:40.000Z"
     );
     // the hold is over: the wizard is as good a probe as any
     held.holds[0].until = at(NOW);

@@ -14,20 +14,20 @@ use symphony_core::tick::{
 
 use super::support::{
     NOW, at, candidate, claim_review, counts, hold, issue, lines, live, no_base, phase, plan,
-    project, review, snapshot, view,
+    project, review, snapshot, view, with_due,
 };
 
 fn texts(snapshot: &Snapshot, candidate: &Candidate) -> Vec<String> {
     obstacles(candidate, snapshot, at(NOW))
         .iter()
-        .map(ToString::to_string)
+        .map(with_due)
         .collect()
 }
 
 fn review_texts(snapshot: &Snapshot, review: &ReviewCandidate) -> Vec<String> {
     review_obstacles(review, snapshot, at(NOW))
         .iter()
-        .map(ToString::to_string)
+        .map(with_due)
         .collect()
 }
 
@@ -75,15 +75,15 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Provider("claude-cli".into()), NOW + 1)],
-            &["provider claude-cli is on hold until 1970-01-01T02:46:41.000Z: 529"],
+            &["provider claude-cli is on hold: 529; tried again at 1970-01-01T02:46:41.000Z"],
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Project(project("a")), NOW + 1)],
-            &["project a is on hold until 1970-01-01T02:46:41.000Z: 529"],
+            &["project a is on hold: 529; tried again at 1970-01-01T02:46:41.000Z"],
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Everything, NOW + 1)],
-            &["everything is on hold until 1970-01-01T02:46:41.000Z: 529"],
+            &["everything is on hold: 529; tried again at 1970-01-01T02:46:41.000Z"],
         ),
         (
             |_, c| c.waits_for = vec![issue(8), issue(9)],
@@ -91,11 +91,11 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |_, c| c.retry = Some(retry(RetryKind::Backoff, NOW + 20)),
-            &["backs off until 1970-01-01T02:47:00.000Z after a failure"],
+            &["it waits after a failure; tried again at 1970-01-01T02:47:00.000Z"],
         ),
         (
             |_, c| c.retry = Some(retry(RetryKind::Continuation, NOW + 1)),
-            &["continues at 1970-01-01T02:46:41.000Z"],
+            &["its last run ended before its work did; continues at 1970-01-01T02:46:41.000Z"],
         ),
         (|_, c| c.retry = Some(retry(RetryKind::Backoff, NOW)), &[]),
         (
@@ -132,7 +132,7 @@ fn every_reason_of_an_issue_has_its_row() {
                 a(s).max_open_reviews = Some(3);
                 a(s).open_reviews = 3;
             },
-            &["3 reviews wait for a human (max_open_reviews is 3)"],
+            &["3 reviews wait for a person (max_open_reviews is 3)"],
         ),
         (
             |s, _| {
@@ -171,19 +171,19 @@ fn every_reason_of_a_review_has_its_row() {
         ),
         (
             |_, r| r.has_verdict = true,
-            &["a verdict stands: waits for a human to merge"],
+            &["it is approved and waits for a person to merge it"],
         ),
         (
             |s, _| a(s).judge_enabled = false,
-            &["judge_enabled is off: waits for a human's verdict"],
+            &["it waits for the verdict of a person (judge_enabled is off)"],
         ),
         (
             |_, r| r.gates = GatesState::due(),
-            &["its gates have not run on the commit to be judged"],
+            &["its gates have not run yet"],
         ),
         (
             |_, r| r.last_judged_at = Some(at(NOW - 299)),
-            &["was judged a moment ago; again at 1970-01-01T02:46:41.000Z"],
+            &["it was judged a moment ago; again at 1970-01-01T02:46:41.000Z"],
         ),
         (|_, r| r.last_judged_at = Some(at(NOW - 300)), &[]),
         // the clock was set back by a day: the pause does not last until tomorrow
@@ -218,11 +218,11 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
     let table: &[(Change<ReviewCandidate>, &str)] = &[
         (
             |s, _| a(s).judge_enabled = false,
-            "wait SYM-1: judge_enabled is off: waits for a human's verdict",
+            "wait SYM-1: it waits for the verdict of a person (judge_enabled is off)",
         ),
         (
             |_, c| c.last_judged_at = Some(at(NOW - 299)),
-            "wait SYM-1: was judged a moment ago; again at 1970-01-01T02:46:41.000Z",
+            "wait SYM-1: it was judged a moment ago; again at 1970-01-01T02:46:41.000Z",
         ),
         (
             |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
@@ -248,7 +248,7 @@ fn all_reasons_are_told_at_once() {
             "dispatch is paused (`symphony resume` starts it again)",
             "no provider can be used: install `claude`",
             "waits for SYM-9",
-            "continues at 1970-01-01T02:46:41.000Z",
+            "its last run ended before its work did; continues at 1970-01-01T02:46:41.000Z",
         ]
     );
 }
@@ -266,7 +266,7 @@ fn an_appointment_made_before_the_clock_was_set_back_is_due() {
     candidate.retry = Some(retry(RetryKind::Continuation, NOW + 1));
     assert_eq!(
         texts(&snapshot, &candidate),
-        ["continues at 1970-01-01T02:46:41.000Z"]
+        ["its last run ended before its work did; continues at 1970-01-01T02:46:41.000Z"]
     );
 }
 

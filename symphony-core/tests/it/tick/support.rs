@@ -162,6 +162,14 @@ pub(crate) fn hold(scope: HoldScope, until: i64) -> Hold {
     }
 }
 
+/// Writes a reason with the moment at which it ends by itself.
+pub(crate) fn with_due(reason: &Reason) -> String {
+    match reason.due() {
+        Some(due) => format!("{reason}; {} at {}", due.then, due.at),
+        None => reason.to_string(),
+    }
+}
+
 /// The plan at [`NOW`], a line for each action and each decision.
 pub(crate) fn plan(snapshot: &Snapshot) -> Vec<String> {
     lines(&plan_tick(snapshot, at(NOW)))
@@ -194,7 +202,7 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         }
     };
     let texts = |reasons: &[Reason]| {
-        let texts: Vec<String> = reasons.iter().map(ToString::to_string).collect();
+        let texts: Vec<String> = reasons.iter().map(with_due).collect();
         texts.join("; ")
     };
     let decisions = plan

@@ -1,0 +1,75 @@
+//! The time zone of whoever reads a time.
+
+use crate::Timestamp;
+
+/// Days within which a weekday names the day.
+const WEEK_DAYS: i64 = 6;
+
+/// A time zone, for showing moments to a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Zone(jiff::tz::TimeZone);
+
+impl Zone {
+    /// The zone without an offset.
+    pub fn utc() -> Self {
+        Self(jiff::tz::TimeZone::UTC)
+    }
+
+    /// Reads the zone of the machine or of `TZ`, for the edges: in the pure crates the zone is a parameter.
+    pub fn system() -> Self {
+        Self(jiff::tz::TimeZone::system())
+    }
+
+    /// Makes a zone with a fixed offset from UTC; one that no zone has is none.
+    pub fn at_hours(hours: i8) -> Self {
+        let offset = jiff::tz::Offset::from_hours(hours).unwrap_or(jiff::tz::Offset::UTC);
+        Self(offset.to_time_zone())
+    }
+
+    /// Returns what a clock shows at a moment, as far as somebody needs it who reads it now: `14:05` on the same day,
+    /// `Tue 14:05` within a week, else with the date.
+    pub fn clock(&self, at: Timestamp, now: Timestamp) -> String {
+        let (at, now) = (at.in_zone(&self.0), now.in_zone(&self.0));
+        let days = (at.date() - now.date()).get_days();
+        let form = match i64::from(days).abs() {
+            0 => "%H:%M",
+            1..=WEEK_DAYS => "%a %H:%M",
+            _ => "%Y-%m-%d %H:%M",
+        };
+        at.strftime(form).to_string()
+    }
+
+    /// Returns date and time of day, to the second.
+    pub fn date_and_time(&self, at: Timestamp) -> String {
+        at.in_zone(&self.0).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_shows_what_a_reader_needs() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let now = at("2026-11-23T21:30:00Z");
+        let zone = Zone::at_hours(1);
+        for (then, expected) in [
+            ("2026-11-23T21:34:59.900Z", "22:34"),
+            ("2026-11-23T22:59:00Z", "23:59"),
+            // the day after, here
+            ("2026-11-23T23:00:00Z", "Tue 00:00"),
+            ("2026-11-22T10:00:00Z", "Sun 11:00"),
+            ("2026-11-29T10:00:00Z", "Sun 11:00"),
+            ("2026-11-30T10:00:00Z", "2026-11-30 11:00"),
+        ] {
+            assert_eq!(zone.clock(at(then), now), expected);
+        }
+        assert_eq!(Zone::utc().clock(now, now), "21:30");
+        assert_eq!(zone.date_and_time(now), "2026-11-23 22:30:00");
+        // no moment is too far away to be shown
+        for end in [Timestamp::MIN, Timestamp::MAX] {
+            assert!(!zone.clock(end, now).is_empty());
+        }
+    }
+}
