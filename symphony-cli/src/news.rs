@@ -34,7 +34,10 @@ impl News {
     /// When the database cannot be read.
     pub(crate) fn of_prs(&mut self, store: &Store) -> Result<Vec<PrNewsView>, StoreError> {
         let after = store.look_at_prs(Some(&self.prs))?;
-        let views = news(&self.prs, &after).iter().map(PrNewsView::from).collect();
+        let views = news(&self.prs, &after)
+            .iter()
+            .map(PrNewsView::from)
+            .collect();
         self.prs = after;
         Ok(views)
     }

@@ -53,9 +53,7 @@ pub(crate) fn waiting_after(report: &TickReport, store: &Store) -> anyhow::Resul
 
 /// Returns the issues among them whose circuit breaker is open.
 pub(crate) fn breakers_of(items: &[InboxItem]) -> BTreeSet<IssueId> {
-    let breakers = items
-        .iter()
-        .filter(|item| item.kind == InboxKind::Breaker);
+    let breakers = items.iter().filter(|item| item.kind == InboxKind::Breaker);
     breakers.filter_map(|item| item.issue.clone()).collect()
 }
 

@@ -91,12 +91,19 @@ pub(crate) fn note_trial(
 
 /// Advises to copy what a red command misses, and what is in the project's folder, where git ignores it: no checkout has it.
 /// None where nothing is missing so.
-pub(crate) fn copy_advice(project: &Project, config: &ProjectConfig, trial: &Trial) -> Option<String> {
+pub(crate) fn copy_advice(
+    project: &Project,
+    config: &ProjectConfig,
+    trial: &Trial,
+) -> Option<String> {
     let repository = open_repository(project, config).ok()?;
     let is_left_out = |path: &String| {
-        let parent = Path::new(path).parent().filter(|parent| *parent != Path::new(""));
+        let parent = Path::new(path)
+            .parent()
+            .filter(|parent| *parent != Path::new(""));
         // what is ignored with its whole folder is made by tools
-        let is_made = parent.is_some_and(|parent| repository.ignores(&format!("{}/", parent.display())));
+        let is_made =
+            parent.is_some_and(|parent| repository.ignores(&format!("{}/", parent.display())));
         !is_made && project.root.join(path).is_file() && repository.ignores(path)
     };
     let red = trial.steps().filter(|step| step.is_red());
@@ -106,8 +113,15 @@ pub(crate) fn copy_advice(project: &Project, config: &ProjectConfig, trial: &Tri
         return None;
     }
     let copied: BTreeSet<&String> = config.worktree.copy.iter().chain(&missing).collect();
-    let copied: Vec<String> = copied.into_iter().map(|path| format!("\"{path}\"")).collect();
-    let (is, it) = if missing.len() == 1 { ("is", "it") } else { ("are", "them") };
+    let copied: Vec<String> = copied
+        .into_iter()
+        .map(|path| format!("\"{path}\""))
+        .collect();
+    let (is, it) = if missing.len() == 1 {
+        ("is", "it")
+    } else {
+        ("are", "them")
+    };
     Some(format!(
         "{} {is} in your folder, but git ignores {it}, so that no checkout has {it}: \
          `symphony config set worktree.copy '[{}]'` copies {it} into each",

@@ -201,9 +201,7 @@ impl PrNews<'_> {
             GatesProgress::Running => "its gates run".to_owned(),
             GatesProgress::Green => "its gates passed".to_owned(),
             GatesProgress::Red { gates } => format!("its gates are red: {}", named(gates)),
-            GatesProgress::Unverified => {
-                "no gate is required, so nothing verifies it".to_owned()
-            }
+            GatesProgress::Unverified => "no gate is required, so nothing verifies it".to_owned(),
         }
     }
 
@@ -213,11 +211,19 @@ impl PrNews<'_> {
         let is_by_gates = verdict.is_none_or(|verdict| verdict.by == CommentAuthor::System);
         match (&self.now.gates, verdict) {
             (GatesProgress::Red { gates }, _) if is_by_gates => {
-                write!(f, "pull request {pr} is rejected, gates red: {}", named(gates))
+                write!(
+                    f,
+                    "pull request {pr} is rejected, gates red: {}",
+                    named(gates)
+                )
             }
             (_, Some(verdict)) if !verdict.comment.trim().is_empty() => {
                 let words = quote(&verdict.comment);
-                write!(f, "pull request {pr} is rejected by {}: {words}", self.reviewer())
+                write!(
+                    f,
+                    "pull request {pr} is rejected by {}: {words}",
+                    self.reviewer()
+                )
             }
             _ => write!(f, "pull request {pr} is rejected by {}", self.reviewer()),
         }
@@ -404,7 +410,10 @@ mod tests {
         let expected = ["SYM-1: pull request 1 is rejected, gates red: check"];
         // opened and rejected between two looks, too
         assert_eq!(lines(None, &rejected), expected);
-        assert_eq!(lines(Some(open(GatesProgress::Running)), &rejected), expected);
+        assert_eq!(
+            lines(Some(open(GatesProgress::Running)), &rejected),
+            expected
+        );
     }
 
     #[test]

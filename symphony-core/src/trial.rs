@@ -131,18 +131,22 @@ impl TrialStep {
     /// absolute ones end with.
     pub fn missing_files(&self) -> BTreeSet<String> {
         let lines = self.output.lines().filter(|line| says_missing(line));
-        let words = lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || NO_PATH.contains(c)));
+        let words =
+            lines.flat_map(|line| line.split(|c: char| c.is_whitespace() || NO_PATH.contains(c)));
         let mut files = BTreeSet::new();
         for word in words {
             let path = word.trim_start_matches("./").trim_end_matches('.');
             let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).collect();
-            let is_path = parts.last().is_some_and(|name| name.contains('.') || parts.len() > 1);
+            let is_path = parts
+                .last()
+                .is_some_and(|name| name.contains('.') || parts.len() > 1);
             if !is_path || parts.contains(&"..") || files.len() >= MISSING_FILES_MAX {
                 continue;
             }
             if path.starts_with('/') {
                 let first = parts.len().saturating_sub(MISSING_PARTS_MAX);
-                files.extend((first..parts.len()).filter_map(|at| Some(parts.get(at..)?.join("/"))));
+                files
+                    .extend((first..parts.len()).filter_map(|at| Some(parts.get(at..)?.join("/"))));
             } else {
                 files.insert(parts.join("/"));
             }
@@ -350,7 +354,10 @@ mod tests {
     #[test]
     fn missing_files_are_told_by_what_is_printed_about_them() {
         let files = |output: &str| -> Vec<String> {
-            step(false, Some(1), output).missing_files().into_iter().collect()
+            step(false, Some(1), output)
+                .missing_files()
+                .into_iter()
+                .collect()
         };
         for (output, expected) in [
             ("cat: .env: No such file or directory", vec![".env"]),
@@ -362,7 +369,10 @@ mod tests {
                 "Error: ENOENT: no such file or directory, open '/c/conf/test.json'",
                 vec!["c/conf/test.json", "conf/test.json", "test.json"],
             ),
-            ("sh: 1: .: cannot open .env.test: No such file", vec![".env.test"]),
+            (
+                "sh: 1: .: cannot open .env.test: No such file",
+                vec![".env.test"],
+            ),
             ("read config.local, 3 tests failed", vec![]),
             ("bash: line 1: uv: command not found", vec![]),
             ("../secrets.txt does not exist", vec![]),

@@ -41,7 +41,9 @@ impl Zone {
 
     /// Returns date and time of day, to the second.
     pub fn date_and_time(&self, at: Timestamp) -> String {
-        at.in_zone(&self.0).strftime("%Y-%m-%d %H:%M:%S").to_string()
+        at.in_zone(&self.0)
+            .strftime("%Y-%m-%d %H:%M:%S")
+            .to_string()
     }
 }
 

@@ -16,8 +16,7 @@ const COLUMNS: &str = "SELECT id, issue, plan, state, base, head_commit, verifie
                        EXISTS (SELECT 1 FROM run WHERE run.pull_request = pull_request.id AND run.agent = 'gates' \
                        AND run.status IN ('starting', 'running')) AS gates_run FROM pull_request";
 /// Those that wait for something, through the index of states.
-const OPEN: &str =
-    "WHERE project IN (SELECT id FROM project) AND state IN ('open', 'approved')";
+const OPEN: &str = "WHERE project IN (SELECT id FROM project) AND state IN ('open', 'approved')";
 
 impl Store {
     /// Looks at the pull requests that are open, were open at the look before, or are newer than it; oldest first.
@@ -113,7 +112,10 @@ mod tests {
         let through = |steps: &[String], step: &str| steps.iter().any(|found| found.contains(step));
         let open = steps(OPEN);
         assert!(
-            through(&open, "USING INDEX pull_request_state (project=? AND state=?)"),
+            through(
+                &open,
+                "USING INDEX pull_request_state (project=? AND state=?)"
+            ),
             "{open:#?}"
         );
         for wheres in ["WHERE id > 7", "WHERE id = 7"] {

@@ -5,7 +5,7 @@ use symphony_core::Timestamp;
 use symphony_runner::output::neutralised;
 
 use super::table::Table;
-use super::text::one_line;
+use super::text::{one_line, wrapped};
 use super::time::Clock;
 use super::tone::painted_diff;
 
@@ -43,13 +43,24 @@ impl Page {
         self.text.push('\n');
     }
 
-    /// Adds a text; each line of it but the first is indented.
+    /// Adds a text; each line of it but the first is indented, and so is what does not fit the terminal's width.
     pub(crate) fn hanging(&mut self, indent: usize, text: &str) {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
-        self.line(lines.next().unwrap_or_default());
+        self.wrapped_line(indent, lines.next().unwrap_or_default());
         for line in lines {
-            self.line(&format!("{:indent$}{line}", ""));
+            self.wrapped_line(indent, &format!("{:indent$}{line}", ""));
         }
+    }
+
+    fn wrapped_line(&mut self, indent: usize, line: &str) {
+        let line = one_line(line);
+        match self.width {
+            Some(width) => self
+                .text
+                .push_str(&wrapped(&line, usize::from(width), indent)),
+            None => self.text.push_str(&line),
+        }
+        self.text.push('\n');
     }
 
     /// Adds an empty line, unless the page begins here or the last line is empty.

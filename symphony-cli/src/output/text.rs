@@ -19,6 +19,45 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(neutralised(&words.join(" ")).into_owned())
 }
 
+/// Breaks a line at blanks so that it fits a width; what follows a break is indented. What stands between backticks is typed
+/// by somebody, and is not broken: neither is a word that is too long.
+pub(crate) fn wrapped(line: &str, width: usize, indent: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for (at, token) in tokens(line).into_iter().enumerate() {
+        let length = token.chars().count();
+        if at > 0 && column > indent && column + 1 + length > width {
+            out.truncate(out.trim_end().len());
+            out.push('\n');
+            out.extend(std::iter::repeat_n(' ', indent));
+            column = indent;
+        } else if at > 0 {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(&token);
+        column += length;
+    }
+    out
+}
+
+/// Splits a line at its blanks, but for those between backticks.
+fn tokens(line: &str) -> Vec<String> {
+    let mut tokens: Vec<String> = Vec::new();
+    let mut is_code = false;
+    for word in line.split(' ') {
+        match tokens.last_mut() {
+            Some(token) if is_code => {
+                token.push(' ');
+                token.push_str(word);
+            }
+            _ => tokens.push(word.to_owned()),
+        }
+        is_code ^= word.matches('`').count() % 2 == 1;
+    }
+    tokens
+}
+
 /// Returns a count with its noun: `1 run`, `2 runs`, `2 processes`.
 pub(crate) fn plural(count: usize, noun: &str) -> String {
     counted(count as u64, noun)
@@ -38,6 +77,28 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(one_line(text), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_is_broken_between_words_and_never_in_a_command() {
+        for (line, expected) in [
+            ("ok       git: 2.47", "ok       git: 2.47"),
+            (
+                "absent   claude: not there",
+                "absent   claude: not\n  there",
+            ),
+            (
+                "to do: `a b c d e f g h i j` now",
+                "to do:\n  `a b c d e f g h i j`\n  now",
+            ),
+            (
+                "a-word-that-is-too-long-for-it end",
+                "a-word-that-is-too-long-for-it\n  end",
+            ),
+            ("", ""),
+        ] {
+            assert_eq!(wrapped(line, 20, 2), expected);
         }
     }
 

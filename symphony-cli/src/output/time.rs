@@ -31,7 +31,9 @@ impl Clock {
 
     /// Returns when something will be: `in 9s`, `in 4m 10s (14:05)`, or `now` when the time has come.
     pub(crate) fn until(&self, then: Timestamp) -> String {
-        let away = then.as_millisecond().saturating_sub(self.now.as_millisecond());
+        let away = then
+            .as_millisecond()
+            .saturating_sub(self.now.as_millisecond());
         let relative = in_future(then, self.now);
         if away < CLOCK_FROM_MS {
             return relative;

@@ -173,9 +173,10 @@ impl View for ExplainPlanView {
             Some(Standing::Runnable) if self.next.is_some() => None,
             Some(Standing::WaitsForPerson { .. }) if !self.reasons.is_empty() => None,
             Some(Standing::Live { .. } | Standing::Stranded { .. }) | None => None,
-            Some(Standing::Due { at }) => {
-                Some(format!("A tick goes on with it {}.", page.clock().until(*at)))
-            }
+            Some(Standing::Due { at }) => Some(format!(
+                "A tick goes on with it {}.",
+                page.clock().until(*at)
+            )),
             Some(other) => Some(format!("It is not stuck: {other}.")),
         };
         let next = self.next.as_ref();

@@ -42,4 +42,6 @@ pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;
 pub(crate) use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
-pub(crate) use tick::{ActionView, DecisionView, ReasonView, StuckTickView, TickView, issues_and_plans};
+pub(crate) use tick::{
+    ActionView, DecisionView, ReasonView, StuckTickView, TickView, issues_and_plans,
+};

@@ -285,10 +285,7 @@ impl View for PlanView {
                 status.to_owned()
             },
         );
-        page.field(
-            "begun",
-            &page.clock().since(self.started_at),
-        );
+        page.field("begun", &page.clock().since(self.started_at));
         page.field("complete", &format!("{} of {}", self.completed, self.total));
         if let Some((name, place)) = self.work() {
             page.field(name, &place);

@@ -63,7 +63,9 @@ impl ProjectDetail {
     /// Returns how far the setup wizard came: one that is off is not waited for.
     fn wizard(&self) -> &'static str {
         match (self.project.wizard, self.wizard_enabled) {
-            (WizardState::Pending, Some(false)) => "off (`symphony project wizard --again` runs it)",
+            (WizardState::Pending, Some(false)) => {
+                "off (`symphony project wizard --again` runs it)"
+            }
             (state, _) => state.name(),
         }
     }

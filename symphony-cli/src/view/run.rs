@@ -204,10 +204,7 @@ impl View for RunView {
         page.field("phase", self.phase.as_ref().map_or("", PhaseName::as_str));
         page.field("provider", &self.provider);
         page.field("model", self.model.as_deref().unwrap_or_default());
-        page.field(
-            "started",
-            &page.clock().since(self.started_at),
-        );
+        page.field("started", &page.clock().since(self.started_at));
         page.field("took", &self.elapsed(page.now()));
         page.field(
             "exit code",

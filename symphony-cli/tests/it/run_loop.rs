@@ -136,7 +136,8 @@ fn what_begins_to_wait_for_a_person_is_shown_once() {
 /// Two issues: the gate passes on the first and fails on the second.
 fn gated() -> Project {
     let handed_in = |file: &str| [commit(file, "x"), create_pr(&format!("Add {file}"))];
-    let of = |issue: &str| json!({ "match_system": WORKER, "match_prompt": format!("^# {issue}: ") });
+    let of =
+        |issue: &str| json!({ "match_system": WORKER, "match_prompt": format!("^# {issue}: ") });
     let project = Project::new(
         "a project",
         &scenarios([
@@ -166,12 +167,24 @@ fn a_tick_that_waits_says_what_happened_to_pull_requests() {
     let said = project.ok(&["tick", "--wait"]);
     let line = "SYM-1: pull request 1 is approved by the judge\n";
     assert!(said.contains(line), "{said}");
-    assert!(said.contains("Waiting for you: SYM-1 Good: pull request 1 is approved"), "{said}");
+    assert!(
+        said.contains("Waiting for you: SYM-1 Good: pull request 1 is approved"),
+        "{said}"
+    );
     let view = project.json(&["tick", "--wait"]);
     let pr = &view["pull_requests"][0];
-    assert_eq!(pr["text"], "SYM-2: pull request 2 is rejected, gates red: check");
+    assert_eq!(
+        pr["text"],
+        "SYM-2: pull request 2 is rejected, gates red: check"
+    );
     assert_eq!((&pr["id"], &pr["issue"]), (&json!("2"), &json!("SYM-2")));
-    assert_eq!((&pr["state"], &pr["gates"]), (&json!("rejected"), &json!({ "state": "red", "gates": ["check"] })));
+    assert_eq!(
+        (&pr["state"], &pr["gates"]),
+        (
+            &json!("rejected"),
+            &json!({ "state": "red", "gates": ["check"] })
+        )
+    );
     assert_eq!(view["waiting"][0]["issue"], "SYM-1", "{view:#}");
 }
 

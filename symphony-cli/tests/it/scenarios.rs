@@ -31,7 +31,10 @@ fn the_complete_example_brings_an_issue_to_its_merge() {
     assert_eq!(pr["state"], "approved", "{pr:#}");
     project.ok(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.issue("SYM-1")["status"], "done");
-    assert_eq!(project.git(&["show", "main:SYM-1.txt"]).trim(), "made for SYM-1");
+    assert_eq!(
+        project.git(&["show", "main:SYM-1.txt"]).trim(),
+        "made for SYM-1"
+    );
 }
 
 #[test]
@@ -39,10 +42,18 @@ fn the_example_of_faults_fails_once_and_then_meets_a_limit() {
     let project = project(&examples()[1]);
     let run = &project.tick_wait()[0];
     assert_ne!(run["status"], "succeeded", "{run:#}");
-    assert!(project.json(&["status"])["holds"].as_array().unwrap().is_empty());
+    assert!(
+        project.json(&["status"])["holds"]
+            .as_array()
+            .unwrap()
+            .is_empty()
+    );
     project.ok(&["issue", "retry", "SYM-1"]);
     let run = &project.tick_wait()[0];
-    assert!(text(&run["error"]["message"]).contains("usage limit reached"), "{run:#}");
+    assert!(
+        text(&run["error"]["message"]).contains("usage limit reached"),
+        "{run:#}"
+    );
     let holds = project.json(&["status"]);
     assert_eq!(holds["holds"].as_array().unwrap().len(), 1, "{holds:#}");
 }
@@ -52,7 +63,9 @@ fn the_page_names_everything_that_a_scenario_can_have() {
     let source = include_str!("../../../symphony-runner/src/scripted/scenario.rs");
     let fields = source.lines().filter_map(|line| {
         let name = line.trim().strip_prefix("pub(crate) ")?.split_once(": ")?.0;
-        name.chars().all(|c| c.is_ascii_lowercase() || c == '_').then_some(name)
+        name.chars()
+            .all(|c| c.is_ascii_lowercase() || c == '_')
+            .then_some(name)
     });
     let renamed = |name: &str| match name {
         "match_any" => "match".to_owned(),
@@ -69,7 +82,11 @@ fn the_page_names_everything_that_a_scenario_can_have() {
     let kinds = arms.split('"').skip(1).step_by(2);
     let kinds = kinds.filter(|kind| kind.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
     let tools = ["Bash", "Read", "Write", "Edit"].map(str::to_owned);
-    for name in names.into_iter().chain(kinds.map(str::to_owned)).chain(tools) {
+    for name in names
+        .into_iter()
+        .chain(kinds.map(str::to_owned))
+        .chain(tools)
+    {
         let is_named = [format!("`{name}`"), format!("\"{name}\":")]
             .iter()
             .any(|form| PAGE.contains(form));

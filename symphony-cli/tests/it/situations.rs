@@ -221,10 +221,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
                 "- it is blocked (subtasks): waits for its sub-tasks; it goes on when they have ended",
             ),
             (&running, &format!("The worker is at work on it: run {run}")),
-            (
-                &unverified,
-                "- its gates have not run yet",
-            ),
+            (&unverified, "- its gates have not run yet"),
             (&cooling, "- it was judged a moment ago; again in "),
             (
                 &judged,
@@ -297,10 +294,7 @@ fn what_holds_a_whole_project_up_is_explained() {
     for run in &runs {
         end_run(&project, run, ErrorClass::Overloaded, 15);
     }
-    assert_explained(
-        &project,
-        &[(&held, "- provider scripted is on hold: ")],
-    );
+    assert_explained(&project, &[(&held, "- provider scripted is on hold: ")]);
     assert_eq!(inbox(&project), ["- hold"], "one warning a hold");
     let resumed = project.ok(&["resume"]);
     assert!(
@@ -394,7 +388,8 @@ fn an_approved_change_with_red_gates_is_not_offered_as_ready() {
     project.ok(&["pr", "approve", &issue, "--force", "--comment", "Fine"]);
     assert_eq!(inbox(&project), ["SYM-1 review"]);
     let item = &project.json(&["inbox"])["items"][0];
-    let why = "pull request 1 is approved, but its required gates are red: only `--force` merges it";
+    let why =
+        "pull request 1 is approved, but its required gates are red: only `--force` merges it";
     assert_eq!(item["text"], why);
     let answers = item["answers"].as_array().unwrap();
     assert!(

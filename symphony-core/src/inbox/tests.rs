@@ -80,10 +80,7 @@ fn a_hold_is_one_item_for_as_long_as_it_stands() {
     );
     assert_eq!(first.key, later.key);
     assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
-    assert_eq!(
-        later.text,
-        "provider claude-cli is on hold: 529"
-    );
+    assert_eq!(later.text, "provider claude-cli is on hold: 529");
     assert_ne!(
         first.key,
         hold_item(&hold(0, 60), at(6)).key,

@@ -57,10 +57,7 @@ pub(super) fn run(app: &App) -> anyhow::Result<()> {
     if view.items.is_empty() {
         return Ok(());
     }
-    let message = format!(
-        "pass the audit: {}",
-        plural(view.items.len(), "finding")
-    );
+    let message = format!("pass the audit: {}", plural(view.items.len(), "finding"));
     Err(Stop::new(Exit::Failed, message)
         .hint("what a command at work is just changing may be found broken: look again first")
         .into())

@@ -40,7 +40,10 @@ fn view(user: u32, sandbox: Option<OsString>) -> Option<CheckView> {
         return None;
     }
     Some(match root_hint(user, &environment) {
-        None => CheckView::ok(CHECK, "IS_SANDBOX=1 lets Claude Code work unattended as root"),
+        None => CheckView::ok(
+            CHECK,
+            "IS_SANDBOX=1 lets Claude Code work unattended as root",
+        ),
         Some(_) => CheckView::failed(
             CHECK,
             &"you are root, and Claude Code refuses to work unattended as root: no agent would start",

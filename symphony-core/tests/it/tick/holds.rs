@@ -4,8 +4,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::tick::{Action, Candidate, HoldScope, plan_tick};
 
 use super::support::{
-    NOW, at, candidate, hold, live, plan, project, review, run_id, snapshot, started,
-    with_due,
+    NOW, at, candidate, hold, live, plan, project, review, run_id, snapshot, started, with_due,
 };
 
 fn provider() -> HoldScope {
@@ -29,8 +28,7 @@ fn after_its_end_exactly_one_run_probes() {
     snapshot.candidates = vec![candidate(1), candidate(2)];
     snapshot.reviews = vec![review(3)];
     snapshot.holds = vec![hold(provider(), NOW)];
-    let held =
-        "provider claude-cli is on hold: 529 (a probe is under way); tried again at 1970-01-01T02:46:40.000Z";
+    let held = "provider claude-cli is on hold: 529 (a probe is under way); tried again at 1970-01-01T02:46:40.000Z";
     assert_eq!(
         plan(&snapshot),
         [
@@ -51,7 +49,9 @@ fn while_a_probe_lives_the_others_wait() {
     snapshot.live = vec![live("r9", Some(9), AgentType::Worker)];
     assert_eq!(
         plan(&snapshot),
-        ["wait SYM-1: provider claude-cli is on hold: 529; tried again at 1970-01-01T02:45:40.000Z"]
+        [
+            "wait SYM-1: provider claude-cli is on hold: 529; tried again at 1970-01-01T02:45:40.000Z"
+        ]
     );
     // a probe that vanished without a word does not hold the provider for ever
     snapshot.live.clear();
