@@ -223,12 +223,10 @@ impl WaitsFor {
         open_pr: Option<PrId>,
         counts: AttemptCounts,
     ) -> Option<Self> {
-        let is_red = decision.reasons.contains(&Reason::GatesRed);
         decision
             .reasons
             .iter()
             .find_map(|reason| match (reason, open_pr) {
-                (Reason::Judged, Some(pr)) if is_red => Some(Self::MergeRed { pr }),
                 (Reason::Judged, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr }),
                 (Reason::JudgeOff, None) => Some(Self::PhaseVerdict),

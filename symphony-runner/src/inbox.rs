@@ -12,6 +12,7 @@ use symphony_core::inbox::{
 };
 use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;
+use symphony_core::pull_request::PullRequest;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{
     Decision, Hold, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, Snapshot,
@@ -170,6 +171,14 @@ fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, 
     let Some(why) = WaitsFor::from_decision(decision, open.as_ref().map(|pr| pr.id), issue.counts)
     else {
         return Ok(None);
+    };
+    let gates = open.as_ref().and_then(PullRequest::gates_of_head);
+    let why = match why {
+        // a person approved it by force
+        WaitsFor::Merge { pr } if gates.is_some_and(|gates| !gates.green()) => {
+            WaitsFor::MergeRed { pr }
+        }
+        why => why,
     };
     let verdict = open.and_then(|pr| pr.verdict_on_head().map(|verdict| verdict.at));
     let since = match (&why, verdict) {
