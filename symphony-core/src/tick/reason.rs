@@ -154,8 +154,8 @@ impl Reason {
     pub fn due(&self) -> Option<Due> {
         let (at, then) = match self {
             Self::ExitPutOff { put_off, .. } => (put_off.due_at, "tried again"),
-            Self::Held { until, .. } => (*until, "tried again"),
-            Self::GatesDelayed { until, .. }
+            Self::Held { until, .. }
+            | Self::GatesDelayed { until, .. }
             | Self::BackingOff {
                 until,
                 kind: RetryKind::Backoff,
