@@ -379,8 +379,8 @@ mod tests {
         ] {
             assert_eq!(files(output), expected, "{output}");
         }
-        let many: String = (0..500).map(|n| format!("f{n}.txt not found\n")).collect();
-        assert_eq!(files(&many).len(), MISSING_FILES_MAX);
+        let many: Vec<String> = (0..500).map(|n| format!("f{n}.txt not found")).collect();
+        assert_eq!(files(&many.join("\n")).len(), MISSING_FILES_MAX);
     }
 
     #[test]
