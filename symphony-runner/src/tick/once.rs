@@ -44,7 +44,7 @@ pub struct TickReport {
     /// What was planned.
     pub plan: Plan,
     /// What the plan was made from: whoever wants more of it need not observe again.
-    pub snapshot: Snapshot,
+    pub snapshot: Box<Snapshot>,
     /// The runs that were started, phases of plans included.
     pub started: Vec<Run>,
     /// Their supervisors, and those that finish crashed runs. A process that goes on asks them now and then whether
@@ -128,7 +128,7 @@ pub fn tick(
         }
         report.new_problems = turn.note_problems(&report.problems);
     }
-    report.snapshot = world.snapshot;
+    report.snapshot = Box::new(world.snapshot);
     Ok(TickOutcome::Done(report))
 }
 
