@@ -106,7 +106,7 @@ impl Loop<'_> {
         let mut tick = self.tick()?;
         loop {
             if until_idle && self.is_idle(&tick)? {
-                return self.end_idle(&tick);
+                return Ok(self.end_idle(&tick));
             }
             if self.watch(interval)? {
                 self.leave()?;
@@ -121,17 +121,17 @@ impl Loop<'_> {
     }
 
     /// Ends an idle loop: as a failure when something waits that nothing will start.
-    fn end_idle(&mut self, tick: &TickView) -> anyhow::Result<Exit> {
+    fn end_idle(&self, tick: &TickView) -> Exit {
         let stuck = standstill(tick, &self.breakers, &self.breakers_now);
         match stuck {
             None => {
                 self.progress
                     .say("All done: no issue is ready for an agent.");
-                Ok(Exit::Done)
+                Exit::Done
             }
             Some(reason) => {
                 self.progress.say(&reason);
-                Ok(Exit::Failed)
+                Exit::Failed
             }
         }
     }
