@@ -22,6 +22,7 @@ mod progress;
 mod question;
 mod reap;
 mod root;
+mod settle;
 mod shipped;
 mod standstill;
 mod trial;

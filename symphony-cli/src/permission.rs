@@ -180,6 +180,16 @@ fn permission_of(command: &str) -> Permission {
         .map_or(Permission::Person(Instead::Nothing), |(_, who)| *who)
 }
 
+/// Says whether a person's command may change what becomes of a pull request, its issue or its plan. `pr merge` settles the merge
+/// that it goes on with itself.
+pub(crate) fn changes_reviews(command: &str) -> bool {
+    let group = command.split(' ').next().unwrap_or_default();
+    let is_persons = matches!(permission_of(command), Permission::Person(_));
+    is_persons
+        && command != "pr merge"
+        && (matches!(group, "issue" | "plan" | "pr") || command == "config set")
+}
+
 /// Lets a command run, or refuses it to an agent; notes whether a person was seen to type it.
 ///
 /// # Errors
@@ -284,6 +294,22 @@ mod tests {
             COMMANDS.is_sorted_by(|one, next| one.0 < next.0),
             "the table is sorted, each command is in it once"
         );
+    }
+
+    #[test]
+    fn what_a_person_does_to_reviews_is_told_from_what_is_only_read() {
+        for (command, expected) in [
+            ("pr reject", true),
+            ("plan abort", true),
+            ("issue close", true),
+            ("config set", true),
+            ("pr merge", false),
+            ("pr show", false),
+            ("plan status", false),
+            ("tick", false),
+        ] {
+            assert_eq!(changes_reviews(command), expected, "{command}");
+        }
     }
 
     #[test]

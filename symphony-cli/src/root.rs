@@ -19,7 +19,8 @@ use crate::completion::complete;
 use crate::deferred::Deferred;
 use crate::failure::{Exit, report};
 use crate::global::GlobalArgs;
-use crate::permission::admit;
+use crate::permission::{admit, changes_reviews};
+use crate::settle::settle_cut_off_merges;
 
 const AFTER_HELP: &str = "Start here:
   symphony demo                    see all of it, without a model, in a project made for it
@@ -186,6 +187,9 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     start_log(cli.global.verbose);
     let ran = App::new(&cli.global).and_then(|app| {
         admit(&app.surroundings, &command)?;
+        if changes_reviews(&command) {
+            settle_cut_off_merges(&app);
+        }
         cli.command.run(&app)
     });
     ran.unwrap_or_else(|error| report(&error))

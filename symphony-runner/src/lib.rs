@@ -19,6 +19,7 @@ mod leftovers;
 pub mod library;
 pub mod merge;
 mod merge_gates;
+mod merge_turn;
 mod models;
 pub mod notify;
 pub mod output;

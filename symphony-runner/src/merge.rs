@@ -7,11 +7,12 @@
 use std::path::Path;
 
 use symphony_core::Timestamp;
+use symphony_core::config::ProjectConfig;
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
 use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
-use symphony_store::{Context, Store};
+use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
     BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
 };
@@ -21,12 +22,15 @@ use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge_gates::MergeGates;
+use crate::merge_turn::{MergeTurn, Settled, record, settle_cut_off};
 use crate::person::as_person;
-use crate::plan::{clean_up_plan, show_plan_of};
+use crate::plan::clean_up_plan;
 use crate::repository::{PullRequestPlace, open_repository};
 
 /// Secrets that a refusal lists.
 const LISTED_MAX: usize = 20;
+
+pub use crate::merge_turn::{MergesUnderWay, settle_merges};
 
 /// How a merge is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -98,48 +102,141 @@ pub fn merge_pr_until(
     stop: &dyn Fn() -> bool,
 ) -> Result<Merged, RunnerError> {
     let pr = store.pr(id)?;
+    let project = store.project(&pr.project)?;
+    let config = installation.project_config(&project)?;
+    let repository = open_repository(&project, &config)?;
+    let Some(turn) = MergeTurn::take(&project, &pr.of)? else {
+        return Err(RunnerError::refused(format!(
+            "another process is merging {}: wait for it, `symphony pr list` tells how it ended",
+            pr.of
+        )));
+    };
+    let merge = Merge {
+        installation,
+        project: &project,
+        config: &config,
+        repository: &repository,
+        turn: &turn,
+    };
+    let context = as_person(Timestamp::now());
+    if let Settled::Reached(commit) = settle_cut_off(store, &repository, &turn, &pr)? {
+        return merge.conclude(store, (id, &commit), None);
+    }
     if options.force {
         // gates that failed again and again stopped it; a person merges it all the same
-        store.resume_stopped_review(&as_person(Timestamp::now()), id)?;
+        store.resume_stopped_review(&context, id)?;
     }
     refuse_unmergeable(store, &pr, options)?;
     end_run_on(installation, store, &pr.of)?;
     // a judge that was just ended may have spoken
     let pr = store.pr(id)?;
     refuse_unmergeable(store, &pr, options)?;
-    let project = store.project(&pr.project)?;
-    let config = installation.project_config(&project)?;
-    let repository = open_repository(&project, &config)?;
-    let identity = repository
-        .human_identity()
-        .unwrap_or_else(Identity::symphony);
-    let base = BranchName::parse(&pr.base)?;
-    let expected = repository
-        .branch_head(&base)?
-        .ok_or_else(|| base_gone(&pr))?;
-    let head = commit_id(&pr.head_commit)?;
-    refuse_moved(&repository, &pr, &head)?;
-    let (style, message) = style_of(&pr, options.squash.as_ref());
-    let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
-    Failpoint::MergePlanned.reach();
-    let gates = MergeGates {
-        installation,
-        project: &project,
-        config: &config,
-        repository: &repository,
-        of: &pr.of,
-        stop,
-    };
-    let logs = gates.logs();
-    let was_begun = store.intended_merge(&pr)?.is_some();
-    let (target, gates) = match plan {
-        // what an agent brought to the base itself was never gated there
-        MergePlan::AlreadyMerged
-            if pr.of.plan().is_some() && !was_begun && pr.gates_of_head().is_none() =>
-        {
-            (expected.clone(), gates.run(store, &head)?)
+    let (commit, gates) = merge.make(store, &pr, options, stop)?;
+    merge.conclude(store, (id, &commit), gates)
+}
+
+/// A merge of one pull request by the process that has the turn at it.
+struct Merge<'a> {
+    installation: &'a Installation,
+    project: &'a Project,
+    config: &'a ProjectConfig,
+    repository: &'a Repository,
+    turn: &'a MergeTurn,
+}
+
+impl Merge<'_> {
+    /// Brings a pull request into its base; returns the commit that the base is at, and the gates that ran on it.
+    fn make(
+        &self,
+        store: &mut Store,
+        pr: &PullRequest,
+        options: &MergeOptions,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(CommitId, Option<VerifiedGates>), RunnerError> {
+        let repository = self.repository;
+        let identity = repository
+            .human_identity()
+            .unwrap_or_else(Identity::symphony);
+        let base = BranchName::parse(&pr.base)?;
+        let expected = repository
+            .branch_head(&base)?
+            .ok_or_else(|| base_gone(pr))?;
+        let head = commit_id(&pr.head_commit)?;
+        refuse_moved(repository, pr, &head)?;
+        let (style, message) = style_of(pr, options.squash.as_ref());
+        let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
+        Failpoint::MergePlanned.reach();
+        let gates = MergeGates {
+            installation: self.installation,
+            project: self.project,
+            config: self.config,
+            repository,
+            of: &pr.of,
+            stop,
+        };
+        let logs = gates.logs();
+        let (target, gates) = gated_result(store, pr, &gates, (plan, &expected, &head))?;
+        if let Some(gates) = &gates {
+            // on the head itself they are the pull request's own: red ones of a plan pay no judge, and `pr show` has the output.
+            // Those of an issue count as a failure of its worker, which a merge is not to decide.
+            let is_told = gates.green() || pr.of.plan().is_some();
+            if is_told && gates.commit == pr.head_commit {
+                store.record_gates(&Context::system(Timestamp::now()), pr.id, gates)?;
+            }
+            refuse_red(pr, gates, options, Some(&logs))?;
         }
-        MergePlan::AlreadyMerged => (expected.clone(), None),
+        refuse_secrets(repository, pr, &expected, &head)?;
+        refuse_stopped(pr, stop)?;
+        let context = as_person(Timestamp::now());
+        store.record_merge_intent(&context, pr, expected.as_str(), target.as_str())?;
+        Failpoint::MergeIntended.reach();
+        if let Err(error) = repository.move_base(&base, &expected, &target, &identity) {
+            return match settle_cut_off(store, repository, self.turn, pr) {
+                Ok(Settled::Reached(commit)) => Ok((commit, gates)),
+                _ => Err(error.into()),
+            };
+        }
+        Failpoint::MergeMoved.reach();
+        Ok((target, gates))
+    }
+
+    /// Records what the base has, and lets follow what follows from it.
+    fn conclude(
+        &self,
+        store: &mut Store,
+        (id, commit): (PrId, &CommitId),
+        gates: Option<VerifiedGates>,
+    ) -> Result<Merged, RunnerError> {
+        let context = as_person(Timestamp::now());
+        let pr = record(store, &context, (id, commit))?;
+        // best effort: the next tick tries again
+        let clean_up = match &pr.of {
+            PullRequestOf::Issue(issue) => clean_up(store, self.project, self.config, issue),
+            PullRequestOf::Plan(plan) => clean_up_plan(store, self.project, self.config, plan),
+        }
+        .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.of));
+        Ok(Merged {
+            pr,
+            commit: commit.as_str().to_owned(),
+            gates,
+            clean_up,
+        })
+    }
+}
+
+/// Returns the commit that the base is to be at, and what the gates say of it; they run where nothing says it yet.
+fn gated_result(
+    store: &mut Store,
+    pr: &PullRequest,
+    gates: &MergeGates<'_>,
+    (plan, expected, head): (MergePlan, &CommitId, &CommitId),
+) -> Result<(CommitId, Option<VerifiedGates>), RunnerError> {
+    match plan {
+        // what an agent brought to the base itself was never gated there
+        MergePlan::AlreadyMerged if pr.of.plan().is_some() && pr.gates_of_head().is_none() => {
+            Ok((expected.clone(), gates.run(store, head)?))
+        }
+        MergePlan::AlreadyMerged => Ok((expected.clone(), None)),
         MergePlan::FastForward(commit) => {
             // after a crash of the exit handling they may never have run
             // or ran on a merge with a base that has gone back since
@@ -148,73 +245,38 @@ pub fn merge_pr_until(
             } else {
                 gates.run(store, &commit)?
             };
-            (commit, gates)
+            Ok((commit, gates))
         }
         MergePlan::Merge(commit) => {
             // the same files need no second run
             let is_gated =
-                pr.gates_ran_on_head_itself() && repository.have_same_tree(&commit, &head)?;
+                pr.gates_ran_on_head_itself() && gates.repository.have_same_tree(&commit, head)?;
             let gates = if is_gated {
                 None
             } else {
                 gates.run(store, &commit)?
             };
-            (commit, gates)
+            Ok((commit, gates))
         }
         MergePlan::Conflict(files) => {
             if let PullRequestOf::Plan(plan) = &pr.of {
-                let told = BaseNotice::of_conflict(&pr, plan, expected.as_str(), &files);
+                let told = BaseNotice::of_conflict(pr, plan, expected.as_str(), &files);
                 store.note_base(&Context::system(Timestamp::now()), &told)?;
-                return Err(conflicting_plan(&pr, plan, &files));
+                return Err(conflicting_plan(pr, plan, &files));
             }
-            return Err(WorkspaceError::Conflict {
-                base: pr.base,
-                head: pr.branch,
+            Err(WorkspaceError::Conflict {
+                base: pr.base.clone(),
+                head: pr.branch.clone(),
                 files,
             }
-            .into());
+            .into())
         }
-        MergePlan::Unrelated => {
-            return Err(WorkspaceError::Unrelated {
-                base: pr.base,
-                head: pr.branch,
-            }
-            .into());
+        MergePlan::Unrelated => Err(WorkspaceError::Unrelated {
+            base: pr.base.clone(),
+            head: pr.branch.clone(),
         }
-    };
-    if let Some(gates) = &gates {
-        // on the head itself they are the pull request's own: red ones of a plan pay no judge, and `pr show` has the output.
-        // Those of an issue count as a failure of its worker, which a merge is not to decide.
-        let is_told = gates.green() || pr.of.plan().is_some();
-        if is_told && gates.commit == pr.head_commit {
-            store.record_gates(&Context::system(Timestamp::now()), id, gates)?;
-        }
-        refuse_red(&pr, gates, options, Some(&logs))?;
+        .into()),
     }
-    refuse_secrets(&repository, &pr, &expected, &head)?;
-    refuse_stopped(&pr, stop)?;
-    let context = as_person(Timestamp::now());
-    store.record_merge_intent(&context, &pr, expected.as_str(), target.as_str())?;
-    Failpoint::MergeIntended.reach();
-    repository.move_base(&base, &expected, &target, &identity)?;
-    Failpoint::MergeMoved.reach();
-    let pr = store.record_merge(&context, id, target.as_str())?;
-    Failpoint::MergeRecorded.reach();
-    show_plan_of(store, &pr);
-    // the base has moved: what failed on it may pass now
-    store.probe_gates_now(&context, &project.id)?;
-    // best effort: the next tick tries again
-    let clean_up = match &pr.of {
-        PullRequestOf::Issue(issue) => clean_up(store, &project, &config, issue),
-        PullRequestOf::Plan(plan) => clean_up_plan(store, &project, &config, plan),
-    }
-    .unwrap_or_else(|error| format!("{}: its worktree stays for now: {error}", pr.of));
-    Ok(Merged {
-        pr,
-        commit: target.as_str().to_owned(),
-        gates,
-        clean_up,
-    })
 }
 
 fn refuse_unmergeable(

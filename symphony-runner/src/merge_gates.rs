@@ -20,7 +20,7 @@ use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, ForegroundJob, Proof};
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
-use crate::process::{ProcessError, RunLock, Supervision};
+use crate::process::Supervision;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
 
@@ -42,7 +42,7 @@ impl MergeGates<'_> {
     /// Runs them on a commit, except those that passed before on the same files; none when there are none.
     ///
     /// # Errors
-    /// When another merge of it runs them, or the checkout cannot be made or removed.
+    /// When the checkout cannot be made or removed.
     pub(crate) fn run(
         &self,
         store: &mut Store,
@@ -54,13 +54,6 @@ impl MergeGates<'_> {
         let logs = self.logs();
         std::fs::create_dir_all(&logs)
             .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
-        let _turn = RunLock::acquire(logs.join("lock")).map_err(|error| match error {
-            ProcessError::LockHeld { .. } => RunnerError::refused(format!(
-                "another merge of {} is running its gates: wait for it, `symphony pr list` tells how it ended",
-                self.of
-            )),
-            other => other.into(),
-        })?;
         let job = ForegroundJob::begin(&self.project.root)?;
         let supervision = Supervision::begin()?;
         let steps = StepLog::default();
@@ -104,9 +97,14 @@ impl MergeGates<'_> {
 
     /// The folder of their logs.
     pub(crate) fn logs(&self) -> PathBuf {
-        let merges = self.project.root.join(STATE_DIR).join("merges");
-        merges.join(self.of.folder_name())
+        merge_folder(self.project, self.of)
     }
+}
+
+/// The folder that the merges of an issue or a plan share: their lock, and the logs of their gates.
+pub(crate) fn merge_folder(project: &Project, of: &PullRequestOf) -> PathBuf {
+    let merges = project.root.join(STATE_DIR).join("merges");
+    merges.join(of.folder_name())
 }
 
 fn merge_key(issue: &IssueId) -> WorktreeKey {

@@ -1,7 +1,7 @@
 //! How far base branches were looked at for merges made outside, and which pull requests are still to be looked for.
 
 use rusqlite::{OptionalExtension, Transaction, params};
-use symphony_core::id::{IssueId, PlanId, PrId, ProjectId};
+use symphony_core::id::{IssueId, PrId, ProjectId};
 use symphony_core::outside::{BaseLook, NoticeKind};
 use symphony_core::pull_request::PullRequest;
 
@@ -128,28 +128,6 @@ impl Store {
             ..PrFilter::default()
         };
         Ok(self.prs(&filter)?.into_iter().next())
-    }
-
-    /// Returns the commit that a merge by Symphony was about to move the base of a pull request to, when its record is missing.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn intended_merge(&self, pr: &PullRequest) -> Result<Option<String>, StoreError> {
-        Ok(self
-            .conn
-            .prepare_cached(
-                "SELECT payload ->> '$.merged' FROM event WHERE (issue = ?1 OR plan = ?3) AND kind = 'merge_intended'
-                 AND CAST(payload ->> '$.pr' AS INTEGER) = ?2 ORDER BY id DESC LIMIT 1",
-            )?
-            .query_row(
-                params![
-                    pr.of.issue().map(IssueId::as_str),
-                    pr.id.get(),
-                    pr.of.plan().map(PlanId::as_str)
-                ],
-                |row| row.get(0),
-            )
-            .optional()?)
     }
 
     /// Remembers how far a base branch was looked at. When it has moved, gates that failed on it may pass now: their hold is

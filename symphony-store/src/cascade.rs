@@ -17,6 +17,7 @@ use crate::gates::forget_failures;
 use crate::hold_trial::forget_ended;
 use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_issue_state, set_phase};
+use crate::merge_intent::refuse_under_merge;
 use crate::note::add_comment_in;
 use crate::phase_claim_query::load_open_claim;
 use crate::plan_review::reject_plan_review;
@@ -30,6 +31,7 @@ pub(crate) fn move_in(
     id: &IssueId,
     event: &IssueEvent,
 ) -> Result<IssueState, StoreError> {
+    refuse_under_merge(tx, &id.clone().into())?;
     let facts = load_facts(tx, id)?;
     let effects = consequences_of_move(&facts, event, mover(context))
         .map_err(|source| refused(id, source))?;

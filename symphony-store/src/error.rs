@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use symphony_core::id::{PlanId, RunId};
+use symphony_core::id::{PlanId, PrId, RunId};
 use symphony_core::issue::{FieldError, TransitionError};
 use symphony_core::plan::state::PlanTransitionError;
 
@@ -44,6 +44,15 @@ pub enum StoreError {
     Refused {
         /// Which rule, and what to do instead.
         reason: String,
+    },
+    /// A merge of the pull request has begun: until it is recorded or taken back, nothing else is done to it.
+    #[error(
+        "pull request {pr} is being merged at this moment: try again when that has ended (`symphony pr show {pr}`). A merge that was \
+         cut off is settled by the next command on it, or by `symphony tick`"
+    )]
+    MergeBegun {
+        /// The pull request.
+        pr: PrId,
     },
     /// The run that writes is over.
     #[error("run {run} is over: nothing is written in its name any more")]

@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 22;
+pub const SCHEMA_VERSION: i64 = 23;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -30,6 +30,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0020_plan_base_head.sql")),
         M::up(include_str!("schema/0021_tried_base.sql")),
         M::up(include_str!("schema/0022_red_gates.sql")),
+        M::up(include_str!("schema/0023_merge_intents.sql")),
     ])
 }
 

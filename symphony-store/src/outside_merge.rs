@@ -13,6 +13,7 @@ use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::merge_intent::begun_merge_of;
 use crate::open::Store;
 use crate::plan_review::end_merged_plan;
 use crate::pull_request_query::{load_pr, source_from};
@@ -80,6 +81,10 @@ impl Store {
             let pr = load_pr(tx, found.pr)?;
             // settled meanwhile, or its agent has delivered something else
             if !pr.state.is_open() || pr.head_commit != found.head {
+                return Ok(false);
+            }
+            // a merge by Symphony brought it there, and is about to be recorded
+            if begun_merge_of(tx, &pr.of)?.is_some() {
                 return Ok(false);
             }
             let merge = &found.merge;

@@ -18,8 +18,8 @@ use crate::cascade::{end_review, move_in};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::gates::refuse_not_in_review;
 use crate::issue_query::load_issue;
+use crate::merge_intent::refuse_under_merge;
 use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
 use crate::plan_review::{end_merged_plan, open_plan_pr};
@@ -220,45 +220,6 @@ impl Store {
         })
     }
 
-    /// Records that a human is about to merge: what the base branch was and what it will be. `seen` is the pull request as it
-    /// was when the merge was decided on: gates may have run for an hour since, and somebody may have taken it back.
-    ///
-    /// # Errors
-    /// When it does not exist, is not open any more, has another head or base, or when its issue or plan is not in review.
-    pub fn record_merge_intent(
-        &mut self,
-        context: &Context,
-        seen: &PullRequest,
-        base_before: &str,
-        merged: &str,
-    ) -> Result<(), StoreError> {
-        self.write(context, |tx| {
-            let pr = load_pr(tx, seen.id)?;
-            let change = if !pr.state.is_open() {
-                Some(format!("it is {} now", pr.state))
-            } else if pr.head_commit != seen.head_commit {
-                Some(format!("its head is {} now", pr.head_commit))
-            } else if pr.base != seen.base {
-                Some(format!("it goes into `{}` now", pr.base))
-            } else {
-                None
-            };
-            if let Some(change) = change {
-                return Err(StoreError::refused(format!(
-                    "pull request {} was changed while it was being merged: {change}. The base was not moved",
-                    pr.id
-                )));
-            }
-            refuse_not_in_review(tx, &pr)?;
-            let intended = LogEvent::MergeIntended {
-                pr: pr.id,
-                base_before: base_before.to_owned(),
-                merged: merged.to_owned(),
-            };
-            append(tx, context, About::of(&pr.of), &intended)
-        })
-    }
-
     /// Records a merge: the pull request is merged, its issue done or its plan completed. Merging an open one is the human's approval.
     ///
     /// # Errors
@@ -408,6 +369,7 @@ fn update_head(
     id: PrId,
     new: &NewPullRequest,
 ) -> Result<(), StoreError> {
+    refuse_under_merge(tx, &new.of)?;
     tx.execute(
         "UPDATE pull_request SET run = ?2, title = ?3, body = ?4, base_commit = ?5, head_commit = ?6, diff = ?7, files = ?8,
          reported_gates = ?9, verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0,

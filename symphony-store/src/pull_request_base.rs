@@ -1,6 +1,6 @@
 //! The base of open pull requests, and the branch that the work of plans goes to, when it has another name.
 
-use rusqlite::params;
+use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{PlanId, PrId, ProjectId};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::PullRequestOf;
@@ -86,6 +86,7 @@ impl Store {
         (from, to): (&str, &str),
     ) -> Result<Vec<PrId>, StoreError> {
         self.write(context, |tx| {
+            refuse_begun_merge_into(tx, project, from)?;
             let mut statement = tx.prepare(
                 "UPDATE pull_request SET base = ?3, updated_at = ?4
                  WHERE project = ?1 AND base = ?2 AND state IN ('open', 'approved') RETURNING id, issue, plan",
@@ -109,4 +110,23 @@ impl Store {
             Ok(prs)
         })
     }
+}
+
+/// Refuses to lead pull requests elsewhere while one of them is being merged.
+fn refuse_begun_merge_into(
+    tx: &Transaction<'_>,
+    project: &ProjectId,
+    base: &str,
+) -> Result<(), StoreError> {
+    let begun: Option<i64> = tx
+        .query_row(
+            "SELECT id FROM pull_request INDEXED BY pull_request_merging
+             WHERE project = ?1 AND merge_intent IS NOT NULL AND base = ?2 LIMIT 1",
+            [project.as_str(), base],
+            |row| row.get(0),
+        )
+        .optional()?;
+    begun.map_or(Ok(()), |pr| {
+        Err(StoreError::MergeBegun { pr: PrId::new(pr) })
+    })
 }

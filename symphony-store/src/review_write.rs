@@ -8,9 +8,10 @@ use symphony_core::pull_request::{PrState, PullRequestOf};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::merge_intent::refuse_under_merge;
 use crate::row::to_json;
 
-/// Writes the state of a pull request.
+/// Writes the state of a pull request. While it is being merged, it can only become merged.
 pub(crate) fn set_pr_state(
     tx: &Transaction<'_>,
     context: &Context,
@@ -18,6 +19,14 @@ pub(crate) fn set_pr_state(
     pr: PrId,
     state: PrState,
 ) -> Result<(), StoreError> {
+    if state == PrState::Merged {
+        tx.execute(
+            "UPDATE pull_request SET merge_intent = NULL WHERE id = ?1",
+            [pr.get()],
+        )?;
+    } else {
+        refuse_under_merge(tx, of)?;
+    }
     tx.execute(
         "UPDATE pull_request SET state = ?2, updated_at = ?3 WHERE id = ?1",
         params![pr.get(), state.name(), context.now.as_millisecond()],

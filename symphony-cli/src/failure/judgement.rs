@@ -175,9 +175,10 @@ fn of_store(error: &StoreError) -> Verdict {
             None => Verdict::plain(Exit::Refused),
         },
         StoreError::PlanTransition { plan, source } => plan::of_order(plan, source),
-        StoreError::Field(_) | StoreError::Refused { .. } | StoreError::Superseded { .. } => {
-            Verdict::plain(Exit::Refused)
-        }
+        StoreError::Field(_)
+        | StoreError::Refused { .. }
+        | StoreError::MergeBegun { .. }
+        | StoreError::Superseded { .. } => Verdict::plain(Exit::Refused),
         StoreError::Busy(_) => Verdict::new(
             Exit::Busy,
             "type the command again; `symphony status` shows what is at work",

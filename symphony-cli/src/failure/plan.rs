@@ -107,7 +107,7 @@ pub(super) fn of_order(plan: &PlanId, error: &PlanTransitionError) -> Verdict {
         PlanTransitionError::Phase { phase, from, .. } => {
             Verdict::new(Exit::Refused, orders_of_phase(plan, phase, *from))
         }
-        PlanTransitionError::Plan { from, .. } => {
+        PlanTransitionError::Plan { from, .. } | PlanTransitionError::NothingLeft { from } => {
             Verdict::new(Exit::Refused, orders_of_plan(plan, *from))
         }
         _ => Verdict::new(

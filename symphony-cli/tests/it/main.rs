@@ -65,6 +65,11 @@ mod main_job;
 #[cfg(test)]
 mod mcp_stdio;
 #[cfg(test)]
+mod merge_crossings;
+#[cfg(test)]
+#[cfg(feature = "failpoints")]
+mod merge_deaths;
+#[cfg(test)]
 mod odd_repositories;
 #[cfg(test)]
 mod outside;

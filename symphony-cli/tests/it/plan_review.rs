@@ -146,7 +146,7 @@ fn a_plan_is_gated_judged_and_merged_like_an_issue() {
     assert_eq!(project.git(&["show", "main:b.txt"]), "by b");
     assert_eq!(inbox(&project), []);
     assert_eq!(
-        project.json(&["pr", "list"])["items"]
+        project.json(&["pr", "list", "--plan", "plan.md"])["items"]
             .as_array()
             .unwrap()
             .len(),

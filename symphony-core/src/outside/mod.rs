@@ -93,8 +93,6 @@ pub struct FoundMerge {
     pub merge: OutsideMerge,
     /// What it lacked.
     pub missing: Vec<Missing>,
-    /// The commit of a merge by Symphony that was cut off between its effect and its record.
-    pub interrupted: Option<String>,
 }
 
 /// The newest pull request of a branch.

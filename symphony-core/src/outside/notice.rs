@@ -61,7 +61,7 @@ pub struct BaseNotice {
 impl BaseNotice {
     /// Tells that a pull request was merged although something was missing; none when nothing was.
     pub fn of_merge(merge: &FoundMerge) -> Option<Self> {
-        if merge.missing.is_empty() || merge.interrupted.is_some() {
+        if merge.missing.is_empty() {
             return None;
         }
         let missing: Vec<&str> = merge.missing.iter().copied().map(Missing::name).collect();

@@ -31,7 +31,6 @@ fn merge(missing: &[Missing]) -> FoundMerge {
             by: Some("Ada".to_owned()),
         },
         missing: missing.to_vec(),
-        interrupted: None,
     }
 }
 
@@ -143,11 +142,6 @@ fn commits_of_a_plan_are_explained_once_it_has_ended() {
 #[test]
 fn a_reviewed_merge_needs_no_notice() {
     assert_eq!(BaseNotice::of_merge(&merge(&[])), None);
-    let cut_off = FoundMerge {
-        interrupted: Some("c".repeat(40)),
-        ..merge(&[Missing::Approval])
-    };
-    assert_eq!(BaseNotice::of_merge(&cut_off), None);
 }
 
 #[test]

@@ -42,6 +42,5 @@ pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
 /// anything. Judges and gates only read.
 fn agent_at_work(snapshot: &Snapshot, merge: &FoundMerge) -> bool {
     let run = snapshot.run_on_source(&merge.of);
-    merge.interrupted.is_none()
-        && run.is_some_and(|run| !matches!(run.agent, AgentType::Judge | AgentType::Gates))
+    run.is_some_and(|run| !matches!(run.agent, AgentType::Judge | AgentType::Gates))
 }

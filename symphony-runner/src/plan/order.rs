@@ -53,6 +53,13 @@ impl PlanOrder {
             Self::RetryFailed => Ok(told_if_nothing(retry_failed(state))),
             Self::Skip(phase) => skip_phase(dag, state, phase, now),
             Self::Abort(phase) => abort_branch(state, phase, now),
+            // given up already, an order to do so finds it done
+            Self::AbortAll
+                if matches!(state.status, PlanStatus::Completed | PlanStatus::Failed) =>
+            {
+                let from = state.status;
+                Err(PlanTransitionError::NothingLeft { from })
+            }
             Self::AbortAll => Ok(abort_all(state, now)),
             // the work was not accepted: it is offered as it is now, perhaps with commits that a person added
             Self::Resume

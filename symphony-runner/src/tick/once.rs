@@ -14,6 +14,7 @@ use super::turn::{Taken, Turn, TurnWish};
 use crate::database::back_up_if_due;
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::merge::{MergesUnderWay, settle_merges};
 use crate::notify::notify;
 use crate::plan::tick_plans;
 use crate::process::DetachedSupervisor;
@@ -80,6 +81,12 @@ pub fn tick(
         Taken::Turn(turn) => turn,
         Taken::Busy(late) => return Ok(TickOutcome::Busy(late)),
     };
+    // before anything is decided on a pull request whose merge was cut off
+    let settled = if options.dry_run {
+        Settled::default()
+    } else {
+        settle_all(installation, store)?
+    };
     let now = Timestamp::now();
     let mut hands = LocalHands::new(installation);
     let (world, problems) = observe(installation, store, &mut hands, now)?;
@@ -96,6 +103,8 @@ pub fn tick(
         let done = act(store, &mut hands, &world, &report.plan.actions)?;
         report.started = done.started;
         report.lines = turn.ended().map(ended_line).into_iter().collect();
+        report.lines.extend(settled.lines);
+        report.problems.extend(settled.problems);
         report.lines.extend(done.lines);
         report.problems.extend(done.problems);
         report.supervisors = hands.into_supervisors();
@@ -130,6 +139,28 @@ pub fn tick(
     }
     report.snapshot = Box::new(world.snapshot);
     Ok(TickOutcome::Done(report))
+}
+
+/// What became of merges that were cut off.
+#[derive(Debug, Default)]
+struct Settled {
+    lines: Vec<String>,
+    problems: Vec<String>,
+}
+
+/// Settles the merges of all projects that were cut off.
+fn settle_all(installation: &Installation, store: &mut Store) -> Result<Settled, RunnerError> {
+    let mut settled = Settled::default();
+    for project in store.projects()? {
+        match settle_merges(installation, store, &project, MergesUnderWay::Left) {
+            Ok(lines) => settled.lines.extend(lines),
+            Err(error) => settled.problems.push(format!(
+                "project {}: a merge that was cut off is not settled: {error}",
+                project.id
+            )),
+        }
+    }
+    Ok(settled)
 }
 
 /// Says that a tick was ended so that this one could begin.

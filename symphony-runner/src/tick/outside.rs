@@ -3,7 +3,6 @@
 //! A base branch that is where it was at the last look costs the reading of one ref. One that has moved is looked at once for each
 //! open pull request into it.
 
-use symphony_core::asker::Verification;
 use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{IssueId, PlanId};
@@ -11,7 +10,7 @@ use symphony_core::outside::{
     BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, NoticeKind,
     OutsideMerge, missing_of,
 };
-use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
+use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{Context, PrFilter, Project, Store};
 use symphony_workspace::{
     BranchName, ChangeQuery, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository,
@@ -21,9 +20,6 @@ use super::hands::Hands;
 use super::observe::World;
 use crate::error::RunnerError;
 use crate::repository::{open_repository, options};
-
-/// Why it is not verified that a person made a merge that was cut off.
-const RECORDED_BY_TICK: &str = "a tick recorded the merge, which was cut off";
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
 pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
@@ -216,7 +212,6 @@ impl Look<'_> {
                 by: found.by,
             },
             missing: missing_of(pr),
-            interrupted: self.interrupted(pr)?,
         }))
     }
 
@@ -238,19 +233,6 @@ impl Look<'_> {
             )),
             _ => None,
         })
-    }
-
-    /// Returns the commit of a merge by Symphony that moved the base and was cut off before its record.
-    fn interrupted(&self, pr: &PullRequest) -> Result<Option<String>, RunnerError> {
-        let Some(intended) = self.store.intended_merge(pr)? else {
-            return Ok(None);
-        };
-        let in_review = self.store.require_review(pr).is_ok();
-        let Some(commit) = self.known(&intended).filter(|_| in_review) else {
-            return Ok(None);
-        };
-        let is_there = self.repository.is_merged(&commit, &self.head)?;
-        Ok(is_there.then_some(intended))
     }
 
     /// Says whose the commits of a branch are; none where it belongs to no issue and no plan that is known.
@@ -350,23 +332,13 @@ pub(super) fn record_merge(
     merge: &FoundMerge,
 ) -> Result<Option<String>, RunnerError> {
     let now = hands.now();
-    let line = if let Some(commit) = &merge.interrupted {
-        if store.pr(merge.pr)?.state == PrState::Merged {
-            return Ok(None);
-        }
-        let person = Verification::Unverified(RECORDED_BY_TICK.to_owned());
-        store.record_merge(&Context::person(person, now), merge.pr, commit)?;
-        let pr = merge.pr;
-        format!("pull request {pr}: its merge, which was cut off, is recorded")
-    } else {
-        if !store.record_outside_merge(&Context::system(now), merge)? {
-            return Ok(None);
-        }
-        let by = merge.merge.by.as_ref();
-        let by = by.map_or_else(String::new, |by| format!(" by {by}"));
-        let (pr, base) = (merge.pr, &merge.base);
-        format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done")
-    };
+    if !store.record_outside_merge(&Context::system(now), merge)? {
+        return Ok(None);
+    }
+    let by = merge.merge.by.as_ref();
+    let by = by.map_or_else(String::new, |by| format!(" by {by}"));
+    let (pr, base) = (merge.pr, &merge.base);
+    let line = format!("pull request {pr} was merged into {base} outside Symphony{by}: it is done");
     Failpoint::OutsideMergeRecorded.reach();
     let mut parts = vec![format!("{}: {line}", merge.of)];
     // the branches and worktrees of a plan are removed when its turn comes, later in this tick

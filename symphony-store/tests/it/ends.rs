@@ -3,7 +3,7 @@
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{DependentsFate, IssueEvent, IssueStatus, Resolution};
-use symphony_core::pull_request::PrState;
+use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::run::RunStatus;
 use symphony_store::{EndedIssue, IssueEnd, Links, NewIssue, Store, StoreError};
 
@@ -196,4 +196,72 @@ fn merged_work_keeps_its_record() {
         matches!(refused, Err(StoreError::Refused { .. })),
         "{refused:?}"
     );
+}
+
+#[test]
+fn a_merge_that_has_begun_keeps_everything_else_from_its_pull_request() {
+    let mut store = store();
+    let issue = add(&mut store, "One").id;
+    let pr = open_pr(&mut store, &issue);
+    let seen = store.pr(pr).unwrap();
+    store
+        .record_merge_intent(&human(8), &seen, "b", "m")
+        .unwrap();
+    let end = IssueEnd {
+        event: IssueEvent::Cancelled,
+        comment: None,
+        dependents: DependentsFate::Keep,
+    };
+    let refusals = [
+        store.record_merge_intent(&human(9), &seen, "b", "n").err(),
+        store
+            .record_verdict(&human(9), pr, VerdictKind::Rejected, "head", "no")
+            .err(),
+        store.close_pr(&human(9), pr).err(),
+        store.end_issue(&human(9), &issue, &end).err(),
+        store
+            .move_issue(&human(9), &issue, &IssueEvent::ReviewRejected)
+            .err(),
+        store
+            .move_base(&human(9), &seen.project, (&seen.base, "trunk"))
+            .err(),
+    ];
+    for refused in refusals {
+        let is_told = matches!(&refused, Some(StoreError::MergeBegun { pr: told }) if *told == pr);
+        assert!(is_told, "{refused:?}");
+    }
+    assert_eq!(store.pr(pr).unwrap().state, seen.state);
+    // it did not reach its base: the pull request is as it was
+    let [intent] = store
+        .merge_intents(&seen.project)
+        .unwrap()
+        .try_into()
+        .unwrap();
+    assert_eq!(intent.merged, "m");
+    store.take_back_merge(&human(10), &intent).unwrap();
+    assert_eq!(store.merge_intent(pr).unwrap(), None);
+    store.end_issue(&human(11), &issue, &end).unwrap();
+    assert_eq!(store.pr(pr).unwrap().state, PrState::Closed);
+    assert_sound(&mut store);
+}
+
+#[test]
+fn only_the_merge_that_was_taken_back_is() {
+    let mut store = store();
+    let issue = add(&mut store, "One").id;
+    let pr = open_pr(&mut store, &issue);
+    let seen = store.pr(pr).unwrap();
+    store
+        .record_merge_intent(&human(8), &seen, "b", "m")
+        .unwrap();
+    let old = store.merge_intent(pr).unwrap().unwrap();
+    store.take_back_merge(&human(9), &old).unwrap();
+    store
+        .record_merge_intent(&human(10), &seen, "b", "n")
+        .unwrap();
+    store.take_back_merge(&human(11), &old).unwrap();
+    assert_eq!(store.merge_intent(pr).unwrap().unwrap().merged, "n");
+    store.record_merge(&human(12), pr, "n").unwrap();
+    assert_eq!(store.merge_intents(&seen.project).unwrap(), []);
+    assert_sound(&mut store);
 }

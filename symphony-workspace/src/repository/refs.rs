@@ -284,6 +284,14 @@ impl Repository {
         }
     }
 
+    /// Says whether the repository has a commit.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn has_commit(&self, commit: &CommitId) -> Result<bool, WorkspaceError> {
+        self.reader().has_commit(commit)
+    }
+
     pub(crate) fn require_commit(&self, commit: &CommitId) -> Result<(), WorkspaceError> {
         if self.reader().has_commit(commit)? {
             return Ok(());

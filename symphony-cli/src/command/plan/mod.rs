@@ -24,6 +24,6 @@ mod statusline;
 mod summary;
 mod tree;
 
-pub(crate) use record::find_plan;
+pub(crate) use record::{find_plan, named as named_plan};
 pub(crate) use statusline::print_statusline;
 pub(crate) use tree::PlanCommand;

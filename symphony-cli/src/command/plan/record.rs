@@ -56,7 +56,11 @@ pub(crate) fn find_plan(
     Ok(session.store.last_plan_of(&session.project.id, &path)?)
 }
 
-fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<PlanId> {
+/// Finds a plan that is named by its id or its file.
+///
+/// # Errors
+/// When there is none.
+pub(crate) fn named(app: &App, session: &Session, text: &str) -> anyhow::Result<PlanId> {
     find_plan(app, session, text)?.ok_or_else(|| {
         Stop::new(
             Exit::NotFound,

@@ -7,13 +7,16 @@ use symphony_core::pull_request::PrState;
 use symphony_store::PrFilter;
 
 use crate::app::App;
+use crate::command::plan::named_plan;
 use crate::output::List;
 use crate::value::{issue_id, named};
 use crate::view::PrView;
 
 /// What `pr list` takes.
 #[derive(Debug, Args)]
-#[command(after_help = "Example:\n  symphony pr list --state approved")]
+#[command(
+    after_help = "Examples:\n  symphony pr list --state approved\n  symphony pr list --plan ship-it"
+)]
 pub(crate) struct ListArgs {
     /// Only pull requests in this state
     #[arg(short, long, value_name = "STATE", value_parser = named(PrState::NAMES, PrState::parse))]
@@ -21,16 +24,21 @@ pub(crate) struct ListArgs {
     /// Only those of this issue
     #[arg(short, long, value_name = "ISSUE", value_parser = issue_id)]
     issue: Option<IssueId>,
+    /// Only those of this plan
+    #[arg(short, long, value_name = "PLAN|FILE", conflicts_with = "issue")]
+    plan: Option<String>,
 }
 
 impl ListArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
+        let named = |text: &String| named_plan(app, &session, text);
+        let plan = self.plan.as_ref().map(named).transpose();
         let filter = PrFilter {
             project: Some(session.project.id.clone()),
             state: self.state,
             issue: self.issue.clone(),
-            plan: None,
+            plan: plan.context("list the pull requests")?,
         };
         let prs = session
             .store

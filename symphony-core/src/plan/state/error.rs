@@ -44,6 +44,12 @@ pub enum PlanTransitionError {
         /// The names of the events it takes.
         allowed: &'static [&'static str],
     },
+    /// The plan has ended: an order to give it up finds nothing.
+    #[error("the plan is {from}: nothing of it is left to give up")]
+    NothingLeft {
+        /// Where it stands.
+        from: PlanStatus,
+    },
     /// Phases wait for what has not completed.
     #[error("phase `{phase}` waits for {}", waiting_for.iter().map(|id| format!("`{id}`")).collect::<Vec<_>>().join(", "))]
     Waiting {

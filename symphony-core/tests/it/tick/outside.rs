@@ -24,7 +24,6 @@ fn merge(number: u64) -> FoundMerge {
             by: None,
         },
         missing: vec![Missing::Approval],
-        interrupted: None,
     }
 }
 
@@ -109,13 +108,6 @@ fn a_merge_is_recorded_while_readers_live_and_not_while_its_own_agent_does() {
         assert_eq!(actions[0], expected, "{agent}");
         assert_eq!(actions[1], "remember main at h2", "{agent}");
     }
-    // a merge by Symphony that was cut off ended the run before it began
-    let mut snapshot = moved(vec![FoundMerge {
-        interrupted: Some("commit".to_owned()),
-        ..merge(1)
-    }]);
-    snapshot.live = vec![live("r1", Some(1), AgentType::Worker)];
-    assert_eq!(plan(&snapshot)[0], "record merge of SYM-1");
 }
 
 #[test]

@@ -246,6 +246,10 @@ impl Course {
         } else {
             Went::Well
         };
+        match self.settle_merges() {
+            Ok(()) | Err(StoreError::DiskFull(_)) => {}
+            Err(error) => self.machine.fail(format_args!("a tick: {error}")),
+        }
         let now = self.machine.now();
         let known = self.stages.iter().map(Stage::known).collect();
         let mut hands = SimulatedHands {

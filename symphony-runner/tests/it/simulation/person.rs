@@ -22,10 +22,10 @@ const LOOKS: u32 = 3;
 impl Course {
     /// What people do in a minute.
     pub(super) fn people(&mut self) {
-        let done = match self.trouble {
+        let done = self.settle_merges().and_then(|()| match self.trouble {
             Trouble::Wild => self.meddle(),
             Trouble::Calm => self.answer_all(),
-        };
+        });
         match done {
             Ok(()) | Err(StoreError::DiskFull(_)) => {}
             Err(error) => self.machine.fail(format_args!("a person: {error}")),
@@ -37,6 +37,10 @@ impl Course {
         let Some(issue) = target.issue().map(|id| self.store.issue(id).unwrap()) else {
             return;
         };
+        match self.settle_merges() {
+            Ok(()) | Err(StoreError::DiskFull(_)) => {}
+            Err(error) => self.machine.fail(format_args!("a person: {error}")),
+        }
         let done = match issue.state.status() {
             IssueStatus::Todo if self.machine.random.chance(1, 2) => {
                 self.change_dependencies(&issue)
@@ -266,6 +270,23 @@ impl Course {
         self.machine
             .note(format_args!("merged {} ({})", pr.id, issue.id));
         self.machine.count("merged");
+        Ok(())
+    }
+
+    /// Settles merges that were cut off, as ticks and people's commands do first.
+    pub(super) fn settle_merges(&mut self) -> Result<(), StoreError> {
+        for project in self.store.projects()? {
+            for intent in self.store.merge_intents(&project.id)? {
+                let reached = (intent.pr, intent.merged.clone());
+                if self.machine.merged.contains(&reached) {
+                    self.store
+                        .record_merge(&self.human(), intent.pr, &intent.merged)?;
+                } else {
+                    self.store.take_back_merge(&self.human(), &intent)?;
+                }
+                self.machine.count("settled");
+            }
+        }
         Ok(())
     }
 
