@@ -4,6 +4,7 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
+use crate::config::Gate;
 use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
@@ -81,6 +82,9 @@ pub struct VerifiedGate {
     /// Whether it did not run: the same gate had passed before on the same files, with the same set-up.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
+    /// A digest of what ran: command and set-up; none in records of an older Symphony.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub definition: Option<String>,
 }
 
 #[expect(
@@ -123,6 +127,22 @@ impl VerifiedGates {
     /// Says whether every required gate passed.
     pub fn green(&self) -> bool {
         !self.results.iter().any(VerifiedGate::is_red)
+    }
+
+    /// Says whether these are the results of the gates that a project has now. One that was added since, runs something else or
+    /// became required says nothing yet.
+    pub fn cover(&self, gates: &[Gate], definition_of: impl Fn(&Gate) -> String) -> bool {
+        let is_of = |result: &VerifiedGate, gate: &Gate| {
+            result.name == gate.name
+                && (result.required || result.passed || !gate.required)
+                && result
+                    .definition
+                    .as_ref()
+                    .is_none_or(|ran| *ran == definition_of(gate))
+        };
+        gates
+            .iter()
+            .all(|gate| self.results.iter().any(|result| is_of(result, gate)))
     }
 
     /// Says whether any gate could have kept the change back. Where none could, nothing is verified.

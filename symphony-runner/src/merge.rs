@@ -231,16 +231,22 @@ fn gated_result(
     gates: &MergeGates<'_>,
     (plan, expected, head): (MergePlan, &CommitId, &CommitId),
 ) -> Result<(CommitId, Option<VerifiedGates>), RunnerError> {
+    // green ones of gates that the project has changed since are not its gates any more
+    let is_gated = pr
+        .gates_of_head()
+        .is_some_and(|found| !found.green() || gates.are_those(found));
+    // a merge with the base of then is not the head itself
+    let is_head_gated = is_gated && pr.gates_ran_on_head_itself();
     match plan {
         // what an agent brought to the base itself was never gated there
-        MergePlan::AlreadyMerged if pr.of.plan().is_some() && pr.gates_of_head().is_none() => {
+        MergePlan::AlreadyMerged if pr.of.plan().is_some() && !is_gated => {
             Ok((expected.clone(), gates.run(store, head)?))
         }
         MergePlan::AlreadyMerged => Ok((expected.clone(), None)),
         MergePlan::FastForward(commit) => {
             // after a crash of the exit handling they may never have run
             // or ran on a merge with a base that has gone back since
-            let gates = if pr.gates_ran_on_head_itself() {
+            let gates = if is_head_gated {
                 None
             } else {
                 gates.run(store, &commit)?
@@ -249,9 +255,8 @@ fn gated_result(
         }
         MergePlan::Merge(commit) => {
             // the same files need no second run
-            let is_gated =
-                pr.gates_ran_on_head_itself() && gates.repository.have_same_tree(&commit, head)?;
-            let gates = if is_gated {
+            let is_same = is_head_gated && gates.repository.have_same_tree(&commit, head)?;
+            let gates = if is_same {
                 None
             } else {
                 gates.run(store, &commit)?

@@ -17,7 +17,7 @@ use symphony_workspace::{
 };
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, ForegroundJob, Proof};
+use crate::gates::{CheckoutRequest, ForegroundJob, Proof, gate_definition};
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
@@ -86,6 +86,12 @@ impl MergeGates<'_> {
         let context = Context::system(Timestamp::now());
         store.record_gate_passes(&context, &self.project.id, &proven.passes)?;
         Ok(Some(proven.gates))
+    }
+
+    /// Says whether results are those of the gates that the project has now.
+    pub(crate) fn are_those(&self, found: &VerifiedGates) -> bool {
+        let setup = &self.config.worktree.setup;
+        found.cover(&self.config.gates, |gate| gate_definition(setup, gate))
     }
 
     /// Ends when a person has asked for the end.

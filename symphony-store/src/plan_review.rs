@@ -23,7 +23,7 @@ use crate::plan::{PlanRecord, load_head, load_plan};
 use crate::plan_base::forget_lost_base;
 use crate::plan_change::{apply_in, write_changes};
 use crate::plan_log::append_plan;
-use crate::pull_request::{NewPullRequest, insert_pr};
+use crate::pull_request::{NewPullRequest, insert_pr, update_head};
 use crate::pull_request_query::{load_open_pr_of, load_pr};
 use crate::review_write::set_pr_state;
 use crate::row::{parsed, time};
@@ -235,6 +235,42 @@ impl Store {
         })
     }
 
+    /// Gives the open pull request of a plan another head: its branch has moved. Gates and verdict were of the old one, and what is
+    /// at work on that is asked to end.
+    ///
+    /// # Errors
+    /// When the plan has no open pull request, or that is being merged.
+    pub fn renew_plan_pr(
+        &mut self,
+        context: &Context,
+        plan: &PlanId,
+        new: &NewPullRequest,
+    ) -> Result<PullRequest, StoreError> {
+        self.write(context, |tx| {
+            let Some(open) = load_open_pr_of(tx, &new.of)? else {
+                return Err(StoreError::refused(format!(
+                    "plan {plan} has no open pull request"
+                )));
+            };
+            if open.head_commit == new.head_commit {
+                return Ok(open);
+            }
+            update_head(tx, context, open.id, new)?;
+            forget_lost_base(tx, plan)?;
+            tx.execute(
+                "UPDATE plan SET base_head = ?2 WHERE id = ?1",
+                [plan.as_str(), &new.head_commit],
+            )?;
+            end_review_runs(tx, context, plan)?;
+            let opened = LogEvent::PullRequestOpened {
+                pr: open.id,
+                head: new.head_commit.clone(),
+            };
+            append(tx, context, About::of(&new.of), &opened)?;
+            load_pr(tx, open.id)
+        })
+    }
+
     /// Makes sure that the issue or the plan of a pull request is in review.
     ///
     /// # Errors
@@ -293,6 +329,17 @@ impl Store {
             project,
             "SELECT id FROM plan p WHERE project = ?1 AND status = 'running' AND target_branch IS NOT NULL AND is_abort_requested = 0
                AND NOT EXISTS (SELECT 1 FROM plan_phase f WHERE f.plan = p.id AND f.status <> 'complete') ORDER BY started_at, id",
+        )
+    }
+
+    /// Returns the plans of a project that are under review.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn plans_in_review(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
+        self.plan_ids(
+            project,
+            "SELECT id FROM plan INDEXED BY plan_review WHERE project = ?1 AND status = 'review' ORDER BY started_at, id",
         )
     }
 

@@ -363,7 +363,8 @@ pub(crate) fn insert_pr(
     Ok(PrId::new(tx.last_insert_rowid()))
 }
 
-fn update_head(
+/// Replaces the head of a pull request; gates and verdict were of the old one.
+pub(crate) fn update_head(
     tx: &Transaction<'_>,
     context: &Context,
     id: PrId,

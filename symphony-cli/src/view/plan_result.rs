@@ -53,7 +53,7 @@ impl PlanResult {
         let (mut review, mut unchanged) = (None, None);
         match conclusion {
             Conclusion::Nothing => {}
-            Conclusion::InReview { pr, branch } => review = Some((pr, branch)),
+            Conclusion::InReview { pr, branch, .. } => review = Some((pr, branch)),
             Conclusion::Unchanged { branch } => unchanged = Some(branch),
             Conclusion::Merged { branch, commit } => merged = Some((branch, commit)),
             Conclusion::Asked { reason } => asked = Some(reason),

@@ -99,6 +99,8 @@ mod plan_orders;
 #[cfg(test)]
 mod plan_outside;
 #[cfg(test)]
+mod plan_renewed;
+#[cfg(test)]
 mod plan_review;
 #[cfg(test)]
 mod plan_run;

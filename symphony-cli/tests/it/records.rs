@@ -94,6 +94,7 @@ pub(crate) fn record_gates(project: &Project, id: PrId, passed: bool) {
         duration_ms: 1500,
         output: "one test\n".to_owned(),
         cached: false,
+        definition: None,
     };
     store
         .record_gates(

@@ -143,6 +143,7 @@ fn gate(name: &str, exit_code: Option<i32>, output: &str) -> VerifiedGate {
         duration_ms: 1,
         output: output.into(),
         cached: false,
+        definition: None,
     }
 }
 

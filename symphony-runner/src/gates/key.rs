@@ -66,6 +66,14 @@ fn json(value: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("a command line has string keys only")
 }
 
+/// Returns a digest of what a gate is in a configuration: its command, after this set-up.
+pub(crate) fn gate_definition(setup: &impl serde::Serialize, gate: &Gate) -> String {
+    let mut digest = Sha256::new();
+    add(&mut digest, &json(setup));
+    add(&mut digest, &json(&gate.command));
+    format!("{:x}", digest.finalize())
+}
+
 /// Adds bytes with their length, so that two values are never taken for one.
 fn add(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_le_bytes());

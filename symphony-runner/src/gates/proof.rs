@@ -9,7 +9,7 @@ use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint};
 
 use super::checkout::{CheckoutRequest, GateCheckout};
-use super::key::gate_keys;
+use super::key::{gate_definition, gate_keys};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -117,9 +117,14 @@ impl<'a> Proof<'a> {
     fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {
         let mut ran = ran.into_iter();
         let (mut results, mut passes) = (Vec::new(), Vec::new());
+        let setup = &self.request.config.worktree.setup;
         for (gate, key) in self.gates.iter().zip(&self.keys) {
+            let defined = |result| VerifiedGate {
+                definition: Some(gate_definition(setup, gate)),
+                ..result
+            };
             if passed.contains(key) {
-                results.push(cached(gate));
+                results.push(defined(cached(gate)));
             } else if let Some(result) = ran.next() {
                 if result.passed {
                     passes.push(GatePass {
@@ -128,7 +133,7 @@ impl<'a> Proof<'a> {
                         tree: self.tree.as_str().to_owned(),
                     });
                 }
-                results.push(result);
+                results.push(defined(result));
             }
         }
         Proven {
@@ -161,5 +166,6 @@ fn cached(gate: &Gate) -> VerifiedGate {
         duration_ms: 0,
         output: String::new(),
         cached: true,
+        definition: None,
     }
 }

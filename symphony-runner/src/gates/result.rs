@@ -37,6 +37,7 @@ pub(crate) fn gate_result(
         duration_ms,
         output,
         cached: false,
+        definition: None,
     };
     let outcome = match outcome {
         Ok(outcome) => outcome,

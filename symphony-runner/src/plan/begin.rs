@@ -288,12 +288,22 @@ fn begin_looking(store: &mut Store, record: &PlanRecord) -> Result<(), RunnerErr
     Ok(store.record_base_look(&Context::system(Timestamp::now()), &look)?)
 }
 
+/// How the names of plans' branches begin.
+const PLAN_BRANCHES: &str = "symphony/plan-";
+
 /// The branch that the user has checked out, else the project's base branch: where the plan's work begins and goes.
 fn target(repository: &Repository) -> Result<PlanTarget, RunnerError> {
     let base = match repository.checked_out()? {
         Some(base) => base,
         None => repository.base()?,
     };
+    let name = base.branch.as_str();
+    if name.starts_with(PLAN_BRANCHES) {
+        return Err(RunnerError::refused(format!(
+            "`{name}`, which is checked out here, is Symphony's branch of another plan and is removed with it: `git switch` to the \
+             branch that the work is to go into"
+        )));
+    }
     Ok(PlanTarget {
         branch: base.branch.as_str().to_owned(),
         base_commit: base.commit.as_str().to_owned(),

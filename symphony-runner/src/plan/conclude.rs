@@ -16,7 +16,7 @@ use symphony_workspace::{
 
 use super::base::{PlanBase, look_at_base};
 use super::lock::PlanLock;
-use super::review::{Opened, open_review};
+use super::review::{Opened, open_review, renew_review};
 use crate::error::RunnerError;
 use crate::repository::{PullRequestPlace, open_repository};
 
@@ -31,6 +31,8 @@ pub enum Conclusion {
         pr: PrId,
         /// The user's branch, which it goes into.
         branch: String,
+        /// Whether the plan's branch had moved, so that it is gated and judged anew.
+        is_renewed: bool,
     },
     /// The user's branch has it.
     Merged {
@@ -81,6 +83,7 @@ pub(super) fn conclude_plan(
             Opened::PullRequest(pr) => Ok(Conclusion::InReview {
                 pr,
                 branch: target.branch,
+                is_renewed: false,
             }),
             Opened::Lost(lost) => Ok(Conclusion::Asked {
                 reason: lost.to_string(),
@@ -95,11 +98,16 @@ pub(super) fn conclude_plan(
     }
     match (record.state.status, &record.merged_commit) {
         (PlanStatus::Review, _) => {
-            let open = store.open_pr_of(&PullRequestOf::from(id.clone()))?;
-            Ok(open.map_or(Conclusion::Nothing, |pr| Conclusion::InReview {
-                pr: pr.id,
+            let Some(open) = store.open_pr_of(&PullRequestOf::from(id.clone()))? else {
+                return Ok(Conclusion::Nothing);
+            };
+            let repository = open_repository(project, config)?;
+            let is_renewed = renew_review(store, &repository, &record, (&target, &open))?;
+            Ok(Conclusion::InReview {
+                pr: open.id,
                 branch: target.branch,
-            }))
+                is_renewed,
+            })
         }
         (PlanStatus::Completed, Some(commit)) => {
             // who merged it may have died before

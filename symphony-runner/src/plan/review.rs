@@ -6,11 +6,11 @@ use symphony_core::listing::list_few;
 use symphony_core::outside::BaseNotice;
 use symphony_core::plan::LostBase;
 use symphony_core::plan::state::PhaseState;
-use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
+use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat, PullRequest};
 use symphony_store::{Context, NewPullRequest, PlanRecord, PlanTarget, Store};
 use symphony_workspace::{BranchName, ChangeQuery, CommitId, DiffSnapshot, Failpoint, Repository};
 
-use super::base::{PlanBase, look_at_base, stop_for_lost_base};
+use super::base::{BaseRecord, PlanBase, look_at_base, stop_for_lost_base, tell_lost_base};
 use crate::error::RunnerError;
 
 /// Phases that the title names.
@@ -60,11 +60,12 @@ pub(super) fn open_review(
         return nothing_to_merge(store, &record.id, &begin);
     }
     let branch = BranchName::parse(&target.branch)?;
-    // a branch that a person removed meanwhile is missed by the merge, which says what to do
-    let now = repository.branch_head(&branch)?;
+    let Some(now) = repository.branch_head(&branch)? else {
+        return Err(target_gone(&record.id, target));
+    };
     let context = Context::system(Timestamp::now());
     let pr = match &now {
-        Some(now) if has_landed(repository, (&branch, now), (&begin, &head), &whole)? => {
+        now if has_landed(repository, (&branch, now), (&begin, &head), &whole)? => {
             let new = new_pull_request(record, target, &head, whole);
             Failpoint::PlanReviewPlanned.reach();
             store.open_landed_review(&context, (&record.id, &new), |pr| {
@@ -73,7 +74,7 @@ pub(super) fn open_review(
             })?
         }
         _ => {
-            let diff = repository.diff(now.as_ref().unwrap_or(&begin), &head, DIFF_BYTES_MAX)?;
+            let diff = repository.diff(&now, &head, DIFF_BYTES_MAX)?;
             let new = new_pull_request(record, target, &head, diff);
             Failpoint::PlanReviewPlanned.reach();
             store.create_pr(&context, &new)?
@@ -81,6 +82,55 @@ pub(super) fn open_review(
     };
     Failpoint::PlanReviewOpened.reach();
     Ok(Opened::PullRequest(pr.id))
+}
+
+/// Says that the branch is gone which the work of a plan goes into, and both ways on.
+fn target_gone(
+    plan: &PlanId,
+    PlanTarget {
+        branch,
+        base_commit,
+    }: &PlanTarget,
+) -> RunnerError {
+    RunnerError::refused(format!(
+        "plan {plan} is complete, and the branch `{branch}`, which its work goes into, does not exist any more: no pull request is \
+         opened. `git branch {branch} {base_commit}` brings it back as it was; if it has another name now, `symphony config set \
+         base_branch NAME` leads what goes into `{branch}` to that branch"
+    ))
+}
+
+/// Gives the open pull request of a plan the head that its branch has now, with gates and judge anew; says whether it had to. A
+/// branch that is gone is left to whoever merges, one that lost work is told.
+///
+/// # Errors
+/// When git or the database fails.
+pub(super) fn renew_review(
+    store: &mut Store,
+    repository: &Repository,
+    record: &PlanRecord,
+    (target, open): (&PlanTarget, &PullRequest),
+) -> Result<bool, RunnerError> {
+    let found = repository.branch_head(&BranchName::of_plan_base(&record.id))?;
+    let Some(found) = found.filter(|found| found.as_str() != open.head_commit) else {
+        return Ok(false);
+    };
+    let standing = BaseRecord::load(store, (&record.id, target), Some(found))?.judge(repository)?;
+    let head = match standing {
+        PlanBase::Unbegun(_) => return Ok(false),
+        PlanBase::At(head) => head,
+        PlanBase::Lost(lost) => {
+            tell_lost_base(store, (&record.id, &record.project), &lost)?;
+            return Ok(false);
+        }
+    };
+    let begin = CommitId::parse(&target.base_commit).map_err(|error| {
+        RunnerError::refused(format!("the base of plan {}: {error}", record.id))
+    })?;
+    let now = repository.branch_head(&BranchName::parse(&target.branch)?)?;
+    let diff = repository.diff(now.as_ref().unwrap_or(&begin), &head, DIFF_BYTES_MAX)?;
+    let new = new_pull_request(record, target, &head, diff);
+    store.renew_plan_pr(&Context::system(Timestamp::now()), &record.id, &new)?;
+    Ok(true)
 }
 
 /// Says whether the user's branch has the whole work already: its commits, or its changes.

@@ -46,6 +46,11 @@ pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<Plan
             store.plans_awaiting_review(&project.id)?
         };
         plans.extend(store.plans_to_clean_up(&project.id)?);
+        for plan in store.plans_in_review(&project.id)? {
+            if !plans.contains(&plan) {
+                plans.push(plan);
+            }
+        }
         for plan in plans {
             let moved = match PlanDrive::take(installation, &project, &plan) {
                 Ok(Some(drive)) => tick.move_on(drive, store),
@@ -87,7 +92,17 @@ impl PlanTick {
         }
         match drive.conclude(store)? {
             Conclusion::Nothing => {}
-            Conclusion::InReview { pr, branch } => {
+            Conclusion::InReview {
+                pr,
+                branch,
+                is_renewed,
+            } => {
+                if is_renewed {
+                    self.lines.push(format!(
+                        "plan {}: its branch has moved: pull request {pr} is gated and judged anew",
+                        record.id
+                    ));
+                }
                 if record.state.status != PlanStatus::Review {
                     self.lines.push(format!(
                         "plan {}: opened pull request {pr} into {branch}",

@@ -4,11 +4,12 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::pull_request::PullRequestOf;
-use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr};
+use symphony_runner::merge::{MergeOptions, Merged, Squash, merge_pr_until};
 
 use super::find::find_pr;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
+use crate::interrupt::Interrupts;
 use crate::value::{PrReference, text_or_stdin};
 use crate::view::PrView;
 
@@ -90,11 +91,15 @@ impl MergeArgs {
             force: self.force,
             squash,
         };
-        Ok(merge_pr(
-            &session.installation,
-            &mut session.store,
-            pr.id,
+        // a killed process would leave its gates to the next tick
+        let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
+        let stop = move || interrupts.count() > 0;
+        let (installation, store) = (&session.installation, &mut session.store);
+        Ok(merge_pr_until(
+            installation,
+            (store, pr.id),
             &options,
+            &stop,
         )?)
     }
 }

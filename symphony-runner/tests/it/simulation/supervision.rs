@@ -432,6 +432,7 @@ impl Course {
             duration_ms: 1,
             output: String::new(),
             cached: false,
+            definition: None,
         };
         VerifiedGates {
             merged_with: None,
