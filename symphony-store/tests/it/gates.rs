@@ -32,6 +32,7 @@ fn ran(commit: &str, passed: bool) -> GatesFound {
                 duration_ms: 5,
                 output: "1 failed".into(),
                 cached: false,
+                definition: None,
             }],
         },
         tree: format!("tree of {commit}"),

@@ -91,6 +91,7 @@ fn gates(passed: bool) -> VerifiedGates {
             duration_ms: 1,
             output: "out".into(),
             cached: false,
+            definition: None,
         }],
     }
 }

@@ -50,6 +50,7 @@ fn gates_found(commit: String, green: bool) -> GatesFound {
         duration_ms: 1,
         output: String::new(),
         cached: false,
+        definition: None,
     };
     GatesFound::Ran {
         tree: commit.clone(),
