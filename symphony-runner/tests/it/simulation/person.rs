@@ -85,6 +85,8 @@ impl Course {
             if self.open.is_empty() {
                 break;
             }
+            // each look is a command of its own, and the one before may have died in a merge
+            self.settle_merges()?;
             let id = self.machine.random.pick(&self.open).clone();
             let issue = self.store.issue(&id)?;
             match self.look_at(&issue) {
@@ -94,6 +96,7 @@ impl Course {
             }
         }
         if self.machine.random.chance(1, 10) {
+            self.settle_merges()?;
             self.forget_ended()?;
         }
         Ok(())
