@@ -43,12 +43,7 @@ pub enum GatesProgress {
 impl GatesProgress {
     /// Reads the result of gates that ran on the head commit.
     pub fn of(gates: &VerifiedGates) -> Self {
-        let red: Vec<String> = gates
-            .results
-            .iter()
-            .filter(|gate| gate.is_red())
-            .map(|gate| gate.name.clone())
-            .collect();
+        let red: Vec<String> = gates.red().map(|gate| gate.name.clone()).collect();
         match (red.is_empty(), gates.verify_something()) {
             (false, _) => Self::Red { gates: red },
             (true, true) => Self::Green,

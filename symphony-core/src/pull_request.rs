@@ -126,7 +126,12 @@ impl VerifiedGates {
 
     /// Says whether every required gate passed.
     pub fn green(&self) -> bool {
-        !self.results.iter().any(VerifiedGate::is_red)
+        self.red().next().is_none()
+    }
+
+    /// Returns the required gates that did not pass.
+    pub fn red(&self) -> impl Iterator<Item = &VerifiedGate> {
+        self.results.iter().filter(|gate| gate.is_red())
     }
 
     /// Says whether these are the results of the gates that a project has now. One that was added since, runs something else or

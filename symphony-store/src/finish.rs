@@ -351,7 +351,7 @@ pub(crate) fn add_gate_findings<'g>(
     gates: &'g VerifiedGates,
 ) -> Result<Vec<&'g str>, StoreError> {
     let mut names = Vec::new();
-    for gate in gates.results.iter().filter(|gate| gate.is_red()) {
+    for gate in gates.red() {
         let how = gate.exit_code.map_or_else(
             || "did not end by itself".to_owned(),
             |code| format!("ended with exit code {code}"),

@@ -3,7 +3,6 @@
 //! The configuration that all worktrees share is not part of it: a user's push or a tracking branch
 //! changes that one innocently.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::error::WorkspaceError;
-use crate::git::{fields, runs_programs};
+use crate::git::runs_programs;
 use crate::hex::hex;
 use crate::repository::Repository;
+use crate::setting_digests::{Digests, changed_names, setting_digests};
 use crate::worktree::Worktree;
 
 /// Files of a worktree's git folder that say where the rest is.
@@ -24,18 +24,12 @@ const POINTERS: &[&str] = &["gitdir", "commondir"];
 /// somewhere else. Values are hashed, since they may contain credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Fingerprint(BTreeMap<String, String>);
+pub struct Fingerprint(Digests);
 
 impl Fingerprint {
     /// Names what differs from an earlier fingerprint: settings and files, sorted.
     pub fn changes_since(&self, earlier: &Self) -> Vec<String> {
-        let names: std::collections::BTreeSet<&String> =
-            self.0.keys().chain(earlier.0.keys()).collect();
-        names
-            .into_iter()
-            .filter(|name| self.0.get(*name) != earlier.0.get(*name))
-            .cloned()
-            .collect()
+        changed_names(&self.0, &earlier.0)
     }
 }
 
@@ -46,7 +40,7 @@ impl Repository {
     /// # Errors
     /// When a file cannot be read for another reason than its absence.
     pub fn fingerprint(&self, worktree: &Worktree) -> Result<Fingerprint, WorkspaceError> {
-        let mut entries = BTreeMap::new();
+        let mut entries = Digests::new();
         let git_dir = &worktree.place().git_dir;
         entries.insert(".git".to_owned(), shape(&worktree.path().join(".git"))?);
         for name in POINTERS {
@@ -68,23 +62,9 @@ impl Repository {
             entries.insert("config.worktree".to_owned(), shape(&config)?);
             return Ok(Fingerprint(entries));
         }
-        let mut settings: BTreeMap<String, Sha256> = BTreeMap::new();
-        for field in fields(&answer.stdout) {
-            let text = String::from_utf8_lossy(field);
-            let (name, value) = text.split_once('\n').unwrap_or((&text, ""));
-            if runs_programs(name) {
-                let hash = settings
-                    .entry(format!("config.worktree: {name}"))
-                    .or_default();
-                hash.update(value.as_bytes());
-                hash.update([0]);
-            }
-        }
-        entries.extend(
-            settings
-                .into_iter()
-                .map(|(name, hash)| (name, digest(hash))),
-        );
+        entries.extend(setting_digests(&answer.stdout, |name| {
+            runs_programs(name).then(|| format!("config.worktree: {name}"))
+        }));
         Ok(Fingerprint(entries))
     }
 }

@@ -28,6 +28,7 @@ mod project;
 pub mod proposal;
 mod repository;
 mod secrets;
+mod setting_digests;
 mod shared_settings;
 mod whole_file;
 mod worktree;

@@ -2,32 +2,22 @@
 //!
 //! It is a person's file, and a person may edit it while an agent works: so what changed is told, and nothing is undone.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use symphony_core::left_behind::is_kept_by_git;
 
 use crate::error::WorkspaceError;
-use crate::git::fields;
-use crate::hex::hex;
 use crate::repository::Repository;
+use crate::setting_digests::{Digests, changed_names, setting_digests};
 
 /// Name and hashed values of each setting. Values are hashed, since they may contain credentials.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct SharedSettings(BTreeMap<String, String>);
+pub struct SharedSettings(Digests);
 
 impl SharedSettings {
     /// Names the settings that differ from earlier ones, sorted.
     pub fn changes_since(&self, earlier: &Self) -> Vec<String> {
-        let names: std::collections::BTreeSet<&String> =
-            self.0.keys().chain(earlier.0.keys()).collect();
-        names
-            .into_iter()
-            .filter(|name| self.0.get(*name) != earlier.0.get(*name))
-            .cloned()
-            .collect()
+        changed_names(&self.0, &earlier.0)
     }
 }
 
@@ -47,20 +37,9 @@ impl Repository {
         if answer.code != 0 {
             return Ok(None);
         }
-        let mut settings: BTreeMap<String, Sha256> = BTreeMap::new();
-        for field in fields(&answer.stdout) {
-            let text = String::from_utf8_lossy(field);
-            let (name, value) = text.split_once('\n').unwrap_or((&text, ""));
-            if !is_kept_by_git(name) {
-                let hash = settings.entry(name.to_owned()).or_default();
-                hash.update(value.as_bytes());
-                hash.update([0]);
-            }
-        }
-        let digests = settings
-            .into_iter()
-            .map(|(name, hash)| (name, hex(&hash.finalize())))
-            .collect();
+        let digests = setting_digests(&answer.stdout, |name| {
+            (!is_kept_by_git(name)).then(|| name.to_owned())
+        });
         Ok(Some(SharedSettings(digests)))
     }
 }

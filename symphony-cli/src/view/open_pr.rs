@@ -82,12 +82,7 @@ impl GatesView {
     }
 
     fn ran(gates: &VerifiedGates) -> Self {
-        let red: Vec<String> = gates
-            .results
-            .iter()
-            .filter(|gate| gate.is_red())
-            .map(|gate| gate.name.clone())
-            .collect();
+        let red: Vec<String> = gates.red().map(|gate| gate.name.clone()).collect();
         if !red.is_empty() {
             Self::Red { gates: red }
         } else if gates.verify_something() {

@@ -33,7 +33,7 @@ impl From<PullRequest> for PlanReviewView {
             None => GatesOfHead::NotRun,
             Some(gates) if gates.green() => GatesOfHead::Green,
             Some(gates) => {
-                let red = gates.results.iter().filter(|gate| gate.is_red());
+                let red = gates.red();
                 GatesOfHead::Red(red.map(|gate| gate.name.clone()).collect())
             }
         };

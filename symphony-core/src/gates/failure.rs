@@ -35,7 +35,7 @@ impl fmt::Display for FailurePrint {
 pub fn failure_print(gates: &VerifiedGates, folders: &[&str]) -> Option<FailurePrint> {
     let mut hash = Hash::default();
     let mut is_red = false;
-    for gate in gates.results.iter().filter(|gate| gate.is_red()) {
+    for gate in gates.red() {
         is_red = true;
         hash.add(&gate.name);
         hash.add(&how(gate));

@@ -47,10 +47,10 @@ pub enum BaseComparison {
 /// there.
 pub fn compare_with_base(change: &VerifiedGates, base: &VerifiedGates) -> BaseComparison {
     let is_red = |name: &str| {
-        let mut red = base.results.iter().filter(|gate| gate.is_red());
+        let mut red = base.red();
         red.any(|gate| gate.name == name || gate.name == SET_UP_GATE)
     };
-    let red = change.results.iter().filter(|gate| gate.is_red());
+    let red = change.red();
     let (both, own): (Vec<_>, Vec<_>) = red.partition(|gate| is_red(&gate.name));
     match (both.is_empty(), own.is_empty()) {
         (true, _) => BaseComparison::Green,
@@ -73,7 +73,7 @@ pub struct PastFailure {
 impl PastFailure {
     /// Makes it of a result that is red.
     pub fn of(gates: &VerifiedGates, tree: impl Into<String>, print: FailurePrint) -> Self {
-        let red = gates.results.iter().filter(|gate| gate.is_red());
+        let red = gates.red();
         Self {
             tree: tree.into(),
             print,
@@ -190,7 +190,7 @@ pub fn needs_base_comparison(
                 .exit_code
                 .is_some_and(|code| NOT_A_VERDICT.contains(&code))
     };
-    let mut red = gates.results.iter().filter(|gate| gate.is_red()).peekable();
+    let mut red = gates.red().peekable();
     red.peek().is_some()
         && (base == BaseRecord::Unknown
             || repeated.same_output > 0
@@ -281,12 +281,7 @@ fn stops(end: &GatesEnd<'_>) -> Option<String> {
 
 /// Names the red gates: `gate "test"`, `gates "lint" and "test"`.
 fn names(gates: &VerifiedGates) -> String {
-    let red: Vec<String> = gates
-        .results
-        .iter()
-        .filter(|gate| gate.is_red())
-        .map(|gate| format!("`{}`", gate.name))
-        .collect();
+    let red: Vec<String> = gates.red().map(|gate| format!("`{}`", gate.name)).collect();
     match red.as_slice() {
         [one] if *one == format!("`{SET_UP_GATE}`") => "set-up command".to_owned(),
         [one] => format!("gate {one}"),

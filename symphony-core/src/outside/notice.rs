@@ -201,6 +201,8 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
     let reference = issue.map(ToString::to_string);
     let reference = reference.or_else(|| notice.pr.map(|pr| pr.to_string()));
     let reference = reference.unwrap_or_default();
+    let plan = notice.of.plan().map(ToString::to_string);
+    let plan = plan.unwrap_or_default();
     match notice.kind {
         NoticeKind::Unreviewed => vec![
             format!("symphony pr show {reference}"),
@@ -221,29 +223,15 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
                 .collect()
         }
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
-        NoticeKind::BaseLost => {
-            let plan = notice
-                .of
-                .plan()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            vec![
-                format!("symphony plan status --plan {plan}"),
-                format!("symphony plan resume --plan {plan}"),
-                dismiss,
-            ]
-        }
-        NoticeKind::Conflict => {
-            let plan = notice
-                .of
-                .plan()
-                .map(ToString::to_string)
-                .unwrap_or_default();
-            vec![
-                format!("symphony pr reject {reference} --feedback TEXT"),
-                format!("symphony plan retry PHASE --plan {plan}"),
-                dismiss,
-            ]
-        }
+        NoticeKind::BaseLost => vec![
+            format!("symphony plan status --plan {plan}"),
+            format!("symphony plan resume --plan {plan}"),
+            dismiss,
+        ],
+        NoticeKind::Conflict => vec![
+            format!("symphony pr reject {reference} --feedback TEXT"),
+            format!("symphony plan retry PHASE --plan {plan}"),
+            dismiss,
+        ],
     }
 }

@@ -75,12 +75,7 @@ fn say(pr: &PullRequest, waited: Waited) -> (String, Exit) {
             (format!("The gates of pull request {id} pass."), Exit::Done)
         }
         (Some(gates), _) => {
-            let red: Vec<&str> = gates
-                .results
-                .iter()
-                .filter(|gate| gate.is_red())
-                .map(|gate| gate.name.as_str())
-                .collect();
+            let red: Vec<&str> = gates.red().map(|gate| gate.name.as_str()).collect();
             let names = red.join(", ");
             let text = format!(
                 "Required gates of pull request {id} are red: {names}. `symphony pr show {id}` has their output."

@@ -71,7 +71,7 @@ impl<'a> OnBase<'a> {
         repository: &'a Repository,
         gates: &VerifiedGates,
     ) -> Result<Self, RunnerError> {
-        let red: Vec<&VerifiedGate> = gates.results.iter().filter(|gate| gate.is_red()).collect();
+        let red: Vec<&VerifiedGate> = gates.red().collect();
         let set_up_failed = red.iter().any(|gate| gate.name == SET_UP_GATE);
         let again: Vec<Gate> = job
             .config

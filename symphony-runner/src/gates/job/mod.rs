@@ -301,7 +301,7 @@ fn hold_for(
     gates: &VerifiedGates,
 ) -> Result<NewHold, RunnerError> {
     let base = repository.base()?;
-    let red = gates.results.iter().filter(|gate| gate.is_red());
+    let red = gates.red();
     let text = red_text(&job.config, &base, red);
     Ok(base_hold(&job.project.id, &job.config, &base.commit, text))
 }
@@ -312,7 +312,7 @@ fn commit_of(pr: &PullRequest) -> Result<CommitId, RunnerError> {
 }
 
 fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {
-    let red: Vec<&VerifiedGate> = gates.results.iter().filter(|gate| gate.is_red()).collect();
+    let red: Vec<&VerifiedGate> = gates.red().collect();
     let names = list_few(red.iter().map(|gate| gate.name.as_str()), NAMES_MAX);
     if gates.green() {
         return AgentOutcome {
