@@ -5,10 +5,10 @@
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
-use symphony_core::id::{IssueId, PlanId};
+use symphony_core::id::{IssueId, PlanId, ProjectId};
 use symphony_core::outside::{
     BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, NoticeKind,
-    OutsideMerge, missing_of,
+    OutsideMerge, Standing, missing_of,
 };
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{Context, PrFilter, Project, Store};
@@ -254,17 +254,9 @@ impl Look<'_> {
         }
         let issue = self.store.issue(&id)?;
         let review = self.store.newest_pr(&id)?;
-        Ok(Some(BranchCommits {
-            project: issue.project,
-            standing: issue.state.status().into(),
-            of: id.into(),
-            base: self.branch.to_string(),
-            commits: commits.iter().map(ToString::to_string).collect(),
-            review: review
-                .as_ref()
-                .map(|pr| self.review(pr, commits))
-                .transpose()?,
-        }))
+        let of = (id.into(), issue.state.status().into());
+        self.branch_commits(issue.project, of, review.as_ref(), commits)
+            .map(Some)
     }
 
     /// The same for the branches of a plan: its base, and its phases'.
@@ -290,17 +282,26 @@ impl Look<'_> {
         if review.as_ref().is_some_and(is_told) {
             return Ok(None);
         }
-        Ok(Some(BranchCommits {
-            project: self.project.id.clone(),
-            standing: self.store.plan_status(plan)?.into(),
-            of: plan.clone().into(),
+        let of = (plan.clone().into(), self.store.plan_status(plan)?.into());
+        self.branch_commits(self.project.id.clone(), of, review.as_ref(), commits)
+            .map(Some)
+    }
+
+    fn branch_commits(
+        &self,
+        project: ProjectId,
+        (of, standing): (PullRequestOf, Standing),
+        review: Option<&PullRequest>,
+        commits: &[CommitId],
+    ) -> Result<BranchCommits, RunnerError> {
+        Ok(BranchCommits {
+            project,
+            of,
+            standing,
             base: self.branch.to_string(),
             commits: commits.iter().map(ToString::to_string).collect(),
-            review: review
-                .as_ref()
-                .map(|pr| self.review(pr, commits))
-                .transpose()?,
-        }))
+            review: review.map(|pr| self.review(pr, commits)).transpose()?,
+        })
     }
 
     fn review(&self, pr: &PullRequest, commits: &[CommitId]) -> Result<BranchReview, RunnerError> {

@@ -3,7 +3,7 @@
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::issue::{DependentsFate, IssueEvent, IssueStatus, Resolution};
-use symphony_core::pull_request::{PrState, VerdictKind};
+use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
 use symphony_core::run::RunStatus;
 use symphony_store::{EndedIssue, IssueEnd, Links, NewIssue, Store, StoreError};
 
@@ -181,15 +181,22 @@ fn a_parent_whose_only_sub_task_is_deleted_goes_on() {
     assert_sound(&mut store);
 }
 
-#[test]
-fn merged_work_keeps_its_record() {
-    let mut store = store();
-    let issue = add(&mut store, "One").id;
-    let pr = open_pr(&mut store, &issue);
+/// An issue whose pull request is being merged as "m".
+fn begin_merge(store: &mut Store) -> (IssueId, PullRequest) {
+    let issue = add(store, "One").id;
+    let pr = open_pr(store, &issue);
     let seen = store.pr(pr).unwrap();
     store
         .record_merge_intent(&human(8), &seen, "b", "m")
         .unwrap();
+    (issue, seen)
+}
+
+#[test]
+fn merged_work_keeps_its_record() {
+    let mut store = store();
+    let (issue, seen) = begin_merge(&mut store);
+    let pr = seen.id;
     store.record_merge(&human(9), pr, "m").unwrap();
     let refused = store.delete_issue(&human(11), &issue, Links::Detach);
     assert!(
@@ -201,12 +208,8 @@ fn merged_work_keeps_its_record() {
 #[test]
 fn a_merge_that_has_begun_keeps_everything_else_from_its_pull_request() {
     let mut store = store();
-    let issue = add(&mut store, "One").id;
-    let pr = open_pr(&mut store, &issue);
-    let seen = store.pr(pr).unwrap();
-    store
-        .record_merge_intent(&human(8), &seen, "b", "m")
-        .unwrap();
+    let (issue, seen) = begin_merge(&mut store);
+    let pr = seen.id;
     let end = IssueEnd {
         event: IssueEvent::Cancelled,
         comment: None,
@@ -248,12 +251,8 @@ fn a_merge_that_has_begun_keeps_everything_else_from_its_pull_request() {
 #[test]
 fn only_the_merge_that_was_taken_back_is() {
     let mut store = store();
-    let issue = add(&mut store, "One").id;
-    let pr = open_pr(&mut store, &issue);
-    let seen = store.pr(pr).unwrap();
-    store
-        .record_merge_intent(&human(8), &seen, "b", "m")
-        .unwrap();
+    let (_, seen) = begin_merge(&mut store);
+    let pr = seen.id;
     let old = store.merge_intent(pr).unwrap().unwrap();
     store.take_back_merge(&human(9), &old).unwrap();
     store
