@@ -116,6 +116,11 @@ impl RunPaths {
         self.dir.join("setup.log")
     }
 
+    /// The folder with the logs of the set-up command on the base, where it failed in the worktree.
+    pub fn set_up_on_base(&self) -> PathBuf {
+        self.dir.join("set-up-on-base")
+    }
+
     /// The files that must not outlive the run: prompts, MCP configuration, the diff.
     pub(crate) fn prompts(&self) -> [PathBuf; 4] {
         [

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::plan_support::{PlanRun, complete, of_phase, plan_of, until_phase};
 use crate::support::{
     Answer, Project, WORKER, approving_judge, bash, call, create_pr, git_commit, scenario,
-    scenarios, text, turn, worker,
+    scenarios, text, turn, until, worker,
 };
 
 /// A command that makes a repository in a folder and commits a file there.
@@ -230,4 +230,64 @@ fn a_phase_that_just_exits_with_a_nested_repository_is_not_complete() {
         "symphony plan retry --plan plan lib --absorb"
     );
     run.kill();
+}
+
+#[test]
+fn what_the_set_up_left_is_nobodys_work_until_an_agent_changes_it() {
+    // it rewrites a lock file that is committed, and fills a folder that git does not ignore
+    let set_up = "echo rewritten >> lock.txt && mkdir -p pack && echo one > pack/one.txt && echo made > made.txt";
+    let own = git_commit("hello.txt", "hello");
+    let scenarios = scenarios([
+        // a first run ends in the middle of its work; the note names what is not its own
+        scenario(
+            "begins",
+            &json!({ "match_system": WORKER, "match_prompt": "lock.txt", "uses": 1 }),
+            [bash("echo half > half.txt")],
+        ),
+        worker([
+            bash(&format!(
+                "cat pack/one.txt lock.txt && echo more >> made.txt && git add made.txt && echo hello > hello.txt && {own}"
+            )),
+            create_pr("Say hello"),
+        ]),
+    ]);
+    let project = Project::new(
+        "project",
+        &scenarios,
+        &json!({ "judge_enabled": false, "worktree": { "setup": set_up } }),
+    );
+    project.commit_files(&[("lock.txt", "committed\n")]);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    let user = project.run_file(&text(&run["id"]), "user-prompt.md");
+    for name in ["lock.txt", "made.txt", "pack/one.txt"] {
+        assert!(user.contains(name), "{name}: {user}");
+    }
+    let files = || project.git(&["ls-tree", "-r", "--name-only", "symphony/SYM-1"]);
+    assert_eq!(files(), "README.md\nhalf.txt\nlock.txt");
+
+    let run = until("the next run", || {
+        project
+            .tick_wait()
+            .into_iter()
+            .find(|run| run["profile"] == "worker")
+    });
+    assert_eq!(project.tool_errors(&text(&run["id"])), [""; 0]);
+    let pr = project.json(&["pr", "show", "SYM-1"]);
+    assert_eq!(pr["state"], "open", "{pr:#}");
+    // what it changed is its own work
+    assert_eq!(
+        files(),
+        "README.md\nhalf.txt\nhello.txt\nlock.txt\nmade.txt"
+    );
+    assert_eq!(
+        project.git(&["show", "symphony/SYM-1:lock.txt"]),
+        "committed"
+    );
+    // the folder of packages is there for the next run
+    assert!(project.worktree("SYM-1").join("pack/one.txt").exists());
+    project.assert_sound();
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["for-each-ref", "refs/symphony/rescue"]), "");
+    project.assert_sound();
 }

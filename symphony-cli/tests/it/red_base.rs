@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, commit, create_pr, scenarios, text, worker};
+use crate::support::{Project, commit, create_pr, scenarios, text, until, worker};
 
 fn gate(name: &str, command: &str) -> Value {
     json!({ "name": name, "command": command })
@@ -252,5 +252,39 @@ fn a_set_up_that_fails_on_the_base_uses_no_attempt_and_is_in_the_inbox() {
     }
     assert!(ran.contains(&"worker".to_owned()), "{ran:?}");
     assert_eq!(project.issue("SYM-1")["status"], "review");
+    project.assert_sound();
+}
+
+#[test]
+fn a_set_up_that_cannot_pass_on_the_base_holds_the_project_from_a_worktree_with_commits_too() {
+    let project = Project::new(
+        "project",
+        &scenarios([worker([commit("hello.txt", "hello")])]),
+        &config(&[gate("hello", "true")]),
+    );
+    project.add_issue("Say hello");
+    // a commit and no pull request: the issue goes on in the same worktree
+    project.tick_one("worker", "succeeded");
+    let before = counts(&project, "SYM-1");
+    project.configure_more(&json!({ "worktree": { "setup": "no-such-npm ci" } }));
+    until("the next run", || {
+        Some(project.tick_wait()).filter(|runs| !runs.is_empty())
+    });
+    assert_eq!(counts(&project, "SYM-1"), before);
+    let (why, _) = hold(&project);
+    for part in ["`set-up`", "no-such-npm ci", "exit code 127", "not found"] {
+        assert!(why.contains(part), "{part} is not in {why}");
+    }
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    project.assert_sound();
+    // what the work itself broke is its own fault: the same command passes on the base
+    project.configure_more(&json!({ "worktree": { "setup": "test ! -e hello.txt" } }));
+    let failed = until("the next run", || {
+        let runs = project.tick_wait();
+        runs.into_iter().find(|run| run["profile"] == "worker")
+    });
+    assert_eq!(failed["error"]["class"], "setup_failed", "{failed:#}");
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    assert_ne!(counts(&project, "SYM-1"), before);
     project.assert_sound();
 }

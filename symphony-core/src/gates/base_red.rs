@@ -99,13 +99,15 @@ pub fn try_anew_when_changed(hold: &mut Hold, current: &str, now: Timestamp) {
     }
 }
 
-/// How a checkout in which the set-up failed compares with its base.
+/// How the set-up that failed in a checkout comes out on the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CheckoutState {
-    /// It has the files of the base, and nothing else is committed there.
-    AsBase,
-    /// It has commits of its own.
-    Changed,
+pub enum SetUpOnBase {
+    /// It fails there, too, or the checkout has the files of the base and nothing else.
+    Fails,
+    /// It passes there.
+    Passes,
+    /// It was not tried there.
+    NotTried,
 }
 
 /// Whose fault a failed set-up is.
@@ -117,11 +119,17 @@ pub enum SetUpFault {
     Work,
 }
 
-/// Decides whose fault a failed set-up is. Only what a hold for red gates covers may place one: else it would be started again
-/// at once, over and over.
-pub fn set_up_fault(target: &RunTarget, labels: &[String], checkout: CheckoutState) -> SetUpFault {
-    match (target, checkout) {
-        (RunTarget::Issue(_), CheckoutState::AsBase) if !fixes_gate(labels) => SetUpFault::Base,
-        _ => SetUpFault::Work,
+/// Says whether a set-up that fails for this run may hold the project. Only what a hold for red gates covers may place one: else
+/// it would be started again at once, over and over.
+pub fn may_hold_for_set_up(target: &RunTarget, labels: &[String]) -> bool {
+    matches!(target, RunTarget::Issue(_)) && !fixes_gate(labels)
+}
+
+/// Decides whose fault a failed set-up is.
+pub fn set_up_fault(target: &RunTarget, labels: &[String], base: SetUpOnBase) -> SetUpFault {
+    if base == SetUpOnBase::Fails && may_hold_for_set_up(target, labels) {
+        SetUpFault::Base
+    } else {
+        SetUpFault::Work
     }
 }

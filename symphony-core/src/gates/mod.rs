@@ -7,8 +7,8 @@ mod output;
 mod route;
 
 pub use base_red::{
-    CheckoutState, RedOnBase, SetUpFault, base_red_text, named_gate, set_up_fault,
-    try_anew_when_changed, ways_on,
+    RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
+    set_up_fault, try_anew_when_changed, ways_on,
 };
 pub use failure::{FailurePrint, failure_print};
 pub use output::normal_lines;

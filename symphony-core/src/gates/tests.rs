@@ -465,31 +465,21 @@ fn what_was_not_tried_yet_is_tried_at_once() {
 }
 
 #[test]
-fn a_set_up_that_fails_on_the_files_of_the_base_is_nobodys_attempt() {
+fn a_set_up_that_fails_on_the_base_is_nobodys_attempt() {
     use crate::id::IssueId;
     use crate::run::RunTarget;
-    let issue = || RunTarget::Issue(IssueId::parse("SYM-1").unwrap());
-    for (target, labels, checkout, expected) in [
-        (issue(), vec![], CheckoutState::AsBase, SetUpFault::Base),
-        (issue(), vec![], CheckoutState::Changed, SetUpFault::Work),
+    use SetUpOnBase::{Fails, NotTried, Passes};
+    let issue = RunTarget::Issue(IssueId::parse("SYM-1").unwrap());
+    let repairs = ["fixes-gate:test".to_owned()];
+    for (target, labels, base, expected) in [
+        (&issue, &[][..], Fails, SetUpFault::Base),
+        (&issue, &[], Passes, SetUpFault::Work),
+        (&issue, &[], NotTried, SetUpFault::Work),
         // no hold stops it, so that it would be started for ever
-        (
-            issue(),
-            vec!["fixes-gate:test".to_owned()],
-            CheckoutState::AsBase,
-            SetUpFault::Work,
-        ),
-        (
-            RunTarget::Project,
-            vec![],
-            CheckoutState::AsBase,
-            SetUpFault::Work,
-        ),
+        (&issue, &repairs, Fails, SetUpFault::Work),
+        (&RunTarget::Project, &[], Fails, SetUpFault::Work),
     ] {
-        assert_eq!(
-            set_up_fault(&target, &labels, checkout),
-            expected,
-            "{target:?}"
-        );
+        let fault = set_up_fault(target, labels, base);
+        assert_eq!(fault, expected, "{target:?} {labels:?} {base:?}");
     }
 }

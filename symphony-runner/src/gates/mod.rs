@@ -21,6 +21,6 @@ pub(crate) use checkout::clear_left_checkout;
 pub use checkout::{CheckoutRequest, GateCheckout};
 pub use foreground::ForegroundJob;
 pub use job::check_pr;
-pub(crate) use job::{GatesEnded, clear_dead_gates, run_gates_job, start_gates};
+pub(crate) use job::{GatesEnded, clear_dead_checkout, run_gates_job, start_gates};
 pub(crate) use key::gate_definition;
 pub(crate) use proof::Proof;

@@ -44,7 +44,7 @@ use self::phase_settings::phase_settings;
 use self::space::{DISK_LOOK, DISK_WAIT_MAX};
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
-use crate::gates::{GatesEnded, clear_dead_gates, run_gates_job};
+use crate::gates::{GatesEnded, clear_dead_checkout, run_gates_job};
 use crate::installation::Installation;
 use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
@@ -127,7 +127,7 @@ async fn carry_out(
         let ended = match mode {
             SuperviseMode::Run => run_gates_job(job, store, supervision).await,
             SuperviseMode::Finish => {
-                clear_dead_gates(job)?;
+                clear_dead_checkout(job)?;
                 GatesEnded::crashed(dead(job, store).await?)
             }
         };
@@ -135,6 +135,10 @@ async fn carry_out(
     }
     let outcome = match mode {
         SuperviseMode::Finish => {
+            // it may have died while it tried its set-up on the base
+            if let Err(error) = clear_dead_checkout(job) {
+                tracing::warn!(%error, "the pristine checkout of a dead run stays for now");
+            }
             let pending = PendingExit::of_dead_supervisor(job, store).await?;
             return finish::finish(job, store, supervision, pending).await;
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use symphony_core::config::WorktreeSettings;
-use symphony_workspace::{Failpoint, Redactor, Worktree};
+use symphony_workspace::{Failpoint, Redactor, Repository, Worktree};
 
 use super::command::{CommandCall, CommandOutcome, Company, run_command};
 use crate::error::RunnerError;
@@ -27,8 +27,9 @@ pub(crate) struct SetUp<'a> {
     pub(crate) environment: BTreeMap<OsString, OsString>,
     /// Takes secret values out of its output.
     pub(crate) redactor: Option<Arc<Redactor>>,
-    /// The worktree.
+    /// The worktree, and its repository.
     pub(crate) worktree: &'a Worktree,
+    pub(crate) repository: &'a Repository,
     /// Where its output goes.
     pub(crate) log: PathBuf,
 }
@@ -61,7 +62,10 @@ impl SetUp<'_> {
             live: None,
             company: Company::Alone,
         };
+        let before = self.repository.status(self.worktree)?;
         let outcome = run_command(supervision, call).await?;
+        // before it counts as done, and when it failed, too: what it leaves is nobody's work
+        self.repository.record_set_up(self.worktree, &before)?;
         Failpoint::PrepareSetUp.reach();
         if outcome.passed() {
             write_private(&passed, &line.to_string())?;

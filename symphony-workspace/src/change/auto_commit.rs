@@ -7,7 +7,7 @@ use symphony_core::Timestamp;
 
 use super::operation;
 use super::stage::{stage, unstage};
-use super::status::{Status, repo_path_text, status_of};
+use super::status::{Status, repo_path_text};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
@@ -58,7 +58,7 @@ impl Repository {
         self.reveal_hidden(worktree)?;
         let protected = self.protected_paths(worktree)?;
         let git = &worktree.git;
-        let status = status_of(git, &protected)?;
+        let status = self.status(worktree)?;
         let left_out = status
             .embedded
             .iter()

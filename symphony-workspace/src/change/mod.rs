@@ -25,5 +25,5 @@ pub(crate) use inner::{
 };
 pub(crate) use operation::{forget as operation_forget, in_sequence};
 pub(crate) use reset::overwrite;
-pub(crate) use status::{repo_path_text, tracked_changes};
+pub(crate) use status::{repo_path_text, status_of, tracked_changes};
 pub(crate) use touched::{Touched, touched};

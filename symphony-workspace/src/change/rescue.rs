@@ -10,7 +10,7 @@ use symphony_core::Timestamp;
 use super::inner::unsaved_submodules;
 use super::operation;
 use super::stage::{stage, unstage};
-use super::status::{Status, repo_path_text, status_of};
+use super::status::{Status, repo_path_text};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Identity};
@@ -103,7 +103,7 @@ impl Repository {
     ) -> Result<Option<CommitId>, WorkspaceError> {
         let git = &worktree.git;
         let protected = self.protected_paths(worktree)?;
-        let status = status_of(git, &protected)?;
+        let status = self.status(worktree)?;
         if inner == Inner::Refuse {
             refuse_inner(git, &status)?;
         }

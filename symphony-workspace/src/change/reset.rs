@@ -1,17 +1,17 @@
 //! Returning a branch to the head that a pull request recorded.
 
+use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
 
 use super::operation;
 use super::rescue::RescueRef;
-use super::status::status_of;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
-use crate::git::Git;
+use crate::git::{Git, fields};
 use crate::repository::{Expect, Repository, move_ref, point_head, set_own_ref};
 use crate::worktree::{Worktree, clear_stale_locks, is_start};
 
@@ -68,10 +68,10 @@ impl Repository {
         Ok(Reset { rescue })
     }
 
-    /// Removes the untracked files; they are in the rescue ref. Copied and ignored files stay.
+    /// Removes the untracked files; they are in the rescue ref. Copied and ignored files stay, and so does what the set-up left,
+    /// which the next run needs.
     fn remove_saved_untracked(&self, worktree: &Worktree) -> Result<(), WorkspaceError> {
-        let protected = self.protected_paths(worktree)?;
-        let status = status_of(&worktree.git, &protected)?;
+        let status = self.status(worktree)?;
         if status.untracked.is_empty() {
             return Ok(());
         }
@@ -80,11 +80,30 @@ impl Repository {
             .command("clean")
             .args(["-f", "-d", "-q"])
             .slow();
-        for path in &protected {
-            command = command.arg("-e").arg(exclude_pattern(path));
+        for path in self.kept_by_clean(worktree)? {
+            command = command.arg("-e").arg(exclude_pattern(&path));
         }
         command.run()?;
         Ok(())
+    }
+
+    /// Returns what git is told to leave: a folder that no commit has is named once, whatever the set-up left in it.
+    fn kept_by_clean(&self, worktree: &Worktree) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
+        let listed = worktree
+            .git
+            .command("ls-tree")
+            .args(["-z", "--name-only", "HEAD"])
+            .run()?;
+        let tracked: BTreeSet<&[u8]> = fields(&listed).collect();
+        let top = |path: &PathBuf| {
+            let first = path.components().next()?.as_os_str();
+            (!tracked.contains(first.as_bytes())).then(|| PathBuf::from(first))
+        };
+        let protected = self.protected_paths(worktree)?;
+        let left = self.left_by_set_up(worktree)?;
+        let left = left.into_iter().map(PathBuf::from);
+        let left = left.map(|path| top(&path).unwrap_or(path));
+        Ok(protected.into_iter().chain(left).collect())
     }
 }
 

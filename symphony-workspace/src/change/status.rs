@@ -134,12 +134,12 @@ pub(crate) fn repo_path_text(path: &Path) -> String {
 }
 
 impl Repository {
-    /// Says what is uncommitted in a worktree.
+    /// Says what is uncommitted in a worktree, except what its set-up command left there.
     ///
     /// # Errors
     /// When git fails.
     pub fn status(&self, worktree: &Worktree) -> Result<Status, WorkspaceError> {
-        status_of(&worktree.git, &self.protected_paths(worktree)?)
+        status_of(&worktree.git, &self.not_work(worktree)?)
     }
 }
 

@@ -5,5 +5,6 @@ mod baseline;
 mod nested;
 mod observe;
 mod reveal;
+mod set_up;
 
 pub use absorb::Absorbed;

@@ -92,6 +92,7 @@ impl Repository {
         let branch = self.settle_branch(request, &mut rescues)?;
         self.forget_copied(request.key)?;
         self.forget_baseline(request.key)?;
+        self.forget_set_up(request.key)?;
         Ok(Removed {
             worktree,
             rescues,

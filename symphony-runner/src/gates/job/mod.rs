@@ -81,8 +81,8 @@ pub(crate) async fn run_gates_job(
     }
 }
 
-/// Clears away what a run of gates left whose supervisor died; its processes are over.
-pub(crate) fn clear_dead_gates(job: &Job<'_>) -> Result<(), RunnerError> {
+/// Clears away the checkout that a run left whose supervisor died; its processes are over.
+pub(crate) fn clear_dead_checkout(job: &Job<'_>) -> Result<(), RunnerError> {
     let repository = open_repository(&job.project, &job.config)?;
     remove_checkout(&repository, &job.run.id)
 }
@@ -91,7 +91,7 @@ pub(crate) fn clear_dead_gates(job: &Job<'_>) -> Result<(), RunnerError> {
 async fn clear(job: &Job<'_>, supervision: &Supervision) {
     if let Err(error) = supervision.end_rest().await {
         tracing::warn!(%error, "processes of gates are left");
-    } else if let Err(error) = clear_dead_gates(job) {
+    } else if let Err(error) = clear_dead_checkout(job) {
         tracing::warn!(%error, "the checkout of the gates stays for now");
     }
 }

@@ -9,7 +9,7 @@ use symphony_workspace::{
     Repository, WorktreeRequest,
 };
 
-use super::set_up::set_up;
+use super::set_up::{set_up, set_up_note};
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -28,11 +28,15 @@ pub(super) async fn issue_site(
     let made = make_worktree(job, store, &repository, &place, (&issue.id, merge)).await?;
     Failpoint::PrepareCopied.reach();
     set_up(job, supervision, &repository, &made.worktree).await?;
+    let mut notes = notes(&made.base, place.base.as_str());
+    if !job.run.target.is_review() {
+        notes.extend(set_up_note(&repository, &made.worktree)?);
+    }
     Ok(Site {
         repository,
         worktree: made.worktree,
         branch: Some(place.branch.clone()),
-        notes: notes(&made.base, place.base.as_str()),
+        notes,
         workspace: Some(place),
     })
 }

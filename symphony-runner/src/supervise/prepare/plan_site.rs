@@ -8,7 +8,7 @@ use symphony_workspace::{
     BaseMerge, BranchName, MergeOfBase, Repository, WorktreeKey, WorktreeRequest,
 };
 
-use super::set_up::set_up;
+use super::set_up::{set_up, set_up_note};
 use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
@@ -75,11 +75,13 @@ pub(super) async fn plan_site(
     if made.created {
         set_up(job, supervision, &repository, &made.worktree).await?;
     }
+    let mut notes = notes(&made.base, &place.base);
+    notes.extend(set_up_note(&repository, &made.worktree)?);
     Ok(Site {
         repository,
         worktree: made.worktree,
         branch: Some(place.branch.clone()),
-        notes: notes(&made.base, &place.base),
+        notes,
         workspace: Some(place),
     })
 }
