@@ -16,6 +16,7 @@ pub mod front_matter;
 pub mod gates;
 pub mod git_identity;
 pub mod git_lock;
+pub mod hand_in;
 pub mod hold;
 pub mod id;
 pub mod identity;

@@ -6,6 +6,7 @@ use crate::wording::counted;
 use crate::agent::AgentType;
 use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
+use crate::hand_in::{RefusalEffect, RefusedHandIn, refusal_effect};
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus, RunTarget, Usage};
@@ -60,6 +61,8 @@ pub struct RunEnd<'a> {
     pub cap: Option<CapReached>,
     /// How many runs on the issue before this one could not be prepared, in a row.
     pub unprepared_before: u32,
+    /// Why the run's last `create_pr` was refused, and how many runs before this one were refused for the same reason, in a row.
+    pub refused: Option<(RefusedHandIn, u32)>,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -155,7 +158,8 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
         && !end.run.moved_issue
-        && let Some(error) = empty_end(end.run, end.evidence)
+        && let Some(error) =
+            empty_end(end.run, end.evidence).or_else(|| refused_again(end).filter(|_| in_progress))
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -168,7 +172,12 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     } else {
         0
     };
-    let spent = breaker_opens(routing.counts, end.limits.max_retries);
+    let is_hopeless = in_progress
+        && end
+            .refused
+            .as_ref()
+            .is_some_and(|(_, before)| refusal_effect(*before) == RefusalEffect::Stops);
+    let spent = is_hopeless || breaker_opens(routing.counts, end.limits.max_retries);
     // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
     if end.run.moved_issue && !in_progress {
         // honoured: the agent's word stands.
@@ -201,7 +210,10 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         RetryPlan {
             kind: RetryKind::Continuation,
             due_at: after(now, CONTINUATION_MS),
-            reason: "the run ended well but left its issue in progress".to_owned(),
+            reason: match &end.refused {
+                Some((refused, _)) => format!("its `create_pr` was refused: {}", refused.message),
+                None => "the run ended well but left its issue in progress".to_owned(),
+            },
         }
     });
     routing
@@ -277,6 +289,19 @@ fn empty_end(run: &Run, evidence: Evidence) -> Option<RunError> {
         }),
         Evidence::None => missing_outcome(run),
     }
+}
+
+/// A clean end without a pull request, because `create_pr` was refused for the reason of the run before: continued at once,
+/// it would be refused over and over.
+fn refused_again(end: &RunEnd<'_>) -> Option<RunError> {
+    let (refused, before) = end.refused.as_ref()?;
+    (refusal_effect(*before) != RefusalEffect::Continues).then(|| {
+        let runs = before.saturating_add(1);
+        no_outcome(&format!(
+            "`create_pr` was refused in {runs} runs in a row: {}",
+            refused.message
+        ))
+    })
 }
 
 /// Says whether the run delivers a phase other than `ready`, whatever its profile.

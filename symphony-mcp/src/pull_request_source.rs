@@ -1,5 +1,6 @@
 //! From what is committed in a worktree to a pull request's record.
 
+use symphony_core::hand_in::{RefusalKind, RefusedHandIn};
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
 use symphony_store::NewPullRequest;
@@ -18,6 +19,37 @@ impl From<WorkspaceError> for ToolError {
     }
 }
 
+/// Why nothing is handed in.
+#[derive(Debug)]
+pub(crate) struct Refused {
+    kind: RefusalKind,
+    /// What the agent has to do.
+    pub(crate) error: ToolError,
+}
+
+impl Refused {
+    fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            error: ToolError::new(message),
+        }
+    }
+
+    /// Returns what is kept of it.
+    pub(crate) fn kept(&self) -> RefusedHandIn {
+        RefusedHandIn::new(self.kind, &self.error.0)
+    }
+}
+
+impl<E: Into<ToolError>> From<E> for Refused {
+    fn from(error: E) -> Self {
+        Self {
+            kind: RefusalKind::Other,
+            error: error.into(),
+        }
+    }
+}
+
 /// Reads what is committed on the issue's branch, without title, body and reported gates. Nested repositories are absorbed
 /// first where that is asked for.
 ///
@@ -27,7 +59,7 @@ pub(crate) fn read_change(
     issue: &IssueId,
     workspace: &IssueWorkspace,
     nested: Nested,
-) -> Result<NewPullRequest, ToolError> {
+) -> Result<NewPullRequest, Refused> {
     let (repository, worktree) = open(workspace)?;
     // files that the index hides from git would be left out without a word
     repository.reveal_hidden(&worktree)?;
@@ -40,37 +72,54 @@ pub(crate) fn read_change(
             .take(LISTED_MAX)
             .map(|path| path.display().to_string())
             .collect();
-        return Err(ToolError::new(format!(
-            "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`), or remove what does not \
-             belong to the change, then call create_pr again",
-            files.join(", ")
-        )));
+        return Err(Refused::new(
+            RefusalKind::Uncommitted,
+            format!(
+                "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`), or remove what does not \
+                 belong to the change, then call create_pr again",
+                files.join(", ")
+            ),
+        ));
     }
     let head = repository.head(&worktree)?;
     if repository.branch_head(&workspace.branch)?.as_ref() != Some(&head) {
-        return Err(ToolError::new(format!(
-            "what is checked out is not the branch {}: `git checkout {}`, bring your commits there, then call create_pr again",
-            workspace.branch.as_str(),
-            workspace.branch.as_str()
-        )));
+        let branch = workspace.branch.as_str();
+        return Err(Refused::new(
+            RefusalKind::OtherBranch,
+            format!(
+                "what is checked out is not the branch {branch}: `git checkout {branch}`, bring your commits there, then call \
+                 create_pr again"
+            ),
+        ));
     }
     let base = base_head(&repository, &workspace.base)?;
     let message = format!("symphony({issue}): the files of a nested repository");
-    settle_nested(&repository, &worktree, &base, (nested, &message))?;
+    settle_nested(&repository, &worktree, &base, (nested, &message)).map_err(|error| Refused {
+        kind: RefusalKind::NestedRepository,
+        error,
+    })?;
     let head = repository.head(&worktree)?;
     if repository.commits_ahead(&base, &head)? == 0 {
-        return Err(ToolError::new(format!(
-            "nothing is committed on {} yet: commit your work, then call create_pr again",
-            workspace.branch.as_str()
-        )));
+        return Err(Refused::new(
+            RefusalKind::NothingCommitted,
+            format!(
+                "nothing is committed on {} yet: commit your work, then call create_pr again",
+                workspace.branch.as_str()
+            ),
+        ));
     }
     let diff = repository.diff(&base, &head, DIFF_BYTES_MAX)?;
     if diff.files.is_empty() {
-        return Err(ToolError::new(
+        return Err(Refused::new(
+            RefusalKind::NothingChanged,
             "the commits of this branch change nothing against the base: there is nothing to review",
         ));
     }
-    refuse_secrets(&repository.scan_secrets(Some(&worktree), &base, &head)?)?;
+    let scan = repository.scan_secrets(Some(&worktree), &base, &head)?;
+    refuse_secrets(&scan).map_err(|error| Refused {
+        kind: RefusalKind::Secrets,
+        error,
+    })?;
     Ok(NewPullRequest {
         of: issue.clone().into(),
         title: String::new(),

@@ -22,6 +22,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, not_run, record_gates, settle_gates};
+use crate::hand_in::refused_in_a_row;
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
@@ -186,6 +187,7 @@ fn end_run(
                 awaits_gates,
                 cap: finish.cap,
                 unprepared_before: unprepared_in_a_row(tx, id)?,
+                refused: refused_in_a_row(tx, run)?,
                 limits: finish.limits,
             };
             let routing = route_run_end(&end, context.now);

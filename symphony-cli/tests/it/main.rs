@@ -38,6 +38,8 @@ mod git_faults;
 #[cfg(test)]
 mod git_identity;
 #[cfg(test)]
+mod hand_in;
+#[cfg(test)]
 #[cfg(feature = "harness")]
 mod harness;
 #[cfg(test)]

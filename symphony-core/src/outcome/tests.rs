@@ -96,6 +96,7 @@ fn route(row: Row) -> String {
         awaits_gates: row.awaits_gates,
         cap: row.cap.map(cap),
         unprepared_before: 0,
+        refused: None,
         limits: LIMITS,
     };
     let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -445,6 +446,7 @@ proptest! {
             awaits_gates,
             cap: scope.map(cap),
             unprepared_before: 0,
+            refused: None,
             limits,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);

@@ -312,6 +312,7 @@ impl End {
             awaits_gates: self.awaits_gates,
             cap: None,
             unprepared_before: 0,
+            refused: None,
             limits,
         };
         route_run_end(&end, now)

@@ -1,0 +1,59 @@
+//! Work that agents cannot hand in: runs whose `create_pr` is refused over and over are seen, wait longer and end.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, bash, create_pr, scenarios, text, until, worker};
+
+/// Starts the next run, as soon as its retry is due.
+fn next(project: &Project) -> Value {
+    let mut runs = until("the next run", || {
+        Some(project.tick_wait()).filter(|runs| !runs.is_empty())
+    });
+    runs.remove(0)
+}
+
+#[test]
+fn a_hand_in_that_is_refused_over_and_over_is_a_failure_and_then_a_persons_affair() {
+    // never the same files, always the same refusal
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            bash("date +%s%N > \"left-$(date +%N).txt\""),
+            create_pr("Never committed"),
+        ])]),
+        &json!({ "judge_enabled": false, "max_retry_backoff_ms": 1 }),
+    );
+    project.add_issue("Say hello");
+    let first = next(&project);
+    assert_eq!(first["status"], "succeeded", "{first:#}");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["consecutive_failures"], 0, "{issue:#}");
+
+    let second = next(&project);
+    assert_eq!(second["error"]["class"], "no_outcome", "{second:#}");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["consecutive_failures"], 1, "{issue:#}");
+    let shown = project.ok(&["explain", "SYM-1"]);
+    let why = "`create_pr` was refused in 2 runs in a row: the worktree has uncommitted changes";
+    assert!(shown.contains(why), "{shown}");
+    let shown = project.ok(&["issue", "show", "SYM-1"]);
+    assert!(shown.contains("no_outcome"), "{shown}");
+
+    next(&project);
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "backlog", "{issue:#}");
+    assert_eq!(issue["total_runs"], 3, "{issue:#}");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    let breaker = items.iter().find(|item| item["kind"] == "breaker");
+    let breaker = breaker.unwrap_or_else(|| panic!("{inbox:#}"));
+    assert!(text(&breaker["text"]).contains("3 runs"), "{breaker:#}");
+    let comments = issue["comments"].as_array().unwrap();
+    let notice = text(&comments.last().unwrap()["text"]);
+    assert!(
+        notice.contains("`create_pr` was refused in 3 runs in a row"),
+        "{notice}"
+    );
+    project.assert_sound();
+}
