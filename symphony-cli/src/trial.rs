@@ -13,8 +13,9 @@ use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
 use symphony_runner::gates::record_trial;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
-use symphony_runner::trial::{TrialRequest, TrialWatch};
+use symphony_runner::trial::{TrialRequest, TrialWatch, keep_trial};
 use symphony_store::Project;
+use symphony_workspace::config_file::{CONFIG_FILE_NAME, remove_old_remarks};
 
 use crate::app::App;
 use crate::interrupt::Interrupts;
@@ -83,9 +84,15 @@ pub(crate) fn note_trial(
         return Ok(());
     }
     let mut store = installation.require_store()?;
-    let project = (&project.id, config);
-    record_trial(&mut store, &App::as_human(), project, trial)
+    record_trial(&mut store, &App::as_human(), (&project.id, config), trial)
         .context("note what the trial of the gates came to")?;
+    keep_trial(project, config, trial).context("keep what the trial of the gates came to")?;
+    // a file that is committed is changed by a person
+    let repository = open_repository(project, config)?;
+    if !repository.tracks(CONFIG_FILE_NAME)? {
+        remove_old_remarks(&project.root, trial)
+            .context("remove old comments from the configuration")?;
+    }
     Ok(())
 }
 

@@ -2,14 +2,19 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
 use crate::gates::RedOnBase;
-use crate::pull_request::VerifiedGate;
+use crate::pull_request::{SET_UP_GATE, VerifiedGate};
 
 /// Characters of output that a remark or a line quotes.
 const QUOTE_CHARS_MAX: usize = 160;
+/// How a comment begins that `init` wrote about a command that did not pass.
+const REMARKS: [&str; 2] = [
+    "// RED when `symphony init` tried it",
+    "// Not tried by `symphony init`",
+];
 /// What a shell answers when a file is there and cannot be executed.
 const NOT_EXECUTABLE: i32 = 126;
 /// What a shell answers when it finds no program of a name.
@@ -48,7 +53,7 @@ closed_set!(
 );
 
 /// One command of a trial: the set-up, or a gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrialStep {
     /// The gate's name.
     pub name: String,
@@ -215,7 +220,7 @@ impl<'a> From<&'a TrialStep> for RedOnBase<'a> {
 }
 
 /// Set-up and gates as they came out on one commit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trial {
     /// The base branch.
     pub base: String,
@@ -285,9 +290,72 @@ fn missing_program(output: &str) -> Option<&str> {
     })
 }
 
+/// Takes comments of `init` out of a configuration file that a later trial has made untrue: those of commands that passed. None
+/// where there is no such comment.
+pub fn without_old_remarks(text: &str, trial: &Trial) -> Option<String> {
+    let passed = |name: &str| {
+        let mut steps = trial.steps();
+        steps.any(|step| step.name == name && step.outcome == TrialOutcome::Passed)
+    };
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut kept = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(line) = lines.get(at) {
+        let rest = lines.get(at..).unwrap_or_default();
+        let length = rest
+            .iter()
+            .take_while(|line| line.trim_start().starts_with("//"))
+            .count();
+        let is_remark = REMARKS
+            .iter()
+            .any(|begin| line.trim_start().starts_with(begin));
+        let subject = rest.get(length).and_then(|line| subject_of(line));
+        if is_remark && subject.is_some_and(|name| passed(&name)) {
+            at += length;
+        } else {
+            kept.push_str(line);
+            at += 1;
+        }
+    }
+    (kept.len() < text.len()).then_some(kept)
+}
+
+/// Returns the command that a line of the configuration sets: a gate's name, or that of the set-up.
+fn subject_of(line: &str) -> Option<String> {
+    let line = line.trim().trim_end_matches(',');
+    if line.starts_with("\"setup\":") {
+        return Some(SET_UP_GATE.to_owned());
+    }
+    let gate: serde_json::Value = serde_json::from_str(line).ok()?;
+    Some(gate.get("name")?.as_str()?.to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn comments_of_init_go_when_what_they_are_about_passes() {
+        let text = "{\n  // Commands.\n  \"gates\": [\n    // RED when `symphony init` tried it on commit 0123 (exit code 1). No\n    // change can pass.\n    { \"name\": \"test\", \"command\": \"t\" },\n    // RED when `symphony init` tried it, too.\n    { \"name\": \"lint\", \"command\": \"l\" },\n  ],\n  // The set-up.\n  // Not tried by `symphony init`: no time.\n  \"setup\": \"s\",\n  // RED when `symphony init` tried it: a person's own words\n}\n";
+        let trial = |passed: bool| {
+            let named = |name: &str, passed| TrialStep {
+                name: name.into(),
+                ..step(passed, Some(i32::from(!passed)), "")
+            };
+            Trial {
+                base: "main".into(),
+                commit: "c".into(),
+                setup: Some(named(SET_UP_GATE, passed)),
+                gates: vec![named("test", passed), named("lint", false)],
+            }
+        };
+        assert_eq!(without_old_remarks(text, &trial(false)), None);
+        let kept = without_old_remarks(text, &trial(true)).unwrap();
+        assert_eq!(
+            kept,
+            "{\n  // Commands.\n  \"gates\": [\n    { \"name\": \"test\", \"command\": \"t\" },\n    // RED when `symphony init` tried it, too.\n    { \"name\": \"lint\", \"command\": \"l\" },\n  ],\n  // The set-up.\n  \"setup\": \"s\",\n  // RED when `symphony init` tried it: a person's own words\n}\n"
+        );
+    }
 
     fn step(passed: bool, exit_code: Option<i32>, output: &str) -> TrialStep {
         let result = serde_json::json!({

@@ -4,14 +4,16 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
-use symphony_core::trial::{Trial, TrialStep};
+use symphony_core::trial::{Trial, TrialOutcome, TrialStep, TrialVerdict};
 use symphony_store::Project;
+use symphony_workspace::CommitId;
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout};
+use crate::gates::{CheckoutRequest, ForegroundJob, GateCheckout, tried_digest};
 use crate::installation::Installation;
-use crate::paths::STATE_DIR;
+use crate::paths::{STATE_DIR, read_capped, write_private};
 use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::runtime::block_on;
@@ -83,6 +85,60 @@ impl TrialRequest<'_> {
             gates,
         })
     }
+}
+
+/// What is kept of a trial, beside its logs.
+#[derive(Debug, Serialize, Deserialize)]
+struct Kept {
+    /// A digest of what was tried.
+    tried: String,
+    trial: Trial,
+}
+
+/// Keeps what a trial came to until the next one: who sets the project up again sees it.
+///
+/// # Errors
+/// When the file cannot be written, or the trial was of no commit.
+pub fn keep_trial(
+    project: &Project,
+    config: &ProjectConfig,
+    trial: &Trial,
+) -> Result<(), RunnerError> {
+    // one that was cut off says too little: it is tried again
+    let is_cut_off = trial.verdict() == TrialVerdict::Unknown
+        && trial
+            .steps()
+            .any(|step| step.outcome == TrialOutcome::NotTried);
+    if is_cut_off {
+        return Ok(());
+    }
+    let commit = CommitId::parse(&trial.commit)
+        .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))?;
+    let kept = Kept {
+        tried: tried_digest(config, &commit),
+        trial: trial.clone(),
+    };
+    let text = serde_json::to_string(&kept).expect("a trial has string keys only");
+    write_private(&kept_path(&project.root), &text)
+}
+
+/// Returns what the last trial came to, when set-up, gates and base are what they were then. A file that is damaged counts as
+/// none.
+///
+/// # Errors
+/// When there is no base branch, or the file cannot be read.
+pub fn kept_trial(project: &Project, config: &ProjectConfig) -> Result<Option<Trial>, RunnerError> {
+    let base = open_repository(project, config)?.base()?;
+    let Some(bytes) = read_capped(&kept_path(&project.root))? else {
+        return Ok(None);
+    };
+    let kept: Option<Kept> = serde_json::from_slice(&bytes).ok();
+    let same = kept.filter(|kept| kept.tried == tried_digest(config, &base.commit));
+    Ok(same.map(|kept| kept.trial))
+}
+
+fn kept_path(root: &Path) -> PathBuf {
+    root.join(STATE_DIR).join("trial/result.json")
 }
 
 /// Returns the folder of a trial's logs: those of the one before are gone.

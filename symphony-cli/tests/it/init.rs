@@ -244,9 +244,10 @@ fn set_up_and_gates_are_tried_in_a_checkout_that_nothing_of_the_working_tree_is_
     assert_eq!(left.map_or(0, Iterator::count), 0);
     let said = project.ok(&["init"]);
     assert!(
-        said.contains("`symphony doctor --gates` tries set-up and gates"),
+        said.contains("as they were when they were last tried"),
         "{said}"
     );
+    assert!(said.contains("All of them pass."), "{said}");
     assert_eq!(asked(), "ci\ntest\nrun lint\n");
     let said = project.ok(&["doctor", "--gates"]);
     assert!(said.contains("All of them pass."), "{said}");
@@ -326,4 +327,56 @@ fn what_the_wizard_finds_is_not_overruled_by_what_init_proposes() {
         let gates = project.json(&["config", "show", "gates"]);
         assert_eq!(gates["items"][0]["value"][0]["name"], "mine");
     }
+}
+
+#[test]
+fn what_a_trial_found_is_known_to_a_second_init_until_something_changes() {
+    let npm = "test \"$1\" != test || test -e \"$(dirname \"$0\")/repaired\"";
+    let (project, log) = npm_project(npm);
+    assert_eq!(
+        outcomes(&project.json(&["init"])),
+        ["set-up passed", "test failed", "lint passed"]
+    );
+    let config = project.root.join("symphony.config.json");
+    let is_remarked = || std::fs::read_to_string(&config).unwrap().contains("// RED");
+    assert!(is_remarked());
+    std::fs::remove_file(&log).unwrap();
+    for options in [&["init"][..], &["init", "--no-try"]] {
+        let again = project.json(options);
+        assert_eq!(again["trial"]["state"], "before", "{again:#}");
+        assert_eq!(
+            outcomes(&again),
+            ["set-up passed", "test failed", "lint passed"]
+        );
+    }
+    assert!(!log.exists(), "it is known");
+    // another command is another trial; what it shows is not what `init` once found
+    std::fs::write(project.beside.join("bin/repaired"), "").unwrap();
+    project.ok(&["config", "set", "gates[1].command", "npm run lint --quiet"]);
+    let again = project.json(&["init"]);
+    assert_eq!(again["trial"]["state"], "ran", "{again:#}");
+    assert!(log.exists());
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    assert!(!is_remarked(), "the gate passes now");
+    project.ok(&["config", "check"]);
+}
+
+#[test]
+fn init_names_the_base_branch_and_a_checkout_does_not_change_it() {
+    let project = Project::repository("tool");
+    // a name that says nothing: it is the base because it is checked out
+    project.git(&["branch", "-m", "work"]);
+    let said = project.ok(&["init"]);
+    assert!(said.contains("Work starts from `work`"), "{said}");
+    let base = || text(&project.json(&["config", "show", "base_branch"])["items"][0]["value"]);
+    assert_eq!(base(), "work");
+    project.git(&["checkout", "-q", "-b", "idea"]);
+    assert_eq!(project.json(&["init"])["base_branch"], "work");
+    // a configuration that does not name it goes on as before, and says so
+    project.configure(&json!({ "prefix": "TOOL" }));
+    let said = project.ok(&["init"]);
+    assert!(
+        said.contains("`symphony config set base_branch idea`"),
+        "{said}"
+    );
 }

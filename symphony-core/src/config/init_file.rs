@@ -12,6 +12,8 @@ use super::value::{CommandLine, Gate, IssuePrefix};
 const WIDTH_MAX: usize = 96;
 /// The section of the set-up command.
 const WORKTREE: &str = "worktree";
+/// The key of the base branch.
+const BASE_BRANCH: &str = "base_branch";
 
 /// The keys that the file sets itself, and those that have no use as a commented default.
 const NOT_DEFAULTS: &[&str] = &["$schema", "prefix", "turn_timeout_ms", "gates", "projects"];
@@ -35,6 +37,8 @@ pub struct InitFile {
     pub checks: InitChecks,
     /// Who reads the file.
     pub readers: FileReaders,
+    /// The branch that work starts from and is merged into; none where the repository does not tell which it is.
+    pub base_branch: Option<String>,
 }
 
 /// Where the gates and the set-up command of a new file come from.
@@ -115,9 +119,10 @@ impl InitFile {
 
     /// Says whether a key stands in the file as a comment.
     fn offers(&self, key: &Key) -> bool {
-        let is_set = match &self.checks {
-            InitChecks::Proposed { setup, .. } => setup.is_some() && key.name == WORKTREE,
-            InitChecks::Wizard => false,
+        let is_set = match (&self.checks, key.name) {
+            (_, BASE_BRANCH) => self.base_branch.is_some(),
+            (InitChecks::Proposed { setup, .. }, WORKTREE) => setup.is_some(),
+            _ => false,
         };
         let elsewhere = self.readers == FileReaders::Team && OF_ONE_MACHINE.contains(&key.name);
         !is_set && !elsewhere && !NOT_DEFAULTS.contains(&key.name)
@@ -125,13 +130,18 @@ impl InitFile {
 
     fn push_settings(&self, text: &mut String) {
         let settings = format!(
-            "  // Prefix of the issues' identifiers: {prefix}-1, {prefix}-2 …\n  \"prefix\": \"{prefix}\",\n\n  \
+            "  // Prefix of the issues' identifiers: {prefix}-1, {prefix}-2 …\n  \"prefix\": \"{prefix}\",\n\n{base}  \
              // Time limit of a run: half an hour. The default, ten minutes, is too short for real work:\n  \
              // an agent reads, changes, builds, tests and corrects itself before it opens a pull request.\n  \
              \"turn_timeout_ms\": {INIT_TURN_TIMEOUT_MS},\n\n  \
              // Commands that must succeed on a commit before it is reviewed. A text runs with `sh -c`,\n  \
              // a list is an argv. Optional: \"required\" ({GATE_REQUIRED}), \"timeout_ms\" ({GATE_TIMEOUT_MS}).\n",
             prefix = self.prefix,
+            base = self.base_branch.as_deref().map_or_else(String::new, |branch| format!(
+                "  // Branch that work starts from and is merged into, whatever you have checked out.\n  {}: {},\n\n",
+                json_text(BASE_BRANCH),
+                json_text(branch),
+            )),
         );
         text.push_str(&settings);
         match &self.checks {

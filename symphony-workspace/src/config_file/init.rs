@@ -4,6 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use symphony_core::config::InitFile;
+use symphony_core::trial::{Trial, without_old_remarks};
 
 use super::error::ConfigFileError;
 use super::load::read_text;
@@ -23,6 +24,23 @@ pub fn write_init(root: &Path, file: &InitFile) -> Result<PathBuf, ConfigFileErr
         }
         Err(source) => Err(ConfigFileError::Write { path, source }),
     }
+}
+
+/// Takes comments out of the file that a later trial of the gates has made untrue; says whether there were any.
+///
+/// # Errors
+/// When the file cannot be read or written.
+pub fn remove_old_remarks(root: &Path, trial: &Trial) -> Result<bool, ConfigFileError> {
+    let path = root.join(CONFIG_FILE_NAME);
+    let Some(text) = read_text(&path)? else {
+        return Ok(false);
+    };
+    let Some(text) = without_old_remarks(&text, trial) else {
+        return Ok(false);
+    };
+    write_whole(&path, text)
+        .map(|()| true)
+        .map_err(|source| ConfigFileError::Write { path, source })
 }
 
 /// Writes the file once more, with what was found out since; says whether it did. A file that was changed meanwhile is

@@ -23,7 +23,7 @@ mod text;
 
 pub use edit::{Change, Edit, prepare, set, unset};
 pub use error::ConfigFileError;
-pub use init::{rewrite_init, write_init};
+pub use init::{remove_old_remarks, rewrite_init, write_init};
 pub use load::{
     ConfigFile, InstallationSettings, LoadedConfig, ProjectSettings, load, load_edited, read_file,
 };

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
 use symphony_runner::installation::Installation;
+use symphony_runner::trial::kept_trial;
 use symphony_store::Project;
 use symphony_workspace::proposal::Proposal;
 use symphony_workspace::{Repository, RepositoryOptions};
@@ -107,7 +108,7 @@ impl InitArgs {
         }
     }
 
-    /// Sets a repository up, and tries its gates where it was set up just now: a second `init` is quick.
+    /// Sets a repository up, and tries its gates where nothing is known of them: a second `init` is quick.
     ///
     /// # Errors
     /// As [`InitArgs::set_up_at`]. A trial that fails, or cannot be made, is part of the answer.
@@ -119,9 +120,16 @@ impl InitArgs {
             config,
             file,
         } = self.set_up_at(app, place)?;
-        let has_work = config.worktree.setup.is_some() || !config.gates.is_empty();
-        if self.trial.no_try || !has_work || !(view.registered || view.config_written) {
-            view.tried = has_work.then_some(Tried::Not);
+        if config.worktree.setup.is_none() && config.gates.is_empty() {
+            return Ok(view);
+        }
+        // a repository without a base has none, and `doctor` says so
+        if let Ok(Some(trial)) = kept_trial(&project, &config) {
+            view.tried = Some(Tried::Before(trial));
+            return Ok(view);
+        }
+        if self.trial.no_try {
+            view.tried = Some(Tried::Not);
             return Ok(view);
         }
         let tried = try_gates(
@@ -174,6 +182,8 @@ impl InitArgs {
             readers_of(&repository)?
         };
         let proposal = propose(&repository);
+        // `doctor` and every tick say what is wrong where there is none
+        let base = repository.base().ok();
         let excludes_added = ignore_own_files(&repository, readers, &proposal.fills)?;
         let mut store = match joins {
             Some(database) => installation.with_database(database).require_store()?,
@@ -193,6 +203,7 @@ impl InitArgs {
             readers,
             joins,
             asks_wizard: self.wizard,
+            base: base.as_ref().map(|base| &base.branch),
         };
         let written = write_config(&file, &installation, &mut store, project, &proposal)?;
         drop(store);
@@ -217,6 +228,8 @@ impl InitArgs {
             gates: config.gates.iter().map(|gate| gate.name.clone()).collect(),
             gate_commands: config.gates.clone(),
             setup: config.worktree.setup.clone(),
+            base_branch: base.map(|base| base.branch.to_string()),
+            base_pinned: config.base_branch.is_some(),
             notes: proposal.notes.iter().map(ToString::to_string).collect(),
             advice: written.advice,
             tried: None,

@@ -10,7 +10,7 @@ use symphony_runner::installation::Installation;
 use symphony_store::{Project, Store};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, rewrite_init, set, write_init};
 use symphony_workspace::proposal::Proposal;
-use symphony_workspace::{Repository, WorkspaceError};
+use symphony_workspace::{BranchName, Repository, WorkspaceError};
 
 use super::wizard::ask_wizard;
 use crate::failure::{Exit, Stop};
@@ -24,6 +24,8 @@ pub(super) struct ConfigFile<'a> {
     pub(super) joins: Option<&'a Path>,
     /// Whether the setup wizard is to find gates.
     pub(super) asks_wizard: bool,
+    /// The base branch, where the repository has one: a new file names it.
+    pub(super) base: Option<&'a BranchName>,
 }
 
 /// What became of it.
@@ -69,7 +71,7 @@ pub(super) fn write_config(
     let mut content = None;
     if is_new {
         let prefix = IssuePrefix::parse(project.prefix.as_str())?;
-        let new = new_file(prefix, file.readers, is_wizards, proposal);
+        let new = new_file(prefix, file, is_wizards, proposal);
         write_init(&project.root, &new)?;
         content = Some(new);
     }
@@ -94,7 +96,7 @@ pub(super) fn write_config(
 
 fn new_file(
     prefix: IssuePrefix,
-    readers: FileReaders,
+    file: &ConfigFile<'_>,
     is_wizards: bool,
     proposal: &Proposal,
 ) -> InitFile {
@@ -109,7 +111,8 @@ fn new_file(
     InitFile {
         prefix,
         checks,
-        readers,
+        readers: file.readers,
+        base_branch: file.base.map(ToString::to_string),
     }
 }
 

@@ -37,6 +37,11 @@ pub(crate) struct InitView {
     pub(crate) gates: Vec<String>,
     #[serde(skip)]
     pub(crate) gate_commands: Vec<Gate>,
+    /// The branch that work starts from and is merged into; none where the repository does not tell which it is.
+    pub(crate) base_branch: Option<String>,
+    /// Whether the configuration names it.
+    #[serde(skip)]
+    pub(crate) base_pinned: bool,
     /// The command that makes a fresh checkout ready.
     pub(crate) setup: Option<CommandLine>,
     /// What was seen in the project's files and not used.
@@ -65,6 +70,8 @@ pub(crate) enum Tried {
     },
     /// It was made.
     Ran(Trial),
+    /// It was made earlier, and would come out alike.
+    Before(Trial),
 }
 
 impl View for InitView {
@@ -112,6 +119,17 @@ impl InitView {
                 self.config.display()
             ));
         }
+        if let Some(branch) = &self.base_branch {
+            let pin = if self.base_pinned {
+                String::new()
+            } else {
+                // an older file: it may follow what is checked out
+                format!(" (`symphony config set base_branch {branch}` makes sure that it stays so)")
+            };
+            page.line(&format!(
+                "Work starts from `{branch}` and is merged into it{pin}."
+            ));
+        }
         if self.wizard == Some(WizardState::Pending) {
             page.line("The setup wizard comes first: at the next tick it finds gates, sensitive paths and instructions.");
         }
@@ -130,6 +148,12 @@ impl InitView {
                 page.line("`symphony doctor --gates` tries again.");
             }
             Some(Tried::Ran(trial)) => write_trial(trial, page),
+            Some(Tried::Before(trial)) => {
+                page.line(
+                    "Set-up, gates and the base branch are as they were when they were last tried.",
+                );
+                write_trial(trial, page);
+            }
         }
     }
 

@@ -44,6 +44,7 @@ fn init_file() -> InitFile {
     ];
     let setup = CommandLine::Shell("cargo fetch --locked".into());
     InitFile {
+        base_branch: Some("main".into()),
         prefix: IssuePrefix::parse("API").expect("a valid prefix"),
         checks: InitChecks::Proposed {
             setup: Some(setup.into()),
@@ -62,6 +63,7 @@ fn the_file_of_init_says_what_was_found_and_why_the_time_limit_is_longer() {
         value,
         json!({
             "prefix": "API",
+            "base_branch": "main",
             "turn_timeout_ms": 1_800_000,
             "gates": [
                 { "name": "test", "command": "cargo test" },
@@ -100,7 +102,7 @@ fn a_file_beside_a_wizard_leaves_gates_and_set_up_to_it() {
     let value = plain(&text);
     assert_eq!(
         value,
-        json!({ "prefix": "API", "turn_timeout_ms": 1_800_000 })
+        json!({ "prefix": "API", "base_branch": "main", "turn_timeout_ms": 1_800_000 })
     );
     assert!(
         text.contains("The setup wizard keeps them in the database"),

@@ -34,6 +34,7 @@ const COMMENTED: &str = r#"// Head.
 fn init_file() -> InitFile {
     let gate = Gate::new("test", CommandLine::Shell("cargo test".into()));
     InitFile {
+        base_branch: Some("main".into()),
         prefix: IssuePrefix::parse("API").expect("a prefix"),
         checks: InitChecks::Proposed {
             setup: None,
