@@ -26,10 +26,10 @@ const LOOK: Duration = Duration::from_millis(100);
 /// seconds.
 const ANSWER_WAIT_MAX: Duration = Duration::from_secs(15);
 
-/// Ends the live run of an issue, if there is one, as [`end_run`] does.
+/// Ends the live run of an issue, if there is one, as [`end_if_live`] does.
 ///
 /// # Errors
-/// As [`end_run`].
+/// As [`end_if_live`].
 pub fn end_run_of(
     installation: &Installation,
     store: &mut Store,
@@ -38,17 +38,17 @@ pub fn end_run_of(
     end_run_on(installation, store, &PullRequestOf::from(issue.clone()))
 }
 
-/// Ends the live run on what a pull request finishes, if there is one, as [`end_run`] does.
+/// Ends the live run on what a pull request finishes, if there is one, as [`end_if_live`] does.
 ///
 /// # Errors
-/// As [`end_run`].
+/// As [`end_if_live`].
 pub fn end_run_on(
     installation: &Installation,
     store: &mut Store,
     of: &PullRequestOf,
 ) -> Result<Option<Run>, RunnerError> {
     let live = store.runs(&live_on(of))?.into_iter().next();
-    live.map(|run| end_run(installation, store, &run.id))
+    live.map(|run| end_if_live(installation, store, &run.id))
         .transpose()
 }
 
@@ -60,6 +60,28 @@ pub(crate) fn live_on(of: &PullRequestOf) -> RunFilter {
         live_only: true,
         limit: Some(1),
         ..RunFilter::default()
+    }
+}
+
+/// Ends a run as [`end_run`] does, and returns one that ended by itself in the meantime as it is: who asked wants it over.
+///
+/// # Errors
+/// When its exit handling does not end within a minute.
+pub fn end_if_live(
+    installation: &Installation,
+    store: &mut Store,
+    id: &RunId,
+) -> Result<Run, RunnerError> {
+    match end_run(installation, store, id) {
+        Err(error) => {
+            let run = store.run(id)?;
+            if run.status.is_live() {
+                Err(error)
+            } else {
+                Ok(run)
+            }
+        }
+        ended => ended,
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::tick::Reason;
-use symphony_runner::cancel::end_run;
+use symphony_runner::cancel::end_if_live;
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick};
 use symphony_store::Store;
@@ -291,11 +291,8 @@ impl Loop<'_> {
     fn end(&mut self, live: &[RunId]) -> anyhow::Result<()> {
         self.progress.say("Ending them. Their work is kept.");
         for id in live {
-            match end_run(&self.installation, &mut self.store, id) {
-                // it may have ended by itself in the meantime
-                Err(_) if !self.store.run_status(id)?.is_live() => {}
-                other => drop(other.with_context(|| format!("end run {id}"))?),
-            }
+            end_if_live(&self.installation, &mut self.store, id)
+                .with_context(|| format!("end run {id}"))?;
         }
         self.progress.look(&self.store, live)?;
         Ok(())

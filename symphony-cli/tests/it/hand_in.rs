@@ -50,7 +50,7 @@ fn a_hand_in_that_is_refused_over_and_over_is_a_failure_and_then_a_persons_affai
     let breaker = breaker.unwrap_or_else(|| panic!("{inbox:#}"));
     assert!(text(&breaker["text"]).contains("3 runs"), "{breaker:#}");
     let comments = issue["comments"].as_array().unwrap();
-    let notice = text(&comments.last().unwrap()["text"]);
+    let notice = text(&comments.last().unwrap()["content"]);
     assert!(
         notice.contains("`create_pr` was refused in 3 runs in a row"),
         "{notice}"

@@ -10,7 +10,7 @@ use symphony_core::outside::NoticeKind;
 use symphony_core::plan::state::{Choice, OnFailure, PhaseState, PlanAction, PlanStatus};
 use symphony_core::run::RunStatus;
 use symphony_runner::RunnerError;
-use symphony_runner::cancel::end_run;
+use symphony_runner::cancel::end_if_live;
 use symphony_runner::merge::{MergeOptions, merge_pr_until};
 use symphony_runner::plan::{
     Begun, Conclusion, PlanDrive, PlanOrder, PlanRound, PlanWatch, carry_out_order,
@@ -326,11 +326,8 @@ impl<'a> PlanLoop<'a> {
         if self.interrupts.wait_for_second() {
             self.progress.say("Ending them; their work is kept.");
             for run in &live {
-                match end_run(self.drive.installation(), self.store, run) {
-                    // it may have ended by itself in the meantime
-                    Err(_) if !self.store.run_status(run)?.is_live() => {}
-                    other => drop(other.with_context(|| format!("end run {run}"))?),
-                }
+                end_if_live(self.drive.installation(), self.store, run)
+                    .with_context(|| format!("end run {run}"))?;
             }
             return Ok(Exit::Failed);
         }
