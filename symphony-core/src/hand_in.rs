@@ -1,5 +1,7 @@
 //! Work that an agent could not hand in: why `create_pr` was refused, and how often it may be for the same reason.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
@@ -54,6 +56,17 @@ impl RefusedHandIn {
     pub fn is_like(&self, other: &Self) -> bool {
         self.kind == other.kind
             && (self.kind != RefusalKind::Other || self.message == other.message)
+    }
+}
+
+/// What was refused and why, as a sentence without its full stop.
+impl fmt::Display for RefusedHandIn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "`create_pr`, which opens the pull request, was refused: {}",
+            self.message
+        )
     }
 }
 

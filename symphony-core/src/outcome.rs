@@ -211,7 +211,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
             kind: RetryKind::Continuation,
             due_at: after(now, CONTINUATION_MS),
             reason: match &end.refused {
-                Some((refused, _)) => format!("its `create_pr` was refused: {}", refused.message),
+                Some((refused, _)) => refused.to_string(),
                 None => "the run ended well but left its issue in progress".to_owned(),
             },
         }

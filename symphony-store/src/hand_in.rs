@@ -12,7 +12,7 @@ use crate::open::Store;
 use crate::row::{json, to_json};
 
 /// The detail of a run's metadata that holds its last refused `create_pr`.
-pub const REFUSED_HAND_IN: &str = "refused_create_pr";
+const REFUSED_HAND_IN: &str = "refused_create_pr";
 /// Runs that are looked at: those that used no attempt say nothing, and are passed over.
 const RUNS_MAX: u32 = 50;
 
@@ -45,7 +45,7 @@ pub(crate) fn refused_in_a_row(
     conn: &Connection,
     run: &Run,
 ) -> Result<Option<(RefusedHandIn, u32)>, StoreError> {
-    let (Some(refused), Some(issue)) = (refusal_in(&run.metadata), run.target.issue()) else {
+    let (Some(refused), Some(issue)) = (refused_hand_in(&run.metadata), run.target.issue()) else {
         return Ok(None);
     };
     let mut statement = conn.prepare_cached(
@@ -58,7 +58,7 @@ pub(crate) fn refused_in_a_row(
         && count < REFUSED_STOPS
     {
         let metadata: Value = json("run metadata", &row.get::<_, String>("metadata")?)?;
-        if refusal_in(&metadata).is_some_and(|before| before.is_like(&refused)) {
+        if refused_hand_in(&metadata).is_some_and(|before| before.is_like(&refused)) {
             count += 1;
             continue;
         }
@@ -74,7 +74,23 @@ pub(crate) fn refused_in_a_row(
     Ok(Some((refused, count)))
 }
 
-fn refusal_in(metadata: &Value) -> Option<RefusedHandIn> {
+/// Forgets that a call of `create_pr` was refused: a later one of the same run opened the pull request.
+pub(crate) fn forget_refused_hand_in(
+    conn: &Connection,
+    context: &Context,
+) -> Result<(), StoreError> {
+    if let Actor::Run(key) = &context.actor {
+        conn.prepare_cached(
+            "UPDATE run SET metadata = json_remove(metadata, '$.' || ?2) WHERE id = ?1",
+        )?
+        .execute(params![key.run.as_str(), REFUSED_HAND_IN])?;
+    }
+    Ok(())
+}
+
+/// Returns why the last `create_pr` of a run was refused, from the run's metadata; none when it opened a pull request, or was
+/// not called.
+pub fn refused_hand_in(metadata: &Value) -> Option<RefusedHandIn> {
     let found = metadata.get(REFUSED_HAND_IN)?;
     serde_json::from_value(found.clone()).ok()
 }

@@ -8,7 +8,6 @@ use symphony_core::id::IssueId;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::issue::{Issue, IssueState};
 use symphony_core::pull_request::PullRequestOf;
-use symphony_core::run::RunStatus;
 use symphony_core::standing::{Item, Standing};
 use symphony_core::tick::{
     Action, Plan, Reason, Snapshot, intake_obstacles, obstacles, review_obstacles,
@@ -22,9 +21,6 @@ use super::source::find_source;
 use crate::app::App;
 use crate::value::SourceName;
 use crate::view::{ActionView, ExplainView, FailureView, ReasonView, RunView, WaitView};
-
-/// Runs among which the last failure is looked for: live and cancelled ones are passed over.
-const FAILURE_RUNS_MAX: u32 = 20;
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
@@ -78,7 +74,7 @@ fn explain(
         ..RunFilter::default()
     };
     let running = store.runs(&live)?.into_iter().next().map(RunView::from);
-    let last_failure = last_failure(store, issue)?;
+    let last_failure = FailureView::load(store, issue)?;
     let next = plan
         .actions
         .iter()
@@ -123,23 +119,6 @@ fn explain(
         last_failure,
         reasons: waits,
     })
-}
-
-/// Returns how the newest run that has ended failed. A cancelled run says nothing about the one before it.
-fn last_failure(store: &Store, issue: &Issue) -> anyhow::Result<Option<FailureView>> {
-    if issue.state.status().is_terminal() {
-        return Ok(None);
-    }
-    let newest = RunFilter {
-        issue: Some(issue.id.clone()),
-        limit: Some(FAILURE_RUNS_MAX),
-        ..RunFilter::default()
-    };
-    let runs = store.runs(&newest)?;
-    let ended = runs
-        .iter()
-        .find(|run| !run.status.is_live() && run.status != RunStatus::Cancelled);
-    Ok(ended.and_then(FailureView::of))
 }
 
 /// What a person can do about a claim while no judge has spoken.

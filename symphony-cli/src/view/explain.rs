@@ -1,17 +1,15 @@
 //! Why an issue is not running, or what runs it.
 
 use serde::Serialize;
-use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::failure::ErrorClass;
-use symphony_core::id::{IssueId, PlanId, RunId};
+use symphony_core::id::{IssueId, PlanId};
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::IssueStatus;
 use symphony_core::plan::state::PlanStatus;
-use symphony_core::run::Run;
 use symphony_core::standing::Standing;
 use symphony_core::tick::Reason;
 
+use super::last_failure::FailureView;
 use super::run::RunView;
 use super::tick::{ActionView, ReasonView};
 use crate::output::{Clock, Page, View, ago};
@@ -51,32 +49,6 @@ pub(crate) struct ExplainPlanView {
     /// What a person can do with one that has ended.
     #[serde(skip)]
     pub(crate) advice: Option<String>,
-}
-
-/// How a run failed.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct FailureView {
-    pub(crate) run: RunId,
-    pub(crate) class: ErrorClass,
-    /// The first line of its error.
-    pub(crate) message: String,
-    pub(crate) at: Timestamp,
-}
-
-impl FailureView {
-    /// Views how a run failed; none when it did not.
-    pub(crate) fn of(run: &Run) -> Option<Self> {
-        let error = run
-            .error
-            .as_ref()
-            .filter(|error| error.class != ErrorClass::Cancelled)?;
-        Some(Self {
-            run: run.id.clone(),
-            class: error.class,
-            message: error.message.lines().next().unwrap_or_default().to_owned(),
-            at: run.ended_at?,
-        })
-    }
 }
 
 /// One reason.
@@ -119,11 +91,7 @@ impl View for ExplainView {
             page.line(&format!("The next tick does this: {}.", next.text()));
         }
         if let Some(failure) = &self.last_failure {
-            let when = ago(failure.at, page.now());
-            page.line(&format!(
-                "Its last run failed {when} ({}): {}",
-                failure.class, failure.message
-            ));
+            page.line(&failure.text(page.now()));
         }
         if self.reasons.is_empty() {
             return;

@@ -6,6 +6,7 @@ use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
 
 use super::claim::ClaimView;
 use super::issue::IssueView;
+use super::last_failure::FailureView;
 use super::notes::{CommentView, FindingView};
 use super::pull_request::PrView;
 use super::run::RunView;
@@ -30,6 +31,8 @@ pub(crate) struct IssueDetail {
     phase_claims: Vec<ClaimView>,
     pull_requests: Vec<PrView>,
     runs: Vec<RunView>,
+    /// How its newest run failed; none when that did not fail.
+    last_failure: Option<FailureView>,
 }
 
 impl IssueDetail {
@@ -51,8 +54,10 @@ impl IssueDetail {
             limit: Some(RUNS_MAX),
             ..RunFilter::default()
         };
+        let issue = store.issue(id)?;
         Ok(Self {
-            issue: store.issue(id)?.into(),
+            last_failure: FailureView::load(store, &issue)?,
+            issue: issue.into(),
             children: store
                 .list_issues(&children)?
                 .items
@@ -116,6 +121,10 @@ impl View for IssueDetail {
                 items: self.runs.clone(),
             }
             .write(page);
+        }
+        if let Some(failure) = &self.last_failure {
+            page.gap();
+            page.line(&failure.text(page.now()));
         }
         if !self.findings.is_empty() {
             page.heading("Findings");

@@ -7,6 +7,7 @@ mod hold;
 mod inbox;
 mod issue;
 mod issue_detail;
+mod last_failure;
 mod learning;
 mod news;
 mod notes;
@@ -23,11 +24,12 @@ mod tick;
 
 pub(crate) use claim::ClaimView;
 pub(crate) use event::EventView;
-pub(crate) use explain::{ExplainPlanView, ExplainView, FailureView, WaitView};
+pub(crate) use explain::{ExplainPlanView, ExplainView, WaitView};
 pub(crate) use hold::HoldView;
 pub(crate) use inbox::InboxView;
 pub(crate) use issue::IssueView;
 pub(crate) use issue_detail::IssueDetail;
+pub(crate) use last_failure::FailureView;
 pub(crate) use learning::{
     ExplainedLearning, FoundLearning, ImportView, LearningFate, LearningUseView, LearningView,
     ScoredLearning,

@@ -9,6 +9,7 @@ use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 use symphony_core::wording::counted;
+use symphony_store::refused_hand_in;
 
 use crate::output::{List, Page, Table, View, ago, compact_duration};
 
@@ -172,6 +173,13 @@ impl RunView {
         )
     }
 
+    /// Returns why it did not come to anything, in a word.
+    fn error_word(&self) -> String {
+        let error = self.error.as_ref().map(|error| error.class.to_string());
+        let refused = || refused_hand_in(&self.metadata).map(|_| "refused".to_owned());
+        error.or_else(refused).unwrap_or_default()
+    }
+
     /// Returns what it left in no commit.
     fn left_behind(&self) -> Vec<LeftBehind> {
         let left = self.metadata.get(LEFT_BEHIND).cloned();
@@ -199,6 +207,9 @@ impl View for RunView {
         page.field("status", self.status.name());
         if let Some(error) = &self.error {
             page.field("error", &format!("{}: {}", error.class, error.message));
+        }
+        if let Some(refused) = refused_hand_in(&self.metadata) {
+            page.field("refused", &refused.to_string());
         }
         page.field("attempt", &self.attempt.to_string());
         page.field("phase", self.phase.as_ref().map_or("", PhaseName::as_str));
@@ -264,9 +275,7 @@ impl View for List<RunView> {
                 run.elapsed(page.now()),
                 run.usage.tokens().to_string(),
                 run.usage.cost(),
-                run.error
-                    .as_ref()
-                    .map_or_else(String::new, |error| error.class.to_string()),
+                run.error_word(),
             ]);
         }
         page.table(&table);

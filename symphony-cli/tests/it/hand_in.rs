@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, bash, create_pr, scenarios, text, until, worker};
+use crate::support::{Project, bash, commit, create_pr, scenarios, text, until, worker};
 
 /// Starts the next run, as soon as its retry is due.
 fn next(project: &Project) -> Value {
@@ -28,6 +28,18 @@ fn a_hand_in_that_is_refused_over_and_over_is_a_failure_and_then_a_persons_affai
     assert_eq!(first["status"], "succeeded", "{first:#}");
     let issue = project.issue("SYM-1");
     assert_eq!(issue["consecutive_failures"], 0, "{issue:#}");
+    // wherever a person looks, the first refusal is named with its reason
+    let why = "`create_pr`, which opens the pull request, was refused: the worktree has uncommitted changes (left-";
+    let run = text(&first["id"]);
+    for look in [
+        ["explain", "SYM-1"].as_slice(),
+        &["issue", "show", "SYM-1"],
+        &["runs", "show", &run],
+    ] {
+        let shown = project.ok(look).replace('\n', " ");
+        assert!(shown.contains(why), "{look:?}: {shown}");
+    }
+    assert_eq!(issue["last_failure"]["class"], "no_outcome", "{issue:#}");
 
     let second = next(&project);
     assert_eq!(second["error"]["class"], "no_outcome", "{second:#}");
@@ -37,7 +49,8 @@ fn a_hand_in_that_is_refused_over_and_over_is_a_failure_and_then_a_persons_affai
     let why = "`create_pr` was refused in 2 runs in a row: the worktree has uncommitted changes";
     assert!(shown.contains(why), "{shown}");
     let shown = project.ok(&["issue", "show", "SYM-1"]);
-    assert!(shown.contains("no_outcome"), "{shown}");
+    assert!(shown.contains("Its last run failed"), "{shown}");
+    assert!(shown.replace('\n', " ").contains(why), "{shown}");
 
     next(&project);
     let issue = project.issue("SYM-1");
@@ -55,5 +68,28 @@ fn a_hand_in_that_is_refused_over_and_over_is_a_failure_and_then_a_persons_affai
         notice.contains("`create_pr` was refused in 3 runs in a row"),
         "{notice}"
     );
+    project.assert_sound();
+}
+
+#[test]
+fn a_refusal_that_the_same_run_put_right_is_no_failure() {
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            bash("echo hello > hello.txt"),
+            create_pr("Too early"),
+            commit("hello.txt", "hello"),
+            create_pr("Say hello"),
+        ])]),
+        &json!({ "judge_enabled": false }),
+    );
+    project.add_issue("Say hello");
+    let run = next(&project);
+    assert_eq!(run["status"], "succeeded", "{run:#}");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "review", "{issue:#}");
+    assert_eq!(issue["last_failure"], Value::Null, "{issue:#}");
+    let shown = project.ok(&["runs", "show", &text(&run["id"])]);
+    assert!(!shown.contains("refused"), "{shown}");
     project.assert_sound();
 }

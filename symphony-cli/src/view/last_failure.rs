@@ -1,0 +1,79 @@
+//! The last failure of an issue, in a sentence: `explain` and `issue show` name it.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::RunId;
+use symphony_core::issue::Issue;
+use symphony_core::run::{Run, RunStatus};
+use symphony_store::{RunFilter, Store, StoreError, refused_hand_in};
+
+use crate::output::ago;
+
+/// Runs among which the last failure is looked for: live and cancelled ones are passed over.
+const RUNS_MAX: u32 = 20;
+
+/// How a run failed, or that its pull request was refused.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct FailureView {
+    run: RunId,
+    class: ErrorClass,
+    /// The first line of its error; what was refused, and why.
+    message: String,
+    at: Timestamp,
+    /// Whether the run counts as a success all the same: its work goes on at once.
+    #[serde(skip)]
+    is_continued: bool,
+}
+
+impl FailureView {
+    /// Reads how the newest run on an issue failed; none when it did not, or the issue has ended. A cancelled run says nothing
+    /// about the one before it.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn load(store: &Store, issue: &Issue) -> Result<Option<Self>, StoreError> {
+        if issue.state.status().is_terminal() {
+            return Ok(None);
+        }
+        let newest = RunFilter {
+            issue: Some(issue.id.clone()),
+            limit: Some(RUNS_MAX),
+            ..RunFilter::default()
+        };
+        let runs = store.runs(&newest)?;
+        let ended = runs
+            .iter()
+            .find(|run| !run.status.is_live() && run.status != RunStatus::Cancelled);
+        Ok(ended.and_then(Self::of))
+    }
+
+    fn of(run: &Run) -> Option<Self> {
+        let (class, message, is_continued) = match &run.error {
+            Some(error) if error.class == ErrorClass::Cancelled => return None,
+            Some(error) => (error.class, error.message.clone(), false),
+            None => {
+                let refused = refused_hand_in(&run.metadata)?;
+                (ErrorClass::NoOutcome, refused.to_string(), true)
+            }
+        };
+        Some(Self {
+            run: run.id.clone(),
+            class,
+            message: message.lines().next().unwrap_or_default().to_owned(),
+            at: run.ended_at?,
+            is_continued,
+        })
+    }
+
+    /// Returns the sentence for a person.
+    pub(crate) fn text(&self, now: Timestamp) -> String {
+        let Self { class, message, .. } = self;
+        let when = ago(self.at, now);
+        if self.is_continued {
+            format!("Its last run ended {when} without a pull request: {message}")
+        } else {
+            format!("Its last run failed {when} ({class}): {message}")
+        }
+    }
+}
