@@ -6,9 +6,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
 use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
 use symphony_core::gates::{RedOnBase, base_red_text, ways_on};
+use symphony_core::id::ProjectId;
+use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
 use symphony_runner::gates::record_trial;
 use symphony_runner::installation::Installation;
@@ -168,8 +171,34 @@ impl TrialWatch for Spinner {
     }
 }
 
-/// Writes how a trial came out.
-pub(crate) fn write_trial(trial: &Trial, page: &mut Page) {
+/// Whether a red base keeps the agents of a project from being started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum BaseHold {
+    /// It does, until the base is green.
+    OnHold,
+    /// It does not: nobody noted it, or `symphony resume` lifted the hold.
+    None,
+}
+
+impl BaseHold {
+    /// Reads whether a project is on hold for its base.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn load(installation: &Installation, project: &ProjectId) -> anyhow::Result<Self> {
+        let scope = HoldScope::Gates(project.clone());
+        let holds = installation.require_store()?.holds()?;
+        Ok(if holds.iter().any(|hold| hold.scope == scope) {
+            Self::OnHold
+        } else {
+            Self::None
+        })
+    }
+}
+
+/// Writes how a trial came out, and whether the project is on hold for it now.
+pub(crate) fn write_trial(trial: &Trial, hold: BaseHold, page: &mut Page) {
     let commit: String = trial.commit.chars().take(10).collect();
     page.heading(&format!(
         "Tried in a fresh checkout of {} ({commit}):",
@@ -202,11 +231,11 @@ pub(crate) fn write_trial(trial: &Trial, page: &mut Page) {
             }
         }
     }
-    write_conclusion(trial, page);
+    write_conclusion(trial, hold, page);
 }
 
 /// Says what a person has to do before agents start, command by command.
-fn write_conclusion(trial: &Trial, page: &mut Page) {
+fn write_conclusion(trial: &Trial, hold: BaseHold, page: &mut Page) {
     let blocking: Vec<&TrialStep> = trial.blocking().collect();
     if blocking.is_empty() {
         let passed = |step: &TrialStep| step.outcome == TrialOutcome::Passed;
@@ -250,7 +279,14 @@ fn write_conclusion(trial: &Trial, page: &mut Page) {
         );
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
-    page.line("Until then the project is on hold, and no agent is started (symphony inbox).");
+    page.line(match hold {
+        BaseHold::OnHold => {
+            "Until then the project is on hold, and no agent is started (symphony inbox)."
+        }
+        BaseHold::None => {
+            "The project is not on hold now: agents are started all the same, and are paid for changes that cannot pass."
+        }
+    });
     if let Some(gate) = failed
         .first()
         .filter(|_| !trial.setup.as_ref().is_some_and(TrialStep::is_red))

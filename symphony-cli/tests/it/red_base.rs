@@ -288,3 +288,25 @@ fn a_set_up_that_cannot_pass_on_the_base_holds_the_project_from_a_worktree_with_
     assert_ne!(counts(&project, "SYM-1"), before);
     project.assert_sound();
 }
+
+#[test]
+fn a_second_init_says_whether_the_project_is_still_on_hold() {
+    let project = project(&config(&[gate("hello", "false")]));
+    let on_hold = "Until then the project is on hold";
+    let trial = project.symphony(&["doctor", "--gates"]);
+    assert!(trial.stdout.contains(on_hold), "{trial:#?}");
+    let again = project.ok(&["init"]);
+    assert!(again.contains(on_hold), "{again}");
+    assert_eq!(project.json(&["init"])["base_hold"], "on_hold");
+
+    project.ok(&["resume"]);
+    let again = project.ok(&["init"]);
+    assert!(
+        again.contains("hello is red before any agent has worked"),
+        "{again}"
+    );
+    assert!(!again.contains(on_hold), "{again}");
+    assert!(again.contains("The project is not on hold now"), "{again}");
+    assert_eq!(project.json(&["init"])["base_hold"], "none");
+    project.assert_sound();
+}

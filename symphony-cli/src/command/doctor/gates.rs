@@ -1,6 +1,7 @@
 //! Set-up and gates: whether their programs are there, and with `symphony doctor --gates` how they come out on the base branch.
 
 use anyhow::Context as _;
+use serde::Serialize;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::ways_on;
 use symphony_core::id::ProjectId;
@@ -15,11 +16,19 @@ use super::programs::programs_of;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View};
-use crate::trial::{copy_advice, note_trial, try_gates, write_trial};
+use crate::trial::{BaseHold, copy_advice, note_trial, try_gates, write_trial};
 
-impl View for Trial {
+/// A trial, and whether the project is on hold for it.
+#[derive(Debug, Serialize)]
+struct TrialView {
+    #[serde(flatten)]
+    trial: Trial,
+    base_hold: BaseHold,
+}
+
+impl View for TrialView {
     fn write(&self, page: &mut Page) {
-        write_trial(self, page);
+        write_trial(&self.trial, self.base_hold, page);
     }
 }
 
@@ -110,7 +119,13 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
         (&session.project, &config),
         &trial,
     )?;
-    app.out.answer(&trial)?;
+    let hold = BaseHold::load(&session.installation, &session.project.id)?;
+    let view = TrialView {
+        trial,
+        base_hold: hold,
+    };
+    app.out.answer(&view)?;
+    let trial = view.trial;
     if let Some(advice) = copy_advice(&session.project, &config, &trial) {
         app.out.warn(&advice);
     }

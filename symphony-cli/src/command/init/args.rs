@@ -17,7 +17,7 @@ use super::register::{refuse_other_installation, register};
 use super::view::{InitView, Tried};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
-use crate::trial::{SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
+use crate::trial::{BaseHold, SECONDS_DEFAULT, SECONDS_MAX, copy_advice, note_trial, try_gates};
 
 /// What `init` takes.
 #[derive(Debug, Default, Args)]
@@ -145,6 +145,7 @@ impl InitArgs {
                     remark_in_file(&project.root, &file, &trial)?;
                 }
                 note_trial(app, &installation, (&project, &config), &trial)?;
+                view.base_hold = BaseHold::load(&installation, &project.id)?;
                 view.notes.extend(copy_advice(&project, &config, &trial));
                 Tried::Ran(trial)
             }
@@ -233,6 +234,7 @@ impl InitArgs {
             notes: proposal.notes.iter().map(ToString::to_string).collect(),
             advice: written.advice,
             tried: None,
+            base_hold: BaseHold::load(&installation, &project.id)?,
             provider_problem: provider_problem.map(|error| error.to_string()),
         };
         Ok(SetUp {

@@ -9,7 +9,7 @@ use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
 
 use crate::output::{Page, View, plural};
-use crate::trial::write_trial;
+use crate::trial::{BaseHold, write_trial};
 
 /// What is set up.
 #[derive(Debug, Clone, Serialize)]
@@ -52,6 +52,8 @@ pub(crate) struct InitView {
     /// What became of the trial of set-up and gates; none where there is nothing to try.
     #[serde(rename = "trial")]
     pub(crate) tried: Option<Tried>,
+    /// Whether a red base keeps agents from being started now.
+    pub(crate) base_hold: BaseHold,
     /// Why no agent can be started yet; `doctor` says it of programs.
     #[serde(skip)]
     pub(crate) provider_problem: Option<String>,
@@ -147,12 +149,12 @@ impl InitView {
                 ));
                 page.line("`symphony doctor --gates` tries again.");
             }
-            Some(Tried::Ran(trial)) => write_trial(trial, page),
+            Some(Tried::Ran(trial)) => write_trial(trial, self.base_hold, page),
             Some(Tried::Before(trial)) => {
                 page.line(
                     "Set-up, gates and the base branch are as they were when they were last tried.",
                 );
-                write_trial(trial, page);
+                write_trial(trial, self.base_hold, page);
             }
         }
     }
