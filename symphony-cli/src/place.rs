@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use symphony_core::config::ProjectConfig;
+use symphony_core::gates::ConfiguredGate;
+use symphony_runner::gates::configured_gates;
 use symphony_runner::installation::Installation;
 use symphony_runner::process::adopt_environment;
 use symphony_store::{Project, Store};
@@ -184,6 +186,12 @@ impl Session {
     /// When anything that concerns the project is wrong in its configuration.
     pub(crate) fn config(&self) -> anyhow::Result<ProjectConfig> {
         Ok(self.installation.project_config(&self.project)?)
+    }
+
+    /// Returns the gates that the project has now; none where its configuration is broken, which is reported elsewhere.
+    pub(crate) fn configured_gates(&self) -> Vec<ConfiguredGate> {
+        let config = self.config();
+        config.map_or_else(|_| Vec::new(), |config| configured_gates(&config))
     }
 }
 

@@ -9,8 +9,10 @@ use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
+use crate::gates::GatesAge;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
+use crate::pull_request::VerifiedGates;
 use crate::tick::{Decision, Reason};
 
 mod items;
@@ -128,6 +130,22 @@ pub struct InboxItem {
     pub text: String,
     /// The commands that answer it, the usual one first.
     pub answers: Vec<String>,
+}
+
+impl InboxItem {
+    /// Adds that the gates of the pull request passed as they were before, where that is so.
+    #[must_use]
+    pub fn with_gates(mut self, found: &VerifiedGates, age: GatesAge) -> Self {
+        if age == GatesAge::Outdated {
+            let passed = if found.verify_something() {
+                "its gates are green"
+            } else {
+                "it is unverified"
+            };
+            self.text = format!("{}; {passed}{}", self.text, age.note());
+        }
+        self
+    }
 }
 
 /// Why an issue waits for a human.

@@ -27,6 +27,11 @@ pub enum GatesProgress {
         /// Why they could not be run the last time.
         problem: Option<String>,
     },
+    /// They have not run, and wait until their project is not on hold any more.
+    Held {
+        /// What is on hold, and why.
+        why: String,
+    },
     /// They run now.
     Running,
     /// All required ones passed.
@@ -48,6 +53,17 @@ impl GatesProgress {
             (false, _) => Self::Red { gates: red },
             (true, true) => Self::Green,
             (true, false) => Self::Unverified,
+        }
+    }
+
+    /// Returns it in a word or two, with the names of red ones.
+    pub fn word(&self) -> String {
+        match self {
+            Self::Waiting { .. } | Self::Held { .. } => "not run".to_owned(),
+            Self::Running => "running".to_owned(),
+            Self::Green => "green".to_owned(),
+            Self::Red { gates } => format!("red: {}", gates.join(", ")),
+            Self::Unverified => "unverified".to_owned(),
         }
     }
 }
@@ -193,6 +209,10 @@ impl PrNews<'_> {
                 format!("its gates could not be run and are tried again: {problem}")
             }
             GatesProgress::Waiting { problem: None } => "its gates run next".to_owned(),
+            GatesProgress::Held { why } => {
+                let why = why.lines().next().unwrap_or_default();
+                format!("its gates wait, since {why}")
+            }
             GatesProgress::Running => "its gates run".to_owned(),
             GatesProgress::Green => "its gates passed".to_owned(),
             GatesProgress::Red { gates } => format!("its gates are red: {}", named(gates)),
@@ -308,8 +328,15 @@ mod tests {
         let broken = GatesProgress::Waiting {
             problem: Some("no space left\non /tmp".into()),
         };
+        let held = GatesProgress::Held {
+            why: "project p is on hold until its gates pass on the base: red\nsince".into(),
+        };
         for (gates, expected) in [
             (waiting(), "its gates run next"),
+            (
+                held,
+                "its gates wait, since project p is on hold until its gates pass on the base: red",
+            ),
             (GatesProgress::Running, "its gates run"),
             (GatesProgress::Green, "its gates passed"),
             (red(), "its gates are red: check"),

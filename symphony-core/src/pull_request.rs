@@ -4,7 +4,6 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::config::Gate;
 use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
@@ -134,22 +133,6 @@ impl VerifiedGates {
         self.results.iter().filter(|gate| gate.is_red())
     }
 
-    /// Says whether these are the results of the gates that a project has now. One that was added since, runs something else or
-    /// became required says nothing yet.
-    pub fn cover(&self, gates: &[Gate], definition_of: impl Fn(&Gate) -> String) -> bool {
-        let is_of = |result: &VerifiedGate, gate: &Gate| {
-            result.name == gate.name
-                && (result.required || result.passed || !gate.required)
-                && result
-                    .definition
-                    .as_ref()
-                    .is_none_or(|ran| *ran == definition_of(gate))
-        };
-        gates
-            .iter()
-            .all(|gate| self.results.iter().any(|result| is_of(result, gate)))
-    }
-
     /// Says whether any gate could have kept the change back. Where none could, nothing is verified.
     pub fn verify_something(&self) -> bool {
         self.results.iter().any(|gate| gate.required)
@@ -199,6 +182,29 @@ pub struct Verdict {
     /// Why Symphony could not tell that a person gave it; none when it could, and for an agent's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unverified: Option<String>,
+}
+
+/// Characters of a commit that the comment of a verdict names.
+const COMMENT_COMMIT_CHARS: usize = 10;
+
+impl Verdict {
+    /// Returns the comment for its issue; none where nothing was said. It names the commit: whoever reads it later, another
+    /// judge too, has a newer one before them.
+    pub fn issue_comment(&self, pr: PrId) -> Option<String> {
+        if self.comment.trim().is_empty() {
+            return None;
+        }
+        let word = match self.kind {
+            VerdictKind::Approved => "Approved",
+            VerdictKind::Rejected => "Rejected",
+        };
+        let commit = self.commit.get(..COMMENT_COMMIT_CHARS);
+        let commit = commit.unwrap_or(&self.commit);
+        Some(format!(
+            "{word} pull request {pr} at commit {commit}: {}",
+            self.comment
+        ))
+    }
 }
 
 /// A change that waits for a verdict and a merge, or did.

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
+use symphony_core::gates::GatesAge;
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item, hold_item,
+    InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item, hold_item,
     in_order, left_behind_item, lone_probe_item, pause_item, plan_item, project_item,
     proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
 };
@@ -58,10 +59,10 @@ pub fn inbox(
     let plans = plans.filter(|plan| !named.contains(&plan.plan));
     items.extend(plans.filter_map(|plan| waiting_plan_item(plan, live)));
     for decision in &plan.plan_decisions {
-        items.extend(of_plan_decision(store, decision)?);
+        items.extend(of_plan_decision((store, snapshot), decision)?);
     }
     for decision in &plan.decisions {
-        items.extend(of_decision(store, decision)?);
+        items.extend(of_decision((store, snapshot), decision)?);
     }
     items.extend(stuck(snapshot, now));
     let projects = store.projects()?;
@@ -101,21 +102,33 @@ fn proposals(
 
 /// What the review of a plan leaves to a person.
 fn of_plan_decision(
-    store: &Store,
+    (store, snapshot): (&Store, &Snapshot),
     decision: &PlanReviewDecision,
 ) -> Result<Option<InboxItem>, RunnerError> {
     let Some(why) = PlanWaitsFor::from_decision(decision) else {
         return Ok(None);
     };
     let pr = store.pr(decision.pr)?;
-    Ok(Some(InboxItem::from(WaitingPlan {
+    let item = InboxItem::from(WaitingPlan {
         plan: decision.plan.clone(),
         path: store.plan_path(&decision.plan)?,
-        project: pr.project,
+        project: pr.project.clone(),
         since: pr.created_at,
         pr: pr.id,
         why,
-    })))
+    });
+    Ok(Some(with_gates(item, &pr, snapshot)))
+}
+
+/// Adds to what waits for a person's verdict or merge that gates passed which the project has changed since.
+fn with_gates(item: InboxItem, pr: &PullRequest, snapshot: &Snapshot) -> InboxItem {
+    let gates = snapshot.projects.get(&pr.project).map(|view| &view.gates);
+    match pr.gates_of_head().zip(gates) {
+        Some((found, now)) if item.kind == InboxKind::Review => {
+            item.with_gates(found, GatesAge::of(found, now))
+        }
+        _ => item,
+    }
 }
 
 /// What makes no progress and is still there: one look is enough to show it, two are needed to end it.
@@ -158,7 +171,10 @@ fn left_behind(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, Run
 }
 
 /// What dispatch decided to leave to a human.
-fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, RunnerError> {
+fn of_decision(
+    (store, snapshot): (&Store, &Snapshot),
+    decision: &Decision,
+) -> Result<Option<InboxItem>, RunnerError> {
     if !WaitsFor::is_possible(decision) {
         return Ok(None);
     }
@@ -180,18 +196,23 @@ fn of_decision(store: &Store, decision: &Decision) -> Result<Option<InboxItem>, 
         }
         why => why,
     };
-    let verdict = open.and_then(|pr| pr.verdict_on_head().map(|verdict| verdict.at));
+    let judged = open.as_ref().and_then(PullRequest::verdict_on_head);
+    let verdict = judged.map(|verdict| verdict.at);
     let since = match (&why, verdict) {
         (WaitsFor::Merge { .. } | WaitsFor::MergeRed { .. }, Some(at)) => at,
         _ => store.status_since(&issue.id)?,
     };
-    Ok(Some(InboxItem::from(WaitingIssue {
+    let item = InboxItem::from(WaitingIssue {
         issue: issue.id,
         project: issue.project,
         title: issue.title,
         since,
         why,
-    })))
+    });
+    Ok(Some(match &open {
+        Some(pr) => with_gates(item, pr, snapshot),
+        None => item,
+    }))
 }
 
 /// What is on hold: one item a hold, however many runs met it. A full spending cap is said anew each day.

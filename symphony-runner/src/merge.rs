@@ -234,7 +234,7 @@ fn gated_result(
     // green ones of gates that the project has changed since are not its gates any more
     let is_gated = pr
         .gates_of_head()
-        .is_some_and(|found| !found.green() || gates.are_those(found));
+        .is_some_and(|found| gates.are_those(found));
     // a merge with the base of then is not the head itself
     let is_head_gated = is_gated && pr.gates_ran_on_head_itself();
     match plan {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
+use symphony_core::gates::GatesAge;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::{PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
@@ -17,7 +18,7 @@ use symphony_workspace::{
 };
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, ForegroundJob, Proof, gate_definition};
+use crate::gates::{CheckoutRequest, ForegroundJob, Proof, configured_gates};
 use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
@@ -88,10 +89,9 @@ impl MergeGates<'_> {
         Ok(Some(proven.gates))
     }
 
-    /// Says whether results are those of the gates that the project has now.
+    /// Says whether results count as those of the gates that the project has now.
     pub(crate) fn are_those(&self, found: &VerifiedGates) -> bool {
-        let setup = &self.config.worktree.setup;
-        found.cover(&self.config.gates, |gate| gate_definition(setup, gate))
+        GatesAge::of(found, &configured_gates(self.config)) == GatesAge::Current
     }
 
     /// Ends when a person has asked for the end.

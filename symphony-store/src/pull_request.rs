@@ -199,18 +199,8 @@ impl Store {
                 unverified: context.actor.unverified().map(str::to_owned),
             };
             write_verdict(tx, id, &verdict)?;
-            if let Some(issue) = pr.of.issue().filter(|_| !comment.trim().is_empty()) {
-                let word = if kind == VerdictKind::Rejected {
-                    "Rejected"
-                } else {
-                    "Approved"
-                };
-                add_comment_in(
-                    tx,
-                    context,
-                    issue,
-                    &format!("{word} pull request {id}: {comment}"),
-                )?;
+            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(id)) {
+                add_comment_in(tx, context, issue, &comment)?;
             }
             match kind {
                 VerdictKind::Approved => {

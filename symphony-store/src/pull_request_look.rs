@@ -1,11 +1,14 @@
 //! How far pull requests have come, for somebody who watches: without their diffs, which are large.
 
-use rusqlite::{Connection, OptionalExtension as _, Row};
+use rusqlite::{Connection, Row};
+use symphony_core::gates::fixes_gate;
 use symphony_core::id::PrId;
 use symphony_core::news::{GatesProgress, PrLook, PrProgress, VerdictProgress};
 use symphony_core::pull_request::{Verdict, VerifiedGates};
+use symphony_core::tick::{Hold, HoldScope, Reason};
 
 use crate::error::StoreError;
+use crate::hold::load_holds;
 use crate::open::Store;
 use crate::pull_request_query::source_from;
 use crate::row::{json as from_json, parsed};
@@ -14,7 +17,8 @@ use crate::row::{json as from_json, parsed};
 const COLUMNS: &str = "SELECT id, issue, plan, state, base, head_commit, verified_gates, gates_problem, verdict, \
                        merged_commit, merged_outside IS NOT NULL AS is_merged_outside, \
                        EXISTS (SELECT 1 FROM run WHERE run.pull_request = pull_request.id AND run.agent = 'gates' \
-                       AND run.status IN ('starting', 'running')) AS gates_run FROM pull_request";
+                       AND run.status IN ('starting', 'running')) AS gates_run, project, \
+                       (SELECT labels FROM issue WHERE issue.id = pull_request.issue) AS labels FROM pull_request";
 /// Those that wait for something, through the index of states.
 const OPEN: &str = "WHERE project IN (SELECT id FROM project) AND state IN ('open', 'approved')";
 
@@ -27,12 +31,18 @@ impl Store {
         let conn = &self.conn;
         let newest: Option<i64> =
             conn.query_row("SELECT max(id) FROM pull_request", [], |row| row.get(0))?;
-        let mut prs = read(conn, &format!("{COLUMNS} {OPEN}"), [])?;
+        let holds = load_holds(conn)?;
+        let read = |sql: &str, value: Option<i64>| match value {
+            Some(value) => read(conn, sql, [value], &holds),
+            None => read(conn, sql, [], &holds),
+        };
+        let mut prs = read(&format!("{COLUMNS} {OPEN}"), None)?;
         if let Some(before) = before {
             let since = before.newest.map_or(0, PrId::get);
-            prs.extend(read(conn, &format!("{COLUMNS} WHERE id > ?1"), [since])?);
+            prs.extend(read(&format!("{COLUMNS} WHERE id > ?1"), Some(since))?);
             for known in &before.prs {
-                prs.extend(read_one(conn, known.pr)?);
+                let one = Some(known.pr.get());
+                prs.extend(read(&format!("{COLUMNS} WHERE id = ?1"), one)?);
             }
         }
         prs.sort_by_key(|pr| pr.pr);
@@ -48,24 +58,18 @@ fn read(
     conn: &Connection,
     sql: &str,
     values: impl rusqlite::Params,
+    holds: &[Hold],
 ) -> Result<Vec<PrProgress>, StoreError> {
     let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query(values)?;
     let mut prs = Vec::new();
     while let Some(row) = rows.next()? {
-        prs.push(from_row(row)?);
+        prs.push(from_row(row, holds)?);
     }
     Ok(prs)
 }
 
-fn read_one(conn: &Connection, pr: PrId) -> Result<Option<PrProgress>, StoreError> {
-    conn.prepare_cached(&format!("{COLUMNS} WHERE id = ?1"))?
-        .query_row([pr.get()], |row| Ok(from_row(row)))
-        .optional()?
-        .transpose()
-}
-
-fn from_row(row: &Row<'_>) -> Result<PrProgress, StoreError> {
+fn from_row(row: &Row<'_>, holds: &[Hold]) -> Result<PrProgress, StoreError> {
     let head: String = row.get("head_commit")?;
     let gates: Option<String> = row.get("verified_gates")?;
     let gates: Option<VerifiedGates> = gates
@@ -78,8 +82,13 @@ fn from_row(row: &Row<'_>) -> Result<PrProgress, StoreError> {
     let gates = match gates.filter(|gates| gates.commit == head) {
         _ if row.get("gates_run")? => GatesProgress::Running,
         Some(gates) => GatesProgress::of(&gates),
-        None => GatesProgress::Waiting {
-            problem: row.get("gates_problem")?,
+        None => match gates_hold(row, holds)? {
+            Some(held) => GatesProgress::Held {
+                why: held.to_string(),
+            },
+            None => GatesProgress::Waiting {
+                problem: row.get("gates_problem")?,
+            },
         },
     };
     let verdict = verdict.filter(|verdict| verdict.commit == head);
@@ -98,6 +107,20 @@ fn from_row(row: &Row<'_>) -> Result<PrProgress, StoreError> {
         merged: row.get("merged_commit")?,
         is_merged_outside: row.get("is_merged_outside")?,
     })
+}
+
+/// Returns the hold of a red base that the gates of a pull request wait for. What repairs a gate does not.
+fn gates_hold(row: &Row<'_>, holds: &[Hold]) -> Result<Option<Reason>, StoreError> {
+    let scope = HoldScope::Gates(parsed("project id", row.get("project")?)?);
+    let Some(hold) = holds.iter().find(|hold| hold.scope == scope) else {
+        return Ok(None);
+    };
+    let labels: Option<String> = row.get("labels")?;
+    let labels: Vec<String> = labels
+        .map(|text| from_json("labels", &text))
+        .transpose()?
+        .unwrap_or_default();
+    Ok((!fixes_gate(&labels)).then(|| Reason::held(hold)))
 }
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ pub(super) fn explain_plan(
         ..RunFilter::default()
     };
     let running = store.runs(&live)?.into_iter().map(RunView::from).collect();
-    let view = PlanView::of(store, &project, &record)?;
+    let view = PlanView::of(store, &project, &record, &session.configured_gates())?;
     let mut reasons = reasons(&plan, &inbox, id);
     reasons.extend(phases(&view, now));
     if let Some(Standing::Stranded { why }) = &standing {

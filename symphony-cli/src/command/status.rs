@@ -9,7 +9,9 @@ use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
 use symphony_core::pull_request::{PrState, PullRequest};
-use symphony_core::tick::{Action, HoldScope, Plan, Snapshot, obstacles, plan_tick};
+use symphony_core::tick::{
+    Action, HoldScope, Plan, Reason, ReviewSubject, Snapshot, gates_obstacles, obstacles, plan_tick,
+};
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
@@ -17,7 +19,7 @@ use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 use crate::app::App;
 use crate::place::Session;
 use crate::view::{
-    BlockedView, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView, QueueView,
+    BlockedView, GatesNow, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView, QueueView,
     ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView,
 };
 use crate::watch::watch;
@@ -106,7 +108,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         issues,
         inbox,
         waiting: waiting.into_iter().map(InboxView::from).collect(),
-        pull_requests: open_pr_views(&open, &running),
+        pull_requests: open_pr_views(&open, &running, &snapshot, now),
         running,
         plans,
         queue,
@@ -146,13 +148,41 @@ fn open_prs(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<PullReques
 }
 
 /// Views pull requests with the runs that are about them.
-fn open_pr_views(prs: &[PullRequest], running: &[RunningView]) -> Vec<OpenPrView> {
+fn open_pr_views(
+    prs: &[PullRequest],
+    running: &[RunningView],
+    snapshot: &Snapshot,
+    now: Timestamp,
+) -> Vec<OpenPrView> {
     let live = || {
         running
             .iter()
             .map(|run| (&run.run, run.last_event.as_deref().unwrap_or_default()))
     };
-    prs.iter().map(|pr| OpenPrView::of(pr, live())).collect()
+    let views = prs.iter().map(|pr| {
+        let project = snapshot.projects.get(&pr.project);
+        let gates = GatesNow {
+            configured: project.map_or(&[], |view| view.gates.as_slice()),
+            held: gates_wait_for(pr, snapshot, now),
+        };
+        OpenPrView::of(pr, live(), &gates)
+    });
+    views.collect()
+}
+
+/// Returns what keeps the gates of a pull request from running, apart from their own time.
+fn gates_wait_for(pr: &PullRequest, snapshot: &Snapshot, now: Timestamp) -> Option<Reason> {
+    let mut reviews = snapshot.reviews.iter();
+    let review =
+        reviews.find(|review| review.subject == ReviewSubject::PullRequest(pr.id))?;
+    gates_obstacles(review, snapshot, now)
+        .into_iter()
+        .find(|reason| {
+            !matches!(
+                reason,
+                Reason::Running { .. } | Reason::ExitPutOff { .. } | Reason::GatesDelayed { .. }
+            )
+        })
 }
 
 /// Returns the plans that have not ended, and those whose work their branch does not have yet.

@@ -58,12 +58,7 @@ impl From<&Hold> for HoldView {
             probes: hold.probes,
             login: provider.and_then(login_command),
             lone: lone_item(hold).map(|trial| trial.item.to_string()),
-            what: Reason::Held {
-                scope: hold.scope.clone(),
-                until: hold.until,
-                why: hold.reason.clone(),
-            }
-            .to_string(),
+            what: Reason::held(hold).to_string(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! An issue with everything that belongs to it.
 
 use serde::Serialize;
+use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::IssueId;
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
 
@@ -36,11 +37,15 @@ pub(crate) struct IssueDetail {
 }
 
 impl IssueDetail {
-    /// Reads an issue.
+    /// Reads an issue of a project that has these gates now.
     ///
     /// # Errors
     /// When there is none of this identifier.
-    pub(crate) fn load(store: &Store, id: &IssueId) -> Result<Self, StoreError> {
+    pub(crate) fn load(
+        store: &Store,
+        id: &IssueId,
+        configured: &[ConfiguredGate],
+    ) -> Result<Self, StoreError> {
         let children = IssueFilter {
             parent: Some(id.clone()),
             ..IssueFilter::default()
@@ -80,7 +85,11 @@ impl IssueDetail {
                 .into_iter()
                 .map(ClaimView::from)
                 .collect(),
-            pull_requests: store.prs(&prs)?.into_iter().map(PrView::from).collect(),
+            pull_requests: store
+                .prs(&prs)?
+                .into_iter()
+                .map(|pr| PrView::of(pr, configured))
+                .collect(),
             runs: store.runs(&runs)?.into_iter().map(RunView::from).collect(),
         })
     }

@@ -36,7 +36,7 @@ pub(crate) use learning::{
 };
 pub(crate) use news::PrNewsView;
 pub(crate) use notes::CommentView;
-pub(crate) use open_pr::OpenPrView;
+pub(crate) use open_pr::{GatesNow, OpenPrView};
 pub(crate) use plan::{OpenPlanView, PlanListed, PlanView};
 pub(crate) use plan_result::{PlanPreview, PlanResult};
 pub(crate) use project::{ProjectDetail, ProjectView};

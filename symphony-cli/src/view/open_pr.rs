@@ -2,11 +2,15 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, RunId};
-use symphony_core::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGates};
+use symphony_core::news::GatesProgress;
+use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
+use symphony_core::tick::{HoldScope, Reason};
 
 use super::pull_request::subject;
 use super::run::RunView;
+use super::tick::ReasonView;
 use crate::output::{Page, Table, ago, in_future};
 
 /// A pull request that is not merged or closed.
@@ -39,7 +43,7 @@ struct OpenVerdictView {
 }
 
 /// Where the gates of a pull request are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 enum GatesView {
     /// They run now.
@@ -49,22 +53,36 @@ enum GatesView {
         /// Which, in words; empty before the first has begun.
         what: String,
     },
-    /// All required ones passed on the head commit.
-    Green,
-    /// These failed on the head commit, and are required.
-    Red { gates: Vec<String> },
-    /// No gate is required: nothing verifies the change.
-    Unverified,
     /// They have not run on the head commit.
     Waiting {
         due_at: Timestamp,
         /// Why they could not be run the last time.
         problem: Option<String>,
+        /// What they wait for, apart from their time.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        held: Option<ReasonView>,
+    },
+    /// They ran on the head commit.
+    #[serde(untagged)]
+    Ran {
+        #[serde(flatten)]
+        came_to: GatesProgress,
+        /// Whether they are the gates that the project has now.
+        age: GatesAge,
     },
 }
 
+/// What decides beside the record what its gates are about to do, or are worth.
+#[derive(Debug)]
+pub(crate) struct GatesNow<'a> {
+    /// The gates that the project has now.
+    pub(crate) configured: &'a [ConfiguredGate],
+    /// What those wait for that have not run, apart from their time.
+    pub(crate) held: Option<Reason>,
+}
+
 impl GatesView {
-    fn of(pr: &PullRequest, live: Option<(&RunView, &str)>) -> Self {
+    fn of(pr: &PullRequest, live: Option<(&RunView, &str)>, now: &GatesNow<'_>) -> Self {
         if let Some((run, what)) = live {
             return Self::Running {
                 run: run.id.clone(),
@@ -73,22 +91,15 @@ impl GatesView {
             };
         }
         match pr.gates_of_head() {
-            Some(gates) => Self::ran(gates),
+            Some(found) => Self::Ran {
+                came_to: GatesProgress::of(found),
+                age: GatesAge::of(found, now.configured),
+            },
             None => Self::Waiting {
                 due_at: pr.gates_wait.due_at,
                 problem: pr.gates_wait.problem.clone(),
+                held: now.held.as_ref().map(ReasonView::from),
             },
-        }
-    }
-
-    fn ran(gates: &VerifiedGates) -> Self {
-        let red: Vec<String> = gates.red().map(|gate| gate.name.clone()).collect();
-        if !red.is_empty() {
-            Self::Red { gates: red }
-        } else if gates.verify_something() {
-            Self::Green
-        } else {
-            Self::Unverified
         }
     }
 
@@ -99,12 +110,21 @@ impl GatesView {
                 let separator = if names.is_empty() { "" } else { ": " };
                 format!("running{separator}{names} (started {})", ago(*since, now))
             }
-            Self::Green => "green".to_owned(),
-            Self::Red { gates } => format!("red: {}", gates.join(", ")),
-            Self::Unverified => "unverified".to_owned(),
+            Self::Ran { came_to, age } => format!("{}{}", came_to.word(), age.note()),
+            // the line of the hold itself says why
+            Self::Waiting {
+                held: Some(reason), ..
+            } => match &reason.reason {
+                Reason::Held {
+                    scope: HoldScope::Gates(_),
+                    ..
+                } => "on hold until the gates pass on the base".to_owned(),
+                _ => format!("waiting: {}", reason.text),
+            },
             Self::Waiting {
                 problem: Some(problem),
                 due_at,
+                ..
             } => format!(
                 "waiting, tried again {}: {problem}",
                 in_future(*due_at, now)
@@ -122,6 +142,7 @@ impl OpenPrView {
     pub(crate) fn of<'a>(
         pr: &PullRequest,
         live: impl Iterator<Item = (&'a RunView, &'a str)>,
+        now: &GatesNow<'_>,
     ) -> Self {
         let mine: Vec<(&RunView, &str)> = live
             .filter(|(run, _)| run.pull_request == Some(pr.id))
@@ -135,7 +156,7 @@ impl OpenPrView {
             plan: pr.of.plan().cloned(),
             title: pr.title.clone(),
             state: pr.state,
-            gates: GatesView::of(pr, gates.first().copied()),
+            gates: GatesView::of(pr, gates.first().copied(), now),
             verdict: pr.verdict_on_head().map(|verdict| OpenVerdictView {
                 kind: verdict.kind,
                 by: verdict.author.to_string(),
@@ -189,6 +210,7 @@ pub(crate) fn write_open_prs(prs: &[OpenPrView], page: &mut Page) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use symphony_core::id::ProjectId;
 
     #[test]
     fn gates_are_shown_as_where_they_are() {
@@ -200,24 +222,57 @@ mod tests {
             since: at(88_000),
             what: what.to_owned(),
         };
+        let ran = |came_to, age| GatesView::Ran { came_to, age };
+        let red_base = Reason::Held {
+            scope: HoldScope::Gates(ProjectId::parse("p").unwrap()),
+            until: at(200_000),
+            why: "red".into(),
+        };
         for (gates, expected) in [
             (
                 running("gates run: test, lint"),
                 "running: test, lint (started 12s ago)",
             ),
             (running(""), "running (started 12s ago)"),
-            (GatesView::Green, "green"),
-            (GatesView::Unverified, "unverified"),
+            (ran(GatesProgress::Green, GatesAge::Current), "green"),
             (
-                GatesView::Red {
-                    gates: vec!["test".into(), "lint".into()],
-                },
+                ran(GatesProgress::Green, GatesAge::Outdated),
+                "green, for gates as they were before; they run again before a merge",
+            ),
+            (
+                ran(GatesProgress::Unverified, GatesAge::Current),
+                "unverified",
+            ),
+            (
+                ran(
+                    GatesProgress::Red {
+                        gates: vec!["test".into(), "lint".into()],
+                    },
+                    GatesAge::Current,
+                ),
                 "red: test, lint",
             ),
             (
                 GatesView::Waiting {
                     due_at: at(1),
                     problem: None,
+                    held: Some((&red_base).into()),
+                },
+                "on hold until the gates pass on the base",
+            ),
+            (
+                GatesView::Waiting {
+                    due_at: at(1),
+                    problem: None,
+                    held: Some((&Reason::Paused).into()),
+                },
+                "waiting: dispatch is paused (`symphony resume` starts it again)",
+            ),
+            (
+                GatesView::Waiting {
+                    due_at: at(1),
+                    problem: None,
+                    held: None,
                 },
                 "waiting for the next tick",
             ),
@@ -225,6 +280,7 @@ mod tests {
                 GatesView::Waiting {
                     due_at: at(120_000),
                     problem: None,
+                    held: None,
                 },
                 "due in 20s",
             ),
@@ -232,6 +288,7 @@ mod tests {
                 GatesView::Waiting {
                     due_at: at(120_000),
                     problem: Some("no space left".into()),
+                    held: None,
                 },
                 "waiting, tried again in 20s: no space left",
             ),

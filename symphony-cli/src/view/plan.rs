@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId, RunId};
 use symphony_core::listing::list_few;
 use symphony_core::plan::failure::FailureClass;
@@ -41,7 +42,7 @@ pub(crate) struct PlanView {
     pub(crate) at_work: bool,
     /// Whether a person gave it up: its runs are being ended.
     pub(crate) given_up: bool,
-    /// What keeps its phases from starting, apart from the plan.
+    /// What keeps its phases, or the gates of its pull request, from starting, apart from the plan.
     pub(crate) holds: Vec<HoldView>,
     pub(crate) phases: Vec<PhaseView>,
 }
@@ -149,7 +150,7 @@ fn waits_for(dag: &Dag, record: &PlanRecord, at: usize) -> Vec<PlanPhaseId> {
 }
 
 impl PlanView {
-    /// Makes the view of a plan.
+    /// Makes the view of a plan of a project that has these gates now.
     ///
     /// # Errors
     /// When its lock cannot be asked, or the recorded plan is none any more.
@@ -157,6 +158,7 @@ impl PlanView {
         store: &Store,
         project: &Project,
         record: &PlanRecord,
+        configured: &[ConfiguredGate],
     ) -> Result<Self, RunnerError> {
         let requests = store.prs(&PrFilter {
             plan: Some(record.id.clone()),
@@ -181,7 +183,11 @@ impl PlanView {
             completed_at: record.state.completed_at,
             target_branch: record.target.as_ref().map(|target| target.branch.clone()),
             merged_commit: record.merged_commit.clone(),
-            pull_request: requests.into_iter().next().map(PlanReviewView::from),
+            pull_request: requests
+                .into_iter()
+                .next()
+                .map(|pr| PlanReviewView::load(store, pr, configured))
+                .transpose()?,
             notices: store
                 .plan_notices(&record.id)?
                 .into_iter()
@@ -203,7 +209,8 @@ impl PlanView {
     pub(crate) fn with_holds(mut self, holds: &[Hold]) -> Self {
         let concerns = |hold: &&Hold| match &hold.scope {
             HoldScope::Project(id) => *id == self.project,
-            HoldScope::Gates(_) => false,
+            // only the gates of its pull request wait for that
+            HoldScope::Gates(id) => *id == self.project && self.status == PlanStatus::Review,
             HoldScope::Provider(_) | HoldScope::Model { .. } | HoldScope::Everything => true,
         };
         if !self.status.is_ended() {

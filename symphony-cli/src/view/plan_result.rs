@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::{PlanId, PlanPhaseId, PrId};
 use symphony_core::plan::state::PlanStatus;
 use symphony_core::plan::view::PlanSummary;
@@ -40,7 +41,7 @@ pub(crate) struct PlanResult {
 }
 
 impl PlanResult {
-    /// Sums a plan up.
+    /// Sums a plan up, of a project that has these gates now.
     ///
     /// # Errors
     /// When the recorded plan is none any more.
@@ -48,6 +49,7 @@ impl PlanResult {
         store: &Store,
         record: &PlanRecord,
         conclusion: Conclusion,
+        configured: &[ConfiguredGate],
     ) -> Result<Self, StoreError> {
         let (mut merged, mut left, mut asked) = (None, None, None);
         let (mut review, mut unchanged) = (None, None);
@@ -66,7 +68,7 @@ impl PlanResult {
         let (merged_into, merged_commit) = merged.unzip();
         let (not_merged, command) = left.unzip();
         let (pull_request, pull_request_into) = review.unzip();
-        let review = pull_request.map(|pr| store.pr(pr)).transpose()?;
+        let review = pull_request.map(|pr| PlanReviewView::load(store, store.pr(pr)?, configured));
         Ok(Self {
             id: record.id.clone(),
             path: record.path.clone(),
@@ -75,7 +77,7 @@ impl PlanResult {
             merged_commit,
             pull_request,
             pull_request_into,
-            review: review.map(PlanReviewView::from),
+            review: review.transpose()?,
             unchanged,
             isolation: record.options.isolation,
             asked,

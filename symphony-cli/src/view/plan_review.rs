@@ -1,8 +1,11 @@
 //! The pull request of a plan's work: where it stands, and what a person can do about it.
 
 use serde::Serialize;
+use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::tick::{Hold, HoldScope, Reason};
+use symphony_store::{Store, StoreError};
 
 use crate::output::Page;
 
@@ -23,35 +26,59 @@ pub(crate) struct PlanReviewView {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum GatesOfHead {
     NotRun,
-    Green,
+    /// They wait for this.
+    Held(String),
+    Green(GatesAge),
     Red(Vec<String>),
 }
 
-impl From<PullRequest> for PlanReviewView {
-    fn from(pr: PullRequest) -> Self {
+/// Returns what keeps the gates of a pull request from running, whatever their time: a pause, or a hold.
+fn held(store: &Store, pr: &PullRequest) -> Result<Option<Reason>, StoreError> {
+    if store.is_paused()? {
+        return Ok(Some(Reason::Paused));
+    }
+    let keeps = |hold: &&Hold| match &hold.scope {
+        HoldScope::Gates(project) => *project == pr.project,
+        HoldScope::Everything => true,
+        _ => false,
+    };
+    Ok(store.holds()?.iter().find(keeps).map(Reason::held))
+}
+
+impl PlanReviewView {
+    /// Views the pull request of a plan's work.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub(crate) fn load(
+        store: &Store,
+        pr: PullRequest,
+        configured: &[ConfiguredGate],
+    ) -> Result<Self, StoreError> {
         let gates = match pr.gates_of_head() {
-            None => GatesOfHead::NotRun,
-            Some(gates) if gates.green() => GatesOfHead::Green,
+            None => match held(store, &pr)? {
+                Some(reason) => GatesOfHead::Held(reason.to_string()),
+                None => GatesOfHead::NotRun,
+            },
+            Some(gates) if gates.green() => GatesOfHead::Green(GatesAge::of(gates, configured)),
             Some(gates) => {
                 let red = gates.red();
                 GatesOfHead::Red(red.map(|gate| gate.name.clone()).collect())
             }
         };
-        let (author, comment) = pr
-            .verdict
-            .map(|verdict| (verdict.author.to_string(), verdict.comment))
+        let verdict = pr.verdict_on_head();
+        let (author, comment) = verdict
+            .map(|verdict| (verdict.author.to_string(), verdict.comment.clone()))
             .unzip();
-        Self {
+        Ok(Self {
             id: pr.id,
             state: pr.state,
             comment,
             author,
             gates,
-        }
+        })
     }
-}
 
-impl PlanReviewView {
     /// Says what comes next while the plan is under review.
     pub(crate) fn next(&self) -> String {
         let id = self.id;
@@ -61,12 +88,22 @@ impl PlanReviewView {
                  `symphony inbox` what you can do.",
                 gates.join(", ")
             ),
-            (_, PrState::Approved) => {
-                format!("Pull request {id} is approved: `symphony pr merge {id}` merges it.")
+            (GatesOfHead::Held(reason), _) => format!(
+                "The gates of pull request {id} wait: {reason}. `symphony inbox` says what you can do."
+            ),
+            (gates, PrState::Approved) => {
+                let note = match gates {
+                    GatesOfHead::Green(GatesAge::Outdated) => {
+                        format!(" Its gates are green{}.", GatesAge::Outdated.note())
+                    }
+                    _ => String::new(),
+                };
+                format!("Pull request {id} is approved: `symphony pr merge {id}` merges it.{note}")
             }
-            (GatesOfHead::Green, _) => format!(
-                "Its gates are green. Where judges are on, the next `symphony tick` starts one; \
-                 `symphony pr merge {id}` merges it."
+            (GatesOfHead::Green(age), _) => format!(
+                "Its gates are green{}. Where judges are on, the next `symphony tick` starts one; \
+                 `symphony pr merge {id}` merges it.",
+                age.note()
             ),
             (GatesOfHead::NotRun, _) => format!(
                 "`symphony tick` runs its gates and starts its judge, `symphony pr merge {id}` merges it."

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
+use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::outside::OutsideMerge;
 use symphony_core::publication::{Publication, PublicationState};
@@ -31,9 +32,15 @@ pub(crate) struct PrView {
     pub(crate) base: String,
     pub(crate) base_commit: String,
     pub(crate) head_commit: String,
+    /// Where its branch is now, when that is not the head: verdict and gates are about the head.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) branch_commit: Option<String>,
     pub(crate) state: PrState,
     pub(crate) gates: Option<Vec<VerifiedGate>>,
     pub(crate) gates_commit: Option<String>,
+    /// Whether they are the gates that the project has now; absent where that is of no interest any more.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) gates_age: Option<GatesAge>,
     /// The base commit that it was merged with for them; absent when they ran on it alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gates_merged_with: Option<String>,
@@ -73,9 +80,11 @@ impl From<PullRequest> for PrView {
             base: pr.base,
             base_commit: pr.base_commit,
             head_commit: pr.head_commit,
+            branch_commit: None,
             state: pr.state,
             gates,
             gates_commit,
+            gates_age: None,
             gates_merged_with,
             reported_gates: pr.reported_gates,
             verdict: pr.verdict,
@@ -104,6 +113,26 @@ fn short(commit: &str) -> &str {
 }
 
 impl PrView {
+    /// Views a pull request of a project that has these gates now.
+    pub(crate) fn of(pr: PullRequest, configured: &[ConfiguredGate]) -> Self {
+        let found = pr.gates_of_head().filter(|_| pr.state.is_open());
+        let gates_age = found.map(|found| GatesAge::of(found, configured));
+        Self {
+            gates_age,
+            ..Self::from(pr)
+        }
+    }
+
+    /// Adds where its branch is now. After a merge the branch is of no interest any more.
+    pub(crate) fn with_branch_at(self, now: Option<String>) -> Self {
+        let is_elsewhere =
+            |commit: &String| self.state != PrState::Merged && *commit != self.head_commit;
+        Self {
+            branch_commit: now.filter(is_elsewhere),
+            ..self
+        }
+    }
+
     /// Adds how it was last published elsewhere.
     pub(crate) fn with_publication(self, publication: Option<Publication>) -> Self {
         Self {
@@ -140,16 +169,19 @@ impl PrView {
         let Some(gates) = &self.gates else {
             return "not run".to_owned();
         };
-        let red: Vec<&str> = gates
-            .iter()
-            .filter(|gate| gate.is_red())
+        let required = || gates.iter().filter(|gate| gate.required);
+        let red: Vec<&str> = required()
+            .filter(|gate| !gate.passed)
             .map(|gate| gate.name.as_str())
             .collect();
-        match red.as_slice() {
-            _ if !gates.iter().any(|gate| gate.required) => "unverified".to_owned(),
-            [] => "green".to_owned(),
-            names => format!("red: {}", names.join(", ")),
-        }
+        let word = if required().next().is_none() {
+            "unverified".to_owned()
+        } else if red.is_empty() {
+            "green".to_owned()
+        } else {
+            format!("red: {}", red.join(", "))
+        };
+        format!("{word}{}", self.gates_age.map_or("", GatesAge::note))
     }
 
     fn write_gates(&self, page: &mut Page) {
@@ -210,6 +242,14 @@ impl View for PrView {
         page.field("state", self.state.name());
         page.field("branch", &format!("{} into {}", self.branch, self.base));
         page.field("head", &self.head_commit);
+        if let Some(now) = &self.branch_commit {
+            let text = format!(
+                "at {}: everything here, verdict and gates included, is about the head {}",
+                short(now),
+                short(&self.head_commit)
+            );
+            page.field("branch now", &text);
+        }
         page.field(
             "merged as",
             self.merged_commit.as_deref().unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use serde_json::json;
 
 use crate::records::{open_pr, record_gates};
-use crate::support::{Project, until};
+use crate::support::{Project, commit, create_pr, scenarios, text, until, worker};
 use crate::transcript::{Transcript, assert_transcript};
 
 fn project() -> Project {
@@ -303,4 +303,87 @@ fn a_merge_leaves_changes_alone_that_it_does_not_touch() {
         "# Changed\n"
     );
     assert_eq!(project.git(&["status", "--porcelain"]), " M README.md");
+}
+
+#[test]
+fn green_gates_that_were_changed_since_are_called_so_wherever_they_are_shown() {
+    const NOTE: &str = "green, for gates as they were before; they run again before a merge";
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let gates = |command: &str| json!({ "gates": [{ "name": "check", "command": command }], "judge_enabled": false });
+    let project = Project::new("project", &scenarios([worker(turns)]), &gates("true"));
+    project.add_issue("Say hello");
+    project.tick_wait();
+    let looks = [
+        ["pr", "show", "1"].as_slice(),
+        &["pr", "list"],
+        &["status"],
+        &["inbox"],
+        &["issue", "show", "SYM-1"],
+    ];
+    for look in looks {
+        let shown = project.ok(look);
+        assert!(
+            !shown.contains("run again before a merge"),
+            "{look:?}: {shown}"
+        );
+    }
+    assert_eq!(project.json(&["pr", "show", "1"])["gates_age"], "current");
+
+    project.configure_more(&gates("test -e hello.txt"));
+    for look in looks {
+        let shown = project.ok(look).replace('\n', " ");
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(NOTE), "{look:?}: {shown}");
+    }
+    assert_eq!(project.json(&["pr", "show", "1"])["gates_age"], "outdated");
+    let status = project.json(&["status"]);
+    assert_eq!(
+        status["pull_requests"][0]["gates"],
+        json!({ "state": "green", "age": "outdated" })
+    );
+    let approved = project.ok(&["pr", "approve", "1"]);
+    assert!(
+        approved.contains(&format!("Its gates are {NOTE}.")),
+        "{approved}"
+    );
+    let merged = project.ok(&["pr", "merge", "1"]);
+    assert!(merged.contains("The gates ran on the result."), "{merged}");
+    project.assert_sound();
+}
+
+#[test]
+fn a_verdict_is_never_taken_for_one_on_a_later_commit() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &json!({ "judge_enabled": false }),
+    );
+    project.add_issue("Say hello");
+    project.tick_wait();
+    let short = |commit: &str| -> String { commit.chars().take(10).collect() };
+    let head = text(&project.json(&["pr", "show", "1"])["head_commit"]);
+    project.ok(&["pr", "reject", "1", "--feedback", "Say it louder"]);
+    // whoever reads the comment later has another commit before them
+    let issue = project.issue("SYM-1");
+    let comment = text(&issue["comments"][0]["content"]);
+    assert_eq!(
+        comment,
+        format!(
+            "Rejected pull request 1 at commit {}: Say it louder",
+            short(&head)
+        )
+    );
+    let shown = project.json(&["pr", "show", "1"]);
+    assert_eq!(shown.get("branch_commit"), None, "{shown:#}");
+    let tree = project.git(&["rev-parse", "symphony/SYM-1^{tree}"]);
+    let next = project.git(&["commit-tree", tree.trim(), "-p", &head, "-m", "Louder"]);
+    project.git(&["update-ref", "refs/heads/symphony/SYM-1", next.trim()]);
+    let shown = project.ok(&["pr", "show", "1"]);
+    let line = format!(
+        "at {}: everything here, verdict and gates included, is about the head {}",
+        short(next.trim()),
+        short(&head)
+    );
+    assert!(shown.contains(&line), "{shown}");
 }

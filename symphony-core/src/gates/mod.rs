@@ -1,11 +1,13 @@
 //! What a gate's failure means: the same one as before, one that the base has too, or a new one
 //! (spec: orchestrator, "Verified, not reported").
 
+mod age;
 mod base_red;
 mod failure;
 mod output;
 mod route;
 
+pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
     RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
     set_up_fault, try_anew_when_changed, ways_on,

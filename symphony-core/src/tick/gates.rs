@@ -128,11 +128,7 @@ fn common(project: &ProjectId, snapshot: &Snapshot, now: Timestamp) -> Vec<Reaso
     }
     let full = |hold: &&Hold| hold.scope == HoldScope::Everything && stands(hold, now);
     if let Some(hold) = snapshot.holds.iter().find(full) {
-        reasons.push(Reason::Held {
-            scope: hold.scope.clone(),
-            until: hold.until,
-            why: hold.reason.clone(),
-        });
+        reasons.push(Reason::held(hold));
     }
     reasons
 }

@@ -205,15 +205,7 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
 /// Returns the hold of a project whose gates fail on its base. It stands until a probe passes, however long that takes.
 pub(super) fn gates_hold(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
     let of_project = |hold: &&Hold| matches!(&hold.scope, HoldScope::Gates(id) if id == project);
-    snapshot
-        .holds
-        .iter()
-        .find(of_project)
-        .map(|hold| Reason::Held {
-            scope: hold.scope.clone(),
-            until: hold.until,
-            why: hold.reason.clone(),
-        })
+    snapshot.holds.iter().find(of_project).map(Reason::held)
 }
 
 /// Says whether a probe of a hold is under way.

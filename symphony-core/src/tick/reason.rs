@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::agent::AgentType;
 use crate::exit_handling::PutOff;
-use crate::hold::HoldScope;
+use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, RunId};
 use crate::retry::RetryKind;
 
@@ -150,6 +150,15 @@ pub struct Due {
 }
 
 impl Reason {
+    /// Makes it of what is on hold.
+    pub fn held(hold: &Hold) -> Self {
+        Self::Held {
+            scope: hold.scope.clone(),
+            until: hold.until,
+            why: hold.reason.clone(),
+        }
+    }
+
     /// Returns when this ends by itself; none where something else, or a person, ends it.
     pub fn due(&self) -> Option<Due> {
         let (at, then) = match self {

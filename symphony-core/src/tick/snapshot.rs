@@ -11,6 +11,7 @@ use super::reason::Reason;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::exit_handling::PutOff;
+use crate::gates::ConfiguredGate;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
@@ -155,6 +156,8 @@ pub struct ProjectView {
     pub phases: BTreeMap<PhaseName, AgentType>,
     /// The agents that work on the project itself, and intake.
     pub agents: ProjectAgents,
+    /// Its gates: what ran before may have been others.
+    pub gates: Vec<ConfiguredGate>,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
     /// Why there is nothing that work could start from; nothing of it is dispatched then.
@@ -189,6 +192,7 @@ impl ProjectView {
             open_reviews: 0,
             phases: BTreeMap::new(),
             agents: ProjectAgents::default(),
+            gates: Vec::new(),
             broken: Some(problem),
             no_base: None,
         }

@@ -8,7 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use symphony_core::config::Gate;
+use symphony_core::config::{Gate, ProjectConfig};
+use symphony_core::gates::ConfiguredGate;
 use symphony_workspace::CommitId;
 
 use super::checkout::CheckoutRequest;
@@ -67,11 +68,22 @@ fn json(value: &impl serde::Serialize) -> Vec<u8> {
 }
 
 /// Returns a digest of what a gate is in a configuration: its command, after this set-up.
-pub(crate) fn gate_definition(setup: &impl serde::Serialize, gate: &Gate) -> String {
+pub(super) fn gate_definition(setup: &impl serde::Serialize, gate: &Gate) -> String {
     let mut digest = Sha256::new();
     add(&mut digest, &json(setup));
     add(&mut digest, &json(&gate.command));
     format!("{:x}", digest.finalize())
+}
+
+/// Returns the gates that a project has now, to compare results with.
+pub fn configured_gates(config: &ProjectConfig) -> Vec<ConfiguredGate> {
+    let gates = config.gates.iter();
+    let configured = gates.map(|gate| ConfiguredGate {
+        name: gate.name.clone(),
+        required: gate.required,
+        definition: gate_definition(&config.worktree.setup, gate),
+    });
+    configured.collect()
 }
 
 /// Adds bytes with their length, so that two values are never taken for one.

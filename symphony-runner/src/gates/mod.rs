@@ -22,5 +22,5 @@ pub use checkout::{CheckoutRequest, GateCheckout};
 pub use foreground::ForegroundJob;
 pub use job::check_pr;
 pub(crate) use job::{GatesEnded, clear_dead_checkout, run_gates_job, start_gates};
-pub(crate) use key::gate_definition;
+pub use key::configured_gates;
 pub(crate) use proof::Proof;

@@ -20,7 +20,7 @@ use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
 use super::outside::look_at_bases;
 use crate::error::RunnerError;
-use crate::gates::tried_digest;
+use crate::gates::{configured_gates, tried_digest};
 use crate::installation::Installation;
 use crate::leftovers::whose;
 use crate::models::read_models;
@@ -296,6 +296,7 @@ pub fn project_view(
             idle_interval_ms: config.scanner_interval_ms.get(),
             ..ProjectAgents::default()
         },
+        gates: configured_gates(config),
         broken: None,
         no_base: None,
     }

@@ -25,6 +25,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         open_reviews: 0,
         phases: BTreeMap::new(),
         agents: ProjectAgents::default(),
+        gates: Vec::new(),
         broken: None,
         no_base: None,
     };

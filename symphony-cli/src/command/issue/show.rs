@@ -20,7 +20,7 @@ pub(crate) struct ShowArgs {
 impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let session = app.session()?;
-        let detail = IssueDetail::load(&session.store, &self.issue)
+        let detail = IssueDetail::load(&session.store, &self.issue, &session.configured_gates())
             .with_context(|| format!("show {}", self.issue))?;
         app.out.answer_long(&detail)
     }

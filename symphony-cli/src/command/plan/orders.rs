@@ -127,7 +127,12 @@ fn carry_out(app: &App, choice: &PlanChoice, order: &PlanOrder) -> anyhow::Resul
     for warning in warnings {
         app.out.warn(&warning);
     }
-    let view = PlanView::of(&session.store, &session.project, &record)?;
+    let view = PlanView::of(
+        &session.store,
+        &session.project,
+        &record,
+        &session.configured_gates(),
+    )?;
     let sentence = format!("Plan {}: {}.", record.id, outcome(order, &record));
     let sentence = match view.next() {
         Some(next) => format!("{sentence} {next}"),

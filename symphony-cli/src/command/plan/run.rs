@@ -163,7 +163,12 @@ impl RunArgs {
         )?;
         if begun == Begun::Ended {
             let conclusion = drive.conclude(&mut session.store)?;
-            let result = PlanResult::new(&session.store, &record, conclusion)?;
+            let result = PlanResult::new(
+                &session.store,
+                &record,
+                conclusion,
+                &session.configured_gates(),
+            )?;
             app.out.answer(&result)?;
             let retry = match record.state.status {
                 PlanStatus::Completed => "",

@@ -277,8 +277,9 @@ impl<'a> PlanLoop<'a> {
         } = self;
         let record = store.plan(drive.plan())?;
         progress.clear_bar();
-
-        let result = PlanResult::new(store, &record, conclusion)?;
+        // they may have changed while its phases were at work
+        let configured = app.session()?.configured_gates();
+        let result = PlanResult::new(store, &record, conclusion, &configured)?;
         app.out.answer(&result)?;
         match refusal {
             Some(error) => Err(error).context("merge the pull request"),

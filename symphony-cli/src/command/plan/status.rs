@@ -26,7 +26,13 @@ impl StatusArgs {
         let mut session = app.session()?;
         let record = self.plan.find(app, &mut session)?;
         let holds = session.store.holds().context("read the holds")?;
-        let view = PlanView::of(&session.store, &session.project, &record)?.with_holds(&holds);
+        let view = PlanView::of(
+            &session.store,
+            &session.project,
+            &record,
+            &session.configured_gates(),
+        )?
+        .with_holds(&holds);
         app.out.answer_long(&view)
     }
 }

@@ -1,13 +1,36 @@
 //! Finding the pull request that is meant.
 
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
+use symphony_runner::gates::configured_gates;
+use symphony_runner::repository::open_repository;
 use symphony_store::PrFilter;
+use symphony_workspace::BranchName;
 
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::value::PrReference;
+use crate::view::PrView;
+
+/// Views a pull request beside the gates that its project has now, and what its branch has now. A configuration or a repository
+/// that cannot be read is reported elsewhere, and says nothing here.
+///
+/// # Errors
+/// When the database cannot be read.
+pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrView> {
+    let project = session.store.project(&pr.project)?;
+    let Ok(config) = session.installation.project_config(&project) else {
+        return Ok(PrView::from(pr));
+    };
+    let branch = BranchName::parse(&pr.branch).ok();
+    let repository = open_repository(&project, &config).ok();
+    let now = repository
+        .zip(branch)
+        .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
+    let now = now.map(|commit| commit.as_str().to_owned());
+    Ok(PrView::of(pr, &configured_gates(&config)).with_branch_at(now))
+}
 
 /// Returns a pull request: by its number, or the open one of an issue or a plan, else its newest.
 ///

@@ -44,7 +44,8 @@ impl ListArgs {
             .store
             .prs(&filter)
             .context("list the pull requests")?;
-        app.out
-            .answer_long(&prs.into_iter().map(PrView::from).collect::<List<_>>())
+        let configured = session.configured_gates();
+        let views = prs.into_iter().map(|pr| PrView::of(pr, &configured));
+        app.out.answer_long(&views.collect::<List<_>>())
     }
 }

@@ -3,10 +3,9 @@
 use anyhow::Context as _;
 use clap::Args;
 
-use super::find::find_pr;
+use super::find::{find_pr, view_pr};
 use crate::app::App;
 use crate::value::PrReference;
-use crate::view::PrView;
 
 /// What `pr show` takes.
 #[derive(Debug, Args)]
@@ -25,7 +24,7 @@ impl ShowArgs {
             .store
             .publication(pr.id)
             .context("show the pull request")?;
-        app.out
-            .answer_long(&PrView::from(pr).with_publication(publication))
+        let view = view_pr(&session, pr).context("show the pull request")?;
+        app.out.answer_long(&view.with_publication(publication))
     }
 }

@@ -2,13 +2,14 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_core::gates::GatesAge;
 use symphony_core::id::PlanId;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind};
 use symphony_runner::cancel::end_run_on;
 use symphony_runner::plan::show_plan_of;
 use symphony_store::StoreError;
 
-use super::find::find_pr;
+use super::find::{find_pr, view_pr};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
@@ -80,12 +81,17 @@ impl ApproveArgs {
         let pr = verdict
             .give(app, &self.pr)
             .context("approve the pull request")?;
+        let (id, reference) = (pr.id, pr.reference());
+        let view = view_pr(&app.session()?, pr).context("approve the pull request")?;
+        let gates = if view.gates_age == Some(GatesAge::Outdated) {
+            format!(" Its gates are {}.", view.gate_summary())
+        } else {
+            String::new()
+        };
         let sentence = format!(
-            "Approved pull request {}: `symphony pr merge {}` merges it.",
-            pr.id,
-            pr.reference()
+            "Approved pull request {id}: `symphony pr merge {reference}` merges it.{gates}"
         );
-        app.out.done(&PrView::from(pr), &sentence)
+        app.out.done(&view, &sentence)
     }
 }
 

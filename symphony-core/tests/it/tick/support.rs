@@ -65,6 +65,7 @@ pub(crate) fn view() -> ProjectView {
             (phase("spike"), AgentType::Worker),
         ]),
         agents: ProjectAgents::default(),
+        gates: Vec::new(),
         broken: None,
         no_base: None,
     }
