@@ -19,11 +19,23 @@ pub(crate) struct ProjectView {
     pub(crate) prefix: String,
     pub(crate) root: PathBuf,
     pub(crate) wizard: WizardState,
+    /// Whether the setup wizard runs before anything else; unknown where the configuration is broken.
+    pub(crate) wizard_enabled: Option<bool>,
     /// Issues that have not ended.
     pub(crate) open_issues: u64,
     /// Agents at work.
     pub(crate) running: usize,
     pub(crate) created_at: Timestamp,
+}
+
+impl ProjectView {
+    /// Returns how far the setup wizard came: one that is off, or that nobody asked for, is not waited for.
+    fn wizard_word(&self) -> &'static str {
+        match (self.wizard, self.wizard_enabled) {
+            (WizardState::Pending, Some(false)) => "off",
+            (state, _) => state.name(),
+        }
+    }
 }
 
 impl View for List<ProjectView> {
@@ -36,7 +48,7 @@ impl View for List<ProjectView> {
                 project.prefix.clone(),
                 project.open_issues.to_string(),
                 project.running.to_string(),
-                project.wizard.to_string(),
+                project.wizard_word().to_owned(),
                 project.root.display().to_string(),
             ]);
         }
@@ -51,24 +63,10 @@ pub(crate) struct ProjectDetail {
     pub(crate) project: ProjectView,
     /// What is wrong with its configuration.
     pub(crate) problem: Option<String>,
-    /// Whether the setup wizard runs before anything else; unknown where the configuration is broken.
-    pub(crate) wizard_enabled: Option<bool>,
     /// What the setup wizard wrote to the database; files win over it.
     pub(crate) settings: Value,
     /// What the database adds to its agents' profiles.
     pub(crate) overrides: Vec<OverrideView>,
-}
-
-impl ProjectDetail {
-    /// Returns how far the setup wizard came: one that is off is not waited for.
-    fn wizard(&self) -> &'static str {
-        match (self.project.wizard, self.wizard_enabled) {
-            (WizardState::Pending, Some(false)) => {
-                "off (`symphony project wizard --again` runs it)"
-            }
-            (state, _) => state.name(),
-        }
-    }
 }
 
 impl View for ProjectDetail {
@@ -80,7 +78,13 @@ impl View for ProjectDetail {
         page.field("root", &project.root.display().to_string());
         page.field("open issues", &project.open_issues.to_string());
         page.field("running", &project.running.to_string());
-        page.field("setup wizard", self.wizard());
+        page.field(
+            "setup wizard",
+            match project.wizard_word() {
+                "off" => "off (`symphony project wizard --again` runs it)",
+                word => word,
+            },
+        );
         if let Some(problem) = &self.problem {
             page.heading("Problem: nothing of it is dispatched");
             page.block(problem);

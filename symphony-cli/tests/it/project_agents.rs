@@ -366,3 +366,14 @@ fn intake_triages_an_issue_of_the_backlog_once() {
     project.ok(&["issue", "edit", "SYM-2", "--description", "The menu hums."]);
     assert_eq!(project.json(&["inbox"])["items"], json!([]));
 }
+
+#[test]
+fn a_list_of_projects_calls_no_wizard_pending_that_nobody_asked_for() {
+    let project = Project::new("plain", &scenarios([]), &json!({}));
+    let listed = project.ok(&["project", "list"]);
+    assert!(!listed.contains("pending"), "{listed}");
+    assert!(listed.contains(" off "), "{listed}");
+    let asked = with_wizard(&scenarios([]));
+    let listed = asked.ok(&["project", "list"]);
+    assert!(listed.contains("pending"), "{listed}");
+}

@@ -2,10 +2,11 @@
 
 use clap::Args;
 use symphony_core::issue::IssueStatus;
-use symphony_store::{Project, RunFilter, Store, StoreError};
+use symphony_store::{Project, RunFilter, StoreError};
 
 use crate::app::App;
 use crate::output::List;
+use crate::place::Session;
 use crate::view::ProjectView;
 
 /// What `project list` takes.
@@ -20,14 +21,16 @@ impl ListArgs {
         let projects = session.store.projects()?;
         let views = projects
             .into_iter()
-            .map(|project| summary(&session.store, project))
+            .map(|project| summary(&session, project))
             .collect::<Result<List<_>, _>>()?;
         app.out.answer_long(&views)
     }
 }
 
 /// Views a project with the numbers of its issues and runs.
-pub(super) fn summary(store: &Store, project: Project) -> Result<ProjectView, StoreError> {
+pub(super) fn summary(session: &Session, project: Project) -> Result<ProjectView, StoreError> {
+    let store = &session.store;
+    let config = session.installation.project_config(&project);
     let counts = store.issue_counts(&project.id)?;
     let live = store.runs(&RunFilter {
         project: Some(project.id.clone()),
@@ -47,6 +50,7 @@ pub(super) fn summary(store: &Store, project: Project) -> Result<ProjectView, St
         prefix: project.prefix,
         root: project.root,
         wizard: project.wizard,
+        wizard_enabled: config.ok().map(|config| config.wizard_enabled),
         created_at: project.created_at,
     })
 }

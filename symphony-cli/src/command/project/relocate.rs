@@ -36,6 +36,6 @@ impl MoveArgs {
         )
         .with_context(what)?;
         let sentence = format!("Project {} is in {} now.", moved.id, moved.root.display());
-        app.out.done(&summary(&session.store, moved)?, &sentence)
+        app.out.done(&summary(&session, moved)?, &sentence)
     }
 }

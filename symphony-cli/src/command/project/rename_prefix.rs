@@ -40,6 +40,6 @@ impl RenamePrefixArgs {
             "New issues of {} begin with {}-; those that exist keep their identifiers.",
             renamed.id, renamed.prefix
         );
-        app.out.done(&summary(&session.store, renamed)?, &sentence)
+        app.out.done(&summary(&session, renamed)?, &sentence)
     }
 }

@@ -23,7 +23,6 @@ impl ShowArgs {
         let session = app.session()?;
         let project = find_project(&session, self.project.as_ref())?;
         let config = session.installation.project_config(&project);
-        let wizard_enabled = config.as_ref().ok().map(|config| config.wizard_enabled);
         let problem = config.err().map(|error| error.to_string());
         let mut overrides = Vec::new();
         for agent in &AgentType::SHIPPED {
@@ -32,9 +31,8 @@ impl ShowArgs {
         }
         let settings = project.settings.clone();
         app.out.answer(&ProjectDetail {
-            project: summary(&session.store, project)?,
+            project: summary(&session, project)?,
             problem,
-            wizard_enabled,
             settings,
             overrides,
         })
