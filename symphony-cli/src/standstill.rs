@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::listing::list_few;
-use symphony_core::tick::{Reason, plan_tick};
+use symphony_core::tick::{Hold, Reason, plan_tick};
 use symphony_runner::inbox::inbox;
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickReport, observe_snapshot};
@@ -25,21 +25,22 @@ pub(crate) fn open_breakers(
     installation: &Installation,
     store: &mut Store,
 ) -> anyhow::Result<BTreeSet<IssueId>> {
-    Ok(breakers_of(&waiting_items(installation, store)?))
+    Ok(breakers_of(&waiting_items(installation, store)?.0))
 }
 
-/// Returns everything that waits for a person now.
+/// Returns everything that waits for a person now, and what is on hold.
 ///
 /// # Errors
 /// When the projects cannot be observed.
 pub(crate) fn waiting_items(
     installation: &Installation,
     store: &mut Store,
-) -> anyhow::Result<Vec<InboxItem>> {
+) -> anyhow::Result<(Vec<InboxItem>, Vec<Hold>)> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(installation, store, now)?;
     let plan = plan_tick(&snapshot, now);
-    Ok(inbox(store, &snapshot, &plan, now)?)
+    let items = inbox(store, &snapshot, &plan, now)?;
+    Ok((items, snapshot.holds))
 }
 
 /// Returns everything that waits for a person after a tick, from what the tick observed.

@@ -8,7 +8,7 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, RunId};
-use symphony_core::tick::Reason;
+use symphony_core::tick::{Hold, Reason};
 use symphony_runner::cancel::end_if_live;
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickOptions, TickOutcome, tick};
@@ -23,7 +23,7 @@ use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after};
-use crate::view::{PrNewsView, TickView};
+use crate::view::{PrNewsView, TickView, TodayView};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
@@ -75,6 +75,7 @@ impl RunArgs {
             told: Vec::new(),
             news,
             breakers_now: breakers.clone(),
+            holds: Vec::new(),
             breakers,
         };
         watch
@@ -99,6 +100,8 @@ struct Loop<'a> {
     breakers: BTreeSet<IssueId>,
     /// Those whose breaker the last tick found open.
     breakers_now: BTreeSet<IssueId>,
+    /// What the last tick found on hold.
+    holds: Vec<Hold>,
 }
 
 impl Loop<'_> {
@@ -106,10 +109,13 @@ impl Loop<'_> {
         let mut tick = self.tick()?;
         loop {
             if until_idle && self.is_idle(&tick)? {
-                return Ok(self.end_idle(&tick));
+                let exit = self.end_idle(&tick);
+                self.say_today()?;
+                return Ok(exit);
             }
             if self.watch(interval)? {
                 self.leave()?;
+                self.say_today()?;
                 return Ok(Exit::Done);
             }
             tick = match self.tick() {
@@ -160,6 +166,7 @@ impl Loop<'_> {
                 let items = waiting_after(&report, &self.store)?;
                 self.breakers_now = breakers_of(&items);
                 let waiting = self.news.of_inbox(items);
+                self.holds.clone_from(&report.snapshot.holds);
                 let mut view = TickView::done(report);
                 view.waiting = waiting;
                 view
@@ -168,6 +175,7 @@ impl Loop<'_> {
         };
         pull_requests.extend(self.show_prs()?);
         view.pull_requests = pull_requests;
+        view.today = Some(self.today()?);
         if self.app.out.is_json() {
             let at = Timestamp::now();
             self.app.out.event(&TickEvent {
@@ -192,6 +200,19 @@ impl Loop<'_> {
             .map(|run| run.id)
             .collect();
         Ok(view)
+    }
+
+    fn today(&self) -> anyhow::Result<TodayView> {
+        let now = Timestamp::now();
+        Ok(TodayView::load(&self.store, None, &self.holds, now)?)
+    }
+
+    /// Says at the end what was spent today, and when something is due.
+    fn say_today(&self) -> anyhow::Result<()> {
+        for (name, value) in self.today()?.fields(&Clock::system()) {
+            self.progress.say(&format!("{name}: {value}"));
+        }
+        Ok(())
     }
 
     /// Shows what happened to pull requests since it was last shown.

@@ -10,7 +10,7 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{
-    Action, HoldScope, Plan, Reason, ReviewSubject, Snapshot, gates_obstacles, obstacles, plan_tick,
+    Action, Plan, Reason, ReviewSubject, Snapshot, gates_obstacles, obstacles, plan_tick,
 };
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
@@ -19,8 +19,8 @@ use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 use crate::app::App;
 use crate::place::Session;
 use crate::view::{
-    BlockedView, GatesNow, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView, QueueView,
-    ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView,
+    BlockedView, GatesNow, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView,
+    QueueView, ReasonView, RetryView, RunView, RunningView, StatusView, StuckTickView, TodayView,
 };
 use crate::watch::watch;
 
@@ -81,23 +81,9 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
     let open = open_prs(store, project)?;
     let queue = queue(store, project, &snapshot, &plan, now)?;
     let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
-    let due = retries.iter().map(|retry| retry.due_at);
-    let ends = snapshot
-        .holds
-        .iter()
-        .filter(|hold| match &hold.scope {
-            HoldScope::Project(id) | HoldScope::Gates(id) => id == project,
-            HoldScope::Provider(_) | HoldScope::Model { .. } | HoldScope::Everything => true,
-        })
-        .map(|hold| hold.until);
-    let next_due_at = due
-        .chain(ends)
-        .filter(|at| *at > now && *at != Timestamp::MAX)
-        .min();
     Ok(StatusView {
         queue_more: waiting_in_todo.saturating_sub(queue.len() as u64),
-        spent_today: store.spent_today(project, now)?.into(),
-        next_due_at,
+        today: TodayView::load(store, Some(project), &snapshot.holds, now)?,
         project: project.clone(),
         problem,
         paused: snapshot.paused,
@@ -173,8 +159,7 @@ fn open_pr_views(
 /// Returns what keeps the gates of a pull request from running, apart from their own time.
 fn gates_wait_for(pr: &PullRequest, snapshot: &Snapshot, now: Timestamp) -> Option<Reason> {
     let mut reviews = snapshot.reviews.iter();
-    let review =
-        reviews.find(|review| review.subject == ReviewSubject::PullRequest(pr.id))?;
+    let review = reviews.find(|review| review.subject == ReviewSubject::PullRequest(pr.id))?;
     gates_obstacles(review, snapshot, now)
         .into_iter()
         .find(|reason| {

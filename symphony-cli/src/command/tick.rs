@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_core::Timestamp;
 use symphony_core::id::RunId;
 use symphony_core::watchdog::Stuck;
 use symphony_runner::installation::Installation;
@@ -16,7 +17,7 @@ use crate::news::News;
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_items};
-use crate::view::{RunView, StuckTickView, TickView};
+use crate::view::{RunView, StuckTickView, TickView, TodayView};
 
 /// What `tick` takes.
 #[derive(Debug, Args)]
@@ -65,9 +66,11 @@ impl TickArgs {
         let mut after = BTreeSet::new();
         if self.wait {
             view.pull_requests = news.of_prs(&store).context("tick")?;
-            let items = waiting_items(&installation, &mut store).context("tick")?;
+            let (items, holds) = waiting_items(&installation, &mut store).context("tick")?;
             after = breakers_of(&items);
             view.waiting = news.of_inbox(items);
+            let today = TodayView::load(&store, None, &holds, Timestamp::now());
+            view.today = Some(today.context("tick")?);
         }
         let quiet = app.out.is_quiet() && !app.out.is_json() && !self.dry_run;
         // with `--quiet` too: it is what cron mails, once while it lasts

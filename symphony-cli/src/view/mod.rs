@@ -21,6 +21,7 @@ mod pull_request;
 mod run;
 mod status;
 mod tick;
+mod today;
 
 pub(crate) use claim::ClaimView;
 pub(crate) use event::EventView;
@@ -47,3 +48,4 @@ pub(crate) use status::{BlockedView, QueueView, RetryView, RunningView, StatusVi
 pub(crate) use tick::{
     ActionView, DecisionView, ReasonView, StuckTickView, TickView, issues_and_plans,
 };
+pub(crate) use today::TodayView;

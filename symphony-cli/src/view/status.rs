@@ -8,9 +8,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
-use symphony_core::spending::Spent;
 use symphony_core::tick::Reason;
-use symphony_core::wording::counted;
 
 use super::hold::HoldView;
 use super::inbox::{InboxView, write_waiting};
@@ -20,6 +18,7 @@ use super::plan::OpenPlanView;
 use super::pull_request::PrView;
 use super::run::RunView;
 use super::tick::{ReasonView, StuckTickView};
+use super::today::TodayView;
 use crate::output::{List, Page, Table, View, ago};
 
 /// Where a project stands.
@@ -49,31 +48,14 @@ pub(crate) struct StatusView {
     pub(crate) queue: Vec<QueueView>,
     /// Issues in `todo` that the queue does not show.
     pub(crate) queue_more: u64,
-    /// What the project's runs spent today (UTC).
-    pub(crate) spent_today: SpentView,
-    /// When something is due by itself: an appointment, or the end of a hold.
-    pub(crate) next_due_at: Option<Timestamp>,
+    /// What its runs spent today, and when something is due.
+    #[serde(flatten)]
+    pub(crate) today: TodayView,
     pub(crate) retries: Vec<RetryView>,
     pub(crate) holds: Vec<HoldView>,
     /// Pull requests that wait for a person.
     pub(crate) reviews: Vec<PrView>,
     pub(crate) blocked: Vec<BlockedView>,
-}
-
-/// What was spent.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct SpentView {
-    pub(crate) tokens: u64,
-    pub(crate) cost_usd: f64,
-}
-
-impl From<Spent> for SpentView {
-    fn from(spent: Spent) -> Self {
-        Self {
-            tokens: spent.tokens.get(),
-            cost_usd: spent.usd.usd(),
-        }
-    }
 }
 
 /// A run at work.
@@ -219,21 +201,7 @@ impl StatusView {
         if let Some(stuck) = &self.stuck_tick {
             page.field("stuck", &stuck.text());
         }
-        if let Some(due) = self.next_due_at {
-            page.field("next due", &page.clock().until(due));
-        }
-        if self.spent_today.tokens > 0 {
-            let SpentView { tokens, cost_usd } = self.spent_today;
-            let cost = if cost_usd > 0.0 {
-                format!(", ${cost_usd:.2}")
-            } else {
-                String::new()
-            };
-            page.field(
-                "spent today",
-                &format!("{}{cost} (UTC)", counted(tokens, "token")),
-            );
-        }
+        self.today.write(page);
         if !self.inbox.is_empty() {
             let waits: Vec<String> = self
                 .inbox

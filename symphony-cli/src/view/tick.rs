@@ -14,6 +14,7 @@ use symphony_runner::tick::TickReport;
 use super::inbox::InboxView;
 use super::news::PrNewsView;
 use super::run::RunView;
+use super::today::TodayView;
 use crate::output::{Clock, Page, View, plural};
 
 /// Things that wait for a person that a tick names; the rest is counted.
@@ -46,6 +47,9 @@ pub(crate) struct TickView {
     pub(crate) pull_requests: Vec<PrNewsView>,
     /// What waits for a person; `run` has what began to wait.
     pub(crate) waiting: Vec<InboxView>,
+    /// What was spent today and when something is due, as `tick --wait` and `run` say it in the end.
+    #[serde(flatten)]
+    pub(crate) today: Option<TodayView>,
     #[serde(skip)]
     lines: Vec<String>,
 }
@@ -439,6 +443,9 @@ impl View for TickView {
                 ));
             }
             _ => {}
+        }
+        if let Some(today) = &self.today {
+            today.write(page);
         }
     }
 }

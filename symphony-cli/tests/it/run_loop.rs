@@ -237,3 +237,38 @@ fn two_interrupts_end_them() {
     assert_eq!(agents_of(&run), [""; 0]);
     assert_eq!(project.issue("SYM-1")["status"], "todo");
 }
+
+#[test]
+fn what_was_spent_today_and_what_is_due_is_said_at_the_end_as_status_says_it() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let when = json!({ "match_system": WORKER });
+    let plays = scenarios([scenario("worker", &when, turns)]);
+    let project = Project::new("a project", &plays, &json!({ "judge_enabled": false }));
+    project.add_issue("One");
+    let waited = project.json(&["tick", "--wait"]);
+    let status = project.json(&["status"]);
+    assert!(
+        status["spent_today"]["tokens"].as_u64().unwrap() > 0,
+        "{status:#}"
+    );
+    assert_eq!(waited["spent_today"], status["spent_today"], "{waited:#}");
+    assert!(waited.get("next_due_at").is_some(), "{waited:#}");
+    let dry = project.json(&["tick", "--dry-run"]);
+    assert_eq!(dry.get("spent_today"), None, "{dry:#}");
+
+    let line = |text: &str| {
+        let mut lines = text.lines();
+        let line = lines.find(|line| line.trim_start().starts_with("spent today"));
+        let line = line
+            .unwrap_or_else(|| panic!("{text}"))
+            .replace("spent today:", "spent today");
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = line(&project.ok(&["status"]));
+    assert_eq!(line(&project.ok(&["tick", "--wait"])), said);
+    let run = project.symphony(&["run", "--until-idle"]);
+    assert_eq!(line(&run.stderr), said, "{run:#?}");
+    let run = project.symphony(&["run", "--until-idle", "--json"]);
+    let last: Value = serde_json::from_str(run.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!(last["spent_today"], status["spent_today"], "{last:#}");
+}
