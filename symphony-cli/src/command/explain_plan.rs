@@ -92,7 +92,11 @@ fn phases(view: &PlanView, now: Timestamp) -> Vec<WaitView> {
         let separator = if remark.is_empty() { "" } else { ": " };
         WaitView::Person {
             reason: "phase",
-            text: format!("phase {} is {}{separator}{remark}", phase.id, phase.status),
+            text: format!(
+                "phase {} is {}{separator}{remark}",
+                phase.id,
+                phase.status.words()
+            ),
         }
     });
     let mut said: Vec<WaitView> = said.collect();

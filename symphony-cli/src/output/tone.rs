@@ -51,16 +51,8 @@ impl Tone {
             | "green" | "published" | "accepted" => Some(Self::Good),
             "failed" | "crashed" | "timed_out" | "stalled" | "looping" | "silent" | "tampered"
             | "rejected" | "red" | "blocked" | "aborted" | "unverified" => Some(Self::Bad),
-            "in_progress"
-            | "review"
-            | "running"
-            | "starting"
-            | "retrying"
-            | "pending"
-            | "awaiting_user_decision"
-            | "waiting"
-            | "due"
-            | "held" => Some(Self::Busy),
+            "in_progress" | "review" | "running" | "starting" | "retrying" | "pending"
+            | "waiting" | "due" | "held" => Some(Self::Busy),
             _ => None,
         }
     }

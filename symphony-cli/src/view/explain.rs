@@ -126,7 +126,7 @@ fn shown(reasons: &[WaitView]) -> impl Iterator<Item = &WaitView> {
 impl View for ExplainPlanView {
     fn write(&self, page: &mut Page) {
         page.heading(&format!("Plan {} ({})", self.plan, self.path));
-        page.field("status", self.status.name());
+        page.field("status", self.status.words());
         for run in &self.running {
             let since = ago(run.started_at, page.now());
             let what = match (&run.plan_phase, &run.profile) {

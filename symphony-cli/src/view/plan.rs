@@ -186,7 +186,7 @@ impl PlanView {
             pull_request: requests
                 .into_iter()
                 .next()
-                .map(|pr| PlanReviewView::load(store, pr, configured))
+                .map(|pr| PlanReviewView::load(store, &pr, configured))
                 .transpose()?,
             notices: store
                 .plan_notices(&record.id)?
@@ -283,7 +283,7 @@ impl View for PlanView {
         page.heading(&format!("Plan {}", self.id));
         page.field("file", &self.path);
         let given_up = self.given_up && !self.status.is_ended();
-        let status = self.status.name();
+        let status = self.status.words();
         page.field(
             "status",
             &if given_up {
@@ -308,7 +308,7 @@ impl View for PlanView {
         for phase in &self.phases {
             table.row([
                 phase.id.to_string(),
-                phase.status.to_string(),
+                phase.status.words().to_owned(),
                 phase.attempts.to_string(),
                 phase.remark(page.now()),
             ]);
@@ -362,7 +362,7 @@ impl View for List<PlanListed> {
         for PlanListed(plan) in &self.items {
             table.row([
                 plan.id.to_string(),
-                plan.status.to_string(),
+                plan.status.words().to_owned(),
                 format!("{}/{}", plan.complete, plan.total),
                 ago(plan.started_at, page.now()),
                 plan.path.clone(),
@@ -450,7 +450,7 @@ impl View for List<OpenPlanView> {
         for plan in &self.items {
             table.row([
                 plan.id.to_string(),
-                plan.status.to_string(),
+                plan.status.words().to_owned(),
                 format!("{}/{}", plan.completed, plan.total),
                 few(&plan.running),
                 plan.waits_for_person(),

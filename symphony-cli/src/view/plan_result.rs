@@ -68,7 +68,7 @@ impl PlanResult {
         let (merged_into, merged_commit) = merged.unzip();
         let (not_merged, command) = left.unzip();
         let (pull_request, pull_request_into) = review.unzip();
-        let review = pull_request.map(|pr| PlanReviewView::load(store, store.pr(pr)?, configured));
+        let review = pull_request.map(|pr| PlanReviewView::load(store, &store.pr(pr)?, configured));
         Ok(Self {
             id: record.id.clone(),
             path: record.path.clone(),

@@ -52,11 +52,11 @@ impl PlanReviewView {
     /// When the database cannot be read.
     pub(crate) fn load(
         store: &Store,
-        pr: PullRequest,
+        pr: &PullRequest,
         configured: &[ConfiguredGate],
     ) -> Result<Self, StoreError> {
         let gates = match pr.gates_of_head() {
-            None => match held(store, &pr)? {
+            None => match held(store, pr)? {
                 Some(reason) => GatesOfHead::Held(reason.to_string()),
                 None => GatesOfHead::NotRun,
             },

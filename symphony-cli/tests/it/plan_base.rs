@@ -345,7 +345,10 @@ fn an_older_pull_request_is_not_approved_in_place_of_the_newest() {
 fn a_pause_does_not_wipe_a_rejection() {
     let project = rejected();
     let told = project.ok(&["plan", "pause"]);
-    assert!(told.contains("awaiting_user_decision"), "{told}");
+    assert!(
+        told.contains("plan.md is waiting for your decision"),
+        "{told}"
+    );
     assert_eq!(status(&project), "awaiting_user_decision");
     let refused = project.symphony(&["plan", "run", "plan.md"]);
     assert_eq!(refused.code, 1, "{refused:#?}");

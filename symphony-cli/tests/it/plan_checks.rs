@@ -199,7 +199,13 @@ fn an_agent_that_left_without_a_report_is_continued_once_then_somebody_decides()
     let api = phase(&project, "api");
     assert_eq!(api["status"], "failed", "{api:#}");
     assert!(
-        text(&api["error"]).contains("ended twice without calling `complete_phase`"),
+        text(&api["error"]).contains("ended twice without saying whether the phase is complete"),
+        "{api:#}"
+    );
+    // a person who never heard of the agents' tools reads what to do
+    assert!(!text(&api["error"]).contains("complete_phase"), "{api:#}");
+    assert!(
+        text(&api["error"]).contains("retry the phase, or skip it"),
         "{api:#}"
     );
     assert_eq!(runs_of(&project, "plan", "api").len(), 2);

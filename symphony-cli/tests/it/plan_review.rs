@@ -341,3 +341,66 @@ fn the_subject_of_the_merge_names_plan_and_phases() {
     );
     project.assert_sound();
 }
+
+#[test]
+fn gates_of_a_plan_that_wait_for_a_hold_are_not_announced_for_the_next_tick() {
+    // green on the work, red on the base that it goes into
+    let project = project("test -e a.txt", []);
+    project.ok(&["plan", "run", "plan.md"]);
+    let doctor = project.symphony(&["doctor", "--gates"]);
+    assert_eq!(doctor.code, 1, "{doctor:#?}");
+    let hold = "is on hold until its gates pass on the base: ";
+    let shown = project.ok(&["plan", "status"]);
+    assert!(
+        shown.contains("The gates of pull request 1 wait: project "),
+        "{shown}"
+    );
+    assert!(shown.contains(hold), "{shown}");
+    assert!(!shown.contains("`symphony tick` runs its gates"), "{shown}");
+    let again = project.symphony(&["plan", "run", "plan.md"]);
+    assert!(again.stdout.contains(hold), "{again:#?}");
+    let status = project.ok(&["status"]);
+    assert!(
+        status.contains("on hold until the gates pass on the base"),
+        "{status}"
+    );
+    assert!(!status.contains("waiting for the next tick"), "{status}");
+    let status = project.json(&["status"]);
+    let gates = &status["pull_requests"][0]["gates"];
+    assert_eq!(
+        json!([gates["state"], gates["held"]["reason"]]),
+        json!(["waiting", "held"]),
+        "{gates:#}"
+    );
+    let explained = project.ok(&["explain", "plan.md"]);
+    assert!(explained.contains(hold), "{explained}");
+    project.ok(&["resume"]);
+    let shown = project.ok(&["plan", "status"]);
+    assert!(shown.contains("`symphony tick` runs its gates"), "{shown}");
+    project.assert_sound();
+}
+
+#[test]
+fn a_plan_that_waits_for_a_person_says_so_in_words() {
+    let project = project(GREEN, [judge("reject_pr", json!({ "feedback": "no" }))]);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.tick_wait();
+    project.tick_wait();
+    assert_eq!(status(&project), "awaiting_user_decision");
+    for look in [
+        ["plan", "status"].as_slice(),
+        &["plan", "list"],
+        &["status"],
+        &["explain", "plan.md"],
+    ] {
+        let shown = project.ok(look);
+        assert!(
+            shown.contains("waiting for your decision"),
+            "{look:?}: {shown}"
+        );
+        assert!(
+            !shown.contains("awaiting_user_decision"),
+            "{look:?}: {shown}"
+        );
+    }
+}

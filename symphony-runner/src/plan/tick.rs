@@ -87,7 +87,8 @@ impl PlanTick {
             self.started.extend(round.started);
             let status = round.record.state.status;
             if status.is_ended() {
-                self.lines.push(format!("plan {}: {status}", record.id));
+                self.lines
+                    .push(format!("plan {}: {}", record.id, status.words()));
             }
         }
         match drive.conclude(store)? {

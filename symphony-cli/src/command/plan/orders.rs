@@ -153,13 +153,16 @@ fn outcome(order: &PlanOrder, record: &PlanRecord) -> String {
         | PlanOrder::Skip(phase)
         | PlanOrder::Abort(phase) => match progress(phase).map(|progress| &progress.state) {
             Some(PhaseState::Complete { skipped: true }) => format!("phase {phase} is skipped"),
-            _ => format!("phase {phase} is {}", record.state.phase_status(phase)),
+            _ => format!(
+                "phase {phase} is {}",
+                record.state.phase_status(phase).words()
+            ),
         },
         PlanOrder::Decide(_, Choice::AbortAll) | PlanOrder::AbortAll
             if record.state.is_abort_requested && !record.state.status.is_ended() =>
         {
             format!("{} is being given up", record.path)
         }
-        _ => format!("{} is {}", record.path, record.state.status),
+        _ => format!("{} is {}", record.path, record.state.status.words()),
     }
 }

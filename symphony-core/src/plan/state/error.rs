@@ -15,7 +15,7 @@ pub enum PlanTransitionError {
         phase: PlanPhaseId,
     },
     /// The phase's state does not take the event.
-    #[error("phase `{phase}` is {from}: `{event}` cannot happen there")]
+    #[error("phase `{phase}` is {}: `{event}` cannot happen there", from.words())]
     Phase {
         /// The phase.
         phase: PlanPhaseId,
@@ -35,7 +35,7 @@ pub enum PlanTransitionError {
         run: Option<RunId>,
     },
     /// The plan's state does not take the event.
-    #[error("the plan is {from}: `{event}` cannot happen there")]
+    #[error("the plan is {}: `{event}` cannot happen there", from.words())]
     Plan {
         /// Where it stands.
         from: PlanStatus,
@@ -45,7 +45,7 @@ pub enum PlanTransitionError {
         allowed: &'static [&'static str],
     },
     /// The plan has ended: an order to give it up finds nothing.
-    #[error("the plan is {from}: nothing of it is left to give up")]
+    #[error("the plan is {}: nothing of it is left to give up", from.words())]
     NothingLeft {
         /// Where it stands.
         from: PlanStatus,

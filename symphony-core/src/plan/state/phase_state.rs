@@ -39,6 +39,14 @@ closed_set!(
 );
 
 impl PhaseStatus {
+    /// Returns it in words for people; the name is for programs.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AwaitingDecision => "waiting for your decision",
+            status => status.name(),
+        }
+    }
+
     /// Says whether the phase has ended: `complete`, `failed`, `blocked`, `aborted`.
     pub const fn is_terminal(self) -> bool {
         matches!(

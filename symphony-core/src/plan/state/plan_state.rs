@@ -30,6 +30,14 @@ closed_set!(
 );
 
 impl PlanStatus {
+    /// Returns it in words for people; the name is for programs.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AwaitingUserDecision => "waiting for your decision",
+            status => status.name(),
+        }
+    }
+
     /// Says whether the plan has ended.
     pub const fn is_ended(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Aborted)

@@ -208,8 +208,9 @@ fn plan_silence(
             cause: ReleaseCause::Silent,
         };
     }
-    let error =
-        "the agent ended twice without calling `complete_phase`, and the phase has no checks";
+    let error = "its agent ended twice without saying whether the phase is complete, and the phase has no checks that could show it. Look \
+         at what it did: retry the phase, or skip it, which counts as complete. With `checks` in the plan Symphony finds out by \
+         itself";
     asks(progress, end, (policy, error), now)
 }
 

@@ -120,7 +120,7 @@ impl fmt::Display for Minutes {
 
 impl fmt::Display for PhaseResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.id, self.status)?;
+        write!(f, "{}: {}", self.id, self.status.words())?;
         let error = self.error.as_deref().unwrap_or("");
         let first_line = error.lines().find(|line| !line.trim().is_empty());
         match (self.status, self.duration_ms, first_line) {
