@@ -23,8 +23,8 @@ mod waiting_plan;
 use items::raise_cap;
 
 pub use items::{
-    LeftBy, PAUSE_KEY, base_item, hold_item, left_behind_item, lone_probe_item, pause_item,
-    plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item,
+    LeftBy, PAUSE_KEY, base_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,
+    pause_item, plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item,
 };
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
@@ -62,7 +62,7 @@ closed_set!(
         Hold = "hold",
         /// A project that nothing is dispatched for.
         Project = "project",
-        /// Commits of an agent that reached the base branch without Symphony.
+        /// Commits of an agent that reached the base branch without Symphony, or a base branch that is gone.
         Base = "base",
         /// A run that left work in no commit.
         LeftBehind = "left_behind",
@@ -138,11 +138,11 @@ impl InboxItem {
     pub fn with_gates(mut self, found: &VerifiedGates, age: GatesAge) -> Self {
         if age == GatesAge::Outdated {
             let passed = if found.verify_something() {
-                "its gates are green"
+                "Its gates are green"
             } else {
-                "it is unverified"
+                "It is unverified"
             };
-            self.text = format!("{}; {passed}{}", self.text, age.note());
+            self.text = format!("{}. {passed}{}", self.text, age.note());
         }
         self
     }

@@ -136,7 +136,7 @@ impl Invariant {
             Self::I2 | Self::I3 => &[Processes],
             Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
             Self::I10 | Self::I13 => &[Database, Repository],
-            Self::L1 => &[Database, Processes],
+            Self::L1 => &[Database, Processes, Repository],
             Self::F2 => &[Files],
             Self::I15 => &[Database, Files, Repository],
             _ => &[Database],

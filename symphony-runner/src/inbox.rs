@@ -7,9 +7,9 @@ use symphony_core::gates::GatesAge;
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item, hold_item,
-    in_order, left_behind_item, lone_probe_item, pause_item, plan_item, project_item,
-    proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
+    InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item,
+    gone_base_item, hold_item, in_order, left_behind_item, lone_probe_item, pause_item, plan_item,
+    project_item, proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;
@@ -53,6 +53,7 @@ pub fn inbox(
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
     }
+    items.extend(snapshot.base.gone.iter().map(gone_base_item));
     items.extend(store.paused_since()?.map(pause_item));
     let live = &snapshot.live;
     let plans = snapshot.plans.iter();

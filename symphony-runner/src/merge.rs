@@ -10,7 +10,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
-use symphony_core::outside::BaseNotice;
+use symphony_core::outside::{BaseNotice, ways_on};
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
@@ -158,9 +158,9 @@ impl Merge<'_> {
             .human_identity()
             .unwrap_or_else(Identity::symphony);
         let base = BranchName::parse(&pr.base)?;
-        let expected = repository
-            .branch_head(&base)?
-            .ok_or_else(|| base_gone(pr))?;
+        let Some(expected) = repository.branch_head(&base)? else {
+            return Err(base_gone(store, pr)?);
+        };
         let head = commit_id(&pr.head_commit)?;
         refuse_moved(repository, pr, &head)?;
         let (style, message) = style_of(pr, options.squash.as_ref());
@@ -311,15 +311,15 @@ fn refuse_unmergeable(
 }
 
 /// Says that the branch is gone which a pull request goes into, and both ways on.
-fn base_gone(pr: &PullRequest) -> RunnerError {
-    RunnerError::refused(format!(
-        "pull request {} is not merged: the branch `{base}`, which it goes into, does not exist any more. `git branch {base} {}` \
-         brings it back as it was; if it has another name now, `symphony config set base_branch NAME` leads what goes into \
-         `{base}` to that branch",
+fn base_gone(store: &Store, pr: &PullRequest) -> Result<RunnerError, RunnerError> {
+    let seen = store.base_look(&pr.project, &pr.base)?;
+    let commit = seen.as_deref().unwrap_or(&pr.base_commit);
+    Ok(RunnerError::refused(format!(
+        "pull request {} is not merged: the branch `{}`, which it goes into, does not exist any more. {}",
         pr.id,
-        pr.base_commit,
-        base = pr.base,
-    ))
+        pr.base,
+        ways_on(&pr.base, commit)
+    )))
 }
 
 /// Says that the work of a plan conflicts with its base, and who can resolve that: no agent is chosen by itself.

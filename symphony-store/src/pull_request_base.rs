@@ -3,6 +3,7 @@
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{PlanId, PrId, ProjectId};
 use symphony_core::log::LogEvent;
+use symphony_core::outside::OpenInto;
 use symphony_core::pull_request::PullRequestOf;
 
 use crate::context::Context;
@@ -11,7 +12,7 @@ use crate::event::{About, append};
 use crate::open::Store;
 use crate::plan_log::append_plan;
 use crate::pull_request_query::source_from;
-use crate::row::parsed;
+use crate::row::{parsed, time};
 
 impl Store {
     /// Returns the base branches of a project's open pull requests.
@@ -26,6 +27,29 @@ impl Store {
             .query_map([project.as_str()], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         Ok(bases)
+    }
+
+    /// Returns the open pull requests of a project with their bases, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn open_into(&self, project: &ProjectId) -> Result<Vec<OpenInto>, StoreError> {
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id, issue, plan, base, base_commit, created_at FROM pull_request
+             WHERE project = ?1 AND state IN ('open', 'approved') ORDER BY id",
+        )?;
+        let mut rows = statement.query([project.as_str()])?;
+        let mut open = Vec::new();
+        while let Some(row) = rows.next()? {
+            open.push(OpenInto {
+                pr: PrId::new(row.get("id")?),
+                of: source_from(row)?,
+                base: row.get("base")?,
+                base_commit: row.get("base_commit")?,
+                created_at: time(row.get("created_at")?)?,
+            });
+        }
+        Ok(open)
     }
 
     /// Returns the branches that the work of a project's plans goes to and is not on yet.

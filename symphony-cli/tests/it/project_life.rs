@@ -174,12 +174,34 @@ fn the_work_of_a_plan_follows_a_renamed_base_branch_before_and_after_its_pull_re
         std::fs::write(project.root.join(name), &plan).unwrap();
     }
     project.ok(&["plan", "run", "one.md"]);
+    let base = project.git(&["rev-parse", "main"]).trim().to_owned();
     // the second one has no pull request when the branch is renamed
     let begun = project.symphony(&["plan", "run", "two.md"]);
     assert_eq!(begun.code, 0, "{begun:#?}");
     project.ok(&["pr", "close", "two"]);
     project.ok(&["plan", "resume", "--plan", "two"]);
     project.git(&["branch", "-q", "-m", "main", "trunk"]);
+    // nobody has to call a merge to hear of it
+    let gone = "the branch `main` does not exist any more, and pull request 1 of plan one goes into it. `git branch main ";
+    for look in [["inbox"].as_slice(), &["status"]] {
+        let shown = project.ok(look).replace('\n', " ");
+        let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(shown.contains(gone), "{look:?}: {shown}");
+    }
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    let item = items.iter().find(|item| item["kind"] == "base");
+    let item = item.unwrap_or_else(|| panic!("{inbox:#}"));
+    assert_eq!(
+        item["answers"],
+        json!([
+            format!("git branch main {base}"),
+            "symphony config set base_branch NAME",
+            "symphony pr close 1"
+        ])
+    );
+    let audit = project.symphony(&["doctor", "--audit"]);
+    assert!(audit.stdout.contains(gone), "{audit:#?}");
     let refused = project.symphony(&["pr", "merge", "one"]);
     for part in [
         "the branch `main`, which it goes into, does not exist any more. `git branch main ",
@@ -220,6 +242,17 @@ fn open_pull_requests_follow_a_renamed_base_branch() {
     assert_eq!(project.json(&["pr", "show", "SYM-1"])["base"], "main");
     project.git(&["branch", "-q", "-D", "develop"]);
     project.git(&["branch", "-q", "-m", "main", "trunk"]);
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    let gone = items.iter().find(|item| item["kind"] == "base");
+    let gone = gone.unwrap_or_else(|| panic!("{inbox:#}"));
+    assert_eq!(gone["issue"], "SYM-1", "{gone:#}");
+    assert!(text(&gone["text"]).starts_with("the branch `main` does not exist any more"));
+    assert!(
+        project
+            .ok(&["explain", "SYM-1"])
+            .contains("`git branch main ")
+    );
     let set = project.symphony(&["config", "set", "base_branch", "trunk"]);
     assert_eq!(set.code, 0, "{set:#?}");
     assert!(set.stderr.contains("1 open pull request"), "{set:#?}");

@@ -7,7 +7,7 @@ use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::listing::list_few;
-use crate::outside::{BaseNotice, notice_answers};
+use crate::outside::{BaseNotice, GoneBase, notice_answers};
 use crate::plan::state::Choice;
 use crate::tick::{Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
@@ -111,6 +111,25 @@ pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) 
         text: notice.text.clone(),
         answers: notice_answers(notice, &key),
         key,
+    }
+}
+
+/// Returns the item of a base branch that is gone; that of one pull request is its issue's.
+pub fn gone_base_item(gone: &GoneBase) -> InboxItem {
+    let issue = match gone.prs.as_slice() {
+        [only] => only.of.issue().cloned(),
+        _ => None,
+    };
+    InboxItem {
+        key: format!("base:gone:{}:{}:{}", gone.project, gone.branch, gone.commit),
+        kind: InboxKind::Base,
+        project: Some(gone.project.clone()),
+        issue,
+        title: String::new(),
+        since: gone.since,
+        until: None,
+        text: gone.text(),
+        answers: gone.answers(),
     }
 }
 

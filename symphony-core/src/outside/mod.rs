@@ -4,8 +4,10 @@
 //! What is seen of the base branch comes in as values; what follows from it is decided here and in `tick::outside`. See
 //! `docs/design/0019-merges-made-outside.md`.
 
+mod gone;
 mod notice;
 
+pub use gone::{GoneBase, OpenInto, ways_on};
 pub use notice::{BaseNotice, NoticeKind, notice_answers};
 
 use serde::{Deserialize, Serialize};
@@ -181,6 +183,8 @@ pub struct BaseView {
     pub conflicts: Vec<BaseNotice>,
     /// The looks.
     pub looks: Vec<BaseLook>,
+    /// Branches that do not exist any more.
+    pub gone: Vec<GoneBase>,
 }
 
 /// Returns why it is not explained that the base has these commits; none when it is.

@@ -38,6 +38,10 @@ pub fn audit(
         slots: snapshot.slots,
     };
     let mut found = store.audit(&request)?;
+    found.extend(snapshot.base.gone.iter().map(|gone| {
+        let subject = format!("branch {} of project {}", gone.branch, gone.project);
+        Violation::new(Invariant::L1, subject, gone.text())
+    }));
     found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {

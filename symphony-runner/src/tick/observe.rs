@@ -18,7 +18,7 @@ use symphony_store::{Project, SnapshotRequest, Store};
 
 use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
-use super::outside::look_at_bases;
+use super::outside::{look_at_bases, look_for_gone_bases};
 use crate::error::RunnerError;
 use crate::gates::{configured_gates, tried_digest};
 use crate::installation::Installation;
@@ -108,6 +108,7 @@ pub(crate) fn observe(
     problems.extend(read_models(installation, store, &mut world)?);
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
+    look_for_gone_bases(store, &mut world)?;
     try_red_bases_anew(&mut world, now);
     world.snapshot.plans = plans(store, &world.projects)?;
     Ok((world, problems))

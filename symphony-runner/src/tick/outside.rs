@@ -3,17 +3,20 @@
 //! A base branch that is where it was at the last look costs the reading of one ref. One that has moved is looked at once for each
 //! open pull request into it.
 
+use std::collections::BTreeSet;
+
 use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{IssueId, PlanId, ProjectId};
 use symphony_core::outside::{
-    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, NoticeKind,
+    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, GoneBase, NoticeKind,
     OutsideMerge, Standing, missing_of,
 };
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{Context, PrFilter, Project, Store};
 use symphony_workspace::{
     BranchName, ChangeQuery, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository,
+    WorkspaceError,
 };
 
 use super::hands::Hands;
@@ -53,6 +56,38 @@ pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
         }
     }
     problems
+}
+
+/// Adds the base branches that are gone although open pull requests go into them: no merge can be made then. What git cannot
+/// tell now it tells the next tick.
+pub(super) fn look_for_gone_bases(store: &Store, world: &mut World) -> Result<(), RunnerError> {
+    for (id, (project, config)) in &world.projects {
+        let Some(config) = config else {
+            continue;
+        };
+        let open = store.open_into(id)?;
+        let names: BTreeSet<&str> = open.iter().map(|open| open.base.as_str()).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let branches: Result<Vec<BranchName>, WorkspaceError> =
+            names.iter().map(|name| BranchName::parse(name)).collect();
+        let heads = branches
+            .and_then(|branches| Repository::heads_of(&project.root, options(config), &branches));
+        let heads = match heads {
+            Ok(heads) => heads,
+            Err(error) => {
+                tracing::warn!(project = %id, %error, "the base branches were not looked for");
+                continue;
+            }
+        };
+        for (name, head) in names.iter().zip(heads) {
+            if head.is_none() {
+                let seen = store.base_look(id, name)?;
+                let gone = GoneBase::of(id, name, seen, &open);
+                world.snapshot.base.gone.extend(gone);
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Says whether anything of a project could have reached its base: one of its issues was worked on. On doubt it could.

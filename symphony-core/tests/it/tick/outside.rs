@@ -33,6 +33,7 @@ fn moved(merges: Vec<FoundMerge>) -> Snapshot {
             conflicts: Vec::new(),
             merges,
             commits: Vec::new(),
+            gone: Vec::new(),
             looks: vec![BaseLook {
                 project: project("a"),
                 branch: "main".to_owned(),
