@@ -6,6 +6,7 @@
 pub mod agent;
 pub mod asker;
 pub mod backup;
+pub mod by_products;
 pub mod closed_set;
 pub mod config;
 pub mod consequence;

@@ -1,5 +1,7 @@
 //! Pull requests.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
@@ -11,6 +13,7 @@ use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerifiedGate,
 };
 
+use super::run::{RunView, write_by_products};
 use crate::output::{List, Page, Table, View, ago, compact_duration, plural};
 
 /// Characters of a commit that are shown to a person.
@@ -47,6 +50,9 @@ pub(crate) struct PrView {
     pub(crate) reported_gates: Vec<ReportedGate>,
     pub(crate) verdict: Option<Verdict>,
     pub(crate) files: Vec<FileStat>,
+    /// Those of its files that the set-up had made and agents committed as they were; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) by_products: Vec<String>,
     pub(crate) insertions: u64,
     pub(crate) deletions: u64,
     pub(crate) merged_commit: Option<String>,
@@ -89,6 +95,7 @@ impl From<PullRequest> for PrView {
             reported_gates: pr.reported_gates,
             verdict: pr.verdict,
             files: pr.files,
+            by_products: Vec::new(),
             insertions,
             deletions,
             merged_commit: pr.merged_commit,
@@ -129,6 +136,16 @@ impl PrView {
             |commit: &String| self.state != PrState::Merged && *commit != self.head_commit;
         Self {
             branch_commit: now.filter(is_elsewhere),
+            ..self
+        }
+    }
+
+    /// Adds which of its files the set-up had made, from the runs on its branch.
+    pub(crate) fn with_by_products(self, runs: impl Iterator<Item = RunView>) -> Self {
+        let made: BTreeSet<String> = runs.flat_map(|run| run.by_products()).collect();
+        let has = |path: &String| self.files.iter().any(|file| file.path == *path);
+        Self {
+            by_products: made.into_iter().filter(has).collect(),
             ..self
         }
     }
@@ -295,6 +312,7 @@ impl View for PrView {
             }
             page.table(&table);
         }
+        write_by_products(&self.by_products, page);
         self.write_gates(page);
         if !self.reported_gates.is_empty() {
             page.heading("Gates as the agent reported them");

@@ -4,6 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
+use symphony_core::by_products::COMMITTED_BY_PRODUCTS;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
@@ -187,6 +188,14 @@ impl RunView {
             .unwrap_or_default()
     }
 
+    /// Returns the files that the set-up had made and its commits have as they were.
+    pub(crate) fn by_products(&self) -> Vec<String> {
+        let paths = self.metadata.get(COMMITTED_BY_PRODUCTS).cloned();
+        paths
+            .and_then(|paths| serde_json::from_value(paths).ok())
+            .unwrap_or_default()
+    }
+
     /// Returns what it works on.
     pub(crate) fn subject(&self) -> String {
         let phase = || self.plan_phase.as_ref().map(ToString::to_string);
@@ -197,6 +206,17 @@ impl RunView {
             .or_else(phase)
             .or_else(plan)
             .unwrap_or_else(|| self.project.to_string())
+    }
+}
+
+/// Names files of the set-up that are committed: only a person can tell whether they belong to the change.
+pub(super) fn write_by_products(paths: &[String], page: &mut Page) {
+    if paths.is_empty() {
+        return;
+    }
+    page.heading("Made by the set-up, and committed as it was");
+    for path in paths {
+        page.line(path);
     }
 }
 
@@ -247,6 +267,7 @@ impl View for RunView {
                 page.line(&format!("{} ({})", left.path, left.kind));
             }
         }
+        write_by_products(&self.by_products(), page);
         if self.error.is_some() && !self.output_tail.is_empty() {
             page.heading("End of its output");
             page.block(&self.output_tail);

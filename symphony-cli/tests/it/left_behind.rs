@@ -291,3 +291,36 @@ fn what_the_set_up_left_is_nobodys_work_until_an_agent_changes_it() {
     assert_eq!(project.git(&["for-each-ref", "refs/symphony/rescue"]), "");
     project.assert_sound();
 }
+
+#[test]
+fn what_the_set_up_made_and_an_agent_commits_all_the_same_is_named() {
+    let set_up = "echo rewritten >> package-lock.json && mkdir -p pack && echo one > pack/one.txt && echo made > made.txt";
+    let everything = git_commit("-A", "everything");
+    let scenarios = scenarios([worker([
+        bash(&format!(
+            "echo more >> made.txt && echo hello > hello.txt && {everything}"
+        )),
+        create_pr("Say hello"),
+    ])]);
+    let project = Project::new(
+        "project",
+        &scenarios,
+        &json!({ "judge_enabled": false, "worktree": { "setup": set_up } }),
+    );
+    project.commit_files(&[("package-lock.json", "{}\n")]);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    // what the agent changed itself is its own; no manifest explains the lock file
+    let named = json!(["pack/one.txt", "package-lock.json"]);
+    assert_eq!(run["metadata"]["committed_by_products"], named, "{run:#}");
+    let pr = project.json(&["pr", "show", "SYM-1"]);
+    assert_eq!(pr["state"], "open", "it is named, not refused: {pr:#}");
+    assert_eq!(pr["by_products"], named, "{pr:#}");
+    let run = text(&run["id"]);
+    for look in [["pr", "show", "SYM-1"].as_slice(), &["runs", "show", &run]] {
+        let shown = project.ok(look);
+        let list = "Made by the set-up, and committed as it was\npack/one.txt\npackage-lock.json\n";
+        assert!(shown.contains(list), "{look:?}: {shown}");
+    }
+    project.assert_sound();
+}

@@ -11,9 +11,11 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use symphony_core::by_products::SetUpTraces;
 
 use crate::artifact::read_beneath;
 use crate::change::{Status, repo_path_text, status_of};
+use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::hex::hex;
 use crate::repository::Repository;
@@ -75,6 +77,36 @@ impl Repository {
     pub fn left_by_set_up(&self, worktree: &Worktree) -> Result<Vec<String>, WorkspaceError> {
         let paths = self.untouched_since_set_up(worktree)?;
         Ok(paths.iter().map(|path| repo_path_text(path)).collect())
+    }
+
+    /// Looks what became of the files that the set-up command of a worktree left, beside what its commits change since a base.
+    ///
+    /// # Errors
+    /// When git fails, or the record cannot be read.
+    pub fn set_up_traces(
+        &self,
+        worktree: &Worktree,
+        base: &CommitId,
+    ) -> Result<SetUpTraces, WorkspaceError> {
+        let untouched = self.left_by_set_up(worktree)?;
+        let mut traces = SetUpTraces {
+            untouched: untouched.into_iter().collect(),
+            ..SetUpTraces::default()
+        };
+        let head = self.head(worktree)?;
+        let merge_base = self.reader().merge_base(base, &head)?;
+        // most set-ups leave nothing that git does not ignore
+        let Some(merge_base) = merge_base.filter(|_| !traces.untouched.is_empty()) else {
+            return Ok(traces);
+        };
+        let status = status_of(&worktree.git, &self.protected_paths(worktree)?)?;
+        let uncommitted = status.tracked.iter().chain(&status.untracked);
+        traces.uncommitted = uncommitted.map(|path| repo_path_text(path)).collect();
+        for file in self.changed_files(&merge_base, &head)? {
+            traces.changed.extend(file.old_path);
+            traces.changed.insert(file.path);
+        }
+        Ok(traces)
     }
 
     /// Returns the paths that no commit takes: copied configuration files, and what the set-up left.

@@ -3,7 +3,7 @@
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_runner::gates::configured_gates;
 use symphony_runner::repository::open_repository;
-use symphony_store::PrFilter;
+use symphony_store::{PrFilter, RunFilter};
 use symphony_workspace::BranchName;
 
 use crate::app::App;
@@ -11,7 +11,7 @@ use crate::command::source::find_source;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::value::PrReference;
-use crate::view::PrView;
+use crate::view::{PrView, RunView};
 
 /// Views a pull request beside the gates that its project has now, and what its branch has now. A configuration or a repository
 /// that cannot be read is reported elsewhere, and says nothing here.
@@ -20,8 +20,15 @@ use crate::view::PrView;
 /// When the database cannot be read.
 pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrView> {
     let project = session.store.project(&pr.project)?;
+    let on_branch = RunFilter {
+        issue: pr.of.issue().cloned(),
+        plan: pr.of.plan().cloned(),
+        ..RunFilter::default()
+    };
+    let runs = session.store.runs(&on_branch)?.into_iter();
+    let runs = runs.map(RunView::from);
     let Ok(config) = session.installation.project_config(&project) else {
-        return Ok(PrView::from(pr));
+        return Ok(PrView::from(pr).with_by_products(runs));
     };
     let branch = BranchName::parse(&pr.branch).ok();
     let repository = open_repository(&project, &config).ok();
@@ -29,7 +36,8 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
         .zip(branch)
         .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
     let now = now.map(|commit| commit.as_str().to_owned());
-    Ok(PrView::of(pr, &configured_gates(&config)).with_branch_at(now))
+    let view = PrView::of(pr, &configured_gates(&config));
+    Ok(view.with_branch_at(now).with_by_products(runs))
 }
 
 /// Returns a pull request: by its number, or the open one of an issue or a plan, else its newest.

@@ -5,6 +5,7 @@ use symphony_core::id::IssueId;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
 
+use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
@@ -34,10 +35,12 @@ pub(super) async fn settle_issue(
             Some(head) => return_to_head(&repository, &worktree, &head)?,
             None => auto_commit(&repository, &worktree, issue)?,
         }
+        note_by_products(&repository, &worktree, &place.base, outcome);
         note_left_behind(&repository, &worktree, &place.base, outcome)?;
         return Ok(());
     };
     return_to_head(&repository, &worktree, &pr.head_commit)?;
+    note_by_products(&repository, &worktree, &place.base, outcome);
     note_left_behind(&repository, &worktree, &place.base, outcome)
 }
 

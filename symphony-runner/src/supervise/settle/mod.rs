@@ -1,6 +1,7 @@
 //! What becomes of a run's work when its agent is gone: one file for each kind of target.
 
 mod artifacts;
+mod by_products;
 mod issue;
 mod left_behind;
 mod phase_checks;

@@ -21,6 +21,7 @@ use symphony_workspace::{
 };
 
 use super::artifacts::{OutputLines, collect};
+use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
 use super::phase_checks::check_in_place;
 use super::phase_merge::PhaseMerge;
@@ -80,6 +81,7 @@ pub(super) async fn settle_phase(
     }
     Failpoint::PhaseCommitted.reach();
     let base = BranchName::of_plan_base(&plan.id);
+    note_by_products(&repository, &worktree, &base, outcome);
     note_left_behind(&repository, &worktree, &base, outcome)?;
     let changes = changes(job, &repository, &base, &done.head)?;
     let place = (worktree.path(), OutputLines::Ignored);

@@ -1,0 +1,131 @@
+//! What the set-up command of a worktree made and an agent committed as it was: usually by `git add -A`, seldom on purpose.
+//!
+//! It is reported and not refused: only a person can tell whether a file that tools made belongs to the change.
+
+use std::collections::BTreeSet;
+
+/// The detail of a run's metadata that lists what of the set-up's its commits have.
+pub const COMMITTED_BY_PRODUCTS: &str = "committed_by_products";
+/// Paths that the record of one run names: a folder of packages has thousands.
+pub const BY_PRODUCTS_NAMED_MAX: usize = 50;
+
+/// Lock files, each with the manifests that explain a change of it.
+const LOCK_FILES: &[(&str, &[&str])] = &[
+    ("Cargo.lock", &["Cargo.toml"]),
+    ("Gemfile.lock", &["Gemfile", "gems.rb"]),
+    ("Pipfile.lock", &["Pipfile"]),
+    ("bun.lock", &["package.json"]),
+    ("bun.lockb", &["package.json"]),
+    ("composer.lock", &["composer.json"]),
+    ("deno.lock", &["deno.json", "deno.jsonc", "package.json"]),
+    ("go.sum", &["go.mod"]),
+    ("go.work.sum", &["go.work", "go.mod"]),
+    ("mix.lock", &["mix.exs"]),
+    ("npm-shrinkwrap.json", &["package.json"]),
+    ("package-lock.json", &["package.json"]),
+    ("pdm.lock", &["pyproject.toml"]),
+    ("pnpm-lock.yaml", &["package.json", "pnpm-workspace.yaml"]),
+    ("poetry.lock", &["pyproject.toml"]),
+    ("pubspec.lock", &["pubspec.yaml"]),
+    ("uv.lock", &["pyproject.toml"]),
+    ("yarn.lock", &["package.json"]),
+];
+
+/// What is seen of a worktree when its run ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SetUpTraces {
+    /// Paths that are as the set-up command left them.
+    pub untouched: BTreeSet<String>,
+    /// Paths that are not committed as they are.
+    pub uncommitted: BTreeSet<String>,
+    /// Paths that the commits of the branch change.
+    pub changed: BTreeSet<String>,
+}
+
+/// Returns what of the set-up's the commits have, without lock files whose manifest they change too.
+pub fn committed_by_products(seen: &SetUpTraces) -> Vec<String> {
+    let committed = seen
+        .changed
+        .intersection(&seen.untouched)
+        .filter(|path| !seen.uncommitted.contains(*path));
+    committed
+        .filter(|path| !is_explained(path, &seen.changed))
+        .cloned()
+        .collect()
+}
+
+/// Says whether a lock file follows a manifest that is changed beside it, or in a member of its workspace below.
+fn is_explained(path: &str, changed: &BTreeSet<String>) -> bool {
+    let (folder, name) = split(path);
+    let manifests = LOCK_FILES.iter().find(|(lock, _)| *lock == name);
+    let Some((_, manifests)) = manifests else {
+        return false;
+    };
+    changed.iter().any(|other| {
+        let (at, name) = split(other);
+        let below = at.strip_prefix(folder);
+        let is_below =
+            folder.is_empty() || below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        is_below && manifests.contains(&name)
+    })
+}
+
+fn split(path: &str) -> (&str, &str) {
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(paths: &[&str]) -> BTreeSet<String> {
+        paths.iter().map(|path| (*path).to_owned()).collect()
+    }
+
+    fn decided(untouched: &[&str], uncommitted: &[&str], changed: &[&str]) -> Vec<String> {
+        committed_by_products(&SetUpTraces {
+            untouched: set(untouched),
+            uncommitted: set(uncommitted),
+            changed: set(changed),
+        })
+    }
+
+    #[test]
+    fn only_what_is_committed_as_the_set_up_left_it_is_a_by_product() {
+        let left = ["made.txt", "pack/one.txt", "rewritten.txt"];
+        let work = "src/work.rs";
+        assert_eq!(decided(&left, &left, &[work]), [""; 0]);
+        assert_eq!(
+            decided(&left, &[], &["made.txt", "pack/one.txt", work]),
+            ["made.txt", "pack/one.txt"]
+        );
+        // an agent changed it: it is the agent's
+        assert_eq!(decided(&[], &[], &["made.txt", work]), [""; 0]);
+        // committed before, and made again since
+        assert_eq!(decided(&left, &["made.txt"], &["made.txt"]), [""; 0]);
+    }
+
+    #[test]
+    fn a_lock_file_is_explained_by_its_manifest_only() {
+        for (lock, changed, is_named) in [
+            ("package-lock.json", "src/index.js", true),
+            ("package-lock.json", "package.json", false),
+            // a member of a workspace
+            ("Cargo.lock", "crates/core/Cargo.toml", false),
+            ("web/yarn.lock", "web/package.json", false),
+            ("web/yarn.lock", "web/packages/ui/package.json", false),
+            // another project's
+            ("web/yarn.lock", "package.json", true),
+            ("web/yarn.lock", "website/package.json", true),
+            ("uv.lock", "package.json", true),
+            ("lock.txt", "package.json", true),
+        ] {
+            let named = decided(&[lock], &[], &[lock, changed]);
+            assert_eq!(
+                named.contains(&lock.to_owned()),
+                is_named,
+                "{lock} {changed}"
+            );
+        }
+    }
+}
