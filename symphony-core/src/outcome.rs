@@ -355,18 +355,22 @@ fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
         .take(BREAKER_TAIL_LINES_MAX)
         .collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
-    let mut comment = format!(
-        "Circuit breaker: {} in a row, {} since the last progress (limit {}). Last: {}",
-        counted(routing.counts.consecutive_failures.into(), "failure"),
-        counted(routing.counts.total_runs.into(), "run"),
-        end.limits.max_retries,
-        reason_of(routing, end),
-    );
+    let last = reason_of(routing, end);
+    let mut comment = breaker_notice(routing.counts, end.limits.max_retries, &last);
     if !tail.is_empty() {
         comment.push_str("\n\nLast lines of output:\n\n");
         comment.push_str(&tail.join("\n"));
     }
     routing.comment = Some(comment);
+}
+
+/// Returns the notice of an open circuit breaker: how often it failed, and how the last time.
+pub(crate) fn breaker_notice(counts: AttemptCounts, max_retries: u32, last: &str) -> String {
+    format!(
+        "Circuit breaker: {} in a row, {} since the last progress (limit {max_retries}). Last: {last}",
+        counted(counts.consecutive_failures.into(), "failure"),
+        counted(counts.total_runs.into(), "run"),
+    )
 }
 
 /// Lines of output that the breaker's comment quotes: enough to see the error, short enough to read.

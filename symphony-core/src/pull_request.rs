@@ -86,6 +86,16 @@ pub struct VerifiedGate {
     pub definition: Option<String>,
 }
 
+/// What a shell answers when a file is there and cannot be executed.
+const NOT_EXECUTABLE: i32 = 126;
+/// What a shell answers when it finds no program of a name.
+const NOT_FOUND: i32 = 127;
+
+/// Says whether a shell answered that a program is missing, or cannot be executed: that is no verdict on the change.
+pub(crate) const fn is_missing_program(exit_code: Option<i32>) -> bool {
+    matches!(exit_code, Some(NOT_EXECUTABLE | NOT_FOUND))
+}
+
 #[expect(
     clippy::trivially_copy_pass_by_ref,
     reason = "serde calls it with a reference"

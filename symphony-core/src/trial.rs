@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
 use crate::gates::RedOnBase;
-use crate::pull_request::{SET_UP_GATE, VerifiedGate};
+use crate::pull_request::{SET_UP_GATE, VerifiedGate, is_missing_program};
 
 /// Characters of output that a remark or a line quotes.
 const QUOTE_CHARS_MAX: usize = 160;
@@ -15,10 +15,6 @@ const REMARKS: [&str; 2] = [
     "// RED when `symphony init` tried it",
     "// Not tried by `symphony init`",
 ];
-/// What a shell answers when a file is there and cannot be executed.
-const NOT_EXECUTABLE: i32 = 126;
-/// What a shell answers when it finds no program of a name.
-const NOT_FOUND: i32 = 127;
 
 /// How shells, compilers and test runners say that a file is not there; in lower case.
 const MISSING_WORDS: [&str; 8] = [
@@ -76,7 +72,7 @@ impl TrialStep {
     pub fn ran(command: impl Into<String>, result: VerifiedGate) -> Self {
         let outcome = match (result.passed, result.exit_code) {
             (true, _) => TrialOutcome::Passed,
-            (false, Some(NOT_EXECUTABLE | NOT_FOUND)) => TrialOutcome::Missing,
+            (false, code) if is_missing_program(code) => TrialOutcome::Missing,
             (false, _) => TrialOutcome::Failed,
         };
         Self {

@@ -3,10 +3,9 @@
 use super::failure::FailurePrint;
 use crate::Timestamp;
 use crate::issue::{AttemptCounts, Issue, IssueEvent, IssueStatus};
-use crate::outcome::{FailureLimits, breaker_opens};
-use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
+use crate::outcome::{FailureLimits, breaker_notice, breaker_opens};
+use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates, is_missing_program};
 use crate::retry::{RetryKind, RetryPlan, after, backoff_ms};
-use crate::wording::counted;
 
 /// Beginning of the label of an issue that repairs a gate which is red on the base: it is worked on
 /// while the project is on hold for that gate.
@@ -18,9 +17,6 @@ const SAME_FILES_MAX: u32 = 2;
 /// Runs in which one gate was red, this one included, at which the issue stops: three agents have
 /// seen its output and none of them made it pass.
 const ONE_GATE_MAX: u32 = 3;
-
-/// Exit codes of a shell for a program that cannot be executed, or is not there.
-const NOT_A_VERDICT: [i32; 2] = [126, 127];
 
 /// Says whether an issue with these labels repairs a gate.
 pub fn fixes_gate(labels: &[String]) -> bool {
@@ -184,12 +180,8 @@ pub fn needs_base_comparison(
     repeated: &RepeatedFailure,
     base: BaseRecord,
 ) -> bool {
-    let is_environment = |gate: &VerifiedGate| {
-        gate.name == SET_UP_GATE
-            || gate
-                .exit_code
-                .is_some_and(|code| NOT_A_VERDICT.contains(&code))
-    };
+    let is_environment =
+        |gate: &VerifiedGate| gate.name == SET_UP_GATE || is_missing_program(gate.exit_code);
     let mut red = gates.red().peekable();
     red.peek().is_some()
         && (base == BaseRecord::Unknown
@@ -291,13 +283,7 @@ fn names(gates: &VerifiedGates) -> String {
 }
 
 fn breaker_comment(end: &GatesEnd<'_>, counts: AttemptCounts) -> String {
-    format!(
-        "Circuit breaker: {} in a row, {} since the last progress (limit {}). Last: the {} failed on \
-         commit {}.",
-        counted(counts.consecutive_failures.into(), "failure"),
-        counted(counts.total_runs.into(), "run"),
-        end.limits.max_retries,
-        names(end.gates),
-        end.gates.commit,
-    )
+    let (names, commit) = (names(end.gates), &end.gates.commit);
+    let last = format!("the {names} failed on commit {commit}.");
+    breaker_notice(counts, end.limits.max_retries, &last)
 }

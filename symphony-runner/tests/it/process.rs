@@ -1,6 +1,6 @@
 //! Trees of processes that do not want to end, for a supervisor that ends them all.
 //!
-//! The other side, supervisor and tree, is `examples/process_probe.rs`.
+//! The other side, supervisor and tree, is `examples/process_probe/`.
 
 use serde_json::json;
 

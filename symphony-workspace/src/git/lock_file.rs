@@ -162,6 +162,20 @@ fn moment(time: SystemTime) -> Option<Timestamp> {
     Timestamp::from_millisecond(i64::try_from(since.as_millis()).ok()?).ok()
 }
 
+/// Lists the locks directly in a folder.
+pub(crate) fn locks_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = paths.filter(|path| is_lock(path)).collect();
+    found.sort();
+    found
+}
+
+fn is_lock(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "lock")
+}
+
 /// Lists the locks in a folder, those below it too; at most [`ENTRIES_MAX`] entries are looked at.
 pub(crate) fn locks_below(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
@@ -177,10 +191,7 @@ pub(crate) fn locks_below(folder: &Path) -> Vec<PathBuf> {
             let path = entry.path();
             if is_folder {
                 folders.push(path);
-            } else if path
-                .extension()
-                .is_some_and(|extension| extension == "lock")
-            {
+            } else if is_lock(&path) {
                 found.push(path);
             }
         }

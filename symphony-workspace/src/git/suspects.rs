@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 use symphony_core::git_lock::LockOwner;
 
-use super::lock_file::{created, locks_below, owner_of};
+use super::lock_file::{created, locks_below, locks_in, owner_of};
 use super::place::Place;
 
 /// Symphony's own lock of the repository, which is none of git's.
@@ -78,16 +78,8 @@ pub(crate) fn note_shared_locks(place: &Place, since: Timestamp) {
 fn shared_locks(place: &Place) -> Vec<PathBuf> {
     let common_dir = &place.common_dir;
     let own = common_dir.join(OWN_LOCK);
-    let in_folder = fs::read_dir(common_dir)
+    let mut found: Vec<PathBuf> = locks_in(common_dir)
         .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "lock")
-        });
-    let mut found: Vec<PathBuf> = in_folder
         .chain(locks_below(&common_dir.join("refs")))
         .collect();
     found.retain(|lock| *lock != own && owner_of(place, lock) == LockOwner::Shared);

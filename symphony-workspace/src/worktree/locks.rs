@@ -1,12 +1,11 @@
 //! Locks that a dead git left in a worktree: an agent that is cut off while it commits leaves them, and every later commit there
 //! would fail.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::model::{Recovery, Worktree};
 use crate::error::WorkspaceError;
-use crate::git::{Cleared, clear_lock, locks_below};
+use crate::git::{Cleared, clear_lock, locks_below, locks_in};
 use crate::repository::BranchName;
 
 /// Removes the locks of a worktree, of its branch and of its rescue refs whose git is dead.
@@ -43,20 +42,4 @@ fn locks_of(worktree: &Worktree) -> Vec<PathBuf> {
     let rescues = format!("refs/symphony/rescue/{}", worktree.key().as_ref_part());
     locks.extend(locks_in(&place.common_dir.join(rescues)));
     locks
-}
-
-/// Lists the locks directly in a folder.
-fn locks_in(folder: &Path) -> Vec<PathBuf> {
-    let mut found: Vec<PathBuf> = fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.extension()
-                .is_some_and(|extension| extension == "lock")
-        })
-        .collect();
-    found.sort();
-    found
 }
