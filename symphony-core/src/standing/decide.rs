@@ -374,7 +374,7 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     if plan.status != PlanStatus::Running {
         return stranded(format!(
             "it is {}, and the inbox does not have it",
-            plan.status
+            plan.status.words()
         ));
     }
     match plan.driver {

@@ -523,7 +523,7 @@ fn a_plan_is_carried_on_or_a_person_is_told() {
         (
             plan(AwaitingUserDecision, Tick, &asks),
             &[],
-            "STRANDED it is awaiting_user_decision, and the inbox does not have it",
+            "STRANDED it is waiting for your decision, and the inbox does not have it",
         ),
     ];
     for (plan, live, expected) in rows {

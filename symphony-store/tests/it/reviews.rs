@@ -2,11 +2,14 @@
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
 use symphony_core::inbox::WaitsFor;
 use symphony_core::issue::IssueStatus;
+use symphony_core::news::GatesProgress;
 use symphony_core::pull_request::{PrState, VerdictKind};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget};
-use symphony_store::{PublishOutcome, PublishWish, Store};
+use symphony_core::tick::HoldScope;
+use symphony_store::{IssueEdit, NewHold, PublishOutcome, PublishWish, Store};
 
 use crate::support::{
     add, at, by, finish, human, new_pr, project, store, system, try_claim, worker,
@@ -32,6 +35,36 @@ fn with_pr() -> (
 fn judge(store: &mut Store, pr: &symphony_core::pull_request::PullRequest) -> Run {
     let target = RunTarget::PullRequest(pr.of.clone(), pr.id);
     try_claim(store, "judge", target, AgentType::Judge).unwrap()
+}
+
+#[test]
+fn gates_that_wait_for_a_red_base_are_looked_at_as_held() {
+    let (mut store, issue, _) = with_pr();
+    let gates = |store: &Store| store.look_at_prs(None).unwrap().prs.remove(0).gates;
+    assert_eq!(gates(&store), GatesProgress::Waiting { problem: None });
+    let red = NewHold {
+        scope: HoldScope::Gates(project()),
+        class: ErrorClass::BaseGatesFailed,
+        reason: "`test` fails".to_owned(),
+        until: None,
+        first_ms: 60_000,
+        tried: None,
+    };
+    store
+        .record_base_trial(&human(5), &project(), Some(&red))
+        .unwrap();
+    let why = format!(
+        "project {} is on hold until its gates pass on the base: `test` fails",
+        project()
+    );
+    assert_eq!(gates(&store), GatesProgress::Held { why });
+    // what repairs the gate does not wait for it
+    let edit = IssueEdit {
+        labels: Some(vec!["fixes-gate:test".to_owned()]),
+        ..IssueEdit::default()
+    };
+    store.edit_issue(&human(6), &issue.id, &edit).unwrap();
+    assert_eq!(gates(&store), GatesProgress::Waiting { problem: None });
 }
 
 #[test]
