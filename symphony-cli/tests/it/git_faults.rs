@@ -442,6 +442,22 @@ fn a_git_that_dies_while_a_run_is_prepared_uses_no_attempt() {
     });
 }
 
+#[test]
+fn a_git_that_dies_while_a_plans_phase_is_prepared_says_nothing_about_the_phase() {
+    let rows = rows(plan::project, plan::live, |_| vec![GitDeath::BeforeEffect]);
+    let of_preparation =
+        |row: &&Row| row.0.starts_with("supervise\t") && row.0.contains("git worktree add");
+    let (call, death) = rows.iter().find(of_preparation).unwrap();
+    let mut project = plan::project();
+    let faults = Faults::arm(&mut project, Some((call, *death)));
+    plan::live(&project, &faults).unwrap();
+    assert!(faults.has_died());
+    let runs = project.json(&["runs", "list"]);
+    let runs = runs["items"].as_array().unwrap();
+    let classes: Vec<_> = runs.iter().map(|run| &run["error"]["class"]).collect();
+    assert!(classes.contains(&&json!("not_prepared")), "{classes:?}");
+}
+
 /// A project in which git died in the exit handling of the worker of SYM-1, which is tried again after at most some time.
 fn with_exit_handling_put_off(backoff_ms: u32) -> Project {
     let rows = rows(issue::project, issue::live, |_| {

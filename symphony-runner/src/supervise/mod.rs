@@ -176,17 +176,16 @@ async fn not_prepared(
         RunnerError::Io { .. } => class == Some(ErrorClass::SpawnFailed),
         _ => false,
     };
-    // triage has no attempts, and what works on a project itself waits for its interval
-    let Some(issue) = job.run.target.issue().cloned() else {
-        return Ok(outcome);
-    };
+    // triage has no attempts
     if !is_machines || job.run.agent == AgentType::Intake {
         return Ok(outcome);
     }
+    let target = job.run.target.clone();
     let before = store
-        .call(move |store| store.unprepared_in_a_row(&issue))
+        .call(move |store| store.unprepared_before(&target))
         .await??;
-    if is_unprepared(error.exit_fault(), before.saturating_add(1))
+    if let Some(before) = before
+        && is_unprepared(error.exit_fault(), before.saturating_add(1))
         && let Some(error) = &mut outcome.error
     {
         error.class = ErrorClass::NotPrepared;
