@@ -14,7 +14,7 @@ pub const ARTIFACT_TOKENS: Tokens = Tokens::new(4_000);
 /// Longest part without a bound of its own before the report warns.
 pub const UNBOUNDED_WARNING_TOKENS: Tokens = Tokens::new(4_000);
 
-/// Hard limit of a pull request's diff, in characters; the beginning is kept.
+/// Hard limit of what a judge's prompt shows of a pull request's diff, in characters.
 pub const DIFF_CHARS_MAX: u64 = 50_000;
 /// Hard limit of a phase's artifact for a judge, in characters; the beginning is kept.
 pub const ARTIFACT_CHARS_MAX: u64 = 30_000;

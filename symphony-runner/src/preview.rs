@@ -72,13 +72,9 @@ pub fn preview_prompt(
     let places = [checkout.as_path(), project.root.as_path()];
     let review = match &subject {
         Subject::PullRequest(pr) => {
-            let diff = RunPaths::new(&project.root, &run).diff();
-            Some(review_input(
-                pr,
-                &diff,
-                &config.sensitive_paths,
-                &config.risk,
-            ))
+            let path = RunPaths::new(&project.root, &run).diff();
+            let diff = (pr.diff.clone(), path.as_path());
+            Some(review_input(pr, diff, &config, &repository)?)
         }
         Subject::Claim(claim) => {
             let artifact = judged_artifact(claim, &places)?;

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, WORKER, approving_judge, call, commit, create_pr, scenario, scenarios, text,
-    turn,
+    JUDGE, Project, WORKER, approving_judge, bash, call, commit, create_pr, scenario, scenarios,
+    text, turn,
 };
 
 fn when(system: &str) -> Value {
@@ -99,6 +99,54 @@ fn a_rejection_comes_back_to_the_worker_and_the_second_time_passes() {
     assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
     assert_eq!(project.issue("SYM-1")["status"], "done");
     project.assert_sound();
+}
+
+#[test]
+fn a_judge_reads_what_matters_first_and_a_lock_file_as_one_line() {
+    const WORK: &str = "mkdir -p auth gen && seq 1 9000 > Cargo.lock && echo 'let door = open;' > auth/key.rs \
+        && seq 1 900 > gen/schema.rs && seq 1 9000 > README.md && git add -A \
+        && printf '* linguist-generated\\n' > .gitattributes && git add -A && git commit -qm 'Open the door'";
+    let scenarios = scenarios([
+        approving_judge(),
+        scenario(
+            "works",
+            &when(WORKER),
+            [bash(WORK), create_pr("Open the door")],
+        ),
+    ]);
+    let project = Project::new(
+        "project",
+        &scenarios,
+        &json!({ "sensitive_paths": ["auth/**"] }),
+    );
+    std::fs::write(
+        project.root.join(".gitattributes"),
+        "gen/** linguist-generated\n",
+    )
+    .unwrap();
+    project.git(&["add", ".gitattributes"]);
+    project.git(&["commit", "-qm", "Say what is generated"]);
+    project.add_issue("Open the door");
+    project.tick_one("worker", "succeeded");
+    let preview = project.json(&["prompt", "show", "SYM-1"]).to_string();
+    let left_out = "not shown whole: README.md, Cargo.lock, gen/schema.rs";
+    assert!(preview.contains(left_out), "{}", &preview[..2_000]);
+    let judge = project.tick_one("judge", "succeeded");
+    let prompt = project.run_file(&text(&judge["id"]), "user-prompt.md");
+    let (_, diff) = prompt.split_once("## Diff\n").unwrap();
+    let at = |wanted: &str| {
+        diff.find(wanted)
+            .unwrap_or_else(|| panic!("{wanted:?} is not in {diff}"))
+    };
+    let sensitive = at("+let door = open;");
+    let attributes = at("diff --git a/.gitattributes");
+    let readme = at("diff --git a/README.md");
+    assert!(sensitive < attributes && attributes < readme, "{diff}");
+    assert!(
+        !diff.contains("diff --git a/Cargo.lock") && !diff.contains("diff --git a/gen/schema.rs")
+    );
+    at("- Cargo.lock: a lock file, generated or vendored, +9000 -0; 0 of 9006 lines shown");
+    at("- gen/schema.rs: a lock file, generated or vendored, +900 -0; 0 of 906 lines shown");
 }
 
 #[test]

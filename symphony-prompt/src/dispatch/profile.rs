@@ -294,13 +294,7 @@ impl ProfileDispatch {
                 let (draft, tokens) =
                     section::pull_request(review, content.approach, caps.findings, fitter);
                 list.push(draft);
-                let diff = review.diff.as_deref().unwrap_or_default();
-                list.push(section::diff(
-                    diff,
-                    review.diff_path.as_deref(),
-                    caps.diff,
-                    fitter,
-                ));
+                list.push(section::diff(review, caps.diff, fitter));
                 tokens
             }
             (AgentType::Judge, Some(Review::Phase(review))) => {

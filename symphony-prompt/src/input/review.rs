@@ -44,6 +44,10 @@ pub struct PullRequestReview {
     /// Whether no gate is required, so that nothing but the review stands between the change and the base branch.
     #[serde(skip_serializing_if = "is_false")]
     pub unverified: bool,
+    /// Paths that the base branch calls generated (`.gitattributes`, `linguist-generated` or `linguist-vendored`). The change
+    /// itself has no say in that: take them from the base commit.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub generated_paths: Vec<String>,
     /// The whole diff, in git's unified form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,

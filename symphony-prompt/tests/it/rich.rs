@@ -167,6 +167,7 @@ pub(crate) fn pull_request() -> PullRequestReview {
                 output: "1 advisory".to_owned(),
             },
         ],
+        generated_paths: Vec::new(),
         diff: Some(
             "diff --git a/src/auth/token.rs b/src/auth/token.rs\n--- a/src/auth/token.rs\n+++ b/src/auth/token.rs\n\
              @@ -1 +1 @@\n-const REFRESH: u64 = 3600;\n+const REFRESH: u64 = 30 * 86_400;\u{202e}\n"

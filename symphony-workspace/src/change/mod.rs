@@ -2,6 +2,7 @@
 
 mod auto_commit;
 mod diff;
+mod generated;
 mod inner;
 mod operation;
 mod rescue;

@@ -379,6 +379,46 @@ fn text_at_a_commit_is_read_without_the_checkout() {
 }
 
 #[test]
+fn only_the_attributes_of_the_commit_say_what_is_generated() {
+    let project = Project::new();
+    write(
+        project.root.join(".gitattributes"),
+        "gen/** linguist-generated\n*.pb linguist-vendored=true\nempty linguist-generated=\ngen/no -linguist-generated\n",
+    );
+    git(&project.root, &["add", "-A"]);
+    let base = commit_file(
+        &project.root,
+        "web/.gitattributes",
+        "out.js linguist-generated=true\n",
+    );
+    // what came later, and what lies in the checkout, says nothing
+    commit_file(&project.root, ".gitattributes", "* linguist-generated\n");
+    write(
+        project.root.join("src/.gitattributes"),
+        "* linguist-generated\n",
+    );
+    let repository = project.open();
+    let paths = [
+        "src/a.rs",
+        "gen/a.rs",
+        "gen/no",
+        "a b.pb",
+        "empty",
+        "web/out.js",
+        "out.js",
+    ];
+    let generated = repository.generated_at(&base, &paths).unwrap();
+    assert_eq!(generated, ["gen/a.rs", "a b.pb", "web/out.js"]);
+    assert_eq!(repository.generated_at(&base, &[]).unwrap(), [""; 0]);
+    // an agent could have written it
+    write(
+        project.root.join(".git/info/attributes"),
+        "* linguist-generated\n",
+    );
+    assert_eq!(repository.generated_at(&base, &paths).unwrap(), [""; 0]);
+}
+
+#[test]
 fn a_long_patch_is_cut_at_a_line_and_the_files_are_whole() {
     let project = Project::new();
     let repository = project.open();

@@ -112,10 +112,6 @@ pub(super) fn show_review(
         _ => pr.diff.clone(),
     };
     write_private(&path, &whole)?;
-    Ok(review_input(
-        pr,
-        &path,
-        &job.config.sensitive_paths,
-        &job.config.risk,
-    ))
+    let diff = (whole, path.as_path());
+    Ok(review_input(pr, diff, &job.config, &site.repository)?)
 }

@@ -2,21 +2,29 @@
 
 use std::path::Path;
 
-use symphony_core::config::RiskThresholds;
+use symphony_core::config::ProjectConfig;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::risk::assess;
 use symphony_prompt::{FileChange, GateResult, PullRequestReview, Review, Risk, RiskLevel};
+use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
-/// Turns the record into the judge's input; `diff_path` is the file that holds the whole diff.
+/// Turns the record into the judge's input. `diff` is the whole diff, and the file that holds it; the repository says which files
+/// the base calls generated.
 pub(crate) fn review_input(
     pr: &PullRequest,
-    diff_path: &Path,
-    sensitive: &[String],
-    thresholds: &RiskThresholds,
-) -> Review {
-    let risk = assess(&pr.files, sensitive, thresholds);
+    diff: (String, &Path),
+    config: &ProjectConfig,
+    repository: &Repository,
+) -> Result<Review, WorkspaceError> {
+    let risk = assess(&pr.files, &config.sensitive_paths, &config.risk);
+    let paths: Vec<&str> = pr.files.iter().map(|file| file.path.as_str()).collect();
+    let generated_paths = match CommitId::parse(&pr.base_commit) {
+        Ok(base) => repository.generated_at(&base, &paths)?,
+        Err(_) => Vec::new(),
+    };
+    let (diff, diff_path) = diff;
     let gates = pr.gates_of_head();
-    Review::PullRequest(Box::new(PullRequestReview {
+    Ok(Review::PullRequest(Box::new(PullRequestReview {
         title: pr.title.clone(),
         body: pr.body.clone(),
         branch: Some(pr.branch.clone()),
@@ -60,7 +68,8 @@ pub(crate) fn review_input(
                     .collect()
             })
             .unwrap_or_default(),
-        diff: Some(pr.diff.clone()),
+        generated_paths,
+        diff: Some(diff),
         diff_path: Some(diff_path.display().to_string()),
-    }))
+    })))
 }
