@@ -27,6 +27,8 @@ pub struct RunFilter {
     pub plan: Option<PlanId>,
     /// Only those that are not over.
     pub live_only: bool,
+    /// Only those of agents: no gates.
+    pub agents_only: bool,
     /// At most so many.
     pub limit: Option<u32>,
 }
@@ -177,6 +179,9 @@ fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
             wheres.push(format!("{column} = ?"));
             values.push(value);
         }
+    }
+    if filter.agents_only {
+        wheres.push("agent <> 'gates'".to_owned());
     }
     if filter.live_only {
         wheres.push("status IN ('starting', 'running')".to_owned());

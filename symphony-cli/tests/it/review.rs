@@ -128,11 +128,16 @@ fn a_judge_reads_what_matters_first_and_a_lock_file_as_one_line() {
     project.git(&["commit", "-qm", "Say what is generated"]);
     project.add_issue("Open the door");
     project.tick_one("worker", "succeeded");
-    let preview = project.json(&["prompt", "show", "SYM-1"]).to_string();
+    let preview = project.json(&["prompt", "show", "SYM-1"])["report"].to_string();
     let left_out = "not shown whole: README.md, Cargo.lock, gen/schema.rs";
-    assert!(preview.contains(left_out), "{}", &preview[..2_000]);
+    assert!(preview.contains(left_out), "{preview}");
     let judge = project.tick_one("judge", "succeeded");
     let prompt = project.run_file(&text(&judge["id"]), "user-prompt.md");
+    assert_eq!(
+        prompt.matches("- Attempt ").count(),
+        1,
+        "gates are no attempt"
+    );
     let (_, diff) = prompt.split_once("## Diff\n").unwrap();
     let at = |wanted: &str| {
         diff.find(wanted)

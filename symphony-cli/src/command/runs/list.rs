@@ -41,6 +41,7 @@ impl ListArgs {
             issue: self.issue.clone(),
             plan: self.plan.clone(),
             live_only: self.live,
+            agents_only: false,
             limit: (self.limit > 0).then_some(self.limit),
         };
         let runs = session.store.runs(&filter).context("list the runs")?;

@@ -88,6 +88,7 @@ pub(super) fn attempts(
     // one more: this run is among them
     let filter = RunFilter {
         issue: Some(issue.id.clone()),
+        agents_only: true,
         limit: Some(limit.saturating_add(1)),
         ..RunFilter::default()
     };
