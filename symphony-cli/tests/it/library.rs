@@ -16,6 +16,46 @@ fn write(project: &Project, file: &str, content: &str) {
     std::fs::write(path, content).unwrap();
 }
 
+/// The check of the prompts in `doctor`.
+fn prompts_check(project: &Project) -> serde_json::Value {
+    let doctor = project.symphony(&["doctor", "--json"]).json();
+    let items = doctor["items"].as_array().unwrap();
+    let check = items.iter().find(|item| item["check"] == "prompts");
+    check.unwrap_or_else(|| panic!("{doctor:#}")).clone()
+}
+
+#[test]
+fn doctor_names_what_is_wrong_with_a_profiles_tools() {
+    let project = set_up();
+    let profile = |tools: &str| {
+        let text = format!(
+            "---\nname: W\ntype: worker\ndescription: Works.\ntools: {tools}\n---\nWork.\n"
+        );
+        write(&project, "prompts/profiles/worker.md", &text);
+    };
+    profile("[get_issue, creat_pr]");
+    project.ok(&["config", "set", "prompts_dir", "prompts"]);
+    let check = prompts_check(&project);
+    assert_eq!(check["status"], "failed", "{check:#}");
+    let detail = text(&check["detail"]);
+    assert!(
+        detail.contains("worker.md:5:20: tools[1]: found `creat_pr`")
+            && detail.contains("did you mean `create_pr`?"),
+        "{detail}"
+    );
+    profile("[get_issue, approve_pr]");
+    let check = prompts_check(&project);
+    assert_eq!(check["status"], "warning", "{check:#}");
+    let detail = text(&check["detail"]);
+    assert!(
+        detail.contains(
+            "profile `worker`: `tools` lists `approve_pr`, which this type of agent never has"
+        ) && detail
+            .contains("leave a run as worker without `create_pr`: it could not hand in its work"),
+        "{detail}"
+    );
+}
+
 #[test]
 fn a_profile_shows_the_tools_of_its_roles() {
     let project = set_up();

@@ -6,6 +6,9 @@ use super::node::Node;
 use super::problem::{Problem, ProblemKind};
 use crate::nearest::nearest;
 
+/// Stands for every name in a list of names.
+const EVERY: &str = "*";
+
 /// Reads the fields of one mapping. Each problem is noted with its place; [`Reader::finish`] gives them all.
 #[derive(Debug)]
 pub struct Reader<'a> {
@@ -131,6 +134,27 @@ impl<'a> Reader<'a> {
             }
         }
         (texts.len() == items.len()).then_some(texts)
+    }
+
+    /// Reads a list of names out of a closed set, or [`EVERY`]; `expected` says what the field takes.
+    pub fn names(
+        &mut self,
+        field: &str,
+        names: &'static [&'static str],
+        expected: &str,
+    ) -> Option<Vec<String>> {
+        let texts = self.texts(field)?;
+        let mut are_known = true;
+        for (index, text) in texts.iter().enumerate() {
+            if text == EVERY || names.contains(&text.as_str()) {
+                continue;
+            }
+            are_known = false;
+            let found = Node::Text(text.clone()).described();
+            let nearest = nearest(text, names.iter().copied());
+            self.unexpected(field, &[Step::Item(index)], found, expected, nearest);
+        }
+        are_known.then_some(texts)
     }
 
     /// Reads a whole number within bounds, both included.

@@ -1,10 +1,12 @@
 //! The typed profile.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use super::model::ModelChoice;
 use crate::agent::AgentType;
-use crate::tools::{Role, ToolList, ToolListProblem, ToolSet};
+use crate::tools::{Role, Tool, ToolList, ToolSet};
 
 /// The profile of one type of agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,13 +53,53 @@ impl AgentProfile {
         }
     }
 
-    /// Reports what the tool lists say that the registry does not bear out: warnings.
-    pub fn warnings(&self) -> Vec<ToolListProblem> {
-        let mut problems = self.tools.problems("tools", self.roles());
-        problems.extend(
-            self.disallowed_tools
-                .problems("disallowedTools", self.roles()),
-        );
-        problems
+    /// Reports what is wrong with the tool lists, though each name is one of a tool's.
+    pub fn warnings(&self) -> Vec<ToolWarning> {
+        let granted = self.roles().iter().map(|role| role.allowed());
+        let granted = granted.fold(ToolSet::EMPTY, ToolSet::union);
+        let in_vain = self.tools.named().difference(granted);
+        let in_vain = in_vain.iter().map(ToolWarning::NotGranted);
+        let silent = self.roles().iter().filter_map(|role| {
+            let duty = ToolSet::of(role.duty());
+            let missing = duty.difference(self.allowed(*role));
+            (!duty.is_empty() && !missing.is_empty()).then_some(ToolWarning::CannotReport {
+                role: *role,
+                missing,
+            })
+        });
+        in_vain.chain(silent).collect()
+    }
+}
+
+/// What is wrong with a profile's tool lists.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolWarning {
+    /// `tools` names a tool that no role of this profile has.
+    NotGranted(Tool),
+    /// The lists take away what a run must report with.
+    CannotReport {
+        /// As what it would run.
+        role: Role,
+        /// What it would lack.
+        missing: ToolSet,
+    },
+}
+
+impl fmt::Display for ToolWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotGranted(tool) => write!(
+                f,
+                "`tools` lists `{tool}`, which this type of agent never has: listing it has no effect"
+            ),
+            Self::CannotReport { role, missing } => {
+                let missing: Vec<String> = missing.iter().map(|tool| format!("`{tool}`")).collect();
+                write!(
+                    f,
+                    "`tools` and `disallowedTools` leave a run as {role} without {}: it could not hand in its work",
+                    missing.join(", ")
+                )
+            }
+        }
     }
 }

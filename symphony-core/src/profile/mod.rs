@@ -9,7 +9,7 @@ mod overrides;
 mod parse;
 mod set;
 
-pub use agent_profile::AgentProfile;
+pub use agent_profile::{AgentProfile, ToolWarning};
 pub use model::{ModelChoice, ModelLayers, ModelName, ModelSource, ResolvedModel};
 pub use overrides::ProfileOverride;
 pub use parse::parse_profile;

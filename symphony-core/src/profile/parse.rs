@@ -4,7 +4,7 @@ use super::agent_profile::AgentProfile;
 use super::model::ModelChoice;
 use crate::agent::AgentType;
 use crate::front_matter::{FrontMatter, Problem, Reader};
-use crate::tools::ToolList;
+use crate::tools::{Tool, ToolList};
 
 const FIELDS: &[&str] = &[
     "name",
@@ -20,10 +20,23 @@ const FIELDS: &[&str] = &[
 /// Most turns that a profile may ask for: ten times what the longest real runs take.
 const TURNS_MAX: u32 = 10_000;
 
+/// What a list of tools takes. The CLI's own tools, such as `Bash`, are none of its business.
+const TOOL: &str =
+    "a tool of Symphony's, or `'*'` for all of the role's (the CLI's own tools do not belong here)";
+
+/// Returns the type whose name a file has, if it is one that ships: such a file with another type would replace the profile of
+/// that other one.
+fn shipped_type_of(file: &str) -> Option<AgentType> {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let agent = AgentType::parse(name.strip_suffix(".md")?).ok()?;
+    AgentType::SHIPPED.contains(&agent).then_some(agent)
+}
+
 /// Parses a profile; `file` is how messages name it. Legacy types resolve (`implementer`, `reviewer`).
 ///
 /// # Errors
-/// All problems of the file, in its order. Tool lists are not among them: see [`AgentProfile::warnings`].
+/// All problems of the file, in its order. A tool that exists and that the type never has is none of them: see
+/// [`AgentProfile::warnings`].
 pub fn parse_profile(file: &str, text: &str) -> Result<AgentProfile, Vec<Problem>> {
     let matter = FrontMatter::parse(file, text).map_err(|problem| vec![*problem])?;
     let mut reader = Reader::new(&matter, FIELDS);
@@ -33,14 +46,22 @@ pub fn parse_profile(file: &str, text: &str) -> Result<AgentProfile, Vec<Problem
         AgentType::parse(text).ok()
     });
     reader.require("type", "an agent type, such as `worker`");
+    if let (Some(agent), Some(named)) = (&agent, shipped_type_of(file))
+        && *agent != named
+    {
+        let found = format!("`{agent}`");
+        let expected = format!("`{named}` in a file of this name");
+        reader.unexpected("type", &[], found, &expected, None);
+    }
     let description = reader
         .text("description")
         .map(|text| text.trim().to_owned());
     reader.require("description", "a text");
     let tools = reader
-        .texts("tools")
+        .names("tools", Tool::NAMES, TOOL)
         .map_or_else(ToolList::every, ToolList::new);
-    let disallowed_tools = ToolList::new(reader.texts("disallowedTools").unwrap_or_default());
+    let disallowed_tools = reader.names("disallowedTools", Tool::NAMES, TOOL);
+    let disallowed_tools = ToolList::new(disallowed_tools.unwrap_or_default());
     let model = ModelChoice::read(&mut reader);
     let turns_max = reader.integer("maxTurns", 1, TURNS_MAX);
     let background = reader.boolean("background").unwrap_or(false);

@@ -2,9 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::agent_profile::AgentProfile;
+use super::agent_profile::{AgentProfile, ToolWarning};
 use crate::agent::AgentType;
-use crate::tools::ToolListProblem;
 
 /// The profiles of a project, one a type. Immutable.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -75,8 +74,8 @@ impl ProfileSet {
         self.profiles.keys().cloned().collect()
     }
 
-    /// Reports, type by type, what the tool lists say that the registry does not bear out.
-    pub fn warnings(&self) -> Vec<(AgentType, ToolListProblem)> {
+    /// Reports, type by type, what is wrong with the tool lists.
+    pub fn warnings(&self) -> Vec<(AgentType, ToolWarning)> {
         self.iter()
             .flat_map(|profile| {
                 let agent = profile.agent.clone();

@@ -7,7 +7,7 @@ mod role;
 mod set;
 mod table;
 
-pub use filter::{ToolList, ToolListProblem, ToolListReason};
+pub use filter::ToolList;
 pub use role::{Assignment, Role, role_for};
 pub use set::ToolSet;
 pub use table::{StatusPermission, Tool};

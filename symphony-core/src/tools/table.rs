@@ -94,6 +94,26 @@ const INTAKE: ToolSet = READ.union(ToolSet::of(&[
 ]));
 
 impl Role {
+    /// Returns the tools without which a run of the role cannot hand in what it is for.
+    pub const fn duty(self) -> &'static [Tool] {
+        match self {
+            Self::Worker => &[Tool::CreatePr],
+            Self::JudgePr => &[Tool::ApprovePr, Tool::RejectPr],
+            Self::JudgePhase => &[Tool::ApprovePhase, Tool::RejectPhase],
+            Self::Planner => &[Tool::CreateSubtask],
+            Self::WorkerInPhase
+            | Self::JudgeInPhase
+            | Self::PlannerInPhase
+            | Self::ScannerInPhase
+            | Self::IntakeInPhase
+            | Self::Researcher
+            | Self::PlanWorker => &[Tool::CompletePhase],
+            Self::Intake => &[Tool::UpdateIssueStatus],
+            Self::Wizard => &[Tool::ConfigureProject],
+            Self::BackgroundResearcher | Self::Scanner | Self::Human => &[],
+        }
+    }
+
     /// Returns the tools of the role: exactly these are listed and callable.
     pub const fn allowed(self) -> ToolSet {
         match self {

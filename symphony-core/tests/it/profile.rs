@@ -47,8 +47,51 @@ fn tools_are_the_row_less_what_the_profile_leaves_out() {
     let warnings: Vec<String> = judge.warnings().iter().map(ToString::to_string).collect();
     assert_eq!(
         warnings,
-        ["tools: `create_pr` is not granted to this type of agent; listing it has no effect"]
+        [
+            "`tools` lists `create_pr`, which this type of agent never has: listing it has no effect",
+            "`tools` and `disallowedTools` leave a run as judge_pr without `approve_pr`, `reject_pr`: it could not hand in its work",
+            "`tools` and `disallowedTools` leave a run as judge_phase without `approve_phase`, `reject_phase`: it could not hand in its \
+             work",
+            "`tools` and `disallowedTools` leave a run as judge_in_phase without `complete_phase`: it could not hand in its work",
+        ]
     );
+}
+
+#[test]
+fn a_misspelt_tool_is_a_problem_of_its_file_and_removes_nothing_in_silence() {
+    let text = "---\nname: W\ntype: worker\ndescription: d\ntools:\n  - get_issue\n  - creat_pr\ndisallowedTools: [Bash]\n---\nbody";
+    let problems = parse_profile("profiles/worker.md", text).unwrap_err();
+    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    let expected = "a tool of Symphony's, or `'*'` for all of the role's (the CLI's own tools do not belong here)";
+    assert_eq!(
+        problems,
+        [
+            format!(
+                "profiles/worker.md:7:5: tools[1]: found `creat_pr`, expected {expected}; did you mean `create_pr`?"
+            ),
+            format!(
+                "profiles/worker.md:8:19: disallowedTools[0]: found `Bash`, expected {expected}"
+            ),
+        ]
+    );
+}
+
+#[test]
+fn the_file_of_one_shipped_type_does_not_replace_another_one() {
+    let text = |agent: &str| format!("---\nname: W\ntype: {agent}\ndescription: d\n---\nbody");
+    let problems = parse_profile("profiles/worker.md", &text("judge")).unwrap_err();
+    assert_eq!(
+        problems[0].to_string(),
+        "profiles/worker.md:3:7: type: found `judge`, expected `worker` in a file of this name"
+    );
+    for (file, agent) in [
+        ("profiles/worker.md", "implementer"),
+        ("profiles/implementer.md", "worker"),
+        ("profiles/our-worker.md", "worker"),
+        ("profiles/doc-writer.md", "doc-writer"),
+    ] {
+        assert!(parse_profile(file, &text(agent)).is_ok(), "{file} {agent}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use symphony_core::config::ProjectConfig;
 use symphony_runner::environment::agents_committers;
 use symphony_runner::installation::Installation;
+use symphony_runner::library::PromptLibrary;
 use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_runner::supervise::read_vault;
 use symphony_store::Project;
@@ -44,10 +45,7 @@ pub(super) fn check_project(
     checks.extend(root);
     checks.extend(login);
     checks.push(match installation.library(&config) {
-        Ok(library) => {
-            let phases = library.pipeline.iter().count();
-            CheckView::ok("prompts", plural(phases, "phase"))
-        }
+        Ok(library) => check_prompts(&library),
         Err(error) => CheckView::failed(
             "prompts",
             &error,
@@ -177,5 +175,24 @@ fn check_identity(
         CHECK,
         format!("git has no user.name or no user.email: {agents}"),
         "`git config --global user.name 'Your Name'` and `git config --global user.email you@example.com`",
+    )
+}
+
+/// Says what is wrong with the profiles that could be read.
+fn check_prompts(library: &PromptLibrary) -> CheckView {
+    let warnings: Vec<String> = library
+        .profiles
+        .warnings()
+        .iter()
+        .map(|(agent, warning)| format!("profile `{agent}`: {warning}"))
+        .collect();
+    if warnings.is_empty() {
+        let phases = library.pipeline.iter().count();
+        return CheckView::ok("prompts", plural(phases, "phase"));
+    }
+    CheckView::warning(
+        "prompts",
+        warnings.join("; "),
+        "correct the lists in the profile's file; `symphony profile show TYPE` prints the tools that are left",
     )
 }
