@@ -97,6 +97,7 @@ impl Repository {
         let answer = self
             .git
             .command("diff-tree")
+            .apart(&merge_base)
             .args(COMMON)
             .args(["-p", "--src-prefix=a/", "--dst-prefix=b/", "-U3"])
             .args([merge_base.as_str(), head.as_str()])
@@ -140,6 +141,7 @@ fn changed_files(
 ) -> Result<Vec<FileChange>, WorkspaceError> {
     let list = git
         .command("diff-tree")
+        .apart(from)
         .args(COMMON)
         .args(["-z", "--raw", "--numstat", from.as_str(), to.as_str()])
         .run()?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::status::repo_path_text;
 use crate::commit_id::CommitId;
@@ -13,6 +13,8 @@ use crate::git::{Git, fields};
 /// The blob of a path before and after a change; none where nothing is there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
+    /// The path as git has it, which need not be UTF-8.
+    pub(crate) path: PathBuf,
     pub(crate) old: Option<String>,
     pub(crate) new: Option<String>,
 }
@@ -33,17 +35,18 @@ pub(crate) fn touched(
     let mut fields = fields(&list);
     let mut touched = BTreeMap::new();
     while let (Some(meta), Some(path)) = (fields.next(), fields.next()) {
-        let blobs = parse(meta).ok_or_else(|| WorkspaceError::GitAnswer {
+        let path = Path::new(OsStr::from_bytes(path));
+        let blobs = parse(meta, path).ok_or_else(|| WorkspaceError::GitAnswer {
             command: "diff-tree".to_owned(),
             expected: "`:MODE MODE BLOB BLOB STATUS`",
             found: String::from_utf8_lossy(meta).into_owned(),
         })?;
-        touched.insert(repo_path_text(Path::new(OsStr::from_bytes(path))), blobs);
+        touched.insert(repo_path_text(path), blobs);
     }
     Ok(touched)
 }
 
-fn parse(meta: &[u8]) -> Option<Touched> {
+fn parse(meta: &[u8], path: &Path) -> Option<Touched> {
     let mut words = str::from_utf8(meta).ok()?.split(' ').skip(2);
     let (old, new) = (words.next()?, words.next()?);
     let blob = |name: &str| {
@@ -51,6 +54,7 @@ fn parse(meta: &[u8]) -> Option<Touched> {
         is_there.then(|| name.to_owned())
     };
     Some(Touched {
+        path: path.to_owned(),
         old: blob(old),
         new: blob(new),
     })
@@ -63,11 +67,13 @@ mod tests {
     #[test]
     fn what_is_not_there_has_no_blob() {
         let line = b":000000 100644 0000000 8ab686e A";
+        let path = Path::new("a");
         let added = Touched {
+            path: path.to_owned(),
             old: None,
             new: Some("8ab686e".to_owned()),
         };
-        assert_eq!(parse(line), Some(added));
-        assert_eq!(parse(b":100644 100644 8ab686e"), None);
+        assert_eq!(parse(line, path), Some(added));
+        assert_eq!(parse(b":100644 100644 8ab686e", path), None);
     }
 }

@@ -8,6 +8,7 @@ use std::time::Duration;
 use symphony_core::Timestamp;
 
 use super::answer::line;
+use super::apart::Apart;
 use super::child::{self, Ended};
 use super::drivers;
 #[cfg(feature = "failpoints")]
@@ -96,6 +97,7 @@ pub(crate) struct GitCommand<'a> {
     index: Option<PathBuf>,
     identity: Option<Identity>,
     hooks: bool,
+    attributes: Option<CommitId>,
     stdout_max: usize,
     limit: Duration,
 }
@@ -110,6 +112,7 @@ impl<'a> GitCommand<'a> {
             index: None,
             identity: None,
             hooks: false,
+            attributes: None,
             stdout_max: STDOUT_BYTES_MAX,
             limit: QUICK,
         }
@@ -147,6 +150,13 @@ impl<'a> GitCommand<'a> {
     /// Lets the repository's hooks run, with the user's home: only for `worktree.run_hooks`.
     pub(crate) fn with_hooks(mut self) -> Self {
         self.hooks = true;
+        self
+    }
+
+    /// Reads the repository's objects only: neither its configuration, nor its attributes, nor a checkout. The `.gitattributes` of
+    /// this commit count.
+    pub(crate) fn apart(mut self, attributes: &CommitId) -> Self {
+        self.attributes = Some(attributes.clone());
         self
     }
 
@@ -236,7 +246,13 @@ impl<'a> GitCommand<'a> {
         if matches!(death, Some(GitDeath::BeforeEffect | GitDeath::LeavingLock)) {
             return Err(died(name, place));
         }
-        let command = self.build()?;
+        let mut command = self.build()?;
+        let attributes = self.attributes.as_ref();
+        let apart = attributes.map(|commit| Apart::make(self.git.place(), commit));
+        let apart = apart.transpose()?;
+        if let Some(apart) = &apart {
+            apart.point(&mut command);
+        }
         tracing::trace!(command = name, place = %place.display(), "git");
         let ended =
             child::run(command, self.stdin.clone(), self.stdout_max, limit).map_err(|source| {
@@ -353,7 +369,7 @@ impl<'a> GitCommand<'a> {
         for setting in SETTINGS {
             command.args(["-c", setting]);
         }
-        if !NEVER_READ_FILES.contains(&self.subcommand) {
+        if !NEVER_READ_FILES.contains(&self.subcommand) && self.attributes.is_none() {
             drivers::disarm(self.git, &mut command)?;
         }
         command.arg(self.subcommand).args(&self.args);

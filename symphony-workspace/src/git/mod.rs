@@ -6,6 +6,7 @@
 //! Reads that need no program at all go through libgit2 where it can open the repository.
 
 mod answer;
+mod apart;
 mod child;
 mod command;
 mod committers;

@@ -1,12 +1,12 @@
 //! The base moves: by compare-and-swap, together with the checkout that shows it.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
+use super::in_the_way::in_the_way;
 use super::into_worktree::{index_shows, move_checkout};
 use super::plan::{MergePlan, plan};
 use super::style::MergeStyle;
-use crate::change::{Touched, touched, tracked_changes};
+use crate::change::touched;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
@@ -56,26 +56,6 @@ fn checkout_after(base: Unconfirmed, shows_base: bool) -> CheckoutAfter {
         Unconfirmed::Elsewhere if shows_base => CheckoutAfter::Stays,
         Unconfirmed::Elsewhere | Unconfirmed::NotDone => CheckoutAfter::GoesBack,
     }
-}
-
-/// Returns the changed and untracked files of a checkout that a move of it would have to write.
-fn changes_in_the_way(
-    checkout: &Git,
-    from: &CommitId,
-    to: &CommitId,
-) -> Result<Vec<String>, WorkspaceError> {
-    let changes: BTreeSet<String> = tracked_changes(checkout)?.into_iter().collect();
-    let is_in_the_way = |path: &String, blobs: &Touched| {
-        let stands_there = || {
-            let meta = checkout.work_tree().join(path).symlink_metadata();
-            // what is in a folder that makes way is for git to look at
-            meta.is_ok_and(|meta| !meta.is_dir())
-        };
-        changes.contains(path) || (blobs.old.is_none() && stands_there())
-    };
-    let mut touched = touched(checkout, from, to)?;
-    touched.retain(|path, blobs| is_in_the_way(path, blobs));
-    Ok(touched.into_keys().collect())
 }
 
 impl Repository {
@@ -179,7 +159,7 @@ impl Repository {
         let Some(checkout) = self.checkout_of(base)? else {
             return move_ref(&self.git, &base.reference(), Expect::At(from), to, &why);
         };
-        let changes = changes_in_the_way(&checkout, from, to)?;
+        let changes = in_the_way(&checkout, from, to)?;
         if !changes.is_empty() {
             return Err(WorkspaceError::CheckoutDirty {
                 path: checkout.work_tree().to_owned(),

@@ -1,5 +1,6 @@
 //! Merging: the base into a worktree, and an approved head into the base.
 
+mod in_the_way;
 mod into_base;
 mod into_worktree;
 mod journal;

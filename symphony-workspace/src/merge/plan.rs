@@ -65,7 +65,7 @@ pub(super) fn plan(
     commit_tree(git, &tree, parents, message, identity).map(MergePlan::Merge)
 }
 
-/// Merges the trees of two commits; the files that conflict are returned as an error.
+/// Merges the trees of two commits, by the attributes of the first; the files that conflict are returned as an error.
 pub(crate) fn merge_trees(
     git: &Git,
     base: &CommitId,
@@ -73,6 +73,7 @@ pub(crate) fn merge_trees(
 ) -> Result<Result<CommitId, Vec<String>>, WorkspaceError> {
     let answer = git
         .command("merge-tree")
+        .apart(base)
         .args(["--write-tree", "-z", "--name-only", "--no-messages"])
         .args([base.as_str(), head.as_str()])
         .slow()

@@ -120,6 +120,104 @@ fn a_merge_is_refused_when_anything_is_in_doubt() {
     assert_eq!(project.head("main"), head);
 }
 
+/// What an ignored file or folder of a person's has to do with: the path that the branch adds in its place.
+#[test]
+fn what_a_person_keeps_ignored_is_never_in_a_merges_way_without_a_word() {
+    for (kept, added, named) in [
+        ("data/own.db", "data", "data/"),
+        ("data/deep/er/own.db", "data", "data/"),
+        ("secret", "secret/x.txt", "secret"),
+        ("secret", "secret/deep/x.txt", "secret"),
+        ("own.txt", "own.txt", "own.txt"),
+    ] {
+        let project = Project::new();
+        let repository = project.open();
+        let worktree = made(&repository);
+        let base = project.head("main");
+        write(
+            project.root.join(".git/info/exclude"),
+            "data\nsecret\nown.txt\n",
+        );
+        write(project.root.join(kept), "mine\n");
+        write(worktree.path().join(added), "theirs\n");
+        git(worktree.path(), &["add", "-f", added]);
+        git(worktree.path(), &["commit", "-q", "-m", "in the way"]);
+        let head = CommitId::parse(&git(worktree.path(), &["rev-parse", "HEAD"])).unwrap();
+        let error = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap_err();
+        assert!(
+            matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &[named]),
+            "{kept} {added}: {error}"
+        );
+        assert_eq!(read(project.root.join(kept)), "mine\n", "{kept}");
+        assert_eq!(project.head("main"), base);
+    }
+}
+
+#[test]
+fn an_untracked_link_is_in_the_way_of_a_folder() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let base = project.head("main");
+    let elsewhere = tempfile::tempdir().unwrap();
+    symlink(elsewhere.path(), project.root.join("data")).unwrap();
+    let head = commit_file(worktree.path(), "data/x.txt", "x\n");
+    let error = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::CheckoutDirty { files, .. } if files == &["data"]),
+        "{error}"
+    );
+    assert!(!elsewhere.path().join("x.txt").exists());
+}
+
+#[test]
+fn a_tracked_folder_becomes_a_file_and_a_file_a_folder() {
+    let project = Project::new();
+    commit_file(&project.root, "one/a.txt", "a\n");
+    let base = commit_file(&project.root, "two", "b\n");
+    let repository = project.open();
+    let worktree = made(&repository);
+    git(worktree.path(), &["rm", "-rq", "one", "two"]);
+    commit_file(worktree.path(), "one", "file\n");
+    let head = commit_file(worktree.path(), "two/b.txt", "folder\n");
+    fs::create_dir(project.root.join("one/empty")).unwrap();
+    merge(&repository, &base, &head, MergeStyle::FastForward).unwrap();
+    assert_eq!(read(project.root.join("one")), "file\n");
+    assert_eq!(read(project.root.join("two/b.txt")), "folder\n");
+    assert_eq!(git(&project.root, &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn attributes_beside_the_commits_decide_neither_diffs_nor_merges() {
+    let project = Project::new();
+    let start = commit_file(&project.root, "same.txt", "limit = 1\n");
+    let repository = project.open();
+    let worktree = made(&repository);
+    let head = commit_file(worktree.path(), "same.txt", "limit = 2\n");
+    write(
+        project.root.join(".git/info/attributes"),
+        "* -diff merge=union\n",
+    );
+    let diff = repository.diff(&start, &head, 10_000).unwrap();
+    assert!(
+        diff.patch.contains("-limit = 1\n+limit = 2\n"),
+        "{}",
+        diff.patch
+    );
+    let counts: Vec<_> = diff
+        .files
+        .iter()
+        .map(|file| (file.insertions, file.deletions, file.binary))
+        .collect();
+    assert_eq!(counts, [(1, 1, false)]);
+    let base = commit_file(&project.root, "same.txt", "limit = 3\n");
+    let error = merge(&repository, &base, &head, MergeStyle::FastForward).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        format!("merge `{head}` into `main`: conflicts in same.txt")
+    );
+}
+
 #[test]
 fn a_base_that_is_checked_out_nowhere_moves_alone() {
     let project = Project::new();

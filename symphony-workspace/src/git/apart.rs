@@ -1,0 +1,102 @@
+//! A git folder of its own for one call: objects are the repository's, and nothing else is.
+//!
+//! Every agent can write the repository's `info/attributes`, its configuration and its grafts, and git has no switch that turns
+//! the first of these off. What a judge reads and how two commits merge must not depend on them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use super::place::Place;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+
+/// The folder, for as long as the call lasts.
+#[derive(Debug)]
+pub(super) struct Apart {
+    folder: TempDir,
+    objects: PathBuf,
+    attributes: CommitId,
+}
+
+impl Apart {
+    /// Makes the folder. `attributes` is the commit whose `.gitattributes` count, as far as git can be told (2.41).
+    pub(super) fn make(place: &Place, attributes: &CommitId) -> Result<Self, WorkspaceError> {
+        let folder = tempfile::Builder::new()
+            .prefix("symphony-git-")
+            .tempdir()
+            .map_err(|source| {
+                WorkspaceError::io("make a folder in", std::env::temp_dir(), source)
+            })?;
+        let write = |name: &str, text: String| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).map_err(|source| WorkspaceError::io("write", path, source))
+        };
+        let objects = place.common_dir.join("objects");
+        let is_sha256 = attributes.as_str().len() == 64;
+        write("HEAD", format!("{attributes}\n"))?;
+        write("config", config_text(is_sha256, is_partial(&objects)))?;
+        for name in ["objects", "refs"] {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).map_err(|source| WorkspaceError::io("make", path, source))?;
+        }
+        copy_if_there(
+            &place.common_dir.join("shallow"),
+            &folder.path().join("shallow"),
+        )?;
+        Ok(Self {
+            objects,
+            attributes: attributes.clone(),
+            folder,
+        })
+    }
+
+    /// Points a call to it.
+    pub(super) fn point(&self, command: &mut Command) {
+        command
+            .current_dir(self.folder.path())
+            .env("GIT_DIR", self.folder.path())
+            .env("GIT_OBJECT_DIRECTORY", &self.objects)
+            .env("GIT_ATTR_SOURCE", self.attributes.as_str())
+            .env_remove("GIT_COMMON_DIR")
+            .env_remove("GIT_WORK_TREE");
+    }
+}
+
+/// Without the list of commits whose parents are missing, git takes them for damage.
+fn copy_if_there(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
+    match fs::copy(from, to) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(WorkspaceError::io("copy", from, error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Git marks the packs that a partial clone has fetched.
+fn is_partial(objects: &Path) -> bool {
+    let packs = fs::read_dir(objects.join("pack")).into_iter().flatten();
+    let mut paths = packs.filter_map(Result::ok).map(|entry| entry.path());
+    paths.any(|path| path.extension().is_some_and(|end| end == "promisor"))
+}
+
+/// A partial clone says that objects have not been fetched; else git would call them damaged.
+fn config_text(is_sha256: bool, is_partial: bool) -> String {
+    let version = u8::from(is_sha256 || is_partial);
+    let mut text = format!("[core]\n\trepositoryformatversion = {version}\n\tbare = true\n");
+    if is_sha256 || is_partial {
+        text.push_str("[extensions]\n");
+    }
+    if is_sha256 {
+        text.push_str("\tobjectformat = sha256\n");
+    }
+    if is_partial {
+        text.push_str(
+            "\tpartialclone = origin\n[remote \"origin\"]\n\tpromisor = true\n\turl = .\n",
+        );
+    }
+    text
+}

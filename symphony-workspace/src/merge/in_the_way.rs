@@ -1,0 +1,102 @@
+//! What stands where a move of a checkout would write: git itself takes ignored files for expendable.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use crate::change::{Touched, repo_path_text, touched, tracked_changes};
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, fields};
+
+/// Returns what is changed or untracked in a checkout, ignored or not, and that a move of it would have to write over: files
+/// with changes, files and folders in the place of a new file, files in the place of a new file's folder.
+pub(super) fn in_the_way(
+    checkout: &Git,
+    from: &CommitId,
+    to: &CommitId,
+) -> Result<Vec<String>, WorkspaceError> {
+    let changes: BTreeSet<String> = tracked_changes(checkout)?.into_iter().collect();
+    let touched = touched(checkout, from, to)?;
+    let mut found = BTreeSet::new();
+    for (name, blobs) in &touched {
+        if changes.contains(name) {
+            found.insert(name.clone());
+        } else if blobs.old.is_none() {
+            found.extend(in_the_place_of(checkout, blobs, &touched)?);
+        }
+    }
+    Ok(found.into_iter().collect())
+}
+
+/// Returns what stands in the place of a file that is new.
+fn in_the_place_of(
+    checkout: &Git,
+    new: &Touched,
+    touched: &BTreeMap<String, Touched>,
+) -> Result<Option<String>, WorkspaceError> {
+    let root = checkout.work_tree();
+    let mut folders: Vec<&Path> = new.path.ancestors().skip(1).collect();
+    folders.reverse();
+    for folder in folders
+        .into_iter()
+        .filter(|folder| *folder != Path::new(""))
+    {
+        match fs::symlink_metadata(root.join(folder)) {
+            Err(_) => return Ok(None),
+            Ok(meta) if meta.is_dir() => {}
+            Ok(_) => {
+                let name = repo_path_text(folder);
+                // a tracked one makes way
+                let goes = touched.get(&name).is_some_and(|blobs| blobs.old.is_some());
+                return Ok((!goes).then_some(name));
+            }
+        }
+    }
+    let name = repo_path_text(&new.path);
+    match fs::symlink_metadata(root.join(&new.path)) {
+        Err(_) => Ok(None),
+        Ok(meta) if meta.is_dir() => {
+            let holds = holds_untracked(checkout, &new.path)?;
+            Ok(holds.then(|| format!("{name}/")))
+        }
+        Ok(_) => Ok(Some(name)),
+    }
+}
+
+/// Says whether a folder holds anything that git does not track.
+fn holds_untracked(checkout: &Git, folder: &Path) -> Result<bool, WorkspaceError> {
+    let list = checkout
+        .command("ls-files")
+        .arg("-z")
+        .arg("--")
+        .arg(folder)
+        .slow()
+        .run()?;
+    let tracked: BTreeSet<&Path> = fields(&list)
+        .map(|path| Path::new(OsStr::from_bytes(path)))
+        .collect();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = match fs::read_dir(checkout.work_tree().join(&folder)) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            // whatever cannot be looked into is kept
+            Err(_) => return Ok(true),
+        };
+        for entry in entries {
+            let read = |source| WorkspaceError::io("read the folder", folder.clone(), source);
+            let entry = entry.map_err(read)?;
+            let path: PathBuf = folder.join(entry.file_name());
+            if entry.file_type().map_err(read)?.is_dir() {
+                folders.push(path);
+            } else if !tracked.contains(path.as_path()) {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
