@@ -307,7 +307,7 @@ pub fn settings_comment(left: &[LeftBehind]) -> Option<String> {
     (!settings.is_empty()).then(|| {
         format!(
             "{}. Symphony left it as it is. `git config --local --list` shows it; `git config --local --unset NAME` removes a \
-             setting.",
+             setting. Attributes and hooks are files in the repository's git folder.",
             capitalised(&setting_text(&settings))
         )
     })
@@ -316,8 +316,8 @@ pub fn settings_comment(left: &[LeftBehind]) -> Option<String> {
 /// Says what changed, and that it need not have been the run.
 fn setting_text(settings: &[&str]) -> String {
     format!(
-        "while the run was at work, the git configuration that it shares with you changed ({}): if it was not you, it was the \
-         agent",
+        "while the run was at work, the git configuration, attributes or hooks that it shares with you changed ({}): if it was not \
+         you, it was the agent",
         list_few(settings.iter().copied(), SENTENCE_MAX)
     )
 }

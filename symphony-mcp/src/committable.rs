@@ -74,7 +74,7 @@ pub(crate) fn refuse_secrets(scan: &SecretScan) -> Result<(), ToolError> {
         return Ok(());
     }
     Err(ToolError::new(format!(
-        "the commits of this branch hold secrets of the project's configuration files: {}. A commit that takes them out again \
+        "the commits of this branch {}. A commit that takes them out again \
          leaves them in the history: `git reset --soft` to the base, commit again without them, then repeat this call",
         scan.problems(LISTED_MAX)
     )))

@@ -410,7 +410,7 @@ fn refuse_secrets(
         return Ok(());
     }
     Err(RunnerError::refused(format!(
-        "pull request {} is not merged: its commits hold secrets of the project's configuration files: {}",
+        "pull request {} is not merged: its commits {}",
         pr.id,
         scan.problems(LISTED_MAX)
     )))

@@ -40,6 +40,11 @@ impl CommitId {
         &self.0
     }
 
+    /// Says whether the name is of a SHA-256 repository.
+    pub(crate) fn is_sha256(&self) -> bool {
+        self.0.len() == 64
+    }
+
     /// Returns the name that stands for "no such ref" in git's compare-and-swap.
     pub(crate) fn zero_like(&self) -> String {
         "0".repeat(self.0.len())

@@ -66,7 +66,9 @@ fn an_agent_commits_as_the_person_whom_git_knows() {
 #[test]
 fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
     let helps_itself = format!(
-        "git config user.email agent@bot && git config branch.main.remote . && {PLAIN_COMMIT}"
+        "git config user.email agent@bot && git config branch.main.remote . \
+         && cd \"$(git rev-parse --git-common-dir)\" && mkdir -p info hooks && echo '* -diff' > info/attributes \
+         && echo 'echo mine' > hooks/post-commit && touch hooks/other.sample && cd \"$OLDPWD\" && {PLAIN_COMMIT}"
     );
     let nobody = "[user]\n\tuseConfigOnly = true\n";
     let project = project(
@@ -81,12 +83,18 @@ fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
     let shown = project.run(&text(&run["id"]));
     assert_eq!(
         shown["metadata"]["left_behind"],
-        json!([{ "kind": "shared_setting", "path": "user.email" }]),
+        json!([
+            { "kind": "shared_setting", "path": "hooks/post-commit" },
+            { "kind": "shared_setting", "path": "info/attributes" },
+            { "kind": "shared_setting", "path": "user.email" },
+        ]),
         "{shown:#}"
     );
     let inbox = project.ok(&["inbox"]);
     assert!(
-        inbox.contains("(user.email): if it was not you, it was the agent"),
+        inbox.contains(
+            "(hooks/post-commit, info/attributes, user.email): if it was not you, it was the agent"
+        ),
         "{inbox}"
     );
     let issue = project.ok(&["issue", "show", "SYM-1"]);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     JUDGE, Project, WORKER, approving_judge, bash, call, commit, create_pr, scenario, scenarios,
-    text, turn,
+    text, turn, worker,
 };
 
 fn when(system: &str) -> Value {
@@ -315,4 +315,22 @@ fn verdicts_and_merges_are_refused_inside_a_run() {
     }
     assert_eq!(project.json(&["pr", "show", "SYM-1"]), before);
     assert_eq!(project.issue("SYM-1")["status"], "review");
+}
+
+#[test]
+fn what_would_stand_in_the_place_of_symphonys_folders_is_refused_at_the_hand_in() {
+    let scenarios = scenarios([worker([
+        bash("echo hi > .symphony && git add -f .symphony && git commit -qm 'In the way'"),
+        create_pr("In the way"),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({}));
+    project.add_issue("Stand in the way");
+    let run = project.tick_one("worker", "succeeded");
+    let errors = project.tool_errors(&text(&run["id"]));
+    assert!(
+        errors.iter().any(|error| error
+            .contains("the commits of this branch hold what only Symphony writes: .symphony.")),
+        "{errors:?}"
+    );
+    assert_eq!(project.json(&["pr", "list"])["items"], json!([]));
 }

@@ -4,13 +4,13 @@
 //! the first of these off. What a judge reads and how two commits merge must not depend on them.
 
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
 
 use super::place::Place;
+use super::shallow::copy_shallow;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 
@@ -36,17 +36,14 @@ impl Apart {
             fs::write(&path, text).map_err(|source| WorkspaceError::io("write", path, source))
         };
         let objects = place.common_dir.join("objects");
-        let is_sha256 = attributes.as_str().len() == 64;
+        let is_sha256 = attributes.is_sha256();
         write("HEAD", format!("{attributes}\n"))?;
         write("config", config_text(is_sha256, is_partial(&objects)))?;
         for name in ["objects", "refs"] {
             let path = folder.path().join(name);
             fs::create_dir(&path).map_err(|source| WorkspaceError::io("make", path, source))?;
         }
-        copy_if_there(
-            &place.common_dir.join("shallow"),
-            &folder.path().join("shallow"),
-        )?;
+        copy_shallow(&place.common_dir, folder.path())?;
         Ok(Self {
             objects,
             attributes: attributes.clone(),
@@ -63,16 +60,6 @@ impl Apart {
             .env("GIT_ATTR_SOURCE", self.attributes.as_str())
             .env_remove("GIT_COMMON_DIR")
             .env_remove("GIT_WORK_TREE");
-    }
-}
-
-/// Without the list of commits whose parents are missing, git takes them for damage.
-fn copy_if_there(from: &Path, to: &Path) -> Result<(), WorkspaceError> {
-    match fs::copy(from, to) {
-        Err(error) if error.kind() != ErrorKind::NotFound => {
-            Err(WorkspaceError::io("copy", from, error))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -18,6 +18,7 @@ mod lock_file;
 mod place;
 mod program;
 mod reader;
+mod shallow;
 mod suspects;
 mod user_config;
 
@@ -26,6 +27,7 @@ pub(crate) use drivers::runs_programs;
 pub(crate) use lock_file::{Cleared, clear_lock, locks_below, locks_in};
 pub(crate) use place::Git;
 pub(crate) use reader::Reader;
+pub(crate) use shallow::copy_shallow;
 pub(crate) use suspects::note_shared_locks;
 
 #[cfg(feature = "failpoints")]

@@ -1,7 +1,7 @@
 //! Making a private clone at a commit.
 
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::copy::{CopyReport, copy_into};
 use crate::error::WorkspaceError;
-use crate::git::{Git, Place};
+use crate::git::{Git, Place, copy_shallow};
 use crate::repository::{Repository, tree_of};
 use crate::worktree::{WorktreeKey, refuse_link};
 
@@ -76,7 +76,8 @@ impl Repository {
         let git_dir = path.join(".git");
         self.lay_out(&git_dir, at)
             .map_err(|source| WorkspaceError::io("make the private clone", &git_dir, source))?;
-        let settings = config_text(&self.git, self.common_dir())?;
+        copy_shallow(self.common_dir(), &git_dir)?;
+        let settings = config_text(&git_dir, self.common_dir(), at);
         write(&git_dir.join("config"), settings.as_bytes())?;
         write(&git_dir.join("packed-refs"), &self.refs_to_copy()?)?;
         let git = self.git.at(Place {
@@ -128,11 +129,6 @@ impl Repository {
         let mut line = objects.as_os_str().as_bytes().to_vec();
         line.push(b'\n');
         fs::write(git_dir.join("objects/info/alternates"), line)?;
-        // Without the list of commits whose parents are missing, git takes them for damage.
-        match fs::copy(self.common_dir().join("shallow"), git_dir.join("shallow")) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
         fs::write(git_dir.join("HEAD"), format!("{at}\n"))
     }
 

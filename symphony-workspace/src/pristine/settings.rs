@@ -1,47 +1,61 @@
-//! The configuration of a private clone: what decides which bytes git writes, and nothing else.
+//! The configuration of a private clone: nothing of the repository's decides which bytes git writes.
+//!
+//! Agents can write the repository's configuration. A gate that was green because of `core.symlinks = false` would be red in every
+//! other clone, so a private clone has git's own defaults, but for what its file system cannot do.
 
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::error::WorkspaceError;
-use crate::git::{Git, fields};
+use crate::commit_id::CommitId;
 
-/// Settings of the repository that are taken over, with the values that are understood.
-const TAKEN: &[(&str, &[&str])] = &[
-    ("core.autocrlf", &["true", "false", "input"]),
-    ("core.eol", &["lf", "crlf", "native"]),
-    ("core.filemode", &["true", "false"]),
-    ("core.ignorecase", &["true", "false"]),
-    ("core.precomposeunicode", &["true", "false"]),
-    ("core.symlinks", &["true", "false"]),
-];
-
-/// Returns the configuration file of a clone of the repository that `git` is pinned to.
-pub(super) fn config_text(git: &Git, common_dir: &Path) -> Result<String, WorkspaceError> {
-    let list = git.command("config").args(["--list", "-z"]).run()?;
-    Ok(text_of(&list, &common_dir.join("lfs")))
+/// What a file system can do, found out as `git init` does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct FileSystem {
+    keeps_modes: bool,
+    has_links: bool,
 }
 
-fn text_of(list: &[u8], lfs: &Path) -> String {
-    let settings: Vec<(&str, &str)> = fields(list)
-        .filter_map(|field| str::from_utf8(field).ok())
-        .map(|field| field.split_once('\n').unwrap_or((field, "true")))
-        .collect();
-    let value_of = |name: &str| {
-        let found = settings.iter().rev().find(|(key, _)| *key == name);
-        found.map(|(_, value)| *value)
-    };
-    let is_sha256 = value_of("extensions.objectformat") == Some("sha256");
+impl FileSystem {
+    fn of(folder: &Path) -> Self {
+        let file = folder.join("mode-probe");
+        let link = folder.join("link-probe");
+        let mode = |mode| {
+            let set = fs::set_permissions(&file, fs::Permissions::from_mode(mode));
+            let meta = set.and_then(|()| fs::metadata(&file));
+            meta.is_ok_and(|meta| meta.permissions().mode() & 0o777 == mode)
+        };
+        let found = Self {
+            keeps_modes: fs::write(&file, "").is_ok() && mode(0o600) && mode(0o700),
+            has_links: symlink("file", &link).is_ok(),
+        };
+        drop(fs::remove_file(&file));
+        drop(fs::remove_file(&link));
+        found
+    }
+}
+
+/// Returns the configuration file of a clone in a git folder, which is there already.
+pub(super) fn config_text(git_dir: &Path, common_dir: &Path, commit: &CommitId) -> String {
+    text_of(
+        FileSystem::of(git_dir),
+        commit.is_sha256(),
+        &common_dir.join("lfs"),
+    )
+}
+
+fn text_of(file_system: FileSystem, is_sha256: bool, lfs: &Path) -> String {
     let version = u8::from(is_sha256);
     let mut lines = vec![
         "[core]".to_owned(),
         format!("\trepositoryformatversion = {version}"),
         "\tbare = false".to_owned(),
     ];
-    for (name, understood) in TAKEN {
-        let value = value_of(name).filter(|value| understood.contains(value));
-        if let (Some(value), Some(key)) = (value, name.strip_prefix("core.")) {
-            lines.push(format!("\t{key} = {value}"));
-        }
+    if !file_system.keeps_modes {
+        lines.push("\tfilemode = false".to_owned());
+    }
+    if !file_system.has_links {
+        lines.push("\tsymlinks = false".to_owned());
     }
     if is_sha256 {
         lines.extend(["[extensions]", "\tobjectformat = sha256"].map(str::to_owned));
@@ -67,23 +81,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_decides_about_bytes_is_taken_over() {
+    fn nothing_but_the_file_system_decides_about_bytes() {
         let none = Path::new("/no/such/folder");
-        let list = b"core.bare\nfalse\0core.autocrlf\ninput\0core.hookspath\n/tmp/evil\0core.eol\n$(x)\0filter.x.smudge\nevil\0include.path\n/tmp/evil\0user.name\nAda\0";
-        assert_eq!(
-            text_of(list, none),
-            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tautocrlf = input\n"
-        );
-        assert_eq!(
-            text_of(
-                b"extensions.objectformat\nsha256\0core.symlinks\nfalse\0",
-                none
-            ),
-            "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tsymlinks = false\n[extensions]\n\tobjectformat = sha256\n"
-        );
+        let usual = FileSystem {
+            keeps_modes: true,
+            has_links: true,
+        };
         let folder = tempfile::tempdir().unwrap();
+        assert_eq!(FileSystem::of(folder.path()), usual);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        assert_eq!(
+            text_of(usual, false, none),
+            "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
+        );
+        let poor = FileSystem {
+            keeps_modes: false,
+            has_links: false,
+        };
+        assert_eq!(
+            text_of(poor, true, none),
+            "[core]\n\trepositoryformatversion = 1\n\tbare = false\n\tfilemode = false\n\tsymlinks = false\n[extensions]\n\tobjectformat = sha256\n"
+        );
         let odd = folder.path().join("a \"b\\c");
-        std::fs::create_dir(&odd).unwrap();
-        assert!(text_of(b"", &odd).ends_with("a \\\"b\\\\c\"\n"));
+        fs::create_dir(&odd).unwrap();
+        assert!(text_of(usual, false, &odd).ends_with("a \\\"b\\\\c\"\n"));
     }
 }

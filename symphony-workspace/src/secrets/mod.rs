@@ -9,6 +9,7 @@ mod lines;
 mod needles;
 mod patterns;
 mod redact;
+mod reserved;
 mod scan;
 mod tokens;
 mod values;

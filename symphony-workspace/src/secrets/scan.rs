@@ -79,6 +79,8 @@ pub struct SecretScan {
     pub leaks: Vec<SecretLeak>,
     /// Copied files, sorted, whatever they hold.
     pub copied: Vec<CopiedLeak>,
+    /// Paths of Symphony's own, sorted.
+    pub reserved: Vec<PathBuf>,
     /// How many values were looked for.
     pub values: usize,
 }
@@ -86,15 +88,30 @@ pub struct SecretScan {
 impl SecretScan {
     /// Says whether the branch may be published.
     pub fn is_clean(&self) -> bool {
-        self.leaks.is_empty() && self.copied.is_empty()
+        self.leaks.is_empty() && self.copied.is_empty() && self.reserved.is_empty()
     }
 
-    /// Returns what the commits hold and must not, in words, the first few of it.
+    /// Says what the commits hold and must not, the first few of each kind: "hold secrets …".
     pub fn problems(&self, max: usize) -> String {
         let copied = self.copied.iter().map(ToString::to_string);
         let leaks = self.leaks.iter().map(ToString::to_string);
-        let all: Vec<String> = copied.chain(leaks).take(max).collect();
-        all.join("; ")
+        let secrets: Vec<String> = copied.chain(leaks).take(max).collect();
+        let reserved = self.reserved.iter().take(max);
+        let reserved: Vec<String> = reserved.map(|path| path.display().to_string()).collect();
+        let mut problems = Vec::new();
+        if !secrets.is_empty() {
+            problems.push(format!(
+                "hold secrets of the project's configuration files: {}",
+                secrets.join("; ")
+            ));
+        }
+        if !reserved.is_empty() {
+            problems.push(format!(
+                "hold what only Symphony writes: {}",
+                reserved.join(", ")
+            ));
+        }
+        problems.join("; and ")
     }
 }
 
@@ -112,7 +129,7 @@ pub(super) struct Object {
 }
 
 impl Repository {
-    /// Looks for copied files, by their path, in every commit that `head` adds to `base`, and for the values of all copied configuration files (8 characters and more, also in base64
+    /// Looks for paths of Symphony's own in `head`, for copied files, by their path, in every commit that `head` adds to `base`, and for the values of all copied configuration files (8 characters and more, also in base64
     /// and URL-encoded) in every blob, file name and commit message that `head` adds to its merge
     /// base with `base`. Values that occur in the base's own files are not secret.
     ///
@@ -128,9 +145,11 @@ impl Repository {
     ) -> Result<SecretScan, WorkspaceError> {
         let from = self.reader().merge_base(base, head)?;
         let copied = self.copied_in(worktree, base, from.as_ref(), head)?;
+        let reserved = self.reserved_in(base, head)?;
         let Some(needles) = Needles::of(self.secrets(worktree)?)? else {
             return Ok(SecretScan {
                 copied,
+                reserved,
                 ..SecretScan::default()
             });
         };
@@ -164,6 +183,7 @@ impl Repository {
         Ok(SecretScan {
             leaks,
             copied,
+            reserved,
             values,
         })
     }

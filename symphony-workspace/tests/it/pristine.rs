@@ -1,6 +1,7 @@
 //! Pristine checkouts: nothing but the commit, whatever an agent did to its own folder.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use symphony_workspace::{CommitId, Pristine, Repository, RepositoryOptions, WorktreeKey};
 
@@ -149,7 +150,7 @@ fn a_checkout_of_a_dead_process_is_replaced_and_removed_whole() {
 
     let elsewhere = project.root.with_file_name("elsewhere");
     write(elsewhere.join("keep.txt"), "x");
-    std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+    symlink(&elsewhere, &path).unwrap();
     let error = repository.remove_pristine(&key).unwrap_err().to_string();
     assert!(error.contains("link"), "{error}");
     assert!(elsewhere.join("keep.txt").exists());
@@ -195,4 +196,26 @@ fn a_shallow_and_a_sha256_repository_are_checked_out_too() {
     let repository = Repository::open(&other, RepositoryOptions::default()).unwrap();
     let pristine = checkout(&repository, &head);
     assert_eq!(git(pristine.path(), &["status", "--porcelain"]), "");
+}
+
+#[test]
+fn a_setting_that_an_agent_made_does_not_change_what_is_checked_out() {
+    let project = Project::new();
+    let link = project.root.join("state.txt");
+    symlink("good", &link).unwrap();
+    git(&project.root, &["add", "state.txt"]);
+    let head = commit_file(&project.root, "lines.txt", "one\ntwo\n");
+    for setting in [
+        ["core.symlinks", "false"],
+        ["core.autocrlf", "true"],
+        ["core.eol", "crlf"],
+        ["core.fileMode", "false"],
+        ["core.ignoreCase", "true"],
+    ] {
+        git(&project.root, &["config", setting[0], setting[1]]);
+    }
+    let pristine = checkout(&project.open(), &head);
+    let found = fs::read_link(pristine.path().join("state.txt")).unwrap();
+    assert_eq!(found.to_str(), Some("good"));
+    assert_eq!(read(pristine.path().join("lines.txt")), "one\ntwo\n");
 }

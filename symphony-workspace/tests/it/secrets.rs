@@ -61,6 +61,7 @@ fn honest_work_has_no_leak() {
     );
     let expected = SecretScan {
         leaks: vec![],
+        reserved: Vec::new(),
         copied: vec![],
         values: 2,
     };

@@ -188,7 +188,7 @@ impl PhaseMerge<'_> {
             return Ok(None);
         }
         Ok(Some(PhaseWork::Unmerged(format!(
-            "its commits hold secrets of the project's configuration files: {}",
+            "its commits {}",
             scan.problems(LISTED_MAX)
         ))))
     }
