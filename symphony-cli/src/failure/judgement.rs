@@ -247,7 +247,7 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         ),
         WorkspaceError::CheckoutDirty { .. } => Verdict::new(
             Exit::Refused,
-            "commit these changes, or put them away with `git stash`, and merge again",
+            "commit these changes, put them away with `git stash`, or move away what git ignores, and merge again",
         ),
         WorkspaceError::RefMoved { .. } => Verdict::new(Exit::Refused, "type the command again"),
         WorkspaceError::Unrelated { .. } | WorkspaceError::Tampered { .. } => {
