@@ -7,14 +7,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::listing::list_few;
+
+mod wording;
+
+pub use wording::{left_behind_text, settings_comment};
 
 /// The detail of a run's metadata that lists what it left.
 pub const LEFT_BEHIND: &str = "left_behind";
 /// Paths that the record of one run names; the rest is counted.
 pub const LEFT_NAMED_MAX: usize = 50;
-/// Paths that a sentence for a person names.
-const SENTENCE_MAX: usize = 5;
 
 closed_set!(
     /// Why a path is in no commit.
@@ -29,6 +30,8 @@ closed_set!(
         Submodule = "submodule",
         /// A setting of the git configuration that all checkouts of the repository share, which changed meanwhile.
         Setting = "shared_setting",
+        /// A key of Symphony's configuration, or a file of the project's prompts, that changed meanwhile.
+        Configuration = "configuration",
     }
 );
 
@@ -37,7 +40,7 @@ closed_set!(
 pub struct LeftBehind {
     /// Why no commit has it.
     pub kind: LeftKind,
-    /// The path, relative to the worktree; a folder stands for all that is in it. A setting has its name here.
+    /// The path, relative to the worktree; a folder stands for all that is in it. A setting and a key have their names here.
     pub path: String,
 }
 
@@ -253,81 +256,6 @@ pub fn left_behind(before: &Baseline, now: &Remains) -> Vec<LeftBehind> {
     left
 }
 
-/// Describes what is left behind in one sentence, for the inbox and `runs show`.
-pub fn left_behind_text(left: &[LeftBehind]) -> String {
-    let mut sentences = Vec::new();
-    let mut parts = Vec::new();
-    for kind in LeftKind::ALL {
-        let paths: Vec<&str> = left
-            .iter()
-            .filter(|left| left.kind == *kind)
-            .map(|left| left.path.as_str())
-            .collect();
-        if paths.is_empty() {
-            continue;
-        }
-        let many = paths.len() > 1;
-        let what = match (kind, many) {
-            (LeftKind::Repository, false) => "a nested git repository",
-            (LeftKind::Repository, true) => "nested git repositories",
-            (LeftKind::Ignored, false) => "an ignored path",
-            (LeftKind::Ignored, true) => "ignored paths",
-            (LeftKind::Copied, false) => "a copied file that was changed",
-            (LeftKind::Copied, true) => "copied files that were changed",
-            (LeftKind::Submodule, false) => "a submodule with unpublished work",
-            (LeftKind::Submodule, true) => "submodules with unpublished work",
-            (LeftKind::Setting, _) => {
-                sentences.push(setting_text(&paths));
-                continue;
-            }
-        };
-        parts.push(format!(
-            "{what} ({})",
-            list_few(paths.iter().copied(), SENTENCE_MAX)
-        ));
-    }
-    if !parts.is_empty() {
-        let parts = parts.join(", ");
-        sentences.insert(
-            0,
-            format!("the run left work that is in no commit: {parts}"),
-        );
-    }
-    sentences.join("; ")
-}
-
-/// Returns the comment on the issue of a run during which settings of the shared git configuration changed; none when none
-/// did.
-pub fn settings_comment(left: &[LeftBehind]) -> Option<String> {
-    let settings: Vec<&str> = left
-        .iter()
-        .filter(|left| left.kind == LeftKind::Setting)
-        .map(|left| left.path.as_str())
-        .collect();
-    (!settings.is_empty()).then(|| {
-        format!(
-            "{}. Symphony left it as it is. `git config --local --list` shows it; `git config --local --unset NAME` removes a \
-             setting. Attributes and hooks are files in the repository's git folder.",
-            capitalised(&setting_text(&settings))
-        )
-    })
-}
-
-/// Says what changed, and that it need not have been the run.
-fn setting_text(settings: &[&str]) -> String {
-    format!(
-        "while the run was at work, the git configuration, attributes or hooks that it shares with you changed ({}): if it was not \
-         you, it was the agent",
-        list_few(settings.iter().copied(), SENTENCE_MAX)
-    )
-}
-
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -423,48 +351,6 @@ mod tests {
             ]
         );
         assert_eq!(left_behind(&before, &Remains::default()), []);
-    }
-
-    #[test]
-    fn one_sentence_names_all_kinds() {
-        let left = |kind, path: &str| LeftBehind {
-            kind,
-            path: path.to_owned(),
-        };
-        assert_eq!(
-            left_behind_text(&[
-                left(LeftKind::Repository, "lib"),
-                left(LeftKind::Ignored, "a"),
-                left(LeftKind::Ignored, "b"),
-            ]),
-            "the run left work that is in no commit: a nested git repository (lib), ignored paths (a, b)"
-        );
-    }
-
-    #[test]
-    fn a_changed_setting_is_told_apart_from_work_and_commented_on() {
-        let left = |kind, path: &str| LeftBehind {
-            kind,
-            path: path.to_owned(),
-        };
-        let setting = left(LeftKind::Setting, "user.email");
-        let text = left_behind_text(std::slice::from_ref(&setting));
-        assert!(!text.contains("in no commit"), "{text}");
-        assert!(text.contains("(user.email)"), "{text}");
-        let both = [left(LeftKind::Ignored, "a"), setting];
-        let text = left_behind_text(&both);
-        assert!(
-            text.starts_with(
-                "the run left work that is in no commit: an ignored path (a); while the run"
-            ),
-            "{text}"
-        );
-        let comment = settings_comment(&both).unwrap();
-        assert!(
-            comment.starts_with("While the run was at work"),
-            "{comment}"
-        );
-        assert_eq!(settings_comment(&both[..1]), None);
     }
 
     #[test]

@@ -9,6 +9,7 @@ pub mod backup;
 pub mod by_products;
 pub mod closed_set;
 pub mod config;
+pub mod config_change;
 pub mod consequence;
 pub mod contract;
 pub mod exit_handling;

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
+use symphony_core::config_change::{decisive_files, decisive_files_text};
 use symphony_core::gates::GatesAge;
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
@@ -121,15 +122,29 @@ fn of_plan_decision(
     Ok(Some(with_gates(item, &pr, snapshot)))
 }
 
-/// Adds to what waits for a person's verdict or merge that gates passed which the project has changed since.
+/// Adds to what waits for a person's verdict or merge that gates passed which the project has changed since, and which files
+/// decide what Symphony does.
 fn with_gates(item: InboxItem, pr: &PullRequest, snapshot: &Snapshot) -> InboxItem {
     let gates = snapshot.projects.get(&pr.project).map(|view| &view.gates);
-    match pr.gates_of_head().zip(gates) {
+    let item = match pr.gates_of_head().zip(gates) {
         Some((found, now)) if item.kind == InboxKind::Review => {
             item.with_gates(found, GatesAge::of(found, now))
         }
         _ => item,
+    };
+    with_decisive_files(item, snapshot, pr)
+}
+
+/// Adds which files of a change that waits for a person decide what Symphony does once it is merged.
+fn with_decisive_files(mut item: InboxItem, snapshot: &Snapshot, pr: &PullRequest) -> InboxItem {
+    let view = snapshot.projects.get(&pr.project);
+    let paths = view.map_or(&[][..], |view| &view.decisive_paths);
+    if item.kind == InboxKind::Review
+        && let Some(text) = decisive_files_text(&decisive_files(&pr.files, paths))
+    {
+        item.text = format!("{}; {text}", item.text);
     }
+    item
 }
 
 /// What makes no progress and is still there: one look is enough to show it, two are needed to end it.

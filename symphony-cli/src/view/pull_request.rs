@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
+use symphony_core::config_change::{decisive_files, decisive_files_text};
 use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::outside::OutsideMerge;
@@ -62,6 +63,9 @@ pub(crate) struct PrView {
     /// How it was last published elsewhere; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) publication: Option<Publication>,
+    /// Files that decide what Symphony does once they are merged; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) decisive_files: Vec<String>,
     pub(crate) created_at: Timestamp,
 }
 
@@ -101,6 +105,7 @@ impl From<PullRequest> for PrView {
             merged_commit: pr.merged_commit,
             merged_outside: pr.merged_outside,
             publication: None,
+            decisive_files: Vec::new(),
             created_at: pr.created_at,
         }
     }
@@ -154,6 +159,14 @@ impl PrView {
     pub(crate) fn with_publication(self, publication: Option<Publication>) -> Self {
         Self {
             publication,
+            ..self
+        }
+    }
+
+    /// Names the files that decide what Symphony does, of those that it changes.
+    pub(crate) fn with_decisive(self, patterns: &[String]) -> Self {
+        Self {
+            decisive_files: decisive_files(&self.files, patterns),
             ..self
         }
     }
@@ -296,6 +309,9 @@ impl View for PrView {
             "change",
             &format!("{files}, +{} -{}", self.insertions, self.deletions),
         );
+        if let Some(text) = decisive_files_text(&self.decisive_files) {
+            page.field("risk", &format!("high: {text}"));
+        }
         if !self.body.is_empty() {
             page.gap();
             page.block(&self.body);

@@ -7,7 +7,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::by_products::COMMITTED_BY_PRODUCTS;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
-use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, left_behind_text};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 use symphony_core::wording::counted;
 use symphony_store::refused_hand_in;
@@ -263,8 +263,12 @@ impl View for RunView {
         let left = self.left_behind();
         if !left.is_empty() {
             page.heading("Left in its worktree, in no commit");
-            for left in left {
+            for left in &left {
                 page.line(&format!("{} ({})", left.path, left.kind));
+            }
+            if left.iter().any(|left| left.kind == LeftKind::Configuration) {
+                page.gap();
+                page.line(&left_behind_text(&left));
             }
         }
         write_by_products(&self.by_products(), page);

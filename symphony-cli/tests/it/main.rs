@@ -9,6 +9,8 @@ mod cgroups;
 #[cfg(test)]
 mod completion;
 #[cfg(test)]
+mod config_changes;
+#[cfg(test)]
 mod configuration;
 #[cfg(test)]
 mod conveniences;

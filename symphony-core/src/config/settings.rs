@@ -1,7 +1,7 @@
 //! The typed configuration: what the rest of Symphony reads.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +10,7 @@ use super::value::{
     ProviderName, SandboxMode,
 };
 use crate::agent::AgentType;
+use crate::config_change::decisive_patterns;
 use crate::id::PhaseName;
 use crate::plan::failure::FailureClass;
 use crate::unit::{Tokens, UsdMicros};
@@ -200,6 +201,14 @@ pub struct ProjectConfig {
     pub sandbox: SandboxMode,
     /// Folder of the worktrees, absolute when the project's root was.
     pub workspaces_dir: PathBuf,
+}
+
+impl ProjectConfig {
+    /// Returns the tracked paths that decide what Symphony does, for a project with this root.
+    pub fn decisive_paths(&self, root: &Path) -> Vec<String> {
+        let prompts = self.prompts_dir.strip_prefix(root).ok();
+        decisive_patterns(prompts.and_then(Path::to_str))
+    }
 }
 
 /// Settings of each provider.

@@ -68,6 +68,9 @@ pub fn left_behind_item(
     if has(LeftKind::Setting) {
         answers.push("git config --local --list".to_owned());
     }
+    if has(LeftKind::Configuration) {
+        answers.push("symphony config show".to_owned());
+    }
     let (issue, title, text, absorb) = match by {
         LeftBy::Issue(issue, title) => (
             Some(issue.clone()),

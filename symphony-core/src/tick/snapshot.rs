@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Timestamp;
+use crate::config_change::decisive_patterns;
 use serde::Serialize;
 
 use super::models::AskedModels;
@@ -154,6 +155,8 @@ pub struct ProjectView {
     pub open_reviews: u32,
     /// The profile dispatched for each phase of its pipeline.
     pub phases: BTreeMap<PhaseName, AgentType>,
+    /// Tracked paths that decide what Symphony does, once a change of them is merged.
+    pub decisive_paths: Vec<String>,
     /// The agents that work on the project itself, and intake.
     pub agents: ProjectAgents,
     /// Its gates: what ran before may have been others.
@@ -191,6 +194,7 @@ impl ProjectView {
             max_open_reviews: None,
             open_reviews: 0,
             phases: BTreeMap::new(),
+            decisive_paths: decisive_patterns(None),
             agents: ProjectAgents::default(),
             gates: Vec::new(),
             broken: Some(problem),

@@ -264,7 +264,8 @@ fn view(
         .provider(&config)
         .map(|call| call.name().to_string())
         .map_err(|error| error.to_string());
-    let view = project_view(&config, &pipeline, provider);
+    let mut view = project_view(&config, &pipeline, provider);
+    view.decisive_paths = config.decisive_paths(&project.root);
     Ok((view, config))
 }
 
@@ -289,6 +290,7 @@ pub fn project_view(
         max_open_reviews: config.max_open_reviews,
         open_reviews: 0,
         phases: phases_of(pipeline),
+        decisive_paths: Vec::new(),
         agents: ProjectAgents {
             wizard_enabled: config.wizard_enabled,
             intake_enabled: config.intake_enabled,

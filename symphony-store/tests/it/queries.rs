@@ -24,6 +24,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         max_open_reviews: None,
         open_reviews: 0,
         phases: BTreeMap::new(),
+        decisive_paths: Vec::new(),
         agents: ProjectAgents::default(),
         gates: Vec::new(),
         broken: None,

@@ -7,8 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::error::ConfigFileError;
 
-/// The name of a project's configuration file.
-pub const CONFIG_FILE_NAME: &str = "symphony.config.json";
+pub use symphony_core::config_change::CONFIG_FILE_NAME;
 
 /// Where configuration is looked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -14,6 +14,7 @@
 //! **What a broken file stops.** A problem below `projects.<id>`, or in a project's own file, stops
 //! that project only, unless it concerns the keys of the installation.
 
+mod digest;
 mod edit;
 mod error;
 mod init;
@@ -21,6 +22,7 @@ mod load;
 mod lookup;
 mod text;
 
+pub use digest::ConfigDigests;
 pub use edit::{Change, Edit, prepare, set, unset};
 pub use error::ConfigFileError;
 pub use init::{remove_old_remarks, rewrite_init, write_init};

@@ -2,6 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
+use symphony_core::config_change::decisive_patterns;
 
 use super::find::{find_pr, view_pr};
 use crate::app::App;
@@ -24,7 +25,20 @@ impl ShowArgs {
             .store
             .publication(pr.id)
             .context("show the pull request")?;
-        let view = view_pr(&session, pr).context("show the pull request")?;
-        app.out.answer_long(&view.with_publication(publication))
+        let project = session
+            .store
+            .project(&pr.project)
+            .context("show the pull request")?;
+        // a configuration that is broken says nothing of prompts; its own file is known all the same
+        let config = session.installation.project_config(&project);
+        let decisive = config.map_or_else(
+            |_broken| decisive_patterns(None),
+            |config| config.decisive_paths(&project.root),
+        );
+        let view = view_pr(&session, pr)
+            .context("show the pull request")?
+            .with_publication(publication)
+            .with_decisive(&decisive);
+        app.out.answer_long(&view)
     }
 }

@@ -64,6 +64,7 @@ pub(crate) fn view() -> ProjectView {
             (phase("grooming"), AgentType::Planner),
             (phase("spike"), AgentType::Worker),
         ]),
+        decisive_paths: Vec::new(),
         agents: ProjectAgents::default(),
         gates: Vec::new(),
         broken: None,

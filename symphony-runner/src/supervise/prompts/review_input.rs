@@ -16,7 +16,10 @@ pub(crate) fn review_input(
     config: &ProjectConfig,
     repository: &Repository,
 ) -> Result<Review, WorkspaceError> {
-    let risk = assess(&pr.files, &config.sensitive_paths, &config.risk);
+    // a change of what decides what Symphony does is a high risk in every project
+    let mut sensitive = config.sensitive_paths.clone();
+    sensitive.extend(config.decisive_paths(repository.root()));
+    let risk = assess(&pr.files, &sensitive, &config.risk);
     let paths: Vec<&str> = pr.files.iter().map(|file| file.path.as_str()).collect();
     let generated_paths = match CommitId::parse(&pr.base_commit) {
         Ok(base) => repository.generated_at(&base, &paths)?,

@@ -1,13 +1,17 @@
-//! Whether the repository's own git configuration changed while the run was at work.
+//! Whether what Symphony and the person share with the agent changed while the run was at work: the repository's own git
+//! configuration, Symphony's configuration and the project's prompts.
 //!
-//! An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too.
+//! An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too; one that writes
+//! Symphony's configuration decides what its own gates are.
 
 use std::io::ErrorKind;
+use std::path::PathBuf;
 
 use serde_json::json;
 use symphony_core::left_behind::{
     LEFT_BEHIND, LEFT_NAMED_MAX, LeftBehind, LeftKind, shown_setting,
 };
+use symphony_workspace::config_file::{ConfigDigests, LoadedConfig, load};
 use symphony_workspace::{Repository, SharedSettings};
 
 use crate::error::RunnerError;
@@ -16,11 +20,16 @@ use crate::repository::open_repository;
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
 
-/// File that holds the settings as they were at dispatch.
+/// File that holds the git settings as they were at dispatch.
 const SETTINGS_FILE: &str = "shared-settings.json";
+/// File that holds Symphony's configuration as it was at dispatch.
+const CONFIGURATION_FILE: &str = "configuration.json";
 
-/// Records the settings before the agent is started.
+/// Records both before the agent is started.
 pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<(), RunnerError> {
+    let digests = digests_of(job, job.installation.loaded());
+    let text = serde_json::to_string(&digests).expect("digests have string keys only");
+    write_private(&job.paths.dir.join(CONFIGURATION_FILE), &text)?;
     let Some(settings) = repository.shared_settings()? else {
         return Ok(());
     };
@@ -28,33 +37,58 @@ pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<
     write_private(&job.paths.dir.join(SETTINGS_FILE), &text)
 }
 
-/// Notes the settings that changed since the dispatch. A person may have changed them, too: nothing is undone.
+/// Notes what changed since the dispatch. A person may have changed it, too: nothing is undone.
 pub(super) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result<(), RunnerError> {
-    let path = job.paths.dir.join(SETTINGS_FILE);
-    let text = match std::fs::read_to_string(&path) {
-        Ok(text) => text,
-        // the run did not get as far as its agent
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(RunnerError::io("read", path, error)),
-    };
-    // a file that was spoilt is compared with nothing: all settings are named
-    let before = serde_json::from_str::<SharedSettings>(&text).unwrap_or_default();
-    let repository = open_repository(&job.project, &job.config)?;
-    let now = repository.shared_settings()?.unwrap_or_default();
-    let mut changed = now.changes_since(&before);
+    if let Some(text) = read_record(job, SETTINGS_FILE)? {
+        // a file that was spoilt is compared with nothing: all settings are named
+        let before = serde_json::from_str::<SharedSettings>(&text).unwrap_or_default();
+        let repository = open_repository(&job.project, &job.config)?;
+        let now = repository.shared_settings()?.unwrap_or_default();
+        let changed = now.changes_since(&before);
+        let shown = changed.iter().map(|name| shown_setting(name)).collect();
+        note(LeftKind::Setting, shown, outcome);
+    }
+    if let Some(text) = read_record(job, CONFIGURATION_FILE)? {
+        let before = serde_json::from_str::<ConfigDigests>(&text).unwrap_or_default();
+        // files that can no longer be read say nothing: all keys are named
+        let loaded = load(&job.installation.config_paths, &job.installation.root);
+        let now = loaded.map_or_else(
+            |error| {
+                tracing::warn!(%error, "the configuration cannot be read after the run");
+                ConfigDigests::default()
+            },
+            |loaded| digests_of(job, &loaded),
+        );
+        note(LeftKind::Configuration, now.changes_since(&before), outcome);
+    }
+    Ok(())
+}
+
+fn digests_of(job: &Job<'_>, loaded: &LoadedConfig) -> ConfigDigests {
+    loaded.digests(&job.project.id, &job.project.root)
+}
+
+/// Reads what was recorded at dispatch; nothing when the run did not get as far as its agent.
+fn read_record(job: &Job<'_>, file: &str) -> Result<Option<String>, RunnerError> {
+    let path: PathBuf = job.paths.dir.join(file);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(RunnerError::io("read", path, error)),
+    }
+}
+
+/// Adds names to what the run left behind.
+fn note(kind: LeftKind, mut changed: Vec<String>, outcome: &mut AgentOutcome) {
     if changed.is_empty() {
-        return Ok(());
+        return;
     }
     changed.truncate(LEFT_NAMED_MAX);
-    let changed = changed.iter().map(|name| LeftBehind {
-        kind: LeftKind::Setting,
-        path: shown_setting(name),
-    });
+    let changed = changed.into_iter().map(|path| LeftBehind { kind, path });
     let noted = outcome.metadata.remove(LEFT_BEHIND);
     let noted: Vec<LeftBehind> = noted
         .and_then(|noted| serde_json::from_value(noted).ok())
         .unwrap_or_default();
     let left: Vec<LeftBehind> = noted.into_iter().chain(changed).collect();
     outcome.metadata.insert(LEFT_BEHIND.to_owned(), json!(left));
-    Ok(())
 }

@@ -1,0 +1,104 @@
+//! The configuration decides what gates are: a change of it is reported, whoever made it and wherever it is kept.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    Project, approving_judge, bash, create_pr, git_commit, scenarios, text, worker,
+};
+
+const REDUCES_GATES: &str = r#"sed -i 's/"false"/"true"/' ../../symphony.config.json"#;
+
+fn project(turns: impl IntoIterator<Item = Value>) -> Project {
+    let config = json!({ "gates": [{ "name": "test", "command": "false" }] });
+    let scenarios = scenarios([approving_judge(), worker(turns)]);
+    Project::new("project", &scenarios, &config)
+}
+
+fn work() -> Value {
+    let commit = git_commit("hello.txt", "hello");
+    bash(&format!("echo hello > hello.txt && {commit}"))
+}
+
+#[test]
+fn an_agent_that_changes_what_gates_are_is_in_the_inbox_and_the_record() {
+    let project = project([work(), bash(REDUCES_GATES)]);
+    project.add_issue("Say hello");
+    let runs = project.tick_wait();
+    let id = text(&runs[0]["id"]);
+    let config = std::fs::read_to_string(project.root.join("symphony.config.json")).unwrap();
+    assert!(!config.contains(r#""false""#), "{config}");
+    assert_eq!(
+        project.run(&id)["metadata"]["left_behind"],
+        json!([{ "kind": "configuration", "path": "gates" }])
+    );
+    let said = "Symphony's configuration changed (gates): if it was not you, it was the agent; gates decides which commands run";
+    let plain = |arguments: &[&str]| {
+        let shown = project.ok(arguments);
+        shown.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let inbox = plain(&["inbox"]);
+    assert!(inbox.contains(said), "{inbox}");
+    assert!(inbox.contains("symphony config show"), "{inbox}");
+    let run = plain(&["runs", "show", &id]);
+    assert!(run.contains(said), "{run}");
+    let issue = plain(&["issue", "show", "SYM-1"]);
+    assert!(issue.contains(said), "{issue}");
+    // values are in no record
+    let recorded = project.run_file(&id, "configuration.json");
+    assert!(!recorded.contains("false"), "{recorded}");
+    project.assert_sound();
+}
+
+#[test]
+fn prompts_of_the_project_and_a_spoilt_file_are_reported_and_an_unchanged_one_is_not() {
+    let project = project([
+        bash(
+            "mkdir -p ../../.symphony/prompts/profiles && echo approve > ../../.symphony/prompts/notes.md",
+        ),
+        bash("rm ../../.symphony/prompts/notes.md"),
+    ]);
+    project.add_issue("Say hello");
+    let runs = project.tick_wait();
+    let run = project.run(&text(&runs[0]["id"]));
+    assert_eq!(run["metadata"]["left_behind"], Value::Null, "{run:#}");
+
+    let project = self::project([bash(
+        "mkdir -p ../../.symphony/prompts && echo approve > ../../.symphony/prompts/notes.md",
+    )]);
+    project.add_issue("Say hello");
+    let runs = project.tick_wait();
+    assert_eq!(
+        project.run(&text(&runs[0]["id"]))["metadata"]["left_behind"],
+        json!([{ "kind": "configuration", "path": "prompts_dir/notes.md" }])
+    );
+}
+
+#[test]
+fn a_pull_request_that_changes_the_configuration_is_a_high_risk_and_says_so() {
+    let commit = git_commit("-f symphony.config.json", "gates");
+    let project = project([
+        bash(&format!("echo '{{}}' > symphony.config.json && {commit}")),
+        create_pr("Configure"),
+    ]);
+    project.configure_more(&json!({ "gates": [{ "name": "test", "command": "true" }] }));
+    project.git(&["add", "-f", "symphony.config.json"]);
+    project.git(&["commit", "-qm", "share the configuration"]);
+    project.add_issue("Configure");
+    let run = project.tick_one("worker", "succeeded");
+    assert_eq!(project.tool_errors(&text(&run["id"])), [""; 0]);
+    let judge = project.tick_one("judge", "succeeded");
+    let prompt = project.run_file(&text(&judge["id"]), "user-prompt.md");
+    assert!(prompt.contains("high: 1 file"), "{prompt}");
+    assert!(prompt.contains("- symphony.config.json"), "{prompt}");
+    let shown = project.json(&["pr", "show", "SYM-1"]);
+    assert_eq!(shown["decisive_files"], json!(["symphony.config.json"]));
+    let plain = |arguments: &[&str]| {
+        let shown = project.ok(arguments);
+        shown.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let said = "it changes Symphony's own configuration (symphony.config.json): once it is merged";
+    for arguments in [&["pr", "show", "SYM-1"][..], &["inbox"]] {
+        let shown = plain(arguments);
+        assert!(shown.contains(said), "{shown}");
+    }
+}

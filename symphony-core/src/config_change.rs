@@ -1,0 +1,189 @@
+//! A change of Symphony's own configuration while an agent was at work: what of it a person has to look at.
+//!
+//! The configuration says which commands Symphony runs with a person's permissions, and which commits pass. An agent that
+//! runs with the same permissions can edit it, and so can the person: a change is reported, and never undone.
+
+use crate::listing::list_few;
+use crate::pull_request::FileStat;
+
+/// The name of a project's configuration file.
+pub const CONFIG_FILE_NAME: &str = "symphony.config.json";
+
+/// What stands before the path of a prompt file, where it is named beside keys.
+pub const PROMPT_FILE_PREFIX: &str = "prompts_dir/";
+
+/// Keys that a sentence for a person names.
+const SENTENCE_MAX: usize = 5;
+
+/// Keys, and sections with all that is in them, that decide which commands run with a person's permissions, what these and
+/// agents are given, and which changes pass.
+const DECISIVE: &[&str] = &[
+    "base_branch",
+    "database",
+    "env",
+    "gates",
+    "git",
+    "judge_enabled",
+    "notify",
+    "plan",
+    "prompts_dir",
+    "provider",
+    "providers",
+    "publish",
+    "risk",
+    "sandbox",
+    "sensitive_paths",
+    "spending",
+    "vault",
+    "workspaces_dir",
+    "worktree",
+];
+
+/// Says whether a key (`worktree.setup`), or a prompt file, decides what Symphony runs or which changes pass.
+pub fn is_decisive(key: &str) -> bool {
+    let top = key.split(['.', '/', '[']).next().unwrap_or(key);
+    DECISIVE.contains(&top)
+}
+
+/// Says what of the configuration changed while a run was at work, and whether it concerns what Symphony trusts.
+pub fn config_change_text(keys: &[&str]) -> String {
+    let changed = format!(
+        "while the run was at work, Symphony's configuration changed ({}): if it was not you, it was the agent",
+        list_few(keys.iter().copied(), SENTENCE_MAX)
+    );
+    let decisive: Vec<&str> = keys
+        .iter()
+        .copied()
+        .filter(|key| is_decisive(key))
+        .collect();
+    if decisive.is_empty() {
+        return changed;
+    }
+    let verb = if decisive.len() == 1 {
+        "decides"
+    } else {
+        "decide"
+    };
+    format!(
+        "{changed}; {} {verb} which commands run with your permissions and which changes pass, so check that before you merge \
+         anything",
+        list_few(decisive.iter().copied(), SENTENCE_MAX)
+    )
+}
+
+/// Returns the patterns of the tracked files that decide what Symphony does: its configuration file in the root and the
+/// prompts of the project; `prompts` is the folder of these relative to the root, where it is below it.
+pub fn decisive_patterns(prompts: Option<&str>) -> Vec<String> {
+    let prompts = prompts.map(|folder| folder.trim_matches('/'));
+    let prompts = prompts.filter(|folder| !folder.is_empty());
+    [Some(CONFIG_FILE_NAME), prompts]
+        .into_iter()
+        .flatten()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Returns the files of a change that decide what Symphony does from its merge on.
+pub fn decisive_files(files: &[FileStat], patterns: &[String]) -> Vec<String> {
+    let decides = |file: &&FileStat| {
+        patterns.iter().any(|pattern| {
+            let below = file.path.strip_prefix(pattern.as_str());
+            below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
+        })
+    };
+    let files = files.iter().filter(decides);
+    files.map(|file| file.path.clone()).collect()
+}
+
+/// Says what the merge of a change to such files means; none when it has none.
+pub fn decisive_files_text(files: &[String]) -> Option<String> {
+    (!files.is_empty()).then(|| {
+        format!(
+            "it changes Symphony's own configuration ({}): once it is merged, that decides which commands run with your \
+             permissions and which changes pass",
+            list_few(files.iter().map(String::as_str), SENTENCE_MAX)
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::KEYS;
+
+    #[test]
+    fn what_runs_and_what_passes_is_decisive_and_all_of_it_is_a_key() {
+        for key in [
+            "gates",
+            "worktree.setup",
+            "worktree.copy",
+            "env.GITHUB_TOKEN",
+            "notify",
+            "publish",
+            "git.trusted_filters",
+            "prompts_dir",
+            "prompts_dir/profiles/judge.md",
+            "providers.claude-cli.binary",
+            "judge_enabled",
+            "sensitive_paths",
+        ] {
+            assert!(is_decisive(key), "{key}");
+        }
+        for key in [
+            "model",
+            "max_retries",
+            "log_retention_days",
+            "environment",
+            "budget.user_tokens",
+        ] {
+            assert!(!is_decisive(key), "{key}");
+        }
+        for key in DECISIVE {
+            assert!(KEYS.iter().any(|known| known.name == *key), "{key}");
+        }
+    }
+
+    #[test]
+    fn the_sentence_names_what_decides_and_accuses_nobody() {
+        assert_eq!(
+            config_change_text(&["model"]),
+            "while the run was at work, Symphony's configuration changed (model): if it was not you, it was the agent"
+        );
+        assert_eq!(
+            config_change_text(&["gates", "model", "notify"]),
+            "while the run was at work, Symphony's configuration changed (gates, model, notify): if it was not you, it was the \
+             agent; gates, notify decide which commands run with your permissions and which changes pass, so check that before \
+             you merge anything"
+        );
+        assert!(config_change_text(&["env.X"]).contains("; env.X decides which"));
+    }
+
+    #[test]
+    fn the_configuration_file_and_the_prompts_are_named_by_path() {
+        let files: Vec<FileStat> = [
+            "symphony.config.json",
+            "docs/symphony.config.json",
+            "symphony.config.json.bak",
+            "agents/prompts/profiles/judge.md",
+            "agents/prompts-old/a.md",
+        ]
+        .iter()
+        .map(|path| FileStat {
+            path: (*path).into(),
+            insertions: 1,
+            deletions: 0,
+        })
+        .collect();
+        let named = decisive_files(&files, &decisive_patterns(Some("agents/prompts/")));
+        assert_eq!(
+            named,
+            ["symphony.config.json", "agents/prompts/profiles/judge.md"]
+        );
+        // a folder of prompts that is the whole repository would name every file
+        let named = decisive_files(&files, &decisive_patterns(Some("")));
+        assert_eq!(named, ["symphony.config.json"]);
+        assert_eq!(decisive_files_text(&[]), None);
+        let text = decisive_files_text(&named).unwrap();
+        assert!(text.contains("(symphony.config.json)"), "{text}");
+    }
+}

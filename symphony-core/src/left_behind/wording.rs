@@ -1,0 +1,159 @@
+//! What a run left, in sentences: for the inbox, `runs show` and comments.
+
+use super::{LeftBehind, LeftKind};
+use crate::config_change::config_change_text;
+use crate::listing::list_few;
+
+/// Paths that a sentence for a person names.
+const SENTENCE_MAX: usize = 5;
+
+/// Describes what is left behind in one sentence, for the inbox and `runs show`.
+pub fn left_behind_text(left: &[LeftBehind]) -> String {
+    let mut sentences = Vec::new();
+    let mut parts = Vec::new();
+    for kind in LeftKind::ALL {
+        let paths: Vec<&str> = left
+            .iter()
+            .filter(|left| left.kind == *kind)
+            .map(|left| left.path.as_str())
+            .collect();
+        if paths.is_empty() {
+            continue;
+        }
+        let many = paths.len() > 1;
+        let what = match (kind, many) {
+            (LeftKind::Repository, false) => "a nested git repository",
+            (LeftKind::Repository, true) => "nested git repositories",
+            (LeftKind::Ignored, false) => "an ignored path",
+            (LeftKind::Ignored, true) => "ignored paths",
+            (LeftKind::Copied, false) => "a copied file that was changed",
+            (LeftKind::Copied, true) => "copied files that were changed",
+            (LeftKind::Submodule, false) => "a submodule with unpublished work",
+            (LeftKind::Submodule, true) => "submodules with unpublished work",
+            (LeftKind::Setting, _) => {
+                sentences.push(setting_text(&paths));
+                continue;
+            }
+            (LeftKind::Configuration, _) => {
+                sentences.push(config_change_text(&paths));
+                continue;
+            }
+        };
+        parts.push(format!(
+            "{what} ({})",
+            list_few(paths.iter().copied(), SENTENCE_MAX)
+        ));
+    }
+    if !parts.is_empty() {
+        let parts = parts.join(", ");
+        sentences.insert(
+            0,
+            format!("the run left work that is in no commit: {parts}"),
+        );
+    }
+    sentences.join("; ")
+}
+
+/// Returns the comment on the issue of a run during which settings of the shared git configuration, or Symphony's own
+/// configuration, changed; none when neither did.
+pub fn settings_comment(left: &[LeftBehind]) -> Option<String> {
+    let of = |kind| -> Vec<&str> {
+        let left = left.iter().filter(|left| left.kind == kind);
+        left.map(|left| left.path.as_str()).collect()
+    };
+    let settings = of(LeftKind::Setting);
+    let keys = of(LeftKind::Configuration);
+    let settings = (!settings.is_empty()).then(|| {
+        format!(
+            "{}. Symphony left it as it is. `git config --local --list` shows it; `git config --local --unset NAME` removes a \
+             setting. Attributes and hooks are files in the repository's git folder.",
+            capitalised(&setting_text(&settings))
+        )
+    });
+    let keys = (!keys.is_empty()).then(|| {
+        format!(
+            "{}. Symphony left it as it is. `symphony config show` shows each value and the file that it comes from.",
+            capitalised(&config_change_text(&keys))
+        )
+    });
+    let both: Vec<String> = settings.into_iter().chain(keys).collect();
+    (!both.is_empty()).then(|| both.join("\n\n"))
+}
+
+/// Says what changed, and that it need not have been the run.
+fn setting_text(settings: &[&str]) -> String {
+    format!(
+        "while the run was at work, the git configuration, attributes or hooks that it shares with you changed ({}): if it was not \
+         you, it was the agent",
+        list_few(settings.iter().copied(), SENTENCE_MAX)
+    )
+}
+
+fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_sentence_names_all_kinds() {
+        let left = |kind, path: &str| LeftBehind {
+            kind,
+            path: path.to_owned(),
+        };
+        assert_eq!(
+            left_behind_text(&[
+                left(LeftKind::Repository, "lib"),
+                left(LeftKind::Ignored, "a"),
+                left(LeftKind::Ignored, "b"),
+            ]),
+            "the run left work that is in no commit: a nested git repository (lib), ignored paths (a, b)"
+        );
+    }
+
+    #[test]
+    fn a_changed_setting_is_told_apart_from_work_and_commented_on() {
+        let left = |kind, path: &str| LeftBehind {
+            kind,
+            path: path.to_owned(),
+        };
+        let setting = left(LeftKind::Setting, "user.email");
+        let text = left_behind_text(std::slice::from_ref(&setting));
+        assert!(!text.contains("in no commit"), "{text}");
+        assert!(text.contains("(user.email)"), "{text}");
+        let both = [left(LeftKind::Ignored, "a"), setting];
+        let text = left_behind_text(&both);
+        assert!(
+            text.starts_with(
+                "the run left work that is in no commit: an ignored path (a); while the run"
+            ),
+            "{text}"
+        );
+        let comment = settings_comment(&both).unwrap();
+        assert!(
+            comment.starts_with("While the run was at work"),
+            "{comment}"
+        );
+        assert_eq!(settings_comment(&both[..1]), None);
+    }
+
+    #[test]
+    fn a_changed_configuration_is_told_and_commented_on() {
+        let gates = [LeftBehind {
+            kind: LeftKind::Configuration,
+            path: "gates".to_owned(),
+        }];
+        let text = left_behind_text(&gates);
+        assert!(
+            text.starts_with("while the run was at work, Symphony's configuration changed (gates)"),
+            "{text}"
+        );
+        let comment = settings_comment(&gates).unwrap();
+        assert!(comment.contains("symphony config show"), "{comment}");
+        assert!(!comment.contains("git config"), "{comment}");
+    }
+}
