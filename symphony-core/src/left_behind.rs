@@ -10,7 +10,7 @@ use crate::closed_set::closed_set;
 
 mod wording;
 
-pub use wording::{left_behind_text, settings_comment};
+pub use wording::{changes_comment, left_behind_text, put_aside_comment};
 
 /// The detail of a run's metadata that lists what it left.
 pub const LEFT_BEHIND: &str = "left_behind";
@@ -28,6 +28,8 @@ closed_set!(
         Copied = "copied_file",
         /// A submodule with commits or changes that exist nowhere else.
         Submodule = "submodule",
+        /// A rescue ref that has what came after the commit that was handed in.
+        PutAside = "put_aside",
         /// A setting of the git configuration that all checkouts of the repository share, which changed meanwhile.
         Setting = "shared_setting",
         /// A key of Symphony's configuration, or a file of the project's prompts, that changed meanwhile.
@@ -40,7 +42,7 @@ closed_set!(
 pub struct LeftBehind {
     /// Why no commit has it.
     pub kind: LeftKind,
-    /// The path, relative to the worktree; a folder stands for all that is in it. A setting and a key have their names here.
+    /// The path, relative to the worktree; a folder stands for all that is in it. A rescue ref, a setting and a key have their names here.
     pub path: String,
 }
 

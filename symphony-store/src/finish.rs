@@ -6,7 +6,7 @@ use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::{FindingKind, Issue, NextPhase};
-use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, settings_comment};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, changes_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
     Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_plan_review_end,
@@ -26,6 +26,7 @@ use crate::hand_in::refused_in_a_row;
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
+use crate::issue_worktree::put_aside_in;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
 use crate::phase_claim_query::load_claim;
@@ -232,7 +233,11 @@ fn end_run(
         let effects = consequences_of_run_end(&facts, run, routing, mover(context))
             .map_err(|source| refused(id, source))?;
         carry_out(tx, context, id, &effects)?;
-        if let Some(comment) = settings_comment(&finish.left_behind()) {
+        let left = finish.left_behind();
+        for put_aside in left.iter().filter(|left| left.kind == LeftKind::PutAside) {
+            put_aside_in(tx, context, (id, Some(&run.id)), &put_aside.path)?;
+        }
+        if let Some(comment) = changes_comment(&left) {
             add_comment_in(tx, context, id, &comment)?;
         }
         end_intake(tx, context, run, id, finish)?;

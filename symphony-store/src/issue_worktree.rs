@@ -1,13 +1,15 @@
 //! What the store knows of issues' worktrees and branches: clean-up finds them by it.
 
-use rusqlite::{OptionalExtension, params};
-use symphony_core::id::IssueId;
+use rusqlite::{OptionalExtension, Transaction, params};
+use symphony_core::id::{IssueId, RunId};
+use symphony_core::left_behind::put_aside_comment;
 use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::issue_query::load_issue;
+use crate::note::add_comment_in;
 use crate::open::Store;
 
 impl Store {
@@ -86,6 +88,19 @@ impl Store {
             .query_row([id.as_str()], |row| row.get(0))?)
     }
 
+    /// Records that work after an issue's hand-in was put aside, where no end of a run records it.
+    ///
+    /// # Errors
+    /// When the database can not be written.
+    pub fn record_put_aside(
+        &mut self,
+        context: &Context,
+        id: &IssueId,
+        rescue: &str,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| put_aside_in(tx, context, (id, None), rescue))
+    }
+
     /// Records that a branch was found that the database did not know, and where its commits are now: the inbox names it
     /// until the issue ends.
     ///
@@ -109,4 +124,23 @@ impl Store {
             append(tx, context, About::issue(id), &event)
         })
     }
+}
+
+/// Records that work after an issue's hand-in was put aside: in the log, and in a comment for whoever goes on with the issue.
+pub(crate) fn put_aside_in(
+    tx: &Transaction<'_>,
+    context: &Context,
+    (id, run): (&IssueId, Option<&RunId>),
+    rescue: &str,
+) -> Result<(), StoreError> {
+    let about = About {
+        run,
+        ..About::issue(id)
+    };
+    let event = LogEvent::WorkPutAside {
+        rescue: rescue.to_owned(),
+    };
+    append(tx, context, about, &event)?;
+    add_comment_in(tx, context, id, &put_aside_comment(rescue))?;
+    Ok(())
 }

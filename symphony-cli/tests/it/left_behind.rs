@@ -136,6 +136,60 @@ fn ignored_work_and_a_changed_copy_are_reported() {
 }
 
 #[test]
+fn work_after_the_hand_in_is_put_aside_and_reported_with_the_command_that_shows_it() {
+    let (hello, more) = (
+        git_commit("hello.txt", "hello"),
+        git_commit("more.txt", "more"),
+    );
+    let scenarios = scenarios([worker([
+        bash(&format!("echo hello > hello.txt && {hello}")),
+        create_pr("Hello"),
+        bash(&format!(
+            "echo more > more.txt && {more} && echo loose > loose.txt"
+        )),
+    ])]);
+    let project = Project::new("project", &scenarios, &json!({ "judge_enabled": false }));
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "succeeded");
+    let rescue = project.git(&[
+        "for-each-ref",
+        "--format=%(refname)",
+        "refs/symphony/rescue/",
+    ]);
+    assert_eq!(rescue.lines().count(), 1, "{rescue}");
+    let saved = project.git(&["ls-tree", "--name-only", &rescue]);
+    assert_eq!(saved, "README.md\nhello.txt\nloose.txt\nmore.txt");
+    assert_eq!(
+        project.git(&["ls-tree", "--name-only", "symphony/SYM-1"]),
+        "README.md\nhello.txt"
+    );
+    assert_eq!(
+        project.run(&text(&run["id"]))["metadata"]["left_behind"],
+        json!([{ "kind": "put_aside", "path": rescue }])
+    );
+    let [item] = inbox(&project).try_into().unwrap();
+    let show = format!("git log -p {rescue}");
+    assert!(
+        item["answers"].as_array().unwrap().contains(&json!(show)),
+        "{item:#}"
+    );
+    assert!(text(&item["text"]).contains(&rescue), "{item:#}");
+    let comments = &project.issue("SYM-1")["comments"];
+    assert!(
+        text(&comments[0]["content"]).contains(&show),
+        "{comments:#}"
+    );
+    let events = project.ok(&["events", "--issue", "SYM-1"]);
+    assert!(
+        events.contains(&format!(
+            "Work on SYM-1 after its hand-in was saved as {rescue}"
+        )),
+        "{events}"
+    );
+    project.assert_sound();
+}
+
+#[test]
 fn a_copied_file_is_refused_by_path_however_short_its_values() {
     let all = git_commit("-f hello.txt .env", "everything");
     let again = "git reset -q --soft main && git reset -q -- .env && git -c user.name=w -c user.email=w@example.invalid commit -qm hello";

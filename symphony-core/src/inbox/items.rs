@@ -65,6 +65,11 @@ pub fn left_behind_item(
     let mut answers = vec![format!("symphony runs show {run}")];
     let has = |kind| left.iter().any(|left| left.kind == kind);
     let is_nested = has(LeftKind::Repository);
+    let put_aside = left
+        .iter()
+        .filter(|left| left.kind == LeftKind::PutAside)
+        .map(|left| format!("git log -p {}", left.path));
+    answers.extend(put_aside.take(NAMED_MAX));
     if has(LeftKind::Setting) {
         answers.push("git config --local --list".to_owned());
     }

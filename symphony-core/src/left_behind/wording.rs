@@ -30,6 +30,10 @@ pub fn left_behind_text(left: &[LeftBehind]) -> String {
             (LeftKind::Copied, true) => "copied files that were changed",
             (LeftKind::Submodule, false) => "a submodule with unpublished work",
             (LeftKind::Submodule, true) => "submodules with unpublished work",
+            (LeftKind::PutAside, _) => {
+                sentences.push(put_aside_text(&paths));
+                continue;
+            }
             (LeftKind::Setting, _) => {
                 sentences.push(setting_text(&paths));
                 continue;
@@ -54,9 +58,25 @@ pub fn left_behind_text(left: &[LeftBehind]) -> String {
     sentences.join("; ")
 }
 
+/// Says where the work is that came after the commit that a run handed in.
+fn put_aside_text(rescues: &[&str]) -> String {
+    format!(
+        "the agent worked on after it had handed in its work, and that later work is on no branch: it is saved as {}",
+        list_few(rescues.iter().copied(), SENTENCE_MAX)
+    )
+}
+
+/// Returns the comment on an issue whose later work was put aside to a rescue ref.
+pub fn put_aside_comment(rescue: &str) -> String {
+    format!(
+        "{}. `git log -p {rescue}` shows it.",
+        capitalised(&put_aside_text(&[rescue]))
+    )
+}
+
 /// Returns the comment on the issue of a run during which settings of the shared git configuration, or Symphony's own
 /// configuration, changed; none when neither did.
-pub fn settings_comment(left: &[LeftBehind]) -> Option<String> {
+pub fn changes_comment(left: &[LeftBehind]) -> Option<String> {
     let of = |kind| -> Vec<&str> {
         let left = left.iter().filter(|left| left.kind == kind);
         left.map(|left| left.path.as_str()).collect()
@@ -133,12 +153,12 @@ mod tests {
             ),
             "{text}"
         );
-        let comment = settings_comment(&both).unwrap();
+        let comment = changes_comment(&both).unwrap();
         assert!(
             comment.starts_with("While the run was at work"),
             "{comment}"
         );
-        assert_eq!(settings_comment(&both[..1]), None);
+        assert_eq!(changes_comment(&both[..1]), None);
     }
 
     #[test]
@@ -152,8 +172,29 @@ mod tests {
             text.starts_with("while the run was at work, Symphony's configuration changed (gates)"),
             "{text}"
         );
-        let comment = settings_comment(&gates).unwrap();
+        let comment = changes_comment(&gates).unwrap();
         assert!(comment.contains("symphony config show"), "{comment}");
         assert!(!comment.contains("git config"), "{comment}");
+    }
+
+    #[test]
+    fn work_that_was_put_aside_is_named_by_its_ref_and_is_not_in_the_worktree() {
+        let rescue = "refs/symphony/rescue/SYM-1/20261122T130500Z";
+        let left = [LeftBehind {
+            kind: LeftKind::PutAside,
+            path: rescue.to_owned(),
+        }];
+        let text = left_behind_text(&left);
+        assert!(
+            text.ends_with(&format!("it is saved as {rescue}")),
+            "{text}"
+        );
+        assert!(!text.contains("in no commit"), "{text}");
+        let comment = put_aside_comment(rescue);
+        assert!(
+            comment.ends_with(&format!("`git log -p {rescue}` shows it.")),
+            "{comment}"
+        );
+        assert_eq!(changes_comment(&left), None);
     }
 }

@@ -88,6 +88,11 @@ log_events!(
             /// The ref that has its commits, or what was uncommitted in its worktree.
             rescue: String,
         },
+        /// What an agent did after it had handed in its work was saved, and taken off the branch.
+        WorkPutAside = "work_put_aside" {
+            /// The ref that has it.
+            rescue: String,
+        },
 
         /// A run was claimed: it has its lock, and its supervisor starts next.
         RunClaimed = "run_claimed" {

@@ -118,6 +118,7 @@ impl LogEvent {
             | Self::WorktreePresent {}
             | Self::WorktreeRemoved {}
             | Self::BranchRescued { .. }
+            | Self::WorkPutAside { .. }
             | Self::PullRequestBaseMoved { .. }
             | Self::DatabaseRestored { .. }
             | Self::ProjectMoved { .. }

@@ -13,7 +13,7 @@ use super::stage::{stage, unstage};
 use super::status::{Status, repo_path_text};
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
-use crate::git::{Git, Identity};
+use crate::git::{Git, Identity, fields};
 use crate::repository::{Expect, Repository, commit_tree, move_ref, tree_of};
 use crate::worktree::{Worktree, WorktreeKey};
 
@@ -140,6 +140,23 @@ impl Repository {
             .chain(&merged)
             .collect();
         commit_tree(git, &tree, &parents, &message, &Identity::symphony()).map(Some)
+    }
+
+    /// Returns the rescue refs of a worktree, sorted.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn rescues_of(&self, key: &WorktreeKey) -> Result<Vec<String>, WorkspaceError> {
+        let folder = format!("refs/symphony/rescue/{}/", key.as_ref_part());
+        let names = self
+            .git
+            .command("for-each-ref")
+            .arg("--format=%(refname)%00")
+            .arg(folder)
+            .run()?;
+        let names = fields(&names).filter_map(|name| str::from_utf8(name).ok());
+        let names = names.map(|name| name.trim_start_matches('\n').to_owned());
+        Ok(names.filter(|name| !name.is_empty()).collect())
     }
 
     /// Gives a commit a rescue ref of its own.

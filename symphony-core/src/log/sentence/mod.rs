@@ -98,6 +98,12 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::BranchRescued { branch, rescue } => {
             format!("The unknown branch {branch} was saved as {rescue}")
         }
+        E::WorkPutAside { rescue } => {
+            format!(
+                "Work on {} after its hand-in was saved as {rescue}",
+                about.issue()
+            )
+        }
         E::RunClaimed { agent, attempt } => {
             let run = about.run();
             format!(

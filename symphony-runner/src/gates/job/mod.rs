@@ -205,8 +205,12 @@ async fn finish_exit_handling(
     let class = author.error.map(|error| error.class);
     if let (Some(ErrorClass::WorktreeFailed | ErrorClass::DiskFull), PullRequestOf::Issue(issue)) =
         (class, &pr.of)
+        && let Some(rescue) = return_to_recorded_head(job, repository, issue, head)?
     {
-        return_to_recorded_head(job, repository, issue, head)?;
+        let issue = issue.clone();
+        store
+            .call(move |store| store.record_put_aside(&Job::as_system(), &issue, &rescue))
+            .await??;
     }
     Ok(())
 }

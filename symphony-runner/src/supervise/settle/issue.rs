@@ -7,6 +7,7 @@ use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
 
 use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
+use super::put_aside::{put_aside_later_work, return_to_head};
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::repository::{issue_workspace, open_repository};
@@ -32,14 +33,15 @@ pub(super) async fn settle_issue(
     let open = store.call(move |store| store.open_pr(&id)).await??;
     let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&job.run.id)) else {
         match claimed_head(job, store, issue).await? {
-            Some(head) => return_to_head(&repository, &worktree, &head)?,
+            Some(head) => {
+                put_aside_later_work(job, (&repository, &worktree), &head, outcome)?;
+            }
             None => auto_commit(&repository, &worktree, issue)?,
         }
         note_by_products(&repository, &worktree, &place.base, outcome);
-        note_left_behind(&repository, &worktree, &place.base, outcome)?;
-        return Ok(());
+        return note_left_behind(&repository, &worktree, &place.base, outcome);
     };
-    return_to_head(&repository, &worktree, &pr.head_commit)?;
+    put_aside_later_work(job, (&repository, &worktree), &pr.head_commit, outcome)?;
     note_by_products(&repository, &worktree, &place.base, outcome);
     note_left_behind(&repository, &worktree, &place.base, outcome)
 }
@@ -86,7 +88,8 @@ async fn claimed_head(
 }
 
 /// Makes sure that an issue's branch is at the head that its pull request recorded: when git died in the exit handling of
-/// the run that opened it, work that came later is still on the branch, and a merge would be refused.
+/// the run that opened it, work that came later is still on the branch, and a merge would be refused. Returns the rescue ref
+/// that has that work.
 ///
 /// # Errors
 /// When git fails again: whoever asked tries again later.
@@ -95,29 +98,13 @@ pub(crate) fn return_to_recorded_head(
     repository: &Repository,
     issue: &IssueId,
     head: &CommitId,
-) -> Result<(), RunnerError> {
+) -> Result<Option<String>, RunnerError> {
     let place = issue_workspace(repository, &job.config, issue)?;
     let Some(worktree) = find_worktree(repository, &place)? else {
-        return Ok(());
+        return Ok(None);
     };
     if repository.branch_head(&place.branch)?.as_ref() == Some(head) {
-        return Ok(());
+        return Ok(None);
     }
     return_to_head(repository, &worktree, head.as_str())
-}
-
-/// What came after the pull request or the claim is not part of it: it goes to a rescue ref, the branch back to the
-/// recorded head.
-fn return_to_head(
-    repository: &Repository,
-    worktree: &Worktree,
-    head: &str,
-) -> Result<(), RunnerError> {
-    let head = CommitId::parse(head)
-        .map_err(|error| RunnerError::refused(format!("the recorded head `{head}`: {error}")))?;
-    let reset = repository.reset_to(worktree, &head, Timestamp::now())?;
-    if let Some(rescue) = reset.rescue {
-        tracing::info!(%rescue, "work after the recorded head was put aside");
-    }
-    Ok(())
 }

@@ -1,9 +1,10 @@
 //! What the run left in its worktree that no commit has, for the record of the run.
 
 use serde_json::json;
-use symphony_core::left_behind::{LEFT_BEHIND, LEFT_NAMED_MAX};
+use symphony_core::left_behind::LEFT_NAMED_MAX;
 use symphony_workspace::{BranchName, Repository, Worktree};
 
+use super::note::add;
 use crate::error::RunnerError;
 use crate::supervise::agent::AgentOutcome;
 
@@ -31,7 +32,7 @@ pub(super) fn note_left_behind(
     }
     let count = left.len();
     left.truncate(LEFT_NAMED_MAX);
-    outcome.metadata.insert(LEFT_BEHIND.to_owned(), json!(left));
+    add(left, outcome);
     if count > LEFT_NAMED_MAX {
         let count = json!(count);
         outcome

@@ -7,13 +7,11 @@
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
-use serde_json::json;
-use symphony_core::left_behind::{
-    LEFT_BEHIND, LEFT_NAMED_MAX, LeftBehind, LeftKind, shown_setting,
-};
+use symphony_core::left_behind::{LeftKind, shown_setting};
 use symphony_workspace::config_file::{ConfigDigests, LoadedConfig, load};
 use symphony_workspace::{Repository, SharedSettings};
 
+use super::note::note;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::repository::open_repository;
@@ -76,19 +74,4 @@ fn read_record(job: &Job<'_>, file: &str) -> Result<Option<String>, RunnerError>
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(RunnerError::io("read", path, error)),
     }
-}
-
-/// Adds names to what the run left behind.
-fn note(kind: LeftKind, mut changed: Vec<String>, outcome: &mut AgentOutcome) {
-    if changed.is_empty() {
-        return;
-    }
-    changed.truncate(LEFT_NAMED_MAX);
-    let changed = changed.into_iter().map(|path| LeftBehind { kind, path });
-    let noted = outcome.metadata.remove(LEFT_BEHIND);
-    let noted: Vec<LeftBehind> = noted
-        .and_then(|noted| serde_json::from_value(noted).ok())
-        .unwrap_or_default();
-    let left: Vec<LeftBehind> = noted.into_iter().chain(changed).collect();
-    outcome.metadata.insert(LEFT_BEHIND.to_owned(), json!(left));
 }

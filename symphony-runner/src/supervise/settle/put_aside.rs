@@ -1,0 +1,65 @@
+//! What came after the commit that was handed in: saved to a rescue ref, and reported.
+
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+
+use symphony_core::Timestamp;
+use symphony_core::left_behind::LeftKind;
+use symphony_workspace::{CommitId, Repository, Worktree};
+
+use super::note::note;
+use crate::error::RunnerError;
+use crate::paths::write_private;
+use crate::supervise::Job;
+use crate::supervise::agent::AgentOutcome;
+
+/// File that names the rescue refs that were there when a run's exit handling began.
+const RESCUES_FILE: &str = "rescues.json";
+
+/// Returns the branch to the recorded head. What came after it is no part of the pull request or the claim: it goes to a
+/// rescue ref, and the record of the run names that.
+pub(super) fn put_aside_later_work(
+    job: &Job<'_>,
+    (repository, worktree): (&Repository, &Worktree),
+    head: &str,
+    outcome: &mut AgentOutcome,
+) -> Result<(), RunnerError> {
+    // Kept until the run has ended: a supervisor that dies after the reset would leave a ref that nobody hears of.
+    let before = rescues_before(job, (repository, worktree))?;
+    return_to_head(repository, worktree, head)?;
+    let mut saved = repository.rescues_of(worktree.key())?;
+    saved.retain(|rescue| !before.contains(rescue));
+    note(LeftKind::PutAside, saved, outcome);
+    Ok(())
+}
+
+fn rescues_before(
+    job: &Job<'_>,
+    (repository, worktree): (&Repository, &Worktree),
+) -> Result<BTreeSet<String>, RunnerError> {
+    let path = job.paths.dir.join(RESCUES_FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => return Ok(serde_json::from_str(&text).unwrap_or_default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(RunnerError::io("read", path, error)),
+    }
+    let before: BTreeSet<String> = repository.rescues_of(worktree.key())?.into_iter().collect();
+    let text = serde_json::to_string(&before).expect("names are text");
+    write_private(&path, &text)?;
+    Ok(before)
+}
+
+/// Returns the branch to the recorded head, and says where what came after it is.
+pub(super) fn return_to_head(
+    repository: &Repository,
+    worktree: &Worktree,
+    head: &str,
+) -> Result<Option<String>, RunnerError> {
+    let head = CommitId::parse(head)
+        .map_err(|error| RunnerError::refused(format!("the recorded head `{head}`: {error}")))?;
+    let reset = repository.reset_to(worktree, &head, Timestamp::now())?;
+    Ok(reset.rescue.map(|rescue| {
+        tracing::info!(%rescue, "work after the recorded head was put aside");
+        rescue.reference
+    }))
+}
