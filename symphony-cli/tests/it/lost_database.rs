@@ -368,3 +368,29 @@ fn a_branch_that_the_database_does_not_know_is_saved_and_the_run_begins_from_the
     project.ok(&["pr", "merge", "SYM-1"]);
     assert!(!project.ok(&["inbox"]).contains("existed before"));
 }
+
+#[test]
+fn branches_below_the_name_of_an_issues_branch_are_saved_and_make_room() {
+    let project = project("below");
+    project.git(&["switch", "-q", "-c", "symphony/SYM-1/other"]);
+    project.commit_files(&[("old.txt", "old")]);
+    let head = project.git(&["rev-parse", "HEAD"]);
+    project.git(&["switch", "-q", "main"]);
+    project.add_issue("Greet");
+    project.tick_one("worker", "succeeded");
+    let rescue = project.git(&[
+        "for-each-ref",
+        "--format=%(objectname)",
+        "refs/symphony/rescue/SYM-1/",
+    ]);
+    assert_eq!(rescue, head);
+    let branches = project.git(&[
+        "for-each-ref",
+        "--format=%(refname:short)",
+        "refs/heads/symphony/",
+    ]);
+    assert_eq!(branches, "symphony/SYM-1");
+    let inbox = project.ok(&["inbox"]);
+    assert!(inbox.contains("existed before its first run"), "{inbox}");
+    project.assert_sound();
+}

@@ -2,12 +2,13 @@
 
 use super::broken::refuse_link;
 use super::remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
+use crate::change::RescueRef;
 use crate::error::WorkspaceError;
-use crate::repository::Repository;
+use crate::repository::{BranchName, Repository};
 
 impl Repository {
     /// Saves what an unknown branch and its worktree hold to rescue refs and removes them, so that new work begins from the
-    /// base. None when there is neither. A death in between leaves rescue refs, and the next call goes on.
+    /// base. Branches below it (`symphony/SYM-1/x`) go the same way: git makes no branch beside them. None when there is neither. A death in between leaves rescue refs, and the next call goes on.
     ///
     /// # Errors
     /// As [`Repository::remove_worktree`], and [`WorkspaceError::BranchCheckedOut`] when another checkout has the branch.
@@ -27,8 +28,9 @@ impl Repository {
         // a folder that git does not know is moved away when the worktree is made
         let worktree = self.registration_at(&path)?.is_some()
             && self.remove_folder(&request, &path, &mut rescues)?;
+        let below = self.settle_branches_below(&request, &mut rescues)?;
         let branch = self.settle_branch(&request, &mut rescues)?;
-        if !worktree && branch == BranchOutcome::Absent {
+        if !worktree && !below && branch == BranchOutcome::Absent {
             return Ok(None);
         }
         Ok(Some(Removed {
@@ -36,5 +38,28 @@ impl Repository {
             rescues,
             branch,
         }))
+    }
+
+    /// Settles the branches in whose way the one of the request is; returns whether there were any.
+    fn settle_branches_below(
+        &self,
+        request: &RemoveRequest<'_>,
+        rescues: &mut Vec<RescueRef>,
+    ) -> Result<bool, WorkspaceError> {
+        let Some(branch) = request.branch else {
+            return Ok(false);
+        };
+        let prefix = format!("{branch}/");
+        let mut names = self.branches()?;
+        names.retain(|name| name.starts_with(&prefix));
+        for name in &names {
+            let below = BranchName::parse(name)?;
+            let request = RemoveRequest {
+                branch: Some(&below),
+                ..request.clone()
+            };
+            self.settle_branch(&request, rescues)?;
+        }
+        Ok(!names.is_empty())
     }
 }
