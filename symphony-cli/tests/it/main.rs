@@ -80,6 +80,8 @@ mod outside;
 #[cfg(test)]
 mod pipeline;
 #[cfg(test)]
+mod pipes;
+#[cfg(test)]
 mod plan_base;
 #[cfg(test)]
 mod plan_checks;

@@ -17,7 +17,7 @@ use super::error::ProcessError;
 use super::system;
 
 /// A pipe in the place of the lock file would keep whoever opens it waiting for its other end, for ever.
-const WITHOUT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+pub(crate) const WITHOUT_WAITING: i32 = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
 
 /// How often a held lock is tried: a process that is just being started may have a copy for the instant before its exec.
 const LOCK_TRIES_MAX: u32 = 20;
@@ -59,6 +59,7 @@ impl RunLock {
                 .custom_flags(WITHOUT_WAITING)
                 .open(&path)
                 .map_err(failed)?;
+            refuse_no_file(&file).map_err(failed)?;
             match file.try_lock() {
                 // A file that was replaced meanwhile protects nothing: the next try takes the new one.
                 Ok(()) if is_same_file(&file, &path).map_err(failed)? => {
@@ -124,12 +125,24 @@ impl RunLock {
     }
 }
 
-/// Opens a file to read it; a pipe that stands there is not waited for.
+/// Opens a regular file to read it; a pipe that stands there is not waited for, and refused.
 pub(crate) fn open_without_waiting(path: &Path) -> io::Result<File> {
-    OpenOptions::new()
+    let file = OpenOptions::new()
         .read(true)
         .custom_flags(WITHOUT_WAITING)
-        .open(path)
+        .open(path)?;
+    refuse_no_file(&file)?;
+    Ok(file)
+}
+
+/// Refuses what is open and no regular file: it would hold no lock that counts, and its contents never end.
+pub(crate) fn refuse_no_file(file: &File) -> io::Result<()> {
+    if file.metadata()?.is_file() {
+        return Ok(());
+    }
+    Err(io::Error::other(
+        "it is no regular file (a pipe, perhaps): remove it",
+    ))
 }
 
 /// Tells whether somebody holds the lock of this file. It takes the lock for an instant, shared,

@@ -6,7 +6,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Read as _};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ use symphony_core::watchdog::{Step, StepRecord, Stuck};
 use super::holder::{Holder, end_holder, look_at_holder};
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::process::ProcessIdentity;
+use crate::process::{ProcessIdentity, WITHOUT_WAITING, open_without_waiting, refuse_no_file};
 use crate::watchdog::{parse_record, record_of};
 
 /// How long a tick that waits for its turn waits: longer than any tick takes.
@@ -75,8 +75,10 @@ impl Turn {
             .write(true)
             .create(true)
             .truncate(false)
+            .custom_flags(WITHOUT_WAITING)
             .open(&path)
             .map_err(failed)?;
+        refuse_no_file(&file).map_err(failed)?;
         let begun = Instant::now();
         let mut ended = None;
         loop {
@@ -218,7 +220,8 @@ pub(super) fn read_notes(file: &File) -> io::Result<Notes> {
 /// When the lock file is there and can not be read.
 pub fn last_tick(installation: &Installation) -> Result<Option<Timestamp>, RunnerError> {
     let path = installation.tick_lock();
-    match std::fs::read_to_string(&path) {
+    let read = open_without_waiting(&path).and_then(io::read_to_string);
+    match read {
         Ok(text) => Ok(text
             .lines()
             .next()

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use symphony_core::identity::Marker;
 
 use crate::error::WorkspaceError;
+use crate::plan_file::read_text_file;
 use crate::repository::discover;
 use crate::whole_file::write_whole;
 
@@ -69,9 +70,7 @@ fn write(path: &Path, text: &str) -> Result<(), WorkspaceError> {
 }
 
 fn read(path: &Path) -> Option<Marker> {
-    use std::io::Read as _;
-    let mut text = String::new();
-    let file = fs::File::open(path).ok()?;
-    file.take(BYTES_MAX).read_to_string(&mut text).ok()?;
+    // a pipe in its place would keep every command waiting
+    let text = read_text_file(path, BYTES_MAX).ok()?;
     Marker::parse(&text)
 }
