@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::ConfiguredGate;
-use symphony_runner::gates::configured_gates;
+use symphony_runner::gates::shown_gates;
 use symphony_runner::installation::Installation;
 use symphony_runner::process::adopt_environment;
 use symphony_store::{Project, Store};
@@ -191,7 +191,10 @@ impl Session {
     /// Returns the gates that the project has now; none where its configuration is broken, which is reported elsewhere.
     pub(crate) fn configured_gates(&self) -> Vec<ConfiguredGate> {
         let config = self.config();
-        config.map_or_else(|_| Vec::new(), |config| configured_gates(&config))
+        config.map_or_else(
+            |_| Vec::new(),
+            |config| shown_gates(&self.installation, &self.project, &config),
+        )
     }
 }
 

@@ -81,7 +81,8 @@ pub struct VerifiedGate {
     /// Whether it did not run: the same gate had passed before on the same files, with the same set-up.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cached: bool,
-    /// A digest of what ran: command and set-up; none in records of an older Symphony.
+    /// A digest of all that the result depends on besides the files: command, set-up, copied files, environment and toolchain. None
+    /// in records of an older Symphony.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
 }

@@ -232,9 +232,10 @@ fn gated_result(
     (plan, expected, head): (MergePlan, &CommitId, &CommitId),
 ) -> Result<(CommitId, Option<VerifiedGates>), RunnerError> {
     // green ones of gates that the project has changed since are not its gates any more
-    let is_gated = pr
-        .gates_of_head()
-        .is_some_and(|found| gates.are_those(found));
+    let is_gated = match pr.gates_of_head() {
+        Some(found) => gates.are_those(found)?,
+        None => false,
+    };
     // a merge with the base of then is not the head itself
     let is_head_gated = is_gated && pr.gates_ran_on_head_itself();
     match plan {

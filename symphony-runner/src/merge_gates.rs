@@ -89,9 +89,13 @@ impl MergeGates<'_> {
         Ok(Some(proven.gates))
     }
 
-    /// Says whether results count as those of the gates that the project has now.
-    pub(crate) fn are_those(&self, found: &VerifiedGates) -> bool {
-        GatesAge::of(found, &configured_gates(self.config)) == GatesAge::Current
+    /// Says whether results are those that the project's gates would have now.
+    ///
+    /// # Errors
+    /// When the files that a checkout gets copied cannot be listed.
+    pub(crate) fn are_those(&self, found: &VerifiedGates) -> Result<bool, RunnerError> {
+        let now = configured_gates(self.installation, self.config, self.repository)?;
+        Ok(GatesAge::of(found, &now) == GatesAge::Current)
     }
 
     /// Ends when a person has asked for the end.

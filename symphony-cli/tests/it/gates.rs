@@ -243,6 +243,50 @@ fn gates_that_passed_do_not_run_again_on_the_same_files_unless_a_person_asks() {
 }
 
 #[test]
+fn a_merge_runs_gates_again_when_anything_has_changed_that_they_depend_on() {
+    for changed in ["nothing", "env", "copied file"] {
+        let project = Project::new(
+            "project",
+            &scenarios([worker([
+                commit("hello.txt", "hello"),
+                create_pr("Say hello"),
+            ])]),
+            &json!({}),
+        );
+        std::fs::write(project.root.join(".env"), "MODE=easy\n").unwrap();
+        let count = project.beside.join("count");
+        let command = format!(
+            "echo ran >> '{}'; test \"$MODE\" != strict && ! grep -q strict .env",
+            count.display()
+        );
+        let configure = |env: Value| {
+            let gates = [gate("mode", &command)];
+            let whole = json!({ "gates": gates, "judge_enabled": false, "env": env });
+            project.configure_more(&whole);
+        };
+        configure(json!({}));
+        project.add_issue("Say hello");
+        project.tick_one("worker", "succeeded");
+        let ran = || std::fs::read_to_string(&count).unwrap().lines().count();
+        let before = ran();
+        match changed {
+            "env" => configure(json!({ "MODE": "strict" })),
+            "copied file" => std::fs::write(project.root.join(".env"), "MODE=strict\n").unwrap(),
+            _ => {}
+        }
+        let merge = project.symphony(&["pr", "merge", "SYM-1"]);
+        if changed == "nothing" {
+            assert_eq!((merge.code, ran()), (0, before), "{}", merge.stderr);
+        } else {
+            assert_ne!(merge.code, 0, "{changed}: {}", merge.stdout);
+            assert!(merge.stderr.contains("mode"), "{changed}: {}", merge.stderr);
+            assert!(ran() > before, "{changed}");
+        }
+        project.assert_sound();
+    }
+}
+
+#[test]
 fn gates_run_after_the_set_up_with_the_projects_files_and_are_followed_live() {
     let turns = [
         commit(".gitignore", "target/"),

@@ -1,4 +1,4 @@
-//! Whether gates that passed are still the gates that a project has: their definitions may have changed since.
+//! Whether gates that passed are still the gates that a project has: what they depend on may have changed since.
 
 use crate::closed_set::closed_set;
 use crate::pull_request::VerifiedGates;
@@ -10,7 +10,7 @@ pub struct ConfiguredGate {
     pub name: String,
     /// Whether a red one sends the change back.
     pub required: bool,
-    /// A digest of what runs: command and set-up.
+    /// A digest of all that its result depends on besides the files: command, set-up, copied files, environment and toolchain.
     pub definition: String,
 }
 
@@ -19,7 +19,7 @@ closed_set!(
     GatesAge, "age of gates", {
         /// They are.
         Current = "current",
-        /// A gate was added, runs something else or became required since: a merge runs them again.
+        /// A gate was added, became required, or depends on something that has changed since: a merge runs them again.
         Outdated = "outdated",
     }
 );

@@ -6,12 +6,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
+use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::RunId;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
 use symphony_workspace::{CommitId, Pristine, Redactor, Repository, WorktreeKey};
 
+use super::key::Ground;
 use super::result::{GateCommand, gate_result};
 use super::run::run_gates;
 use crate::environment::{agent_environment, name_committers};
@@ -200,18 +202,56 @@ impl<'a> GateCheckout<'a> {
 }
 
 impl CheckoutRequest<'_> {
-    /// The environment of an agent of the project, without a provider's settings and without a
-    /// socket. A private clone has no settings of the repository, so git is asked outside of it who commits.
+    /// The environment of its commands.
     pub(super) fn environment(&self) -> BTreeMap<OsString, OsString> {
-        let mut environment = agent_environment(
-            &self.installation.environment,
-            &self.config.env,
-            &BTreeMap::new(),
-            self.id,
-        );
-        name_committers(&mut environment, Path::new("/"));
-        environment
+        gate_environment(self.installation, self.config, self.id)
     }
+
+    /// What the results of gates depend on now, besides the files of a commit.
+    pub(super) fn ground(&self) -> Result<Ground, RunnerError> {
+        Ground::of(self.repository, self.config, &self.environment())
+    }
+}
+
+/// Returns the gates that a project has now, with all that their results depend on besides the files of a commit. Recorded results
+/// count while they are equal, and so does the cache of green ones.
+///
+/// # Errors
+/// When the files that a checkout gets copied cannot be listed.
+pub fn configured_gates(
+    installation: &Installation,
+    config: &ProjectConfig,
+    repository: &Repository,
+) -> Result<Vec<ConfiguredGate>, RunnerError> {
+    // its marker is not part of what results depend on
+    let nobody = RunId::parse(uuid::Uuid::nil().to_string()).expect("a UUID is a run id");
+    let environment = gate_environment(installation, config, &nobody);
+    Ok(Ground::of(repository, config, &environment)?.configured(&config.gates))
+}
+
+/// Returns the gates that a project has now, to show by; none where its repository cannot be read, which is reported elsewhere.
+pub fn shown_gates(
+    installation: &Installation,
+    project: &Project,
+    config: &ProjectConfig,
+) -> Vec<ConfiguredGate> {
+    open_repository(project, config)
+        .map_err(RunnerError::from)
+        .and_then(|repository| configured_gates(installation, config, &repository))
+        .unwrap_or_default()
+}
+
+/// The environment of an agent of the project, without a provider's settings and without a socket. A private clone has no settings
+/// of the repository, so git is asked outside of it who commits.
+fn gate_environment(
+    installation: &Installation,
+    config: &ProjectConfig,
+    id: &RunId,
+) -> BTreeMap<OsString, OsString> {
+    let mut environment =
+        agent_environment(&installation.environment, &config.env, &BTreeMap::new(), id);
+    name_committers(&mut environment, Path::new("/"));
+    environment
 }
 
 /// Returns where the checkout of a run or job is.

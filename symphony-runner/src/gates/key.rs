@@ -10,14 +10,13 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 use symphony_core::config::{Gate, ProjectConfig};
 use symphony_core::gates::ConfiguredGate;
-use symphony_workspace::CommitId;
+use symphony_workspace::{CommitId, Repository};
 
-use super::checkout::CheckoutRequest;
 use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
 /// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
-const VERSION: &str = "symphony-gate-1";
+const VERSION: &str = "symphony-gate-2";
 
 /// Variables that say where a command was started from, not what it does: cron sets none of them.
 const IGNORED_VARIABLES: &[&str] = &[
@@ -37,53 +36,62 @@ const TOOLS: &[&str] = &[
     "pnpm", "poetry", "python", "python3", "ruby", "rustc", "sh", "swift", "tox", "uv", "yarn",
 ];
 
-/// Returns the digest of each gate on a tree, in the order of the gates.
+/// What the results of a project's gates depend on besides the files of the commit: set-up, copied files, environment and
+/// toolchain, as they are now.
 ///
-/// # Errors
-/// When the files that a checkout gets copied cannot be listed.
-pub(super) fn gate_keys(
-    request: &CheckoutRequest<'_>,
-    environment: &BTreeMap<OsString, OsString>,
-    tree: &CommitId,
-    gates: &[Gate],
-) -> Result<Vec<String>, RunnerError> {
-    let mut common = Sha256::new();
-    add(&mut common, VERSION.as_bytes());
-    add(&mut common, tree.as_str().as_bytes());
-    add(&mut common, request.repository.copied_digest()?.as_bytes());
-    add(&mut common, &json(&request.config.worktree.setup));
-    add_environment(&mut common, environment);
-    add_tools(&mut common, environment);
-    let key = |gate: &Gate| {
-        let mut digest = common.clone();
+/// It decides all questions whether a result still counts: which gates need not run again, and whether the recorded ones of a pull
+/// request are those that a merge may rely on.
+#[derive(Debug)]
+pub(crate) struct Ground(Sha256);
+
+impl Ground {
+    /// Looks at what the project has now.
+    ///
+    /// # Errors
+    /// When the files that a checkout gets copied cannot be listed.
+    pub(crate) fn of(
+        repository: &Repository,
+        config: &ProjectConfig,
+        environment: &BTreeMap<OsString, OsString>,
+    ) -> Result<Self, RunnerError> {
+        let mut digest = Sha256::new();
+        add(&mut digest, VERSION.as_bytes());
+        add(&mut digest, repository.copied_digest()?.as_bytes());
+        add(&mut digest, &json(&config.worktree.setup));
+        add_environment(&mut digest, environment);
+        add_tools(&mut digest, environment);
+        Ok(Self(digest))
+    }
+
+    /// Returns a digest of everything that the result of a gate depends on besides the files of the commit.
+    pub(crate) fn definition(&self, gate: &Gate) -> String {
+        let mut digest = self.0.clone();
         add(&mut digest, gate.name.as_bytes());
         add(&mut digest, &json(&gate.command));
         format!("{:x}", digest.finalize())
-    };
-    Ok(gates.iter().map(key).collect())
+    }
+
+    /// Returns the digest under which it is remembered that a gate passed on a tree.
+    pub(crate) fn key(&self, gate: &Gate, tree: &CommitId) -> String {
+        let mut digest = Sha256::new();
+        add(&mut digest, tree.as_str().as_bytes());
+        add(&mut digest, self.definition(gate).as_bytes());
+        format!("{:x}", digest.finalize())
+    }
+
+    /// Returns the gates of a configuration with all that their results depend on.
+    pub(crate) fn configured(&self, gates: &[Gate]) -> Vec<ConfiguredGate> {
+        let configured = gates.iter().map(|gate| ConfiguredGate {
+            name: gate.name.clone(),
+            required: gate.required,
+            definition: self.definition(gate),
+        });
+        configured.collect()
+    }
 }
 
 fn json(value: &impl serde::Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("a command line has string keys only")
-}
-
-/// Returns a digest of what a gate is in a configuration: its command, after this set-up.
-pub(super) fn gate_definition(setup: &impl serde::Serialize, gate: &Gate) -> String {
-    let mut digest = Sha256::new();
-    add(&mut digest, &json(setup));
-    add(&mut digest, &json(&gate.command));
-    format!("{:x}", digest.finalize())
-}
-
-/// Returns the gates that a project has now, to compare results with.
-pub fn configured_gates(config: &ProjectConfig) -> Vec<ConfiguredGate> {
-    let gates = config.gates.iter();
-    let configured = gates.map(|gate| ConfiguredGate {
-        name: gate.name.clone(),
-        required: gate.required,
-        definition: gate_definition(&config.worktree.setup, gate),
-    });
-    configured.collect()
 }
 
 /// Adds bytes with their length, so that two values are never taken for one.

@@ -9,7 +9,6 @@ use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint};
 
 use super::checkout::{CheckoutRequest, GateCheckout};
-use super::key::{gate_definition, gate_keys};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -21,6 +20,7 @@ pub(crate) struct Proof<'a> {
     tree: CommitId,
     gates: Vec<Gate>,
     keys: Vec<String>,
+    definitions: Vec<String>,
 }
 
 /// What came of running them.
@@ -43,13 +43,16 @@ impl<'a> Proof<'a> {
         gates: Vec<Gate>,
     ) -> Result<Self, RunnerError> {
         let tree = request.repository.tree_of(&commit)?;
-        let keys = gate_keys(&request, &request.environment(), &tree, &gates)?;
+        let ground = request.ground()?;
+        let keys = gates.iter().map(|gate| ground.key(gate, &tree)).collect();
+        let definitions = gates.iter().map(|gate| ground.definition(gate)).collect();
         Ok(Self {
             request,
             commit,
             tree,
             gates,
             keys,
+            definitions,
         })
     }
 
@@ -117,10 +120,10 @@ impl<'a> Proof<'a> {
     fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {
         let mut ran = ran.into_iter();
         let (mut results, mut passes) = (Vec::new(), Vec::new());
-        let setup = &self.request.config.worktree.setup;
-        for (gate, key) in self.gates.iter().zip(&self.keys) {
+        let defined = self.keys.iter().zip(&self.definitions);
+        for (gate, (key, definition)) in self.gates.iter().zip(defined) {
             let defined = |result| VerifiedGate {
-                definition: Some(gate_definition(setup, gate)),
+                definition: Some(definition.clone()),
                 ..result
             };
             if passed.contains(key) {

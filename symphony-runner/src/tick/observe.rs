@@ -20,7 +20,7 @@ use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
 use super::outside::{look_at_bases, look_for_gone_bases};
 use crate::error::RunnerError;
-use crate::gates::{configured_gates, tried_digest};
+use crate::gates::{shown_gates, tried_digest};
 use crate::installation::Installation;
 use crate::leftovers::whose;
 use crate::models::read_models;
@@ -266,6 +266,7 @@ fn view(
         .map_err(|error| error.to_string());
     let mut view = project_view(&config, &pipeline, provider);
     view.decisive_paths = config.decisive_paths(&project.root);
+    view.gates = shown_gates(installation, project, &config);
     Ok((view, config))
 }
 
@@ -299,7 +300,7 @@ pub fn project_view(
             idle_interval_ms: config.scanner_interval_ms.get(),
             ..ProjectAgents::default()
         },
-        gates: configured_gates(config),
+        gates: Vec::new(),
         broken: None,
         no_base: None,
     }

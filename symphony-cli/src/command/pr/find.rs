@@ -1,7 +1,7 @@
 //! Finding the pull request that is meant.
 
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
-use symphony_runner::gates::configured_gates;
+use symphony_runner::gates::shown_gates;
 use symphony_runner::repository::open_repository;
 use symphony_store::{PrFilter, RunFilter};
 use symphony_workspace::BranchName;
@@ -36,7 +36,7 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
         .zip(branch)
         .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
     let now = now.map(|commit| commit.as_str().to_owned());
-    let view = PrView::of(pr, &configured_gates(&config));
+    let view = PrView::of(pr, &shown_gates(&session.installation, &project, &config));
     Ok(view.with_branch_at(now).with_by_products(runs))
 }
 
