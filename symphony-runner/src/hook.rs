@@ -56,6 +56,7 @@ impl Hook<'_> {
             log: self.files.join(format!("{}.log", self.name)),
             live: None,
             company: Company::Alone,
+            remark: None,
         };
         let outcome = run_command(supervision, call).await;
         // what it was told may be private, and is in the database

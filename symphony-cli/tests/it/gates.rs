@@ -287,6 +287,44 @@ fn a_merge_runs_gates_again_when_anything_has_changed_that_they_depend_on() {
 }
 
 #[test]
+fn no_gate_sees_what_another_one_or_the_set_up_made_of_tracked_files() {
+    let turns = [
+        commit("test.sh", "echo good > state.txt; echo made > built.txt"),
+        commit("state.txt", "bad"),
+        create_pr("Break it"),
+    ];
+    let test = gate("test", "test ! -e test.sh || sh test.sh");
+    let lint = gate("lint", "test ! -e state.txt || grep -q good state.txt");
+    let built = gate("built", "test ! -e test.sh || test -e built.txt");
+    for setup in ["true", "test ! -e state.txt || echo good > state.txt"] {
+        let project = Project::new(
+            "project",
+            &scenarios([worker(turns.clone())]),
+            &json!({
+                "worktree": { "setup": setup },
+                "gates": [test, lint, built],
+                "judge_enabled": false,
+            }),
+        );
+        project.add_issue("Break it");
+        project.tick_one("worker", "succeeded");
+        let found = statuses(&project, "SYM-1");
+        assert_eq!(found, (json!("todo"), json!("rejected")), "{setup}");
+        let pr = project.json(&["pr", "show", "1"]);
+        let gates = pr["gates"].as_array().unwrap();
+        let passed: Vec<&Value> = gates.iter().map(|gate| &gate["passed"]).collect();
+        assert_eq!(passed, [true, false, true], "{setup}: {pr:#}");
+        // its output says so
+        let output = text(&gates[1]["output"]);
+        assert!(
+            output.contains("changed files of the commit") && output.contains("state.txt"),
+            "{setup}: {output}"
+        );
+        project.assert_sound();
+    }
+}
+
+#[test]
 fn gates_run_after_the_set_up_with_the_projects_files_and_are_followed_live() {
     let turns = [
         commit(".gitignore", "target/"),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::RunId;
+use symphony_core::listing::list_few;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
@@ -27,6 +28,17 @@ use crate::watchdog::StepLog;
 
 /// What the folder of a pristine checkout begins with; no issue's does.
 const MARK: &str = "_gates-";
+/// Restored files that a gate's output names.
+const RESTORED_NAMED_MAX: usize = 10;
+
+/// What is around a command of a checkout.
+#[derive(Debug, Clone)]
+pub(super) struct Surroundings {
+    /// Whether others run beside it.
+    pub(super) company: Company,
+    /// What Symphony has to say of the checkout.
+    pub(super) remark: Option<String>,
+}
 
 /// Asks for a checkout.
 #[derive(Debug, Clone)]
@@ -112,7 +124,11 @@ impl<'a> GateCheckout<'a> {
             .steps
             .enter_commands(Step::SetUp, settings.setup_timeout_ms);
         let log = self.request.logs.join("setup.log");
-        let result = self.run_in_company(supervision, &command, log, Company::Alone);
+        let alone = Surroundings {
+            company: Company::Alone,
+            remark: None,
+        };
+        let result = self.run_in(supervision, &command, log, alone);
         result.await.map(Some)
     }
 
@@ -147,16 +163,37 @@ impl<'a> GateCheckout<'a> {
         };
         self.request.steps.enter_commands(Step::Gates, limit);
         let log = self.log(name);
-        let result = self.run_in_company(supervision, &command, log, Company::Alone);
+        let alone = Surroundings {
+            company: Company::Alone,
+            remark: self.restore()?,
+        };
+        let result = self.run_in(supervision, &command, log, alone);
         result.await
     }
 
-    pub(super) async fn run_in_company(
+    /// Puts the tracked files back to what the commit says, since the set-up and earlier commands may have changed them; returns what
+    /// the output of the next command has to say of it.
+    ///
+    /// # Errors
+    /// When git fails, or a file cannot be written.
+    pub(super) fn restore(&self) -> Result<Option<String>, RunnerError> {
+        let restored = self.request.repository.restore_tracked(&self.pristine)?;
+        if restored.is_empty() {
+            return Ok(None);
+        }
+        let names = list_few(restored.iter().map(String::as_str), RESTORED_NAMED_MAX);
+        tracing::info!(files = %names, "tracked files were restored in the checkout of gates");
+        Ok(Some(format!(
+            "[Symphony: what ran before in this checkout changed files of the commit; they are as committed again: {names}]"
+        )))
+    }
+
+    pub(super) async fn run_in(
         &self,
         supervision: &Supervision,
         command: &GateCommand<'_>,
         log: PathBuf,
-        company: Company,
+        Surroundings { company, remark }: Surroundings,
     ) -> Result<VerifiedGate, RunnerError> {
         let call = CommandCall {
             executable: &self.request.installation.executable,
@@ -172,6 +209,7 @@ impl<'a> GateCheckout<'a> {
                 name: command.name.to_owned(),
             }),
             company,
+            remark,
         };
         gate_result(command, run_command(supervision, call).await)
     }

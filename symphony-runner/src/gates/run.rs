@@ -5,7 +5,7 @@ use symphony_core::pull_request::VerifiedGate;
 use symphony_core::watchdog::Step;
 use symphony_workspace::Failpoint;
 
-use super::checkout::GateCheckout;
+use super::checkout::{GateCheckout, Surroundings};
 use super::result::GateCommand;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -24,12 +24,19 @@ pub(super) async fn run_gates(
             .request
             .steps
             .enter_commands(Step::Gates, limit.unwrap_or_default());
+        // gates that run at once see each other's writes anyway
+        let remark = checkout.restore()?;
+        let surroundings = |company| Surroundings {
+            company,
+            remark: remark.clone(),
+        };
         if let [gate] = batch {
-            results.push(run_gate(checkout, supervision, gate, Company::Alone).await?);
+            let alone = surroundings(Company::Alone);
+            results.push(run_gate(checkout, supervision, gate, alone).await?);
         } else {
             let running: Vec<_> = batch
                 .iter()
-                .map(|gate| run_gate(checkout, supervision, gate, Company::Others))
+                .map(|gate| run_gate(checkout, supervision, gate, surroundings(Company::Others)))
                 .collect();
             let ended = join_all(running).await;
             // A process that left its gate's session could not be told from its neighbours' before.
@@ -46,7 +53,7 @@ async fn run_gate(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
     gate: &Gate,
-    company: Company,
+    surroundings: Surroundings,
 ) -> Result<VerifiedGate, RunnerError> {
     tracing::info!(gate = %gate.name, commit = %checkout.commit(), "gate starts");
     let command = GateCommand {
@@ -56,7 +63,7 @@ async fn run_gate(
         limit: gate.timeout_ms,
     };
     let log = checkout.log(&gate.name);
-    let result = checkout.run_in_company(supervision, &command, log, company);
+    let result = checkout.run_in(supervision, &command, log, surroundings);
     let result = result.await?;
     tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
     Failpoint::GateRan.reach();

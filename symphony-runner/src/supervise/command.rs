@@ -74,6 +74,8 @@ pub(crate) struct CommandCall<'a> {
     pub(crate) live: Option<LiveLog>,
     /// Whether other commands run beside it.
     pub(crate) company: Company,
+    /// What Symphony has to say of the run: its output begins with it.
+    pub(crate) remark: Option<String>,
 }
 
 /// The log of a run that several commands write to.
@@ -111,6 +113,7 @@ pub(crate) async fn run_command(
         log,
         live,
         company,
+        remark,
     } = call;
     let input = match input {
         None => AgentInput::Empty,
@@ -143,6 +146,9 @@ pub(crate) async fn run_command(
         logs: Logs::open(log, live),
         tail: Tail::new(TAIL_BYTES),
     };
+    if let Some(remark) = remark {
+        output.take(remark.as_bytes());
+    }
     let mut lines = child.take_stdout().map(BoundedLines::new);
     // nothing comes on it: the shell sends it to standard output
     drop(child.take_stderr());

@@ -61,6 +61,7 @@ impl SetUp<'_> {
             log: self.log,
             live: None,
             company: Company::Alone,
+            remark: None,
         };
         let before = self.repository.status(self.worktree)?;
         let outcome = run_command(supervision, call).await?;

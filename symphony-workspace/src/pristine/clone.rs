@@ -4,9 +4,11 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::remove::remove_tree;
 use super::settings::config_text;
+use super::tracked::Tracked;
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::copy::{CopyReport, copy_into};
@@ -28,7 +30,11 @@ const FOLDERS: &[&str] = &[
 #[derive(Debug)]
 pub struct Pristine {
     git: Git,
+    key: WorktreeKey,
     commit: CommitId,
+    /// Its configuration as it was made: commands that run there may change the file.
+    settings: String,
+    tracked: Mutex<Tracked>,
 }
 
 impl Pristine {
@@ -40,6 +46,18 @@ impl Pristine {
     /// Returns the commit that was checked out.
     pub fn commit(&self) -> &CommitId {
         &self.commit
+    }
+
+    pub(super) fn key(&self) -> &WorktreeKey {
+        &self.key
+    }
+
+    pub(super) fn settings(&self) -> &str {
+        &self.settings
+    }
+
+    pub(super) fn tracked(&self) -> MutexGuard<'_, Tracked> {
+        self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -74,9 +92,7 @@ impl Repository {
     fn make_pristine(&self, key: &WorktreeKey, at: &CommitId) -> Result<Pristine, WorkspaceError> {
         let path = self.worktree_path(key)?;
         let git_dir = path.join(".git");
-        self.lay_out(&git_dir, at)
-            .map_err(|source| WorkspaceError::io("make the private clone", &git_dir, source))?;
-        copy_shallow(self.common_dir(), &git_dir)?;
+        self.lay_out(&git_dir, at)?;
         let settings = config_text(&git_dir, self.common_dir(), at);
         write(&git_dir.join("config"), settings.as_bytes())?;
         write(&git_dir.join("packed-refs"), &self.refs_to_copy()?)?;
@@ -86,9 +102,13 @@ impl Repository {
             work_tree: path,
         });
         overwrite(&git, at)?;
+        let tracked = Tracked::of(&self.git, at, git.work_tree())?;
         Ok(Pristine {
             git,
+            key: key.clone(),
             commit: at.clone(),
+            settings,
+            tracked: Mutex::new(tracked),
         })
     }
 
@@ -110,6 +130,8 @@ impl Repository {
     pub fn remove_pristine(&self, key: &WorktreeKey) -> Result<bool, WorkspaceError> {
         let path = self.worktree_path(key)?;
         refuse_link(&path)?;
+        // first: whoever looks for what a dead process left looks for the checkout
+        self.remove_scratch(key)?;
         remove_tree(&path).map_err(|source| WorkspaceError::io("remove", &path, source))
     }
 
@@ -121,7 +143,14 @@ impl Repository {
         tree_of(&self.git, commit)
     }
 
-    fn lay_out(&self, git_dir: &Path, at: &CommitId) -> io::Result<()> {
+    /// Makes the git folder of a private clone; it has no configuration yet.
+    pub(super) fn lay_out(&self, git_dir: &Path, at: &CommitId) -> Result<(), WorkspaceError> {
+        self.write_folders(git_dir, at)
+            .map_err(|source| WorkspaceError::io("make the private clone", git_dir, source))?;
+        copy_shallow(self.common_dir(), git_dir)
+    }
+
+    fn write_folders(&self, git_dir: &Path, at: &CommitId) -> io::Result<()> {
         for folder in FOLDERS {
             fs::create_dir_all(git_dir.join(folder))?;
         }

@@ -6,6 +6,8 @@
 
 mod clone;
 mod remove;
+mod restore;
 mod settings;
+mod tracked;
 
 pub use clone::Pristine;

@@ -219,3 +219,94 @@ fn a_setting_that_an_agent_made_does_not_change_what_is_checked_out() {
     assert_eq!(found.to_str(), Some("good"));
     assert_eq!(read(pristine.path().join("lines.txt")), "one\ntwo\n");
 }
+
+#[test]
+fn tracked_files_are_restored_whatever_was_done_to_hide_a_change() {
+    let project = Project::new();
+    write(project.root.join("sub/run.sh"), "#!/bin/sh\n");
+    symlink("a.txt", project.root.join("src/link")).unwrap();
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-q", "-m", "more"]);
+    let repository = project.open();
+    let head = project.head("main");
+    let pristine = checkout(&repository, &head);
+    let root = pristine.path().to_owned();
+    let restored = || repository.restore_tracked(&pristine).unwrap();
+    assert_eq!(restored(), Vec::<String>::new());
+
+    // the same length and the same time of the last write, in an index that says that nothing is different
+    let file = root.join("src/a.txt");
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    fs::write(&file, "ONE\nTWO\nTHREE\n").unwrap();
+    fs::File::options()
+        .write(true)
+        .open(&file)
+        .unwrap()
+        .set_modified(time)
+        .unwrap();
+    git(&root, &["update-index", "--assume-unchanged", "src/a.txt"]);
+    // attributes and settings that would make git write something else
+    write(root.join(".git/info/attributes"), "* text eol=crlf\n");
+    write(root.join("src/.gitattributes"), "* text eol=crlf\n");
+    git(&root, &["config", "core.autocrlf", "true"]);
+    git(&root, &["config", "core.trustctime", "false"]);
+    assert_eq!(restored(), ["src/a.txt"]);
+    assert_eq!(read(&file), "one\ntwo\nthree\n");
+    assert_eq!(restored(), Vec::<String>::new());
+
+    // removed, made another kind, made executable, led elsewhere
+    let elsewhere = project.root.with_file_name("elsewhere");
+    write(elsewhere.join("run.sh"), "evil\n");
+    fs::remove_dir_all(root.join("sub")).unwrap();
+    symlink(&elsewhere, root.join("sub")).unwrap();
+    fs::remove_file(root.join("README.md")).unwrap();
+    write(root.join("README.md/inside.txt"), "x");
+    fs::remove_file(root.join("src/link")).unwrap();
+    write(root.join("src/link"), "x");
+    git(&root, &["config", "core.fileMode", "false"]);
+    executable(&file, "one\ntwo\nthree\n");
+    write(root.join("built.txt"), "stays\n");
+    assert_eq!(
+        restored(),
+        ["README.md", "src/a.txt", "src/link", "sub/run.sh"]
+    );
+    assert_eq!(read(root.join("README.md")), "hello\n");
+    assert_eq!(read(root.join("sub/run.sh")), "#!/bin/sh\n");
+    assert!(!fs::symlink_metadata(root.join("sub")).unwrap().is_symlink());
+    assert_eq!(
+        read(elsewhere.join("run.sh")),
+        "evil\n",
+        "what a link led to stays"
+    );
+    assert_eq!(
+        fs::read_link(root.join("src/link")).unwrap().to_str(),
+        Some("a.txt")
+    );
+    assert_eq!(read(root.join("built.txt")), "stays\n");
+    assert_eq!(restored(), Vec::<String>::new());
+
+    // touched, and the same: nothing is said
+    let bytes = fs::read(&file).unwrap();
+    fs::write(&file, bytes).unwrap();
+    assert_eq!(restored(), Vec::<String>::new());
+    assert!(!project.root.join(".git/symphony/restore/_gates-1").exists());
+}
+
+#[test]
+fn a_write_right_after_the_checkout_shows_every_time() {
+    let project = Project::new();
+    let repository = project.open();
+    let head = project.head("main");
+    let pristine = checkout(&repository, &head);
+    let file = pristine.path().join("src/a.txt");
+    let time = fs::metadata(&file).unwrap().modified().unwrap();
+    for _ in 0..20 {
+        let written = fs::File::options().write(true).open(&file).unwrap();
+        fs::write(&file, "ONE\ntwo\nthree\n").unwrap();
+        written.set_modified(time).unwrap();
+        assert_eq!(
+            repository.restore_tracked(&pristine).unwrap(),
+            ["src/a.txt"]
+        );
+    }
+}

@@ -88,6 +88,7 @@ pub(super) async fn check_in_place(
             log: job.paths.dir.join(format!("check-{number}.log")),
             live: None,
             company: Company::Alone,
+            remark: None,
         };
         job.steps.enter_commands(Step::Gates, limit);
         let failure = match run_command(supervision, call).await {

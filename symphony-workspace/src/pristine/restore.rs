@@ -1,0 +1,213 @@
+//! Putting the tracked files of a pristine checkout back to what the commit says.
+//!
+//! Nothing of the checkout has a say in it: not its index, not its configuration, no attributes that lie there. What may have been
+//! touched is checked out anew in a folder of its own, compared, and put in its place.
+
+use std::fs::{self, File, Metadata, Permissions};
+use std::io::{self, ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::clone::Pristine;
+use super::remove::remove_tree;
+use crate::change::repo_path_text;
+use crate::error::WorkspaceError;
+use crate::git::Place;
+use crate::repository::Repository;
+use crate::worktree::{WorktreeKey, refuse_link};
+
+/// Bytes that are compared at once.
+const COMPARED_BYTES: usize = 64 * 1024;
+
+impl Repository {
+    /// Makes the tracked files of a pristine checkout equal its commit again; returns those that commands had changed. Files that
+    /// the commit does not have stay.
+    ///
+    /// Whoever calls it has ended the processes of those commands.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Link`] when a link stands in the checkout's place; when git fails, or a file cannot be written.
+    pub fn restore_tracked(&self, pristine: &Pristine) -> Result<Vec<String>, WorkspaceError> {
+        let root = pristine.path();
+        refuse_link(root)?;
+        let mut tracked = pristine.tracked();
+        let touched = tracked.touched(root);
+        if touched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let scratch = self.scratch_path(pristine.key());
+        let restored = self.restore_from(&scratch, pristine, &touched);
+        self.remove_scratch(pristine.key())?;
+        let restored = restored?;
+        tracked.look_again(root, touched);
+        Ok(restored.iter().map(|path| repo_path_text(path)).collect())
+    }
+
+    fn scratch_path(&self, key: &WorktreeKey) -> PathBuf {
+        self.common_dir()
+            .join("symphony/restore")
+            .join(key.as_str())
+    }
+
+    pub(super) fn remove_scratch(&self, key: &WorktreeKey) -> Result<(), WorkspaceError> {
+        let path = self.scratch_path(key);
+        remove_tree(&path)
+            .map(|_| ())
+            .map_err(|source| WorkspaceError::io("remove", path, source))
+    }
+
+    /// Checks files out in a folder of its own, and takes from there those that differ.
+    fn restore_from(
+        &self,
+        scratch: &Path,
+        pristine: &Pristine,
+        touched: &[PathBuf],
+    ) -> Result<Vec<PathBuf>, WorkspaceError> {
+        self.remove_scratch(pristine.key())?;
+        let git_dir = scratch.join(".git");
+        self.lay_out(&git_dir, pristine.commit())?;
+        let config = git_dir.join("config");
+        fs::write(&config, pristine.settings())
+            .map_err(|source| WorkspaceError::io("write", config, source))?;
+        let git = self.git.at(Place {
+            common_dir: git_dir.clone(),
+            git_dir,
+            work_tree: scratch.to_owned(),
+        });
+        let commit = pristine.commit().as_str();
+        git.command("read-tree").arg(commit).slow().run()?;
+        let mut list = Vec::new();
+        for path in touched {
+            list.extend_from_slice(path.as_os_str().as_bytes());
+            list.push(0);
+        }
+        git.command("checkout-index")
+            .args(["-q", "-z", "--stdin"])
+            .stdin(list)
+            .slow()
+            .run()?;
+        let mut restored = Vec::new();
+        for path in touched {
+            let from = scratch.join(path);
+            let differs = differs(&from, pristine.path(), path)
+                .and_then(|differs| {
+                    if differs {
+                        put_back(&from, pristine.path(), path)?;
+                    }
+                    Ok(differs)
+                })
+                .map_err(|source| {
+                    WorkspaceError::io("restore", pristine.path().join(path), source)
+                })?;
+            if differs {
+                restored.push(path.clone());
+            }
+        }
+        Ok(restored)
+    }
+}
+
+/// Says whether a file of a checkout is another one than `from`, or lies behind a link.
+fn differs(from: &Path, root: &Path, path: &Path) -> io::Result<bool> {
+    let Some(wanted) = look(from)? else {
+        // git writes none of it, as it wrote none before
+        return Ok(false);
+    };
+    if !parents(root, path).all(|folder| matches!(look(&folder), Ok(Some(meta)) if meta.is_dir())) {
+        return Ok(true);
+    }
+    let at = root.join(path);
+    let Ok(Some(found)) = look(&at) else {
+        return Ok(true);
+    };
+    if wanted.is_symlink() && found.is_symlink() {
+        return Ok(fs::read_link(from)? != fs::read_link(&at)?);
+    }
+    let is_same_kind = wanted.is_file() && found.is_file();
+    if !is_same_kind || wanted.len() != found.len() || is_program(&wanted) != is_program(&found) {
+        return Ok(true);
+    }
+    // one that cannot be read is not what git wrote
+    Ok(!have_same_bytes(from, &at).unwrap_or(false))
+}
+
+fn mode(meta: &Metadata) -> u32 {
+    meta.permissions().mode()
+}
+
+/// The one bit of a file's mode that git knows.
+fn is_program(meta: &Metadata) -> bool {
+    mode(meta) & 0o100 != 0
+}
+
+fn have_same_bytes(a: &Path, b: &Path) -> io::Result<bool> {
+    let (mut a, mut b) = (File::open(a)?, File::open(b)?);
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    loop {
+        left.clear();
+        right.clear();
+        let limit = COMPARED_BYTES as u64;
+        a.by_ref().take(limit).read_to_end(&mut left)?;
+        b.by_ref().take(limit).read_to_end(&mut right)?;
+        if left != right {
+            return Ok(false);
+        }
+        if left.is_empty() {
+            return Ok(true);
+        }
+    }
+}
+
+/// Puts a file in its place, whatever stands there or in the place of a folder above.
+fn put_back(from: &Path, root: &Path, path: &Path) -> io::Result<()> {
+    for folder in parents(root, path) {
+        match look(&folder)? {
+            Some(meta) if meta.is_dir() => {
+                if mode(&meta) & 0o700 != 0o700 {
+                    fs::set_permissions(&folder, Permissions::from_mode(mode(&meta) | 0o700))?;
+                }
+            }
+            found => {
+                if found.is_some() {
+                    fs::remove_file(&folder)?;
+                }
+                fs::create_dir(&folder)?;
+            }
+        }
+    }
+    let at = root.join(path);
+    match look(&at)? {
+        Some(meta) if meta.is_dir() => {
+            remove_tree(&at)?;
+        }
+        Some(_) => fs::remove_file(&at)?,
+        None => {}
+    }
+    if look(from)?.is_some_and(|meta| meta.is_symlink()) {
+        symlink(fs::read_link(from)?, &at)
+    } else {
+        fs::copy(from, &at).map(|_| ())
+    }
+}
+
+/// Returns the folders above a path of a checkout, from the checkout itself down.
+fn parents(root: &Path, path: &Path) -> impl Iterator<Item = PathBuf> {
+    let mut above: Vec<PathBuf> = path
+        .ancestors()
+        .skip(1)
+        .map(|folder| root.join(folder))
+        .collect();
+    above.reverse();
+    above.into_iter()
+}
+
+fn look(path: &Path) -> io::Result<Option<Metadata>> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => Ok(Some(meta)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}

@@ -1,0 +1,120 @@
+//! What the tracked files of a checkout looked like when git had written them.
+//!
+//! Kept in memory, where no command of the project reaches it. A file counts as touched when anything about it differs that the kernel
+//! tells: above all the time of its last change of any kind, which no program can set back, as it can the time of the last write.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::Metadata;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, fields};
+
+/// The kernel's clock of file times moves in steps of up to this.
+const GRAIN: Duration = Duration::from_millis(20);
+/// File systems without fractions of a second.
+const COARSE_GRAIN: Duration = Duration::from_millis(2_100);
+
+/// What tells that a file was touched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Mark {
+    mode: u32,
+    device: u64,
+    inode: u64,
+    length: u64,
+    written: (i64, i64),
+    changed: (i64, i64),
+}
+
+impl Mark {
+    fn of(meta: &Metadata) -> Self {
+        Self {
+            mode: meta.mode(),
+            device: meta.dev(),
+            inode: meta.ino(),
+            length: meta.len(),
+            written: (meta.mtime(), meta.mtime_nsec()),
+            changed: (meta.ctime(), meta.ctime_nsec()),
+        }
+    }
+}
+
+/// The tracked files of a checkout, as they were.
+#[derive(Debug, Default)]
+pub(super) struct Tracked {
+    /// By their paths in the checkout; none where nothing was written.
+    marks: BTreeMap<PathBuf, Option<Mark>>,
+}
+
+impl Tracked {
+    /// Looks at the files of a commit that `git`, which is not the checkout's own, tells.
+    pub(super) fn of(git: &Git, commit: &CommitId, root: &Path) -> Result<Self, WorkspaceError> {
+        let list = git
+            .command("ls-tree")
+            .args(["-r", "-z", "--full-tree", commit.as_str()])
+            .slow()
+            .run()?;
+        let paths = fields(&list).filter_map(|entry| {
+            let at = entry.iter().position(|byte| *byte == b'\t')?;
+            let (what, path) = entry.split_at_checked(at)?;
+            // a repository inside: nothing of it is checked out
+            let is_file = !what.starts_with(b"160000");
+            let path = path.get(1..).filter(|_| is_file)?;
+            Some(PathBuf::from(OsStr::from_bytes(path)))
+        });
+        let mut tracked = Self::default();
+        tracked.look_again(root, paths.collect());
+        Ok(tracked)
+    }
+
+    /// Takes files as they are now. It returns when a later write is sure to show.
+    pub(super) fn look_again(&mut self, root: &Path, paths: Vec<PathBuf>) {
+        let looked = paths.into_iter().map(|path| {
+            let mark = look(root, &path);
+            (path, mark)
+        });
+        self.marks.extend(looked);
+        self.settle();
+    }
+
+    /// Returns the files that somebody may have touched since.
+    pub(super) fn touched(&self, root: &Path) -> Vec<PathBuf> {
+        let marks = self.marks.iter();
+        marks
+            .filter(|(path, mark)| look(root, path) != **mark)
+            .map(|(path, _)| path.clone())
+            .collect()
+    }
+
+    /// Waits until the clock of file times has moved on since the last change: a write in the same step would leave no trace.
+    fn settle(&self) {
+        let changed = || self.marks.values().flatten().map(|mark| mark.changed);
+        let Some((seconds, nanos)) = changed().max() else {
+            return;
+        };
+        let grain = if changed().any(|(_, nanos)| nanos != 0) {
+            GRAIN
+        } else {
+            COARSE_GRAIN
+        };
+        let last = Duration::new(
+            u64::try_from(seconds).unwrap_or_default(),
+            u32::try_from(nanos).unwrap_or_default(),
+        );
+        let passed = SystemTime::now()
+            .duration_since(SystemTime::UNIX_EPOCH + last)
+            .unwrap_or_default();
+        std::thread::sleep(grain.saturating_sub(passed));
+    }
+}
+
+/// No link at the path itself is followed. One in the place of a folder above leads to another file, which has another number.
+fn look(root: &Path, path: &Path) -> Option<Mark> {
+    let meta = root.join(path).symlink_metadata().ok()?;
+    Some(Mark::of(&meta))
+}
