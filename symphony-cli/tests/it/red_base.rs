@@ -310,3 +310,48 @@ fn a_second_init_says_whether_the_project_is_still_on_hold() {
     assert_eq!(project.json(&["init"])["base_hold"], "none");
     project.assert_sound();
 }
+
+#[test]
+fn a_worktree_that_a_set_up_left_half_done_is_made_anew_and_holds_nothing() {
+    let project = project(&config(&[gate("hello", "true")]));
+    let offline = project.beside.join("offline");
+    std::fs::write(&offline, "").unwrap();
+    let setup = format!("mkdir pack && touch pack/one && test ! -e '{}'", offline.display());
+    let gates = [gate("hello", "true")];
+    project.configure_more(&json!({ "gates": gates, "worktree": { "setup": setup } }));
+    project.add_issue("Say hello");
+    let before = counts(&project, "SYM-1");
+    project.tick_wait();
+    assert!(hold(&project).0.contains("`set-up`"));
+    // put right on the base; the issue's worktree still has what the first set-up left there
+    std::fs::remove_file(&offline).unwrap();
+    project.ok(&["doctor", "--gates"]);
+    assert!(project.worktree("SYM-1").join("pack/one").exists());
+    assert_eq!(counts(&project, "SYM-1"), before);
+    project.tick_one("worker", "succeeded");
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    project.assert_sound();
+}
+
+#[test]
+fn a_set_up_that_fails_in_the_agents_folder_only_counts_and_names_itself() {
+    let mut whole = config(&[gate("hello", "true")]);
+    whole["worktree"] = json!({ "setup": "case $PWD in *SYM-*) echo wrong place; exit 3;; esac" });
+    let project = project(&whole);
+    project.add_issue("Say hello");
+    let run = project.tick_one("worker", "failed");
+    assert_eq!(run["error"]["class"], "setup_failed", "{run:#}");
+    let message = text(&run["error"]["message"]);
+    for part in [
+        "case $PWD",
+        "exit code 3",
+        "wrong place",
+        "It passes in a fresh checkout",
+    ] {
+        assert!(message.contains(part), "{part} is not in {message}");
+    }
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
+    assert_ne!(counts(&project, "SYM-1"), json!([0, 0]));
+    project.assert_sound();
+}

@@ -5,6 +5,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+use super::operation;
+use crate::commit_id::CommitId;
 use crate::copy::is_temporary;
 use crate::error::WorkspaceError;
 use crate::git::{Git, fields};
@@ -140,6 +142,25 @@ impl Repository {
     /// When git fails.
     pub fn status(&self, worktree: &Worktree) -> Result<Status, WorkspaceError> {
         status_of(&worktree.git, &self.not_work(worktree)?)
+    }
+
+    /// Says whether a worktree holds nothing that anybody has worked on: no commit that `base` lacks, nothing uncommitted but what the
+    /// set-up command left, no unfinished merge or rebase, no repository inside. Files that git ignores do not count.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn is_without_work(
+        &self,
+        worktree: &Worktree,
+        base: &CommitId,
+    ) -> Result<bool, WorkspaceError> {
+        let git = &worktree.git;
+        if operation::in_sequence(git) || !operation::merge_heads(git).is_empty() {
+            return Ok(false);
+        }
+        let status = self.status(worktree)?;
+        let is_clean = status.is_clean() && status.embedded.is_empty();
+        Ok(is_clean && self.is_merged(&self.head(worktree)?, base)?)
     }
 }
 

@@ -9,7 +9,7 @@ use symphony_workspace::{
     Repository, WorktreeRequest,
 };
 
-use super::set_up::{set_up, set_up_note};
+use super::set_up::{SetUpSite, set_up_note};
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -25,9 +25,16 @@ pub(super) async fn issue_site(
     (issue, merge): (&Issue, BaseMerge),
 ) -> Result<Site, RunnerError> {
     let place = issue_workspace(&repository, &job.config, &issue.id)?;
-    let made = make_worktree(job, store, &repository, &place, (&issue.id, merge)).await?;
+    let make = async || make_worktree(job, store, &repository, &place, (&issue.id, merge)).await;
+    let made = make().await?;
     Failpoint::PrepareCopied.reach();
-    set_up(job, supervision, &repository, &made.worktree).await?;
+    let site = SetUpSite {
+        job,
+        supervision,
+        repository: &repository,
+        place: &place,
+    };
+    let made = site.set_up(made, make).await?;
     let mut notes = notes(&made.base, place.base.as_str());
     if !job.run.target.is_review() {
         notes.extend(set_up_note(&repository, &made.worktree)?);

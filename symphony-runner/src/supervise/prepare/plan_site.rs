@@ -5,10 +5,10 @@ use symphony_core::plan::Isolation;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_store::{PlanRecord, PlanTarget};
 use symphony_workspace::{
-    BaseMerge, BranchName, MergeOfBase, Repository, WorktreeKey, WorktreeRequest,
+    BaseMerge, BranchName, MergeOfBase, Prepared, Repository, WorktreeKey, WorktreeRequest,
 };
 
-use super::set_up::{set_up, set_up_note};
+use super::set_up::{SetUpSite, set_up_note};
 use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
@@ -52,6 +52,32 @@ pub(super) async fn plan_site(
         branch: BranchName::of_plan_phase(&plan.id, &subject.id),
         base,
     };
+    let make = async || make_worktree(job, &repository, &place);
+    let made = make().await?;
+    let site = SetUpSite {
+        job,
+        supervision,
+        repository: &repository,
+        place: &place,
+    };
+    let made = site.set_up(made, make).await?;
+    let mut notes = notes(&made.base, &place.base);
+    notes.extend(set_up_note(&repository, &made.worktree)?);
+    Ok(Site {
+        repository,
+        worktree: made.worktree,
+        branch: Some(place.branch.clone()),
+        notes,
+        workspace: Some(place),
+    })
+}
+
+/// Makes the phase's worktree, or takes the one that is there, with the project's configuration files.
+fn make_worktree(
+    job: &Job<'_>,
+    repository: &Repository,
+    place: &IssueWorkspace,
+) -> Result<Prepared, RunnerError> {
     let made = repository.prepare_worktree(&WorktreeRequest {
         key: &place.key,
         branch: &place.branch,
@@ -72,18 +98,7 @@ pub(super) async fn plan_site(
         let (path, reason) = (problem.path.display(), &problem.reason);
         tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
     }
-    if made.created {
-        set_up(job, supervision, &repository, &made.worktree).await?;
-    }
-    let mut notes = notes(&made.base, &place.base);
-    notes.extend(set_up_note(&repository, &made.worktree)?);
-    Ok(Site {
-        repository,
-        worktree: made.worktree,
-        branch: Some(place.branch.clone()),
-        notes,
-        workspace: Some(place),
-    })
+    Ok(made)
 }
 
 /// Makes the plan's base for the first phase that needs it, and refuses to go on without the work of complete phases: one that is

@@ -1,13 +1,16 @@
 //! The set-up command in the worktree of a run.
 
-use symphony_core::config::CommandLine;
+use symphony_core::Timestamp;
 use symphony_core::gates::{
     RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, set_up_fault,
 };
 use symphony_core::listing::list_few;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::watchdog::Step;
-use symphony_workspace::{CommitId, Failpoint, Repository, Worktree};
+use symphony_mcp::IssueWorkspace;
+use symphony_workspace::{
+    BranchFate, CommitId, Failpoint, Prepared, RemoveRequest, Repository, Worktree,
+};
 
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, GateCheckout};
@@ -23,56 +26,199 @@ const SETUP_CHARS_MAX: usize = 4_000;
 /// Files that a note to the agent names.
 const LEFT_NAMED_MAX: usize = 10;
 
-/// Runs the project's set-up command in a worktree that is not set up yet.
-pub(super) async fn set_up(
-    job: &Job<'_>,
-    supervision: &Supervision,
-    repository: &Repository,
-    worktree: &Worktree,
-) -> Result<(), RunnerError> {
-    let settings = &job.config.worktree;
-    if !is_due(settings, worktree) {
-        return Ok(());
+/// A worktree that is to be set up, and how it is made.
+pub(super) struct SetUpSite<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) supervision: &'a Supervision,
+    pub(super) repository: &'a Repository,
+    pub(super) place: &'a IssueWorkspace,
+}
+
+impl SetUpSite<'_> {
+    /// Runs the project's set-up command in a worktree that is not set up yet. Where it fails and passes on the base, the folder may be
+    /// at fault, such as one that a set-up left half done: one without work is made anew, and set up once more.
+    ///
+    /// # Errors
+    /// [`RunnerError::SetupOnBase`] when the command fails on the base, too; [`RunnerError::Setup`] when it fails here only.
+    pub(super) async fn set_up(
+        &self,
+        made: Prepared,
+        make: impl AsyncFn() -> Result<Prepared, RunnerError>,
+    ) -> Result<Prepared, RunnerError> {
+        let Some(failed) = self.run(&made.worktree).await? else {
+            return Ok(made);
+        };
+        let on_base = self.refuse_on_base().await?;
+        if !self.removes_workless(&made) {
+            return Err(failed.error(self.job, here(on_base)));
+        }
+        let anew = make().await?;
+        match self.run(&anew.worktree).await? {
+            None => Ok(anew),
+            Some(failed) => Err(failed.error(self.job, in_new(on_base))),
+        }
     }
-    let environment = job.command_environment(worktree.path());
-    let head = repository.head(worktree)?;
-    let redactor = redactor_for(repository, &head, &environment)?;
-    let set_up = SetUp {
-        executable: &job.installation.executable,
-        settings,
-        environment,
-        redactor,
-        worktree,
-        repository,
-        log: job.paths.setup_log(),
-    };
-    job.steps
-        .enter_commands(Step::SetUp, settings.setup_timeout_ms);
-    let ran = set_up.run(supervision).await?;
-    job.steps.enter(Step::Prepare);
-    let (Some(outcome), Some(line)) = (ran.filter(|outcome| !outcome.passed()), &settings.setup)
-    else {
-        return Ok(());
-    };
-    let failed = Failed {
-        job,
-        repository,
-        head: &head,
-        outcome: &outcome,
-        line,
-    };
-    let labels = job.issue.as_ref().map_or(&[][..], |issue| &issue.labels);
-    let (on_base, text) = failed.on_base(supervision, labels).await?;
-    if set_up_fault(&job.run.target, labels, on_base) == SetUpFault::Base {
-        return Err(RunnerError::SetupOnBase { text });
+
+    /// Runs the command where it is due; returns it when it failed.
+    async fn run(&self, worktree: &Worktree) -> Result<Option<Failed>, RunnerError> {
+        let (job, repository) = (self.job, self.repository);
+        let settings = &job.config.worktree;
+        if !is_due(settings, worktree) {
+            return Ok(None);
+        }
+        let environment = job.command_environment(worktree.path());
+        let head = repository.head(worktree)?;
+        let redactor = redactor_for(repository, &head, &environment)?;
+        let set_up = SetUp {
+            executable: &job.installation.executable,
+            settings,
+            environment,
+            redactor,
+            worktree,
+            repository,
+            log: job.paths.setup_log(),
+        };
+        job.steps
+            .enter_commands(Step::SetUp, settings.setup_timeout_ms);
+        let ran = set_up.run(self.supervision).await?;
+        job.steps.enter(Step::Prepare);
+        let failed = ran.filter(|outcome| !outcome.passed());
+        Ok(failed.map(|outcome| Failed { outcome }))
     }
-    let last = outcome.output.lines().rev().take(SETUP_LINES_MAX);
-    let last: Vec<&str> = last.collect::<Vec<_>>().into_iter().rev().collect();
-    let how = outcome.how(settings.setup_timeout_ms);
-    Err(RunnerError::Setup {
-        command: line.to_string(),
-        what: format!("{how}\n{}", last_chars(&last.join("\n"), SETUP_CHARS_MAX)),
-    })
+
+    /// Finds out how a command that failed comes out on the base. The same files are not the same folder: what an earlier set-up left
+    /// half done, or a path that the command does not like, says nothing about the base. Only a pristine checkout tells.
+    async fn refuse_on_base(&self) -> Result<SetUpOnBase, RunnerError> {
+        let job = self.job;
+        let labels = job.issue.as_ref().map_or(&[][..], |issue| &issue.labels);
+        let target = &job.run.target;
+        if !may_hold_for_set_up(target, labels) {
+            return Ok(SetUpOnBase::NotTried);
+        }
+        let base = self.repository.base()?;
+        let tried = self.try_on(&base.commit).await?;
+        let red = tried.filter(|result| !result.passed);
+        let on_base = match red {
+            Some(_) => SetUpOnBase::Fails,
+            None => SetUpOnBase::Passes,
+        };
+        match (set_up_fault(target, labels, on_base), red) {
+            (SetUpFault::Base, Some(result)) => {
+                let line = job.config.worktree.setup.as_ref();
+                let red = RedOnBase {
+                    name: SET_UP_GATE,
+                    command: &line.map(ToString::to_string).unwrap_or_default(),
+                    exit_code: result.exit_code,
+                    output: &result.output,
+                };
+                let text = base_red_text(base.branch.as_str(), base.commit.as_str(), &[red]);
+                Err(RunnerError::SetupOnBase { text })
+            }
+            _ => Ok(on_base),
+        }
+    }
+
+    /// Removes a worktree in which nobody's work is; returns whether it did. On doubt it stays, and the failure counts.
+    fn removes_workless(&self, made: &Prepared) -> bool {
+        // a judge only reads
+        if self.job.run.target.is_review() {
+            return false;
+        }
+        let request = RemoveRequest {
+            key: &self.place.key,
+            branch: Some(&self.place.branch),
+            base: &self.place.base,
+            fate: BranchFate::Keep,
+            now: Timestamp::now(),
+        };
+        let repository = self.repository;
+        let removed = repository
+            .is_without_work(&made.worktree, &made.base_commit)
+            .and_then(|is_without| {
+                let removed = is_without.then(|| repository.remove_worktree(&request));
+                removed.transpose()
+            });
+        match removed {
+            Ok(None) => false,
+            Ok(Some(removed)) => {
+                let rescues = &removed.rescues;
+                tracing::info!(key = %self.place.key, ?rescues, "the set-up failed here only: the worktree is made anew");
+                true
+            }
+            Err(error) => {
+                tracing::warn!(key = %self.place.key, %error, "the worktree is not made anew");
+                false
+            }
+        }
+    }
+
+    /// Runs the command in a pristine checkout of the base.
+    async fn try_on(&self, base: &CommitId) -> Result<Option<VerifiedGate>, RunnerError> {
+        let job = self.job;
+        let logs = job.paths.set_up_on_base();
+        std::fs::create_dir_all(&logs)
+            .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
+        job.steps.enter(Step::Checkout);
+        let request = CheckoutRequest {
+            installation: job.installation,
+            config: &job.config,
+            repository: self.repository,
+            id: &job.run.id,
+            logs,
+            steps: &job.steps,
+        };
+        let checkout = GateCheckout::make(request, base)?;
+        Failpoint::GatesCheckedOut.reach();
+        let result = checkout.set_up(self.supervision).await;
+        job.steps.enter(Step::Checkout);
+        checkout.remove()?;
+        job.steps.enter(Step::Prepare);
+        result
+    }
+}
+
+/// Where a set-up fails that failed in a worktree with work.
+const fn here(on_base: SetUpOnBase) -> &'static str {
+    match on_base {
+        SetUpOnBase::Passes => {
+            "\nIt passes in a fresh checkout of the base: the work in this worktree, or what lies there, is at fault."
+        }
+        SetUpOnBase::Fails | SetUpOnBase::NotTried => "",
+    }
+}
+
+/// Where a set-up fails that failed in a worktree without work, too, after that was made anew.
+const fn in_new(on_base: SetUpOnBase) -> &'static str {
+    match on_base {
+        SetUpOnBase::Passes => {
+            "\nIt passes in a fresh checkout of the base, and fails in a new worktree of the issue: look for what it does with its path \
+             or environment."
+        }
+        SetUpOnBase::Fails | SetUpOnBase::NotTried => "\nThe worktree was made anew before.",
+    }
+}
+
+/// A set-up command that failed in the worktree of a run.
+struct Failed {
+    outcome: CommandOutcome,
+}
+
+impl Failed {
+    /// Returns the failure of the run: command, how it ended, the end of its output, and what else is known.
+    fn error(&self, job: &Job<'_>, known: &str) -> RunnerError {
+        let settings = &job.config.worktree;
+        let last = self.outcome.output.lines().rev().take(SETUP_LINES_MAX);
+        let last: Vec<&str> = last.collect::<Vec<_>>().into_iter().rev().collect();
+        let how = self.outcome.how(settings.setup_timeout_ms);
+        let line = settings.setup.as_ref();
+        RunnerError::Setup {
+            command: line.map(ToString::to_string).unwrap_or_default(),
+            what: format!(
+                "{how}\n{}{known}",
+                last_chars(&last.join("\n"), SETUP_CHARS_MAX)
+            ),
+        }
+    }
 }
 
 /// Tells the agent what the set-up command left that is not part of its change; none when there is nothing.
@@ -89,76 +235,4 @@ pub(super) fn set_up_note(
         "The set-up command of this project changed or made files that git does not ignore: {names}. They are not part of your change: \
          leave them uncommitted (`git add` your own files by name). A pull request does not wait for them."
     )))
-}
-
-/// A set-up command that failed in the worktree of a run.
-struct Failed<'a> {
-    job: &'a Job<'a>,
-    repository: &'a Repository,
-    head: &'a CommitId,
-    outcome: &'a CommandOutcome,
-    line: &'a CommandLine,
-}
-
-impl Failed<'_> {
-    /// Finds out how the command comes out on the base; the text says what is red there. Where the worktree has work of its own,
-    /// a program that is missing on this machine looks like a set-up that the work broke: only the base tells them apart.
-    async fn on_base(
-        &self,
-        supervision: &Supervision,
-        labels: &[String],
-    ) -> Result<(SetUpOnBase, String), RunnerError> {
-        let base = self.repository.base()?;
-        let line = self.line.to_string();
-        let text = |exit_code, output: &str| {
-            let red = RedOnBase {
-                name: SET_UP_GATE,
-                command: &line,
-                exit_code,
-                output,
-            };
-            base_red_text(base.branch.as_str(), base.commit.as_str(), &[red])
-        };
-        if self.repository.tree_of(self.head)? == self.repository.tree_of(&base.commit)? {
-            let exit_code = self.outcome.exit.code.filter(|_| !self.outcome.timed_out);
-            return Ok((SetUpOnBase::Fails, text(exit_code, &self.outcome.output)));
-        }
-        if !may_hold_for_set_up(&self.job.run.target, labels) {
-            return Ok((SetUpOnBase::NotTried, String::new()));
-        }
-        Ok(match self.try_on(&base.commit, supervision).await? {
-            Some(result) if !result.passed => {
-                (SetUpOnBase::Fails, text(result.exit_code, &result.output))
-            }
-            _ => (SetUpOnBase::Passes, String::new()),
-        })
-    }
-
-    /// Runs the command in a pristine checkout of the base.
-    async fn try_on(
-        &self,
-        base: &CommitId,
-        supervision: &Supervision,
-    ) -> Result<Option<VerifiedGate>, RunnerError> {
-        let job = self.job;
-        let logs = job.paths.set_up_on_base();
-        std::fs::create_dir_all(&logs)
-            .map_err(|error| RunnerError::io("make the folder", &logs, error))?;
-        job.steps.enter(Step::Checkout);
-        let request = CheckoutRequest {
-            installation: job.installation,
-            config: &job.config,
-            repository: self.repository,
-            id: &job.run.id,
-            logs,
-            steps: &job.steps,
-        };
-        let checkout = GateCheckout::make(request, base)?;
-        Failpoint::GatesCheckedOut.reach();
-        let result = checkout.set_up(supervision).await;
-        job.steps.enter(Step::Checkout);
-        checkout.remove()?;
-        job.steps.enter(Step::Prepare);
-        result
-    }
 }
