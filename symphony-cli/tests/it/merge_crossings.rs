@@ -119,3 +119,33 @@ fn a_plan_that_is_completed_has_nothing_left_to_give_up() {
     let unknown = project.symphony(&["pr", "list", "--plan", "other"]);
     assert_eq!(unknown.code, 3, "{unknown:#?}");
 }
+
+#[test]
+fn a_check_whose_gates_a_merge_ends_says_so() {
+    let project = project();
+    let wait = project.beside.join("wait");
+    let command = format!("while test -e '{}'; do sleep 0.05; done", wait.display());
+    project.configure_more(&json!({ "gates": [{ "name": "check", "command": command }] }));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    std::fs::write(&wait, "").unwrap();
+    let check = begin(&project, &["pr", "check", "1"]);
+    until("the gates to run", || {
+        let runs = project.json(&["runs", "list", "--issue", "SYM-1"]);
+        let newest = runs["items"][0].clone();
+        (newest["profile"] == "gates" && newest["status"] == "running").then_some(())
+    });
+    let merge = begin(&project, &["pr", "merge", "1"]);
+    let check = Answer::from(check.wait_with_output().unwrap());
+    std::fs::remove_file(&wait).unwrap();
+    let merge = Answer::from(merge.wait_with_output().unwrap());
+    assert_eq!(merge.code, 0, "{merge:#?}");
+    assert_eq!(check.code, 1, "{check:#?}");
+    let said = format!("{}{}", check.stdout, check.stderr);
+    assert!(!said.contains("fail on the base"), "{said}");
+    assert!(
+        said.contains("they were ended before") || said.contains("it was merged meanwhile"),
+        "{said}"
+    );
+    project.assert_sound();
+}

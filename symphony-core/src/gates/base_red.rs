@@ -73,8 +73,8 @@ fn describe(gate: &RedOnBase<'_>) -> String {
         format!(" (`{}`)", gate.command)
     };
     let how = gate.exit_code.map_or_else(
-        || "did not end".to_owned(),
-        |code| format!("exit code {code}"),
+        || "did not end by itself".to_owned(),
+        |code| format!("failed with exit code {code}"),
     );
     let lines = gate.output.lines().rev().map(str::trim);
     let last: String = lines
@@ -88,7 +88,7 @@ fn describe(gate: &RedOnBase<'_>) -> String {
     } else {
         format!(": {last}")
     };
-    format!("`{}`{command} failed with {how}{quote}", gate.name)
+    format!("`{}`{command} {how}{quote}", gate.name)
 }
 
 /// Makes a hold for a red base due when something else would be tried now than what was red: the base has moved, or gates,
@@ -102,7 +102,7 @@ pub fn try_anew_when_changed(hold: &mut Hold, current: &str, now: Timestamp) {
 /// How the set-up that failed in a checkout comes out on the base.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SetUpOnBase {
-    /// It fails there, too, or the checkout has the files of the base and nothing else.
+    /// It fails there, too.
     Fails,
     /// It passes there.
     Passes,

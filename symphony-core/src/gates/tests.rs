@@ -431,6 +431,10 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
         ),
     ] {
         let text = base_red_text("a/b", commit, &[red(name, None, ""), red("z", None, "")]);
+        assert!(
+            text.ends_with("`z` (`npm test`) did not end by itself"),
+            "{text}"
+        );
         assert_eq!(named_gate(&text), Some(named), "{text}");
         assert_eq!(ways_on(&text)[2], way);
     }

@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::pull_request::PullRequest;
+use symphony_core::failure::ErrorClass;
+use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_runner::gates::check_pr;
 use symphony_runner::tick::wait_for;
 
@@ -50,26 +51,31 @@ impl CheckArgs {
         if self.no_wait {
             return Ok((session.store.pr(pr.id)?, Waited::NoLonger));
         }
-        wait_for(&session.installation, &[run], |_store| Ok(()))?;
-        Ok((session.store.pr(pr.id)?, Waited::ToTheEnd))
+        wait_for(
+            &session.installation,
+            std::slice::from_ref(&run),
+            |_store| Ok(()),
+        )?;
+        let ended = session.store.run(&run)?.error.map(|error| error.class);
+        Ok((session.store.pr(pr.id)?, Waited::ToTheEnd(ended)))
     }
 }
 
 /// How far the gates were waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waited {
-    ToTheEnd,
+    /// With the error of their run, if it had one.
+    ToTheEnd(Option<ErrorClass>),
     NoLonger,
     ForASlot,
 }
 
 fn say(pr: &PullRequest, waited: Waited) -> (String, Exit) {
     let id = pr.id;
-    let problem = pr.gates_wait.problem.as_deref();
     let found = pr
         .verified_gates
         .as_ref()
-        .filter(|_| waited == Waited::ToTheEnd);
+        .filter(|_| matches!(waited, Waited::ToTheEnd(_)));
     match (found, waited) {
         (Some(gates), _) if gates.green() => {
             (format!("The gates of pull request {id} pass."), Exit::Done)
@@ -96,16 +102,36 @@ fn say(pr: &PullRequest, waited: Waited) -> (String, Exit) {
             ),
             Exit::Done,
         ),
-        (None, Waited::ToTheEnd) => (
-            format!(
-                "The gates of pull request {id} have no result: {}. {} says what they wait for.",
-                problem.unwrap_or("they fail on the base, too"),
-                pr.of.issue().map_or_else(
-                    || "`symphony inbox`".to_owned(),
-                    |issue| format!("`symphony explain {issue}`")
-                )
-            ),
-            Exit::Failed,
-        ),
+        (None, Waited::ToTheEnd(ended)) => {
+            let problem = pr.gates_wait.problem.as_deref();
+            (no_result(pr, ended, problem), Exit::Failed)
+        }
     }
+}
+
+/// Says why gates that were waited for have no result.
+fn no_result(pr: &PullRequest, ended: Option<ErrorClass>, problem: Option<&str>) -> String {
+    let id = pr.id;
+    let begin = format!("The gates of pull request {id} have no result");
+    if !pr.state.is_open() {
+        let state = match pr.state {
+            PrState::Merged => "was merged",
+            PrState::Rejected => "was rejected",
+            PrState::Open | PrState::Approved | PrState::Closed => "was closed",
+        };
+        return format!("{begin}: it {state} meanwhile. `symphony pr show {id}` has its state.");
+    }
+    let why = match (problem, ended) {
+        (Some(problem), _) => problem,
+        (None, Some(ErrorClass::BaseGatesFailed)) => "they fail on the base, too",
+        (None, Some(ErrorClass::Cancelled)) => {
+            "they were ended before, by a person or by `symphony pr merge`"
+        }
+        (None, _) => "their run ended before",
+    };
+    let next = pr.of.issue().map_or_else(
+        || "`symphony inbox`".to_owned(),
+        |issue| format!("`symphony explain {issue}`"),
+    );
+    format!("{begin}: {why}. {next} says what they wait for.")
 }
