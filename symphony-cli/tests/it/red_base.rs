@@ -316,7 +316,10 @@ fn a_worktree_that_a_set_up_left_half_done_is_made_anew_and_holds_nothing() {
     let project = project(&config(&[gate("hello", "true")]));
     let offline = project.beside.join("offline");
     std::fs::write(&offline, "").unwrap();
-    let setup = format!("mkdir pack && touch pack/one && test ! -e '{}'", offline.display());
+    let setup = format!(
+        "mkdir pack && touch pack/one && test ! -e '{}'",
+        offline.display()
+    );
     let gates = [gate("hello", "true")];
     project.configure_more(&json!({ "gates": gates, "worktree": { "setup": setup } }));
     project.add_issue("Say hello");
