@@ -66,3 +66,26 @@ fn a_pipe_in_the_place_of_the_marker_or_the_lock_of_ticks_keeps_no_command_waiti
     std::fs::remove_file(&lock).unwrap();
     assert_eq!(project.symphony(&["status"]).code, 0);
 }
+
+#[test]
+fn a_pipe_in_a_git_folder_is_named_and_keeps_no_command_waiting() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    project.add_issue("Say hello");
+    let pipe = project.root.join(".git/shallow");
+    pipe_at(&pipe);
+    for arguments in [
+        &["status"][..],
+        &["inbox"],
+        &["tick"],
+        &["doctor", "--audit"],
+    ] {
+        let answer = answer_of(&project, &pipe, arguments);
+        let said = format!("{}{}", answer.stdout, answer.stderr);
+        assert!(
+            arguments == ["status"] || said.contains(".git/shallow"),
+            "{arguments:?}: {said}"
+        );
+    }
+    std::fs::remove_file(&pipe).unwrap();
+    project.ok(&["tick"]);
+}

@@ -61,6 +61,33 @@ fn found(root: &Path, git_dir: &Path) -> Result<Discovered, WorkspaceError> {
     })
 }
 
+/// Files of a git folder that git reads before anything else.
+const READ_FIRST: &[&str] = &[
+    "HEAD",
+    "commondir",
+    "config",
+    "config.worktree",
+    "packed-refs",
+    "shallow",
+];
+
+/// Refuses a git folder in which something else stands in the place of such a file: whoever opens a pipe waits for ever.
+fn refuse_pipes(common_dir: &Path) -> Result<(), WorkspaceError> {
+    for name in READ_FIRST {
+        let path = common_dir.join(name);
+        if fs::metadata(&path).is_ok_and(|meta| !meta.is_file()) {
+            let reason =
+                "it is no regular file: remove it, or put back the file that git had there";
+            return Err(WorkspaceError::io(
+                "read",
+                path,
+                std::io::Error::other(reason),
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn looks_like_git_dir(path: &Path) -> bool {
     path.join("HEAD").exists() && path.join("objects").is_dir() && path.join("refs").is_dir()
 }
@@ -119,6 +146,7 @@ impl Repository {
         options: RepositoryOptions,
     ) -> Result<Self, WorkspaceError> {
         let Discovered { root, common_dir } = discover(path)?;
+        refuse_pipes(&common_dir)?;
         let place = Place {
             git_dir: common_dir.clone(),
             common_dir,
