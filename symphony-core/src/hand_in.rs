@@ -1,12 +1,15 @@
-//! Work that an agent could not hand in: why `create_pr` was refused, and how often it may be for the same reason.
+//! Work that an agent could not hand in: why the tool that its run is for was refused to it, and how often it may be for the
+//! same reason.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
+use crate::id::RunId;
+use crate::tools::Tool;
 
-/// Runs in a row whose `create_pr` was refused for one reason, the last one included, at which it counts as a failure: one may
+/// Runs in a row whose duty tool was refused for one reason, the last one included, at which it counts as a failure: one may
 /// have run out of time before it had put it right.
 pub const REFUSED_FAILS: u32 = 2;
 /// The same at which the issue waits for a person: three agents were told what to do, and none of them could.
@@ -15,8 +18,8 @@ pub const REFUSED_STOPS: u32 = 3;
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
 closed_set!(
-    /// Why `create_pr` was refused.
-    RefusalKind, "refusal of create_pr", {
+    /// Why a call was refused.
+    RefusalKind, "kind of refusal", {
         /// There are uncommitted changes.
         Uncommitted = "uncommitted",
         /// Something else than the issue's branch is checked out.
@@ -34,19 +37,24 @@ closed_set!(
     }
 );
 
-/// A pull request that was not opened.
+/// A call of the tool that a run is for, and that Symphony refused: a pull request that was not opened, a verdict that was not
+/// recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedHandIn {
+pub struct RefusedCall {
+    /// The tool; older records have none, and are of `create_pr`.
+    #[serde(default = "create_pr")]
+    pub tool: Tool,
     /// Why.
     pub kind: RefusalKind,
     /// What the agent was told.
     pub message: String,
 }
 
-impl RefusedHandIn {
+impl RefusedCall {
     /// Makes it of what the agent was told.
-    pub fn new(kind: RefusalKind, message: &str) -> Self {
+    pub fn new(tool: Tool, kind: RefusalKind, message: &str) -> Self {
         Self {
+            tool,
             kind,
             message: message.chars().take(MESSAGE_CHARS_MAX).collect(),
         }
@@ -54,23 +62,39 @@ impl RefusedHandIn {
 
     /// Says whether another one is for the same reason: the files that it names may be others.
     pub fn is_like(&self, other: &Self) -> bool {
-        self.kind == other.kind
+        self.tool == other.tool
+            && self.kind == other.kind
             && (self.kind != RefusalKind::Other || self.message == other.message)
     }
-}
 
-/// What was refused and why, as a sentence without its full stop.
-impl fmt::Display for RefusedHandIn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "`create_pr`, which opens the pull request, was refused: {}",
-            self.message
+    /// Returns why a run ended without its outcome, and where the rest is found.
+    pub fn why_nothing_came(&self, run: &RunId) -> String {
+        let Self { tool, message, .. } = self;
+        format!(
+            "its last call of `{tool}` was refused: {message} (`symphony runs logs {run}` shows the run)"
         )
     }
 }
 
-/// What a run's refused `create_pr` does to its issue.
+/// What was refused and why, as a sentence without its full stop.
+impl fmt::Display for RefusedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let purpose = match self.tool {
+            Tool::CreatePr => "which opens the pull request",
+            Tool::CompletePhase => "which reports how the phase ended",
+            Tool::ConfigureProject => "which configures the project",
+            _ => "which records the verdict",
+        };
+        let Self { tool, message, .. } = self;
+        write!(f, "`{tool}`, {purpose}, was refused: {message}")
+    }
+}
+
+const fn create_pr() -> Tool {
+    Tool::CreatePr
+}
+
+/// What a run's refused call does to its issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RefusalEffect {
     /// The work goes on at once.
@@ -81,7 +105,7 @@ pub enum RefusalEffect {
     Stops,
 }
 
-/// Decides what a refusal does after `before` runs in a row whose `create_pr` was refused for the same reason.
+/// Decides what a refusal does after `before` runs in a row whose call was refused for the same reason.
 pub const fn refusal_effect(before: u32) -> RefusalEffect {
     let count = before.saturating_add(1);
     if count >= REFUSED_STOPS {
@@ -100,16 +124,28 @@ mod tests {
     #[test]
     fn a_refusal_is_like_another_whatever_files_it_names() {
         use RefusalKind::{Other, Secrets, Uncommitted};
-        let refused = RefusedHandIn::new;
+        let refused = |kind, message: &str| RefusedCall::new(Tool::CreatePr, kind, message);
         let first = refused(Uncommitted, "uncommitted changes (a.rs)");
         assert!(first.is_like(&refused(Uncommitted, "uncommitted changes (b.rs)")));
         assert!(!first.is_like(&refused(Secrets, "uncommitted changes (a.rs)")));
         // of these nothing is known but their words
         assert!(refused(Other, "no title").is_like(&refused(Other, "no title")));
         assert!(!refused(Other, "no title").is_like(&refused(Other, "no body")));
+        let verdict = RefusedCall::new(Tool::RejectPr, Other, "no title");
+        assert!(!refused(Other, "no title").is_like(&verdict));
         assert_eq!(
             refused(Other, &"ä".repeat(9_999)).message.chars().count(),
             2_000
+        );
+    }
+
+    #[test]
+    fn a_refusal_that_an_older_version_kept_is_of_create_pr() {
+        let old = r#"{"kind":"uncommitted","message":"commit first"}"#;
+        let refused: RefusedCall = serde_json::from_str(old).unwrap();
+        assert_eq!(
+            refused.to_string(),
+            "`create_pr`, which opens the pull request, was refused: commit first"
         );
     }
 

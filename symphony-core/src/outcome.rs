@@ -6,7 +6,7 @@ use crate::wording::counted;
 use crate::agent::AgentType;
 use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
-use crate::hand_in::{RefusalEffect, RefusedHandIn, refusal_effect};
+use crate::hand_in::{RefusalEffect, RefusedCall, refusal_effect};
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus, RunTarget, Usage};
@@ -61,8 +61,8 @@ pub struct RunEnd<'a> {
     pub cap: Option<CapReached>,
     /// How many runs on the issue before this one could not be prepared, in a row.
     pub unprepared_before: u32,
-    /// Why the run's last `create_pr` was refused, and how many runs before this one were refused for the same reason, in a row.
-    pub refused: Option<(RefusedHandIn, u32)>,
+    /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused for the same reason, in a row.
+    pub refused: Option<(RefusedCall, u32)>,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -158,8 +158,12 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
         && !end.run.moved_issue
-        && let Some(error) =
-            empty_end(end.run, end.evidence).or_else(|| refused_again(end).filter(|_| in_progress))
+        && let Some(error) = empty_end(
+            end.run,
+            end.evidence,
+            end.refused.as_ref().map(|(call, _)| call),
+        )
+        .or_else(|| refused_again(end).filter(|_| in_progress))
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -225,9 +229,9 @@ pub fn route_plan_review_end(
     run: &Run,
     status: RunStatus,
     error: Option<RunError>,
-    evidence: Evidence,
+    (evidence, refused): (Evidence, Option<&RefusedCall>),
 ) -> (RunStatus, Option<RunError>) {
-    match empty_end(run, evidence) {
+    match empty_end(run, evidence, refused) {
         Some(missing) if status == RunStatus::Succeeded && error.is_none() => {
             (RunStatus::Failed, Some(missing))
         }
@@ -277,7 +281,7 @@ fn waits_or_works(status: IssueStatus) -> bool {
 }
 
 /// A clean end that is a failure. Who was refused tools is not continued: the same refusal would meet it again at once.
-fn empty_end(run: &Run, evidence: Evidence) -> Option<RunError> {
+fn empty_end(run: &Run, evidence: Evidence, refused: Option<&RefusedCall>) -> Option<RunError> {
     match evidence {
         Evidence::Found => None,
         Evidence::NoneAfterDenials => Some(RunError {
@@ -287,19 +291,19 @@ fn empty_end(run: &Run, evidence: Evidence) -> Option<RunError> {
                 run.agent
             ),
         }),
-        Evidence::None => missing_outcome(run),
+        Evidence::None => missing_outcome(run, refused),
     }
 }
 
-/// A clean end without a pull request, because `create_pr` was refused for the reason of the run before: continued at once,
+/// A clean end without what the run is for, because its call was refused for the reason of the run before: continued at once,
 /// it would be refused over and over.
 fn refused_again(end: &RunEnd<'_>) -> Option<RunError> {
     let (refused, before) = end.refused.as_ref()?;
     (refusal_effect(*before) != RefusalEffect::Continues).then(|| {
         let runs = before.saturating_add(1);
+        let RefusedCall { tool, message, .. } = refused;
         no_outcome(&format!(
-            "`create_pr` was refused in {runs} runs in a row: {}",
-            refused.message
+            "`{tool}` was refused in {runs} runs in a row: {message}"
         ))
     })
 }
@@ -310,7 +314,7 @@ fn is_in_phase(run: &Run) -> bool {
 }
 
 /// A clean end without what the agent's type is for; workers and phase agents are continued instead.
-fn missing_outcome(run: &Run) -> Option<RunError> {
+fn missing_outcome(run: &Run, refused: Option<&RefusedCall>) -> Option<RunError> {
     let message = match (&run.target, &run.agent) {
         (RunTarget::Claim(..), _) => {
             "the judge ended without a verdict (approve_phase or reject_phase)"
@@ -323,7 +327,19 @@ fn missing_outcome(run: &Run) -> Option<RunError> {
         (_, AgentType::Planner) => "planner-no-subtasks: the planner ended without a sub-task",
         _ => return None,
     };
-    Some(no_outcome(message))
+    let why = refused.map(|refused| refused.why_nothing_came(&run.id));
+    Some(missing(message, why))
+}
+
+/// An outcome that is missing; where the call for it was refused, that is why.
+fn missing(message: &str, why: Option<String>) -> RunError {
+    match why {
+        Some(why) => {
+            let message = message.split_once(" (").map_or(message, |(text, _)| text);
+            no_outcome(&format!("{message}: {why}"))
+        }
+        None => no_outcome(message),
+    }
 }
 
 fn no_outcome(message: &str) -> RunError {

@@ -2,6 +2,7 @@
 
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
+use symphony_core::hand_in::RefusalKind;
 use symphony_core::issue::FieldError;
 use symphony_store::StoreError;
 
@@ -45,24 +46,36 @@ impl Answer {
 
 /// Why a tool did not do what it was asked: a text that says what to do instead.
 #[derive(Debug, Clone)]
-pub(crate) struct ToolError(pub(crate) String);
+pub(crate) struct ToolError {
+    /// Why, as far as runs that are refused over and over are compared by it.
+    pub(crate) kind: RefusalKind,
+    /// What the agent reads.
+    pub(crate) text: String,
+}
 
 impl ToolError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
-        Self(message.into())
+        Self::of_kind(RefusalKind::Other, message)
+    }
+
+    pub(crate) fn of_kind(kind: RefusalKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: message.into(),
+        }
     }
 
     /// Turns the refusal into MCP's form.
     pub(crate) fn into_result(self) -> CallToolResult {
-        let mut result = CallToolResult::error(vec![ContentBlock::text(self.0.clone())]);
-        result.structured_content = Some(json!({ "error": self.0 }));
+        let mut result = CallToolResult::error(vec![ContentBlock::text(self.text.clone())]);
+        result.structured_content = Some(json!({ "error": self.text }));
         result
     }
 }
 
 impl From<FieldError> for ToolError {
     fn from(error: FieldError) -> Self {
-        Self(error.to_string())
+        Self::new(error.to_string())
     }
 }
 
@@ -75,7 +88,7 @@ impl From<StoreError> for ToolError {
             _ => "",
         };
         let text = error.to_string();
-        Self(if hint.is_empty() {
+        Self::new(if hint.is_empty() {
             text
         } else {
             format!("{text}.{hint}")

@@ -250,7 +250,10 @@ pub(crate) struct SearchLearnings {
 
 /// A gate as the agent ran it.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"name\": \"test\", \"passed\": true}"
+)]
 #[schemars(inline)]
 pub(crate) struct GateResult {
     /// The gate's name.
@@ -366,7 +369,10 @@ pub(crate) enum ArtifactName {
 
 /// Something that a phase passes on.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"type\": \"file_created\", \"path\": \"src/a.rs\"}"
+)]
 #[schemars(inline)]
 pub(crate) struct ArtifactParam {
     /// What it is.

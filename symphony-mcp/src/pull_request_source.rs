@@ -1,6 +1,6 @@
 //! From what is committed in a worktree to a pull request's record.
 
-use symphony_core::hand_in::{RefusalKind, RefusedHandIn};
+use symphony_core::hand_in::RefusalKind;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
 use symphony_store::NewPullRequest;
@@ -19,37 +19,6 @@ impl From<WorkspaceError> for ToolError {
     }
 }
 
-/// Why nothing is handed in.
-#[derive(Debug)]
-pub(crate) struct Refused {
-    kind: RefusalKind,
-    /// What the agent has to do.
-    pub(crate) error: ToolError,
-}
-
-impl Refused {
-    fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
-        Self {
-            kind,
-            error: ToolError::new(message),
-        }
-    }
-
-    /// Returns what is kept of it.
-    pub(crate) fn kept(&self) -> RefusedHandIn {
-        RefusedHandIn::new(self.kind, &self.error.0)
-    }
-}
-
-impl<E: Into<ToolError>> From<E> for Refused {
-    fn from(error: E) -> Self {
-        Self {
-            kind: RefusalKind::Other,
-            error: error.into(),
-        }
-    }
-}
-
 /// Reads what is committed on the issue's branch, without title, body and reported gates. Nested repositories are absorbed
 /// first where that is asked for.
 ///
@@ -59,7 +28,7 @@ pub(crate) fn read_change(
     issue: &IssueId,
     workspace: &IssueWorkspace,
     nested: Nested,
-) -> Result<NewPullRequest, Refused> {
+) -> Result<NewPullRequest, ToolError> {
     let (repository, worktree) = open(workspace)?;
     // files that the index hides from git would be left out without a word
     repository.reveal_hidden(&worktree)?;
@@ -72,7 +41,7 @@ pub(crate) fn read_change(
             .take(LISTED_MAX)
             .map(|path| path.display().to_string())
             .collect();
-        return Err(Refused::new(
+        return Err(ToolError::of_kind(
             RefusalKind::Uncommitted,
             format!(
                 "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`), or remove what does not \
@@ -84,7 +53,7 @@ pub(crate) fn read_change(
     let head = repository.head(&worktree)?;
     if repository.branch_head(&workspace.branch)?.as_ref() != Some(&head) {
         let branch = workspace.branch.as_str();
-        return Err(Refused::new(
+        return Err(ToolError::of_kind(
             RefusalKind::OtherBranch,
             format!(
                 "what is checked out is not the branch {branch}: `git checkout {branch}`, bring your commits there, then call \
@@ -94,13 +63,15 @@ pub(crate) fn read_change(
     }
     let base = base_head(&repository, &workspace.base)?;
     let message = format!("symphony({issue}): the files of a nested repository");
-    settle_nested(&repository, &worktree, &base, (nested, &message)).map_err(|error| Refused {
-        kind: RefusalKind::NestedRepository,
-        error,
+    settle_nested(&repository, &worktree, &base, (nested, &message)).map_err(|error| {
+        ToolError {
+            kind: RefusalKind::NestedRepository,
+            ..error
+        }
     })?;
     let head = repository.head(&worktree)?;
     if repository.commits_ahead(&base, &head)? == 0 {
-        return Err(Refused::new(
+        return Err(ToolError::of_kind(
             RefusalKind::NothingCommitted,
             format!(
                 "nothing is committed on {} yet: commit your work, then call create_pr again",
@@ -110,15 +81,15 @@ pub(crate) fn read_change(
     }
     let diff = repository.diff(&base, &head, DIFF_BYTES_MAX)?;
     if diff.files.is_empty() {
-        return Err(Refused::new(
+        return Err(ToolError::of_kind(
             RefusalKind::NothingChanged,
             "the commits of this branch change nothing against the base: there is nothing to review",
         ));
     }
     let scan = repository.scan_secrets(Some(&worktree), &base, &head)?;
-    refuse_secrets(&scan).map_err(|error| Refused {
+    refuse_secrets(&scan).map_err(|error| ToolError {
         kind: RefusalKind::Secrets,
-        error,
+        ..error
     })?;
     Ok(NewPullRequest {
         of: issue.clone().into(),

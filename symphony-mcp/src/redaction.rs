@@ -66,7 +66,7 @@ mod tests {
         };
         without_secrets(&redactor, tool, arguments)
             .map(Value::Object)
-            .map_err(|error| error.0)
+            .map_err(|error| error.text)
     }
 
     #[test]

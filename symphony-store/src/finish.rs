@@ -22,7 +22,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, not_run, record_gates, settle_gates};
-use crate::hand_in::refused_in_a_row;
+use crate::hand_in::{refused_call, refused_in_a_row};
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
@@ -205,7 +205,9 @@ fn end_run(
         (None, RunTarget::PlanPhase(..), _) => phase_run_status(tx, run, finish)?,
         (None, RunTarget::PullRequest(..), _) => {
             let evidence = evidence(tx, run, finish)?;
-            route_plan_review_end(run, finish.status, finish.error.clone(), evidence)
+            let refused = refused_call(&run.metadata);
+            let found = (evidence, refused.as_ref());
+            route_plan_review_end(run, finish.status, finish.error.clone(), found)
         }
         (None, _, Some(end)) => (end.status, end.error.clone()),
         (None, _, None) => (finish.status, finish.error.clone()),

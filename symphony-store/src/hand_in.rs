@@ -1,9 +1,9 @@
-//! Refused calls of `create_pr`: kept with their run, so that runs that end alike are seen.
+//! Refused calls of the tool that a run is for: kept with the run, so that its end names them and runs that end alike are seen.
 
 use rusqlite::{Connection, params};
 use serde_json::Value;
 use symphony_core::failure::ErrorClass;
-use symphony_core::hand_in::{REFUSED_STOPS, RefusedHandIn};
+use symphony_core::hand_in::{REFUSED_STOPS, RefusedCall};
 use symphony_core::run::{Run, RunStatus};
 
 use crate::context::{Actor, Context};
@@ -11,20 +11,21 @@ use crate::error::StoreError;
 use crate::open::Store;
 use crate::row::{json, to_json};
 
-/// The detail of a run's metadata that holds its last refused `create_pr`.
-const REFUSED_HAND_IN: &str = "refused_create_pr";
+/// The detail of a run's metadata that holds its last refused call. Its name is from the time when only `create_pr` was kept;
+/// databases have it.
+const REFUSED_CALL: &str = "refused_create_pr";
 /// Runs that are looked at: those that used no attempt say nothing, and are passed over.
 const RUNS_MAX: u32 = 50;
 
 impl Store {
-    /// Keeps with a live run that its `create_pr` was refused. A call by a person is not kept.
+    /// Keeps with a live run that a call of the tool that it is for was refused. A call by a person is not kept.
     ///
     /// # Errors
     /// When the run is over.
-    pub fn record_refused_hand_in(
+    pub fn record_refused_call(
         &mut self,
         context: &Context,
-        refused: &RefusedHandIn,
+        refused: &RefusedCall,
     ) -> Result<(), StoreError> {
         let Actor::Run(key) = &context.actor else {
             return Ok(());
@@ -34,7 +35,7 @@ impl Store {
             tx.prepare_cached(
                 "UPDATE run SET metadata = json_set(metadata, '$.' || ?2, json(?3)) WHERE id = ?1",
             )?
-            .execute(params![run.as_str(), REFUSED_HAND_IN, to_json(refused)])?;
+            .execute(params![run.as_str(), REFUSED_CALL, to_json(refused)])?;
             Ok(())
         })
     }
@@ -44,8 +45,8 @@ impl Store {
 pub(crate) fn refused_in_a_row(
     conn: &Connection,
     run: &Run,
-) -> Result<Option<(RefusedHandIn, u32)>, StoreError> {
-    let (Some(refused), Some(issue)) = (refused_hand_in(&run.metadata), run.target.issue()) else {
+) -> Result<Option<(RefusedCall, u32)>, StoreError> {
+    let (Some(refused), Some(issue)) = (refused_call(&run.metadata), run.target.issue()) else {
         return Ok(None);
     };
     let mut statement = conn.prepare_cached(
@@ -58,7 +59,7 @@ pub(crate) fn refused_in_a_row(
         && count < REFUSED_STOPS
     {
         let metadata: Value = json("run metadata", &row.get::<_, String>("metadata")?)?;
-        if refused_hand_in(&metadata).is_some_and(|before| before.is_like(&refused)) {
+        if refused_call(&metadata).is_some_and(|before| before.is_like(&refused)) {
             count += 1;
             continue;
         }
@@ -74,23 +75,20 @@ pub(crate) fn refused_in_a_row(
     Ok(Some((refused, count)))
 }
 
-/// Forgets that a call of `create_pr` was refused: a later one of the same run opened the pull request.
-pub(crate) fn forget_refused_hand_in(
-    conn: &Connection,
-    context: &Context,
-) -> Result<(), StoreError> {
+/// Forgets that a call was refused: a later one of the same run did what it is for.
+pub(crate) fn forget_refused_call(conn: &Connection, context: &Context) -> Result<(), StoreError> {
     if let Actor::Run(key) = &context.actor {
         conn.prepare_cached(
             "UPDATE run SET metadata = json_remove(metadata, '$.' || ?2) WHERE id = ?1",
         )?
-        .execute(params![key.run.as_str(), REFUSED_HAND_IN])?;
+        .execute(params![key.run.as_str(), REFUSED_CALL])?;
     }
     Ok(())
 }
 
-/// Returns why the last `create_pr` of a run was refused, from the run's metadata; none when it opened a pull request, or was
-/// not called.
-pub fn refused_hand_in(metadata: &Value) -> Option<RefusedHandIn> {
-    let found = metadata.get(REFUSED_HAND_IN)?;
+/// Returns why a run's last call of the tool that it is for was refused, from the run's metadata; none when it succeeded, or
+/// was not called.
+pub fn refused_call(metadata: &Value) -> Option<RefusedCall> {
+    let found = metadata.get(REFUSED_CALL)?;
     serde_json::from_value(found.clone()).ok()
 }

@@ -91,7 +91,7 @@ pub use event_query::{EventFilter, UnknownKind};
 pub use exit_handling::ExitHandling;
 pub use finish::{FinishedRun, GatesAtEnd, PERMISSION_DENIALS, RunFinish};
 pub use gates::{GatePass, GatesFound};
-pub use hand_in::refused_hand_in;
+pub use hand_in::refused_call;
 pub use health::{NewTestHealth, TestHealthRecord};
 pub use hold::NewHold;
 pub use identity::new_installation_id;

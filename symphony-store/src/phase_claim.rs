@@ -13,6 +13,7 @@ use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::hand_in::forget_refused_call;
 use crate::issue_query::load_issue;
 use crate::note::check_run_limit;
 use crate::open::Store;
@@ -93,6 +94,7 @@ impl Store {
                 make_room(tx, context, &open)?;
             }
             let id = insert(tx, context, &issue, new, ClaimState::Submitted, &[])?;
+            forget_refused_call(tx, context)?;
             load_claim(tx, id)
         })
     }

@@ -14,6 +14,7 @@ use crate::cascade::{is_live, move_in, step_in};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::hand_in::forget_refused_call;
 use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
@@ -55,6 +56,7 @@ impl Store {
                 unverified: context.actor.unverified().map(str::to_owned),
             };
             write_verdict(tx, context, &claim, &verdict)?;
+            forget_refused_call(tx, context)?;
             match kind {
                 VerdictKind::Rejected => {
                     move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;

@@ -18,6 +18,7 @@ use crate::claim::ClaimRefusal;
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::finish::RunFinish;
+use crate::hand_in::{forget_refused_call, refused_call};
 use crate::open::Store;
 use crate::plan::{PlanRecord, load_head, load_phase, load_plan};
 use crate::plan_change::{apply_in, end_in, settle_in, write_changes, write_phase};
@@ -170,11 +171,13 @@ fn phase_end(
     let found = finish.phase.as_ref().unwrap_or(&nothing);
     let outcome = load_outcome(tx, &run.id)?.map(|recorded| recorded.outcome);
     let patterns = FailurePatterns::compile(&found.failure_patterns);
+    let refused = refused_call(&run.metadata);
     let end = PhaseRunEnd {
         run: &run.id,
         status: finish.status,
         error: finish.error.as_ref(),
         outcome: outcome.as_ref(),
+        refused: refused.as_ref(),
         work: &found.work,
         artifacts: &found.artifacts,
         seed: (record.id.as_str(), phase.as_str()),
@@ -236,6 +239,7 @@ impl Store {
                     context.now.as_millisecond()
                 ],
             )?;
+            forget_refused_call(tx, context)?;
             let event = LogEvent::PhaseOutcomeRecorded {
                 phase,
                 run: run.clone(),

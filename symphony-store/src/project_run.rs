@@ -15,6 +15,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::finish::RunFinish;
+use crate::hand_in::refused_call;
 use crate::project::load_project;
 use crate::project_setup::set_wizard;
 
@@ -26,6 +27,7 @@ pub(crate) fn route_project(
 ) -> Result<ProjectRouting, StoreError> {
     Ok(route_project_run_end(&ProjectRunEnd {
         agent: &run.agent,
+        refused: refused_call(&run.metadata).map(|refused| refused.why_nothing_came(&run.id)),
         status: finish.status,
         error: finish.error.clone(),
         cap: finish.cap,

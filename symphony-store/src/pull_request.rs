@@ -18,7 +18,7 @@ use crate::cascade::{end_review, move_in};
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::hand_in::forget_refused_hand_in;
+use crate::hand_in::forget_refused_call;
 use crate::issue_query::load_issue;
 use crate::merge_intent::refuse_under_merge;
 use crate::note::{NewFinding, add_comment_in, add_limited_finding};
@@ -148,7 +148,7 @@ impl Store {
                 head: new.head_commit.clone(),
             };
             append(tx, context, About::of(&new.of), &opened)?;
-            forget_refused_hand_in(tx, context)?;
+            forget_refused_call(tx, context)?;
             load_pr(tx, id)
         })
     }
@@ -188,6 +188,7 @@ impl Store {
                 )));
             }
             let protection = check_judge(tx, context, &pr)?;
+            forget_refused_call(tx, context)?;
             let verdict = Verdict {
                 kind,
                 author: context.actor.author(),

@@ -6,7 +6,8 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
 use symphony_core::run::{Run, RunStatus};
-use symphony_store::{RunFilter, Store, StoreError, refused_hand_in};
+use symphony_core::tools::Tool;
+use symphony_store::{RunFilter, Store, StoreError, refused_call};
 
 use crate::output::ago;
 
@@ -21,9 +22,9 @@ pub(crate) struct FailureView {
     /// The first line of its error; what was refused, and why.
     message: String,
     at: Timestamp,
-    /// Whether the run counts as a success all the same: its work goes on at once.
+    /// What the run, which counts as a success all the same, ended without: its work goes on at once.
     #[serde(skip)]
-    is_continued: bool,
+    continued_without: Option<&'static str>,
 }
 
 impl FailureView {
@@ -49,12 +50,16 @@ impl FailureView {
     }
 
     fn of(run: &Run) -> Option<Self> {
-        let (class, message, is_continued) = match &run.error {
+        let (class, message, continued_without) = match &run.error {
             Some(error) if error.class == ErrorClass::Cancelled => return None,
-            Some(error) => (error.class, error.message.clone(), false),
+            Some(error) => (error.class, error.message.clone(), None),
             None => {
-                let refused = refused_hand_in(&run.metadata)?;
-                (ErrorClass::NoOutcome, refused.to_string(), true)
+                let refused = refused_call(&run.metadata)?;
+                let missing = match refused.tool {
+                    Tool::CreatePr => "a pull request",
+                    _ => "an outcome",
+                };
+                (ErrorClass::NoOutcome, refused.to_string(), Some(missing))
             }
         };
         Some(Self {
@@ -62,7 +67,7 @@ impl FailureView {
             class,
             message: message.lines().next().unwrap_or_default().to_owned(),
             at: run.ended_at?,
-            is_continued,
+            continued_without,
         })
     }
 
@@ -70,10 +75,9 @@ impl FailureView {
     pub(crate) fn text(&self, now: Timestamp) -> String {
         let Self { class, message, .. } = self;
         let when = ago(self.at, now);
-        if self.is_continued {
-            format!("Its last run ended {when} without a pull request: {message}")
-        } else {
-            format!("Its last run failed {when} ({class}): {message}")
+        match self.continued_without {
+            Some(missing) => format!("Its last run ended {when} without {missing}: {message}"),
+            None => format!("Its last run failed {when} ({class}): {message}"),
         }
     }
 }

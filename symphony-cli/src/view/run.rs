@@ -10,7 +10,7 @@ use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, left_behind_text};
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 use symphony_core::wording::counted;
-use symphony_store::refused_hand_in;
+use symphony_store::refused_call;
 
 use crate::output::{List, Page, Table, View, ago, compact_duration};
 
@@ -177,7 +177,7 @@ impl RunView {
     /// Returns why it did not come to anything, in a word.
     fn error_word(&self) -> String {
         let error = self.error.as_ref().map(|error| error.class.to_string());
-        let refused = || refused_hand_in(&self.metadata).map(|_| "refused".to_owned());
+        let refused = || refused_call(&self.metadata).map(|_| "refused".to_owned());
         error.or_else(refused).unwrap_or_default()
     }
 
@@ -228,7 +228,7 @@ impl View for RunView {
         if let Some(error) = &self.error {
             page.field("error", &format!("{}: {}", error.class, error.message));
         }
-        if let Some(refused) = refused_hand_in(&self.metadata) {
+        if let Some(refused) = refused_call(&self.metadata) {
             page.field("refused", &refused.to_string());
         }
         page.field("attempt", &self.attempt.to_string());

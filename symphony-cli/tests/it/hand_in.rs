@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, bash, commit, create_pr, scenarios, text, until, worker};
+use crate::support::{
+    JUDGE, Project, bash, call, commit, create_pr, scenario, scenarios, text, turn, until, worker,
+};
 
 /// Starts the next run, as soon as its retry is due.
 fn next(project: &Project) -> Value {
@@ -91,5 +93,37 @@ fn a_refusal_that_the_same_run_put_right_is_no_failure() {
     assert_eq!(issue["last_failure"], Value::Null, "{issue:#}");
     let shown = project.ok(&["runs", "show", &text(&run["id"])]);
     assert!(!shown.contains("refused"), "{shown}");
+    project.assert_sound();
+}
+
+#[test]
+fn a_judge_whose_verdict_was_refused_is_reported_with_the_refusal() {
+    let reject = call(
+        "mcp__symphony__reject_pr",
+        json!({ "comment": "Too short." }),
+    );
+    let judge = scenario("judge", &json!({ "match_system": JUDGE }), [turn(reject)]);
+    let project = Project::new(
+        "project",
+        &scenarios([
+            worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+            judge,
+        ]),
+        &json!({}),
+    );
+    project.add_issue("Say hello");
+    next(&project);
+    let run = next(&project);
+    assert_eq!(run["profile"], "judge", "{run:#}");
+    let why = "its last call of `reject_pr` was refused: the arguments do not fit: unknown field `comment`, expected `feedback`";
+    let message = text(&run["error"]["message"]);
+    assert!(message.contains(why), "{message}");
+    let id = text(&run["id"]);
+    assert!(
+        message.contains(&format!("symphony runs logs {id}")),
+        "{message}"
+    );
+    let shown = project.ok(&["explain", "SYM-1"]).replace('\n', " ");
+    assert!(shown.contains(why), "{shown}");
     project.assert_sound();
 }

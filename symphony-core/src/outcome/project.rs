@@ -1,6 +1,6 @@
 //! What becomes of a project when a run on it ends: setup wizard, scanner, background research.
 
-use super::{met_global_condition, no_outcome};
+use super::{met_global_condition, missing};
 use crate::agent::AgentType;
 use crate::project::WizardState;
 use crate::run::{RunError, RunStatus};
@@ -22,6 +22,8 @@ pub struct ProjectRouting {
 pub struct ProjectRunEnd<'a> {
     /// Who worked.
     pub agent: &'a AgentType,
+    /// That its last call of `configure_project` was refused, and why.
+    pub refused: Option<String>,
     /// How the run ended.
     pub status: RunStatus,
     /// Why it did not succeed.
@@ -50,7 +52,7 @@ pub fn route_project_run_end(end: &ProjectRunEnd<'_>) -> ProjectRouting {
     if end.status == RunStatus::Succeeded {
         routing.status = RunStatus::Failed;
         let message = "the setup wizard ended without configure_project";
-        routing.error = Some(no_outcome(message));
+        routing.error = Some(missing(message, end.refused.clone()));
     }
     routing
 }
@@ -72,6 +74,7 @@ mod tests {
         });
         let routing = route_project_run_end(&ProjectRunEnd {
             agent,
+            refused: None,
             status,
             error,
             cap: None,

@@ -4,10 +4,12 @@ use proptest::prelude::*;
 use proptest::sample::select;
 
 use super::*;
+use crate::hand_in::RefusalKind;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::issue::{Block, BlockedBy, IssueState, NextPhase, apply, samples};
 use crate::run::{Fence, ProtectionLevel, RunTarget};
 use crate::spending::CapAmount;
+use crate::tools::Tool;
 
 mod phases;
 
@@ -492,4 +494,28 @@ proptest! {
             prop_assert!(opened || !breaker_opens(routing.counts, limits.max_retries));
         }
     }
+}
+
+#[test]
+fn a_missing_outcome_names_the_call_that_was_refused() {
+    let why = "the arguments do not fit: unknown field `comment`, expected `feedback`";
+    let refused = RefusedCall::new(Tool::RejectPr, RefusalKind::Other, why);
+    let message = |refused: Option<&RefusedCall>| {
+        let judge = run(AgentType::Judge, false);
+        let found = (Evidence::None, refused);
+        let (status, error) = route_plan_review_end(&judge, RunStatus::Succeeded, None, found);
+        assert_eq!(status, RunStatus::Failed);
+        error.unwrap().message
+    };
+    assert_eq!(
+        message(Some(&refused)),
+        format!(
+            "the judge ended without a verdict: its last call of `reject_pr` was refused: {why} \
+             (`symphony runs logs r1` shows the run)"
+        )
+    );
+    assert_eq!(
+        message(None),
+        "the judge ended without a verdict (approve_pr or reject_pr)"
+    );
 }

@@ -68,6 +68,24 @@ closed_set!(
     }
 );
 
+/// The tools that a run is for: each records its outcome.
+const DUTIES: ToolSet = ToolSet::of(&[
+    Tool::CreatePr,
+    Tool::ApprovePr,
+    Tool::RejectPr,
+    Tool::CompletePhase,
+    Tool::ApprovePhase,
+    Tool::RejectPhase,
+    Tool::ConfigureProject,
+]);
+
+impl Tool {
+    /// Says whether the tool records the outcome of a run: a run that ends without such a call has come to nothing.
+    pub const fn is_duty(self) -> bool {
+        DUTIES.contains(self)
+    }
+}
+
 const READ: ToolSet = ToolSet::of(&[Tool::GetIssue, Tool::ListIssues, Tool::SearchLearnings]);
 const NOTES: ToolSet = ToolSet::of(&[Tool::AddFinding, Tool::AddLearning]);
 const JUDGE: ToolSet = READ

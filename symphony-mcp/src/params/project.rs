@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command. The schema names the text alone, since alternatives confuse clients; a list does no harm.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "expected a command as a text")]
 pub(crate) enum CommandSetting {
     /// Runs with `sh -c`.
     Shell(String),
@@ -15,7 +15,10 @@ pub(crate) enum CommandSetting {
 
 /// A quality gate.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"name\": \"test\", \"command\": \"cargo test\"}"
+)]
 pub(crate) struct GateSetting {
     /// Its name, such as `test`.
     pub(crate) name: String,

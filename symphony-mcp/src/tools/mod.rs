@@ -10,20 +10,38 @@ mod project;
 mod review;
 mod status;
 mod subtask;
+mod typed;
 
 use rmcp::model::JsonObject;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use symphony_core::hand_in::RefusedCall;
 use symphony_core::id::IssueId;
 use symphony_core::issue::Issue;
 use symphony_core::tools::{Role, StatusPermission, Tool};
 use symphony_store::Store;
 
+use self::typed::typed;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
 
-/// Carries out one call.
+/// Carries out one call. A refusal of the tool that the run is for is kept with the run: its end names it, and runs that are
+/// refused over and over are seen by it.
 pub(crate) fn call(
+    store: &mut Store,
+    identity: &Identity,
+    tool: Tool,
+    arguments: JsonObject,
+) -> Result<Answer, ToolError> {
+    let answer = carry_out(store, identity, tool, arguments);
+    if let Err(error) = &answer
+        && tool.is_duty()
+    {
+        let refused = RefusedCall::new(tool, error.kind, &error.text);
+        store.record_refused_call(&identity.context(), &refused)?;
+    }
+    answer
+}
+
+fn carry_out(
     store: &mut Store,
     identity: &Identity,
     tool: Tool,
@@ -60,11 +78,6 @@ pub(crate) fn call(
 /// Says whether a role sorts issues with `update_issue_status`, instead of only moving its own.
 pub(crate) fn sorts(role: Role) -> bool {
     role == Role::Human || role.status_permission() == Some(StatusPermission::Triage)
-}
-
-fn typed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, ToolError> {
-    serde_json::from_value(Value::Object(arguments))
-        .map_err(|error| ToolError::new(format!("the arguments do not fit: {error}")))
 }
 
 /// Returns the issue that a call is about: the session's own, or another one of the same project.

@@ -67,7 +67,7 @@ pub(super) fn complete(
             check_claim(contract, &new.issue, &path, &found, &delivered.changed)
         }
         Err(unreadable) => {
-            store.refuse_claim(&context, &new, std::slice::from_ref(&unreadable.0))?;
+            store.refuse_claim(&context, &new, std::slice::from_ref(&unreadable.text))?;
             return Err(unreadable);
         }
     };
@@ -194,7 +194,7 @@ fn settle(
     let commit = match commit_delivered(workspace, &new.issue, &new.phase) {
         Ok(commit) => commit,
         Err(error) => {
-            store.withdraw_claim(&identity.context(), claim.id, &error.0)?;
+            store.withdraw_claim(&identity.context(), claim.id, &error.text)?;
             return Err(error);
         }
     };

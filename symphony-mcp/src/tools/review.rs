@@ -33,14 +33,7 @@ pub(super) fn create_pr(
         ))
     })?;
     let nested = Nested::from_parameter(params.absorb);
-    let mut new = match read_change(&issue, workspace, nested) {
-        Ok(new) => new,
-        Err(refused) => {
-            // runs that are refused again and again are seen by it
-            store.record_refused_hand_in(&identity.context(), &refused.kept())?;
-            return Err(refused.error);
-        }
-    };
+    let mut new = read_change(&issue, workspace, nested)?;
     new.title = params.title;
     new.body = params.body;
     new.reported_gates = params

@@ -261,14 +261,14 @@ async fn arguments_that_do_not_fit_are_told_what_was_expected() {
     assert_eq!(desk.events(), before);
     insta::assert_snapshot!(told.join("\n"), @r#"
     add_comment: the arguments do not fit: missing field `content`
-    add_comment: the arguments do not fit: invalid type: integer `7`, expected a string
+    add_comment: the arguments do not fit: `content`: found integer `7`, expected a string
     add_comment: the arguments do not fit: unknown field `author`, expected `content` or `issue`
-    add_finding: the arguments do not fit: unknown variant `gate`, expected one of `note`, `approach`, `gap`, `bug`, `risk`, `review`
-    update_issue_status: the arguments do not fit: unknown variant `finished`, expected one of `backlog`, `todo`, `in_progress`, `review`, `blocked`, `done`, `cancelled`
-    list_issues: the arguments do not fit: invalid value: integer `-1`, expected u32
-    create_issue: the arguments do not fit: invalid type: string "bug", expected a sequence
-    create_issue: the arguments do not fit: unknown variant `asap`, expected one of `urgent`, `high`, `medium`, `low`, `none`
-    create_pr: the arguments do not fit: missing field `passed`
+    add_finding: the arguments do not fit: `kind`: unknown variant `gate`, expected one of `note`, `approach`, `gap`, `bug`, `risk`, `review`
+    update_issue_status: the arguments do not fit: `status`: unknown variant `finished`, expected one of `backlog`, `todo`, `in_progress`, `review`, `blocked`, `done`, `cancelled`
+    list_issues: the arguments do not fit: `limit`: found integer `-1`, expected a whole number, zero or more
+    create_issue: the arguments do not fit: `labels`: found string "bug", expected a list
+    create_issue: the arguments do not fit: `priority`: unknown variant `asap`, expected one of `urgent`, `high`, `medium`, `low`, `none`
+    create_pr: the arguments do not fit: `gate_results[0]`: missing field `passed`
     "#);
 }
 

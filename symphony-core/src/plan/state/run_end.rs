@@ -7,6 +7,7 @@ use super::event::{Confirmation, PhaseEvent, ReleaseCause};
 use super::outcome::{FailurePolicy, FailureReport, RetryMode, plan_crash, plan_failure};
 use super::phase_state::{PhaseFailure, PhaseProgress};
 use crate::failure::ErrorClass;
+use crate::hand_in::RefusedCall;
 use crate::id::RunId;
 use crate::plan::artifact::Artifact;
 use crate::plan::failure::{FailureClass, FailureEvidence, FailurePatterns, classify_failure};
@@ -59,6 +60,8 @@ pub struct PhaseRunEnd<'a> {
     pub error: Option<&'a RunError>,
     /// What was recorded of the outcome.
     pub outcome: Option<&'a PhaseOutcome>,
+    /// Why its last call of `complete_phase` was refused.
+    pub refused: Option<&'a RefusedCall>,
     /// What became of the work, when the phase is complete.
     pub work: &'a PhaseWork,
     /// What it produced.
@@ -208,10 +211,15 @@ fn plan_silence(
             cause: ReleaseCause::Silent,
         };
     }
-    let error = "its agent ended twice without saying whether the phase is complete, and the phase has no checks that could show it. Look \
-         at what it did: retry the phase, or skip it, which counts as complete. With `checks` in the plan Symphony finds out by \
-         itself";
-    asks(progress, end, (policy, error), now)
+    let refused = end.refused.map_or_else(String::new, |refused| {
+        format!("; {}", refused.why_nothing_came(end.run))
+    });
+    let error = format!(
+        "its agent ended twice without saying whether the phase is complete{refused}. The phase has no checks that could show \
+         it. Look at what it did: retry the phase, or skip it, which counts as complete. With `checks` in the plan Symphony \
+         finds out by itself"
+    );
+    asks(progress, end, (policy, &error), now)
 }
 
 /// Ends an attempt that no other attempt can mend.

@@ -1,6 +1,7 @@
 //! Checks in plan files, and what the end of a run means with and without them.
 
 use symphony_core::config::CommandLine;
+use symphony_core::hand_in::{RefusalKind, RefusedCall};
 use symphony_core::id::RunId;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
@@ -10,6 +11,7 @@ use symphony_core::plan::state::{
 };
 use symphony_core::plan::{Check, CheckKind, PlanError, describe_checks, parse_plan};
 use symphony_core::run::RunStatus;
+use symphony_core::tools::Tool;
 
 use super::{at, phase};
 
@@ -164,6 +166,25 @@ fn a_clean_exit_counts_by_checks_or_where_nothing_can_be_reported() {
     assert!(!is_phase_complete(RunStatus::Succeeded, None));
 }
 
+/// The end of a run that left cleanly.
+fn ended<'a>(
+    run: &'a RunId,
+    outcome: Option<&'a PhaseOutcome>,
+    work: &'a PhaseWork,
+) -> PhaseRunEnd<'a> {
+    PhaseRunEnd {
+        run,
+        status: RunStatus::Succeeded,
+        error: None,
+        outcome,
+        refused: None,
+        work,
+        artifacts: &[],
+        seed: ("plan", "a"),
+        patterns: None,
+    }
+}
+
 /// Routes the end of a run that left cleanly.
 fn route(
     progress: &PhaseProgress,
@@ -172,16 +193,7 @@ fn route(
     mode: RetryMode,
 ) -> PhaseEvent {
     let run = RunId::parse("0190a000-0000-7000-8000-000000000001").unwrap();
-    let end = PhaseRunEnd {
-        run: &run,
-        status: RunStatus::Succeeded,
-        error: None,
-        outcome,
-        work,
-        artifacts: &[],
-        seed: ("plan", "a"),
-        patterns: None,
-    };
+    let end = ended(&run, outcome, work);
     let policy = FailurePolicy {
         mode,
         ..FailurePolicy::default()
@@ -214,6 +226,30 @@ fn silence_is_asked_about_once() {
     );
     let event = route(&progress, None, &work, RetryMode::Never);
     assert!(matches!(event, PhaseEvent::Failed { .. }), "{event:?}");
+}
+
+#[test]
+fn silence_after_a_refused_report_names_the_refusal() {
+    let work = PhaseWork::Unmerged("the phase is not complete".to_owned());
+    let progress = PhaseProgress {
+        is_continued: true,
+        ..PhaseProgress::default()
+    };
+    let why = "the arguments do not fit: `artifacts[0]`: found a text";
+    let refused = RefusedCall::new(Tool::CompletePhase, RefusalKind::Other, why);
+    let run = RunId::parse("0190a000-0000-7000-8000-000000000001").unwrap();
+    let end = PhaseRunEnd {
+        refused: Some(&refused),
+        ..ended(&run, None, &work)
+    };
+    let event = route_phase_run_end(&progress, &end, &FailurePolicy::default(), at(0));
+    let PhaseEvent::DecisionAsked { failure, .. } = event else {
+        panic!("{event:?}")
+    };
+    let expected = format!(
+        "its last call of `complete_phase` was refused: {why} (`symphony runs logs {run}` shows the run)"
+    );
+    assert!(failure.error.contains(&expected), "{}", failure.error);
 }
 
 #[test]

@@ -56,9 +56,9 @@ pub(super) async fn plan_briefing(
 }
 
 /// What an agent is told whose last run ended without a report.
-const CONTINUED: &str = "Your last run of this phase ended without a call of `complete_phase`, so nobody knows whether it is \
-    complete. What it left is where you work. Look whether the success criteria are met, finish what is missing, and call \
-    `complete_phase`.";
+const CONTINUED: &str = "Your last run of this phase ended without a call of `complete_phase` that Symphony accepted, \
+    so nobody knows whether it is complete. What it left is where you work. Check whether the success criteria are met, finish \
+    what is missing, and call `complete_phase`.";
 
 /// The plan's instructions, or the project's; then what this attempt has to know of the earlier one.
 fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<String> {
