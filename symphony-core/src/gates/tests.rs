@@ -442,6 +442,37 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
 }
 
 #[test]
+fn a_red_base_is_told_with_the_line_that_says_why() {
+    let npm = "npm error code EUSAGE\nnpm error\nnpm error `npm ci` can only install packages in sync\nnpm error Usage:\n\
+               npm error Run \"npm help ci\" for more info\nnpm error A complete log of this run can be found in: /x/1-debug-0.log\n";
+    let pytest = "E   assert 1 == 2\n== short test summary info ==\nFAILED tests/a.py::one - assert 1 == 2\n\
+                  FAILED tests/a.py::two\n== 2 failed, 613 passed in 79.91s (0:01:19) ==\n";
+    for (output, expected) in [
+        (npm, "npm error `npm ci` can only install packages in sync"),
+        (pytest, "FAILED tests/a.py::one - assert 1 == 2"),
+        ("E   no module\n1 error in 0.1s\n", "E   no module"),
+        (
+            "ERROR: No matching distribution\n\n[notice] A new release of pip is available\n[notice] To update, run: pip\n",
+            "ERROR: No matching distribution",
+        ),
+        ("one\ntwo\n\n", "two"),
+        ("3 failed\n", "3 failed"),
+        ("[notice] nothing else\n", "[notice] nothing else"),
+    ] {
+        let red = RedOnBase {
+            name: "test",
+            command: "",
+            exit_code: Some(1),
+            output,
+        };
+        assert_eq!(
+            base_red_text("main", "0123456789", &[red]),
+            format!("on `main` at 0123456: `test` failed with exit code 1: {expected}")
+        );
+    }
+}
+
+#[test]
 fn what_was_not_tried_yet_is_tried_at_once() {
     use crate::hold::{Hold, HoldScope};
     let at = |second| Timestamp::from_second(second).unwrap();
