@@ -4,32 +4,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::lock_file::manifests_of;
+
 /// The detail of a run's metadata that lists what of the set-up's its commits have.
 pub const COMMITTED_BY_PRODUCTS: &str = "committed_by_products";
 /// Paths that the record of one run names: a folder of packages has thousands.
 pub const BY_PRODUCTS_NAMED_MAX: usize = 50;
-
-/// Lock files, each with the manifests that explain a change of it.
-const LOCK_FILES: &[(&str, &[&str])] = &[
-    ("Cargo.lock", &["Cargo.toml"]),
-    ("Gemfile.lock", &["Gemfile", "gems.rb"]),
-    ("Pipfile.lock", &["Pipfile"]),
-    ("bun.lock", &["package.json"]),
-    ("bun.lockb", &["package.json"]),
-    ("composer.lock", &["composer.json"]),
-    ("deno.lock", &["deno.json", "deno.jsonc", "package.json"]),
-    ("go.sum", &["go.mod"]),
-    ("go.work.sum", &["go.work", "go.mod"]),
-    ("mix.lock", &["mix.exs"]),
-    ("npm-shrinkwrap.json", &["package.json"]),
-    ("package-lock.json", &["package.json"]),
-    ("pdm.lock", &["pyproject.toml"]),
-    ("pnpm-lock.yaml", &["package.json", "pnpm-workspace.yaml"]),
-    ("poetry.lock", &["pyproject.toml"]),
-    ("pubspec.lock", &["pubspec.yaml"]),
-    ("uv.lock", &["pyproject.toml"]),
-    ("yarn.lock", &["package.json"]),
-];
 
 /// What is seen of a worktree when its run ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -57,8 +37,7 @@ pub fn committed_by_products(seen: &SetUpTraces) -> Vec<String> {
 /// Says whether a lock file follows a manifest that is changed beside it, or in a member of its workspace below.
 fn is_explained(path: &str, changed: &BTreeSet<String>) -> bool {
     let (folder, name) = split(path);
-    let manifests = LOCK_FILES.iter().find(|(lock, _)| *lock == name);
-    let Some((_, manifests)) = manifests else {
+    let Some(manifests) = manifests_of(name) else {
         return false;
     };
     changed.iter().any(|other| {

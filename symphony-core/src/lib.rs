@@ -28,6 +28,7 @@ pub mod issue;
 pub mod learning;
 pub mod left_behind;
 pub mod listing;
+pub mod lock_file;
 pub mod log;
 pub mod nearest;
 pub mod news;

@@ -1,5 +1,7 @@
 //! What a file of a diff is, by its path: what a reviewer reads first comes first.
 
+use symphony_core::lock_file::manifests_of;
+
 use super::file::FileDiff;
 use crate::input::{PullRequestReview, Risk};
 
@@ -27,34 +29,6 @@ const VENDORED_FOLDERS: &[&str] = &[
     "third_party",
     "vendor",
     "vendored",
-];
-
-/// Lock files and lists of checksums.
-const LOCK_FILES: &[&str] = &[
-    "bun.lock",
-    "bun.lockb",
-    "cargo.lock",
-    "composer.lock",
-    "deno.lock",
-    "flake.lock",
-    "gemfile.lock",
-    "go.sum",
-    "go.work.sum",
-    "gradle.lockfile",
-    "mix.lock",
-    "npm-shrinkwrap.json",
-    "package-lock.json",
-    "package.resolved",
-    "packages.lock.json",
-    "pdm.lock",
-    "pipfile.lock",
-    "pnpm-lock.yaml",
-    "podfile.lock",
-    "poetry.lock",
-    "pubspec.lock",
-    "pylock.toml",
-    "uv.lock",
-    "yarn.lock",
 ];
 
 /// Ends of names that only generators give.
@@ -147,7 +121,7 @@ fn rank_by_name(path: &str) -> FileRank {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_below = |known: &[&str]| folders.split('/').any(|folder| is_one_of(folder, known));
     let ends_with = |known: &[&str]| known.iter().any(|end| has_end(name, end));
-    if is_below(VENDORED_FOLDERS) || is_one_of(name, LOCK_FILES) || ends_with(GENERATED_ENDS) {
+    if is_below(VENDORED_FOLDERS) || manifests_of(name).is_some() || ends_with(GENERATED_ENDS) {
         FileRank::Generated
     } else if is_below(TEST_FOLDERS) || is_test(name) {
         FileRank::Test
