@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
         (texts.len() == items.len()).then_some(texts)
     }
 
-    /// Reads a list of names out of a closed set, or [`EVERY`]; `expected` says what the field takes.
+    /// Reads a list of names out of a closed set, or `*`; `expected` says what the field takes.
     pub fn names(
         &mut self,
         field: &str,
