@@ -197,7 +197,7 @@ struct Output {
 impl Output {
     fn take(&mut self, line: &[u8]) {
         if let Some(clean) = self.lines.take(line) {
-            self.write(clean);
+            self.write(clean.into_owned());
         }
     }
 

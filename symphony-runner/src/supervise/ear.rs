@@ -298,23 +298,23 @@ async fn keep_stderr(
 ) {
     let mut lines = BoundedLines::new(pipe);
     let mut clean_lines = LineRedactor::new(redactor);
-    let write = |log: &mut CappedLog, mut clean: Vec<u8>| {
-        clean.push(b'\n');
-        let _unwritten = log.write(&clean);
+    let write = |log: &mut CappedLog, clean: &[u8]| {
+        let _unwritten = log.write(clean).and_then(|()| log.write(b"\n"));
         if let Ok(mut tail) = tail.lock() {
-            tail.push(&clean);
+            tail.push(clean);
+            tail.push(b"\n");
         }
     };
     while let Ok(Some(line)) = lines.next_line().await {
         if let Some(clean) = clean_lines.take(line.bytes) {
-            write(&mut log, clean);
+            write(&mut log, &clean);
         }
         if !lines.has_buffered_line() {
             let _unwritten = log.flush();
         }
     }
     if let Some(rest) = clean_lines.finish() {
-        write(&mut log, rest);
+        write(&mut log, &rest);
     }
     let _unwritten = log.flush();
 }

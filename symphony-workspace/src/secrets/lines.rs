@@ -1,5 +1,6 @@
 //! Redaction of an output that comes line by line, with values that are wrapped from one line to the next.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::patterns::BEGINNING_BYTES;
@@ -30,9 +31,9 @@ impl LineRedactor {
 
     /// Takes in a line, without its end. Returns what can be written down now: one line or several, without the last
     /// line's end; none while the next line decides.
-    pub fn take(&mut self, line: &[u8]) -> Option<Vec<u8>> {
+    pub fn take<'a>(&mut self, line: &'a [u8]) -> Option<Cow<'a, [u8]>> {
         let Some(redactor) = &self.redactor else {
-            return Some(line.to_vec());
+            return Some(Cow::Borrowed(line));
         };
         self.text.extend_from_slice(line);
         let held = self.text.len() - self.from;
@@ -40,7 +41,7 @@ impl LineRedactor {
             self.text.push(b'\n');
             return None;
         }
-        self.give_out()
+        self.give_out().map(Cow::Owned)
     }
 
     /// Returns what was held back at the end of the output.
@@ -85,7 +86,7 @@ mod tests {
         let mut output = LineRedactor::new(Redactor::of(values).unwrap().map(Arc::new));
         let mut written: Vec<Vec<u8>> = lines
             .iter()
-            .filter_map(|line| output.take(line.as_bytes()))
+            .filter_map(|line| output.take(line.as_bytes()).map(Cow::into_owned))
             .collect();
         written.extend(output.finish());
         written
@@ -134,7 +135,7 @@ mod tests {
             assert_eq!(redacted(lines).join("\n"), lines.join("\n"));
         }
         let mut none = LineRedactor::new(None);
-        assert_eq!(none.take(b"a"), Some(b"a".to_vec()));
+        assert_eq!(none.take(b"a"), Some(Cow::Borrowed(&b"a"[..])));
         assert_eq!(none.finish(), None);
     }
 }
