@@ -69,9 +69,13 @@ impl LineRedactor {
             .collect();
         end.reverse();
         end.push(b'\n');
-        self.from = end.len();
-        self.text = end;
-        Some(clean)
+        let from = std::mem::replace(&mut self.from, end.len());
+        let mut text = std::mem::replace(&mut self.text, end);
+        // a text without secrets is given out as it is: it may be long
+        Some(clean.unwrap_or_else(|| {
+            text.drain(..from);
+            text
+        }))
     }
 }
 

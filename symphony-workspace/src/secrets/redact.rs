@@ -130,11 +130,8 @@ impl Redactor {
 
     /// Replaces every value; borrows the text when it holds none.
     pub fn redact<'t>(&self, text: &'t [u8]) -> Cow<'t, [u8]> {
-        if self.is_in(text) {
-            Cow::Owned(self.redact_from(text, 0))
-        } else {
-            Cow::Borrowed(text)
-        }
+        self.redact_from(text, 0)
+            .map_or(Cow::Borrowed(text), Cow::Owned)
     }
 
     /// Replaces every value in a text.
@@ -145,11 +142,12 @@ impl Redactor {
         }
     }
 
-    /// Returns a text from a place on, without its values; those that begin before the place count, too.
-    pub(super) fn redact_from(&self, text: &[u8], from: usize) -> Vec<u8> {
+    /// Returns a text from a place on, without its values; those that begin before the place count, too. None where
+    /// there are none.
+    pub(super) fn redact_from(&self, text: &[u8], from: usize) -> Option<Vec<u8>> {
         let rest = |at: usize| text.get(at..).unwrap_or_default();
         if !self.is_in(text) {
-            return rest(from).to_vec();
+            return None;
         }
         let mut clean = Vec::with_capacity(text.len());
         let mut at = from;
@@ -163,7 +161,7 @@ impl Redactor {
             at = range.end;
         }
         clean.extend_from_slice(rest(at));
-        clean
+        Some(clean)
     }
 
     /// Says whether a text ends with the beginning of a value.
