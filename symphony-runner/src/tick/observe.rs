@@ -109,6 +109,7 @@ pub(crate) fn observe(
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
     look_for_gone_bases(store, &mut world)?;
+    add_gates(installation, store, &mut world)?;
     try_red_bases_anew(&mut world, now);
     world.snapshot.plans = plans(store, &world.projects)?;
     Ok((world, problems))
@@ -266,8 +267,24 @@ fn view(
         .map_err(|error| error.to_string());
     let mut view = project_view(&config, &pipeline, provider);
     view.decisive_paths = config.decisive_paths(&project.root);
-    view.gates = shown_gates(installation, project, &config);
     Ok((view, config))
+}
+
+/// Adds the gates that projects with open pull requests have now. Others are spared the calls of git that this takes: most ticks
+/// have nothing to do.
+fn add_gates(
+    installation: &Installation,
+    store: &Store,
+    world: &mut World,
+) -> Result<(), RunnerError> {
+    for (id, (project, config)) in &world.projects {
+        if let (Some(config), Some(view)) = (config, world.snapshot.projects.get_mut(id))
+            && !store.open_into(id)?.is_empty()
+        {
+            view.gates = shown_gates(installation, project, config);
+        }
+    }
+    Ok(())
 }
 
 /// Returns what dispatch needs to know of a project with this configuration, these phases and this provider.

@@ -66,6 +66,9 @@ pub(super) fn look_for_gone_bases(store: &Store, world: &mut World) -> Result<()
             continue;
         };
         let open = store.open_into(id)?;
+        if open.is_empty() {
+            continue;
+        }
         let names: BTreeSet<&str> = open.iter().map(|open| open.base.as_str()).collect();
         let names: Vec<&str> = names.into_iter().collect();
         let branches: Result<Vec<BranchName>, WorkspaceError> =

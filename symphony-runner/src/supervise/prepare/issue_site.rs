@@ -9,7 +9,7 @@ use symphony_workspace::{
     Repository, WorktreeRequest,
 };
 
-use super::set_up::{SetUpSite, set_up_note};
+use super::set_up::{SetUpSite, copy_config_files, set_up_note};
 use super::site::Site;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -78,11 +78,7 @@ async fn make_worktree(
     }
     // every time: an earlier run may have died in between, and what is there is left as it is
     if !job.run.target.is_review() {
-        let copied = repository.copy_config_files(&made.worktree)?;
-        for problem in &copied.problems {
-            let (path, reason) = (problem.path.display(), &problem.reason);
-            tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
-        }
+        copy_config_files(repository, &made.worktree)?;
     }
     Ok(made)
 }

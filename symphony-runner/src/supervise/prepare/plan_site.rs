@@ -8,7 +8,7 @@ use symphony_workspace::{
     BaseMerge, BranchName, MergeOfBase, Prepared, Repository, WorktreeKey, WorktreeRequest,
 };
 
-use super::set_up::{SetUpSite, set_up_note};
+use super::set_up::{SetUpSite, copy_config_files, set_up_note};
 use super::site::Site;
 use super::subject::PhaseSubject;
 use crate::error::RunnerError;
@@ -93,11 +93,7 @@ fn make_worktree(
     for recovery in &made.recovered {
         tracing::info!(?recovery, "mended the worktree");
     }
-    let copied = repository.copy_config_files(&made.worktree)?;
-    for problem in &copied.problems {
-        let (path, reason) = (problem.path.display(), &problem.reason);
-        tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
-    }
+    copy_config_files(repository, &made.worktree)?;
     Ok(made)
 }
 

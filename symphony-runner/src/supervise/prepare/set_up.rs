@@ -26,6 +26,19 @@ const SETUP_CHARS_MAX: usize = 4_000;
 /// Files that a note to the agent names.
 const LEFT_NAMED_MAX: usize = 10;
 
+/// Copies the project's configuration files into a worktree. One that cannot be copied keeps nobody from working.
+pub(super) fn copy_config_files(
+    repository: &Repository,
+    worktree: &Worktree,
+) -> Result<(), RunnerError> {
+    let copied = repository.copy_config_files(worktree)?;
+    for problem in &copied.problems {
+        let (path, reason) = (problem.path.display(), &problem.reason);
+        tracing::warn!(%path, reason, "a configuration file was not copied into the worktree");
+    }
+    Ok(())
+}
+
 /// A worktree that is to be set up, and how it is made.
 pub(super) struct SetUpSite<'a> {
     pub(super) job: &'a Job<'a>,
