@@ -5,6 +5,7 @@
 
 mod judgement;
 mod plan;
+mod provider;
 
 use std::error::Error;
 use std::fmt;
@@ -21,6 +22,7 @@ use symphony_workspace::config_file::ConfigFileError;
 use judgement::judge;
 pub(crate) use judgement::{database_fix, identity_fix};
 pub(crate) use plan::plan_hint;
+pub(crate) use provider::provider_fix;
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +67,16 @@ pub(crate) struct Stop {
     exit: Exit,
     message: String,
     hint: Option<String>,
+    form: Form,
+}
+
+/// How the message of an error is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It follows "failed to".
+    Failed,
+    /// It is a finding of its own: what the command was asked to look for.
+    Finding,
 }
 
 impl Stop {
@@ -74,6 +86,15 @@ impl Stop {
             exit,
             message: message.into(),
             hint: None,
+            form: Form::Failed,
+        }
+    }
+
+    /// Makes the error of a command that found what is wrong, as it was asked to; the message needs nothing before it.
+    pub(crate) fn finding(message: impl Into<String>) -> Self {
+        Self {
+            form: Form::Finding,
+            ..Self::new(Exit::Failed, message)
         }
     }
 
@@ -113,8 +134,14 @@ pub(crate) fn report(error: &anyhow::Error) -> ExitCode {
     let verdict = judge(error);
     let mut stderr = anstream::stderr().lock();
     let text = sentence(error);
+    let mut causes = error.chain().map(|cause| cause.downcast_ref::<Stop>());
+    let is_finding = causes
+        .next()
+        .flatten()
+        .is_some_and(|stop| stop.form == Form::Finding);
+    let failed_to = if is_finding { "" } else { "failed to " };
     let mut lines = format!(
-        "{} failed to {}\n",
+        "{} {failed_to}{}\n",
         "error:".red().bold(),
         neutralised(&text)
     );

@@ -152,7 +152,8 @@ impl Progress {
                 bar.set_message(format!("{head}: {} {event}", run.elapsed(Timestamp::now())));
             }
             None if self.out.is_json() => self.emit("run_progress", last, run),
-            None if event.is_empty() => self.out.note(&format!("{head}: {}", run.status)),
+            // that it was started is said by what started it
+            None if event.is_empty() => {}
             None => self.out.note(&format!("{head}: {event}")),
         }
     }

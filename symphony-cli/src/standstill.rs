@@ -12,6 +12,7 @@ use symphony_runner::installation::Installation;
 use symphony_runner::tick::{TickReport, observe_snapshot};
 use symphony_store::Store;
 
+use crate::output::Clock;
 use crate::view::{DecisionView, TickView, issues_and_plans};
 
 /// Issues that a sentence names; the rest is counted.
@@ -58,12 +59,13 @@ pub(crate) fn breakers_of(items: &[InboxItem]) -> BTreeSet<IssueId> {
     breakers.filter_map(|item| item.issue.clone()).collect()
 }
 
-/// Returns why nothing goes on by itself although something waits, or none when all is well. A pause is a person's word and
-/// no failure.
+/// Returns why nothing goes on by itself although something waits, or none when all is well. `paused_since` is when a person paused
+/// dispatch, if one did.
 pub(crate) fn standstill(
     tick: &TickView,
     before: &BTreeSet<IssueId>,
     after: &BTreeSet<IssueId>,
+    paused_since: Option<Timestamp>,
 ) -> Option<String> {
     let opened: Vec<&IssueId> = after.difference(before).collect();
     if !opened.is_empty() {
@@ -81,23 +83,47 @@ pub(crate) fn standstill(
             Some((decision, stop.text.as_str()))
         })
         .collect();
+    if let Some(since) = paused_since {
+        let paused: Vec<&DecisionView> = tick.decisions.iter().filter(|of| is_paused(of)).collect();
+        if !paused.is_empty() {
+            let although = although_waiting(&paused);
+            // an earlier version did not keep the time
+            let since = Some(since).filter(|since| *since != Timestamp::UNIX_EPOCH);
+            let since = since.map(|since| format!(" since {}", Clock::system().since(since)));
+            return Some(format!(
+                "Nothing can run{although}: dispatch is paused{}. `symphony resume` starts agents again.",
+                since.unwrap_or_default()
+            ));
+        }
+    }
     if let Some((_, first)) = stopped.first() {
-        let count = |is_it: &dyn Fn(&DecisionView) -> bool| {
-            stopped.iter().filter(|(of, _)| is_it(of)).count()
-        };
-        let issues = count(&|of| of.issue.is_some());
-        let plans = count(&|of| of.plan.is_some());
-        let although = match issues + plans {
-            0 => String::new(),
-            1 => format!(" although {} waits", issues_and_plans(issues, plans)),
-            _ => format!(" although {} wait", issues_and_plans(issues, plans)),
-        };
+        let waiting: Vec<&DecisionView> = stopped.iter().map(|(of, _)| *of).collect();
+        let although = although_waiting(&waiting);
         return Some(format!(
             "Nothing can run{although}: {first}. `symphony inbox` says what to do."
         ));
     }
     let problem = tick.problems.first()?;
     Some(format!("The last tick could not do everything: {problem}"))
+}
+
+/// Counts the issues and plans that wait: ` although 1 issue waits`.
+fn although_waiting(decisions: &[&DecisionView]) -> String {
+    let count = |is_it: fn(&DecisionView) -> bool| decisions.iter().filter(|of| is_it(of)).count();
+    let issues = count(|of| of.issue.is_some());
+    let plans = count(|of| of.plan.is_some());
+    match issues + plans {
+        0 => String::new(),
+        1 => format!(" although {} waits", issues_and_plans(issues, plans)),
+        _ => format!(" although {} wait", issues_and_plans(issues, plans)),
+    }
+}
+
+/// Says whether a pause keeps an agent from an issue or a plan; what waits for a person's answer waits without it, too.
+fn is_paused(decision: &DecisionView) -> bool {
+    let has = |is_it: &dyn Fn(&Reason) -> bool| decision.reasons.iter().any(|of| is_it(&of.reason));
+    let is_paused = has(&|reason| *reason == Reason::Paused);
+    decision.project.is_none() && is_paused && !has(&Reason::is_for_person)
 }
 
 /// Says whether a reason keeps everything of its project from running until somebody, or some other condition, ends it.

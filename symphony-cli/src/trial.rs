@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
-use symphony_core::gates::{RedOnBase, base_red_text, ways_on};
+use symphony_core::gates::{RedOnBase, base_red_text, telling_lines, ways_on};
 use symphony_core::id::ProjectId;
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
@@ -87,7 +87,7 @@ pub(crate) fn note_trial(
         return Ok(());
     }
     let mut store = installation.require_store()?;
-    record_trial(&mut store, &App::as_human(), (&project.id, config), trial)
+    record_trial(&mut store, &App::as_human(), (project, config), trial)
         .context("note what the trial of the gates came to")?;
     keep_trial(project, config, trial).context("keep what the trial of the gates came to")?;
     // a file that is committed is changed by a person
@@ -226,7 +226,7 @@ pub(crate) fn write_trial(trial: &Trial, hold: BaseHold, page: &mut Page) {
             }
         });
         if step.is_red() {
-            for line in last_lines(&step.output) {
+            for line in telling_lines(&step.output, LINES_MAX) {
                 page.line(&format!("               | {line}"));
             }
         }
@@ -315,13 +315,4 @@ fn missing_programs(steps: &[&TrialStep]) -> Option<String> {
         }
     }
     (!programs.is_empty()).then(|| programs.join(", "))
-}
-
-fn last_lines(output: &str) -> Vec<&str> {
-    let lines: Vec<&str> = output
-        .lines()
-        .filter(|line| !line.trim().is_empty())
-        .collect();
-    let start = lines.len().saturating_sub(LINES_MAX);
-    lines.into_iter().skip(start).collect()
 }

@@ -91,6 +91,19 @@ impl ErrorClass {
         )
     }
 
+    /// Returns the class as a person reads it.
+    pub fn words(self) -> String {
+        self.name().replace('_', " ")
+    }
+
+    /// Says whether the agent of a run that ended so was never started.
+    pub const fn precedes_the_agent(self) -> bool {
+        matches!(
+            self,
+            Self::BaseGatesFailed | Self::NotPrepared | Self::SetupFailed
+        )
+    }
+
     /// Says whether a run that ended so says nothing about its task: it uses no attempt.
     pub const fn uses_no_attempt(self) -> bool {
         self.is_hold() || matches!(self, Self::NotPrepared)

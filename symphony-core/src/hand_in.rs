@@ -83,6 +83,8 @@ impl fmt::Display for RefusedCall {
             Tool::CreatePr => "which opens the pull request",
             Tool::CompletePhase => "which reports how the phase ended",
             Tool::ConfigureProject => "which configures the project",
+            Tool::CreateSubtask => "which files a sub-task",
+            Tool::UpdateIssueStatus => "which sorts the issue",
             _ => "which records the verdict",
         };
         let Self { tool, message, .. } = self;

@@ -8,14 +8,15 @@ use crate::listing::list_few;
 use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
-use crate::closed_set::closed_set;
 use crate::gates::GatesAge;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
+use crate::outside::MergeObstacle;
 use crate::pull_request::VerifiedGates;
 use crate::tick::{Decision, Reason};
 
 mod items;
+mod kind;
 mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
@@ -26,87 +27,13 @@ pub use items::{
     LeftBy, PAUSE_KEY, base_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,
     pause_item, plan_item, project_item, proposals_item, stuck_run_item, stuck_tick_item,
 };
+pub use kind::InboxKind;
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
 pub use waiting_plan::waiting_plan_item;
 
 /// Issues that a sentence names; the rest is counted.
 const NAMED_MAX: usize = 5;
-
-closed_set!(
-    /// What kind of thing waits.
-    InboxKind, "inbox kind", {
-        /// A pull request, or what a phase made.
-        Review = "review",
-        /// An issue that an agent, a judge, a cap or tampering blocked.
-        Blocked = "blocked",
-        /// An open circuit breaker.
-        Breaker = "breaker",
-        /// An issue whose dependency was cancelled.
-        Dependency = "dependency",
-        /// An issue whose sub-tasks were all cancelled.
-        Subtasks = "subtasks",
-        /// An issue that no agent is dispatched for, as the project is configured.
-        Undispatched = "undispatched",
-        /// An issue of the backlog that intake left as it was.
-        Intake = "intake",
-        /// A pull request whose gates could not be run, again and again.
-        Gates = "gates",
-        /// A pull request that could not be published.
-        Publication = "publication",
-        /// A branch that the database did not know, saved before a run began.
-        Rescue = "rescue",
-        /// A phase of a plan that needs a decision, or a plan that has ended with work that was not merged.
-        Plan = "plan",
-        /// A provider, a project or everything is on hold.
-        Hold = "hold",
-        /// A project that nothing is dispatched for.
-        Project = "project",
-        /// Commits of an agent that reached the base branch without Symphony, or a base branch that is gone.
-        Base = "base",
-        /// A run that left work in no commit.
-        LeftBehind = "left_behind",
-        /// A supervisor or a tick that makes no progress.
-        Stuck = "stuck",
-        /// An issue of the backlog that others wait for.
-        Needed = "needed",
-        /// Issues that agents proposed, in the backlog.
-        Proposals = "proposals",
-        /// An issue whose runs cannot be prepared, again and again.
-        Preparation = "preparation",
-        /// Something that fails every probe of a hold, with nothing else to compare it with.
-        Probe = "probe",
-    }
-);
-
-impl InboxKind {
-    /// Says whether an entry of this kind means that its issue goes on only when a person answers. The others report
-    /// something beside it: it is judged, worked on and tried again all the same.
-    pub const fn is_about_the_issue_itself(self) -> bool {
-        match self {
-            Self::Review
-            | Self::Blocked
-            | Self::Breaker
-            | Self::Dependency
-            | Self::Subtasks
-            | Self::Undispatched
-            | Self::Intake
-            | Self::Needed => true,
-            Self::Gates
-            | Self::Publication
-            | Self::Rescue
-            | Self::Plan
-            | Self::Hold
-            | Self::Project
-            | Self::LeftBehind
-            | Self::Stuck
-            | Self::Base
-            | Self::Preparation
-            | Self::Probe
-            | Self::Proposals => false,
-        }
-    }
-}
 
 /// Something that waits for a human.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -160,6 +87,13 @@ pub enum WaitsFor {
     MergeRed {
         /// The pull request.
         pr: PrId,
+    },
+    /// Its pull request waits for a person, and no merge of it can succeed now.
+    Unmergeable {
+        /// The pull request.
+        pr: PrId,
+        /// What is in the way.
+        obstacle: MergeObstacle,
     },
     /// Its pull request needs a human's verdict.
     Verdict {
@@ -219,20 +153,7 @@ impl WaitsFor {
     /// run is at work on waits for that run.
     pub fn is_possible(decision: &Decision) -> bool {
         let runs = |reason: &Reason| matches!(reason, Reason::Running { .. });
-        let human = |reason: &Reason| {
-            matches!(
-                reason,
-                Reason::Judged
-                    | Reason::JudgeOff
-                    | Reason::SubtasksCancelled
-                    | Reason::AttemptsSpent { .. }
-                    | Reason::PlanningOff
-                    | Reason::ResearchOff
-                    | Reason::NoPhase
-                    | Reason::UnknownPhase { .. }
-            )
-        };
-        decision.reasons.iter().any(human) && !decision.reasons.iter().any(runs)
+        decision.reasons.iter().any(Reason::is_for_person) && !decision.reasons.iter().any(runs)
     }
 
     /// Returns what a decision of dispatch leaves to a human, where it does.
@@ -266,6 +187,7 @@ impl WaitsFor {
         match self {
             Self::Merge { .. }
             | Self::MergeRed { .. }
+            | Self::Unmergeable { .. }
             | Self::Verdict { .. }
             | Self::PhaseVerdict
             | Self::Acceptance => InboxKind::Review,
@@ -290,6 +212,9 @@ impl WaitsFor {
             Self::MergeRed { pr } => format!(
                 "pull request {pr} is approved, but its required gates are red: only `--force` merges it"
             ),
+            Self::Unmergeable { pr, obstacle } => {
+                format!("pull request {pr} cannot be merged: {}", obstacle.text())
+            }
             Self::Verdict { pr } => {
                 format!("pull request {pr} waits for your verdict (judge_enabled is off)")
             }
@@ -346,6 +271,7 @@ impl WaitsFor {
                 format!("symphony pr merge {issue} --force"),
                 format!("symphony pr reject {issue} --feedback TEXT"),
             ],
+            Self::Unmergeable { obstacle, .. } => obstacle.answers(issue.as_str()),
             Self::Verdict { .. } => vec![
                 format!("symphony pr show {issue}"),
                 format!("symphony pr merge {issue}"),

@@ -10,7 +10,7 @@ use crate::closed_set::closed_set;
 
 mod wording;
 
-pub use wording::{changes_comment, left_behind_text, put_aside_comment};
+pub use wording::{changes_comment, left_behind_sentences, left_behind_text, put_aside_comment};
 
 /// The detail of a run's metadata that lists what it left.
 pub const LEFT_BEHIND: &str = "left_behind";

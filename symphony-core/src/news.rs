@@ -228,8 +228,8 @@ impl PrNews<'_> {
             (GatesProgress::Red { gates }, _) if is_by_gates => {
                 write!(
                     f,
-                    "pull request {pr} is rejected, gates red: {}",
-                    named(gates)
+                    "pull request {pr} goes back to an agent: {}",
+                    red_gates(gates)
                 )
             }
             (_, Some(verdict)) if !verdict.comment.trim().is_empty() => {
@@ -259,6 +259,16 @@ fn named(gates: &[String]) -> String {
 
 fn short(commit: &str) -> &str {
     commit.get(..COMMIT_CHARS).unwrap_or(commit)
+}
+
+/// Says which gates are red.
+fn red_gates(gates: &[String]) -> String {
+    let (gate, are) = if gates.len() == 1 {
+        ("gate", "is")
+    } else {
+        ("gates", "are")
+    };
+    format!("{gate} {} {are} red", named(gates))
 }
 
 /// Returns the first line of a comment, cut to what a line can hold.
@@ -429,7 +439,7 @@ mod tests {
                 "required gates failed: check",
             )
         };
-        let expected = ["SYM-1: pull request 1 is rejected, gates red: check"];
+        let expected = ["SYM-1: pull request 1 goes back to an agent: gate check is red"];
         // opened and rejected between two looks, too
         assert_eq!(lines(None, &rejected), expected);
         assert_eq!(

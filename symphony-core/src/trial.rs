@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
-use crate::gates::RedOnBase;
+use crate::gates::{RedOnBase, telling_line};
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, is_missing_program};
 
 /// Characters of output that a remark or a line quotes.
@@ -155,11 +155,10 @@ impl TrialStep {
         files
     }
 
-    /// Returns the last line of its output that says something.
-    pub fn last_line(&self) -> Option<String> {
-        let mut lines = self.output.lines().rev().map(str::trim);
-        let line = lines.find(|line| line.contains(char::is_alphanumeric));
-        line.map(|line| line.chars().take(QUOTE_CHARS_MAX).collect())
+    /// Returns the line of its output that says why it failed.
+    pub fn telling_line(&self) -> Option<String> {
+        let line = telling_line(&self.output)?;
+        Some(line.chars().take(QUOTE_CHARS_MAX).collect())
     }
 
     /// Returns the comment for the configuration file; none for a command that passed.
@@ -172,8 +171,8 @@ impl TrialStep {
                 self.output
             )),
             TrialOutcome::Failed | TrialOutcome::Missing => {
-                let said = self.last_line().filter(|_| quote == Quote::LastLine);
-                let said = said.map_or_else(String::new, |line| format!(" Its last line: {line}"));
+                let said = self.telling_line().filter(|_| quote == Quote::TellingLine);
+                let said = said.map_or_else(String::new, |line| format!(" It says: {line}"));
                 Some(format!(
                     "RED when `symphony init` tried it on commit {commit} ({}). No change can pass until it is green: \
                      `symphony doctor --gates` tries it again.{said}",
@@ -187,8 +186,8 @@ impl TrialStep {
 /// Whether a remark quotes output, which may hold what a file that is committed must not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quote {
-    /// The last line.
-    LastLine,
+    /// The line that says why it failed.
+    TellingLine,
     /// Nothing.
     Nothing,
 }
@@ -451,22 +450,22 @@ mod tests {
     fn a_remark_says_that_it_was_red_and_why() {
         let commit = "0123456789abcdef";
         assert_eq!(
-            step(true, Some(0), "").remark(commit, Quote::LastLine),
+            step(true, Some(0), "").remark(commit, Quote::TellingLine),
             None
         );
         let red = step(false, Some(1), "1 failed\n\n---\n");
-        let remark = red.remark(commit, Quote::LastLine).unwrap();
+        let remark = red.remark(commit, Quote::TellingLine).unwrap();
         assert!(
             remark.starts_with(
                 "RED when `symphony init` tried it on commit 0123456789 (exit code 1)."
             ),
             "{remark}"
         );
-        assert!(remark.ends_with(" Its last line: 1 failed"), "{remark}");
+        assert!(remark.ends_with(" It says: 1 failed"), "{remark}");
         let remark = red.remark(commit, Quote::Nothing).unwrap();
         assert!(!remark.contains("1 failed"), "{remark}");
         let skipped = TrialStep::not_tried("test", "npm test", true, "the set-up failed");
-        let remark = skipped.remark(commit, Quote::LastLine).unwrap();
+        let remark = skipped.remark(commit, Quote::TellingLine).unwrap();
         assert!(
             remark.starts_with("Not tried by `symphony init`: the set-up failed."),
             "{remark}"

@@ -21,6 +21,23 @@ pub fn with_article(noun: &str) -> String {
     format!("{article} {noun}")
 }
 
+/// Returns the first line of an error that says something, with the next one where it ends in a colon.
+pub fn error_line(error: &str) -> String {
+    let mut lines = error.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    match lines.next() {
+        Some(next) if first.ends_with(':') => format!("{first} {next}"),
+        _ => first.trim_end_matches(':').to_owned(),
+    }
+}
+
+/// Returns a text that begins with a capital letter.
+pub fn capitalised(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(chars).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -35,6 +52,21 @@ mod tests {
             (3, "search", "3 searches"),
         ] {
             assert_eq!(counted(count, noun), expected);
+        }
+    }
+
+    #[test]
+    fn an_error_is_quoted_by_the_line_that_says_something() {
+        for (error, expected) in [
+            (
+                "check `jest` failed:\n\n  1 failed, 3 passed\nmore",
+                "check `jest` failed: 1 failed, 3 passed",
+            ),
+            ("\nno space left\nmore", "no space left"),
+            ("failed:", "failed"),
+            ("", ""),
+        ] {
+            assert_eq!(error_line(error), expected);
         }
     }
 

@@ -19,7 +19,8 @@ const COMMENT_CLOSE: &str = "-->";
 /// ```
 pub fn strip_hidden(text: &str) -> Cow<'_, str> {
     let visible: Cow<'_, str> = if has_hidden(text) {
-        Cow::Owned(text.chars().filter(|c| !is_hidden(*c)).collect())
+        let shown = |(at, c): &(usize, char)| !is_hidden(*c) || joins_emoji(text, *at, *c);
+        Cow::Owned(text.char_indices().filter(shown).map(|(_, c)| c).collect())
     } else {
         Cow::Borrowed(text)
     };
@@ -42,12 +43,14 @@ pub fn escape_hidden(text: &str) -> Cow<'_, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 64);
-    let mut rest = text.chars();
-    while let Some(c) = rest.next() {
-        if c == '\r' && rest.as_str().starts_with('\n') {
+    let mut rest = text.char_indices();
+    while let Some((at, c)) = rest.next() {
+        let rest = rest.as_str();
+        if c == '\r' && rest.starts_with('\n') {
             continue;
         }
-        if is_hidden(c) || (c == '<' && rest.as_str().starts_with("!--")) {
+        let hidden = is_hidden(c) && !joins_emoji(text, at, c);
+        if hidden || (c == '<' && rest.starts_with("!--")) {
             write!(out, "\\u{{{:x}}}", u32::from(c)).expect("writing to a String cannot fail");
         } else {
             out.push(c);
@@ -87,14 +90,39 @@ fn is_plain_line(text: &str) -> bool {
 
 /// Says whether a character shows nothing, reorders what is shown, or steers a terminal.
 ///
-/// Joiners that only shape an emoji are among them: a sequence falls apart into its parts, which stay readable.
-const fn is_hidden(c: char) -> bool {
+/// A zero-width joiner is among them; [`strip_hidden`] and [`escape_hidden`] leave it where it joins two emoji into one.
+pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{0}'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
         | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
         | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0d}' | '\u{feff}' | '\u{ffa0}'
         | '\u{fff9}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
+/// Says whether the character `c` at byte `at` is a zero-width joiner between two emoji, as in 👩‍💻.
+///
+/// Skin tones and the sign for "as a picture" may stand in front of it (Unicode Technical Standard 51, "emoji ZWJ sequence").
+fn joins_emoji(text: &str, at: usize, c: char) -> bool {
+    if c != '\u{200d}' {
+        return false;
+    }
+    let before = text
+        .get(..at)
+        .and_then(|before| before.chars().rev().find(|c| !shapes_emoji(*c)));
+    let after = text
+        .get(at + c.len_utf8()..)
+        .and_then(|after| after.chars().next());
+    before.is_some_and(is_emoji) && after.is_some_and(is_emoji)
+}
+
+const fn shapes_emoji(c: char) -> bool {
+    matches!(c, '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
+}
+
+/// Covers the blocks that have Unicode's property `Extended_Pictographic`; a symbol too many does no harm.
+const fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}' | '\u{1f000}'..='\u{1faff}')
 }
 
 /// Bytes per step of the search: wide enough that what follows the vector loop costs little.
@@ -283,6 +311,12 @@ mod tests {
             ("tag\u{e0041}\u{e0042}s", "tags"),
             ("\u{1b}[31mred\u{1b}[0m\r\n", "[31mred[0m\n"),
             ("heart ❤\u{fe0f}", "heart ❤\u{fe0f}"),
+            (
+                "👩🏽\u{200d}💻 👨\u{200d}👩\u{200d}👧",
+                "👩🏽\u{200d}💻 👨\u{200d}👩\u{200d}👧",
+            ),
+            ("❤\u{fe0f}\u{200d}🔥", "❤\u{fe0f}\u{200d}🔥"),
+            ("👩\u{200d} a\u{200d}b 👩\u{200d}\u{200d}💻", "👩 ab 👩💻"),
         ] {
             let stripped = strip_hidden(text);
             assert_eq!(stripped, expected, "{text:?}");
@@ -297,6 +331,7 @@ mod tests {
             ("+ a\r\n+ b\r\n", "+ a\n+ b\n"),
             ("a\rb", "a\\u{d}b"),
             ("+ <!-- x -->", "+ \\u{3c}!-- x -->"),
+            ("👩\u{200d}💻\u{200d}", "👩\u{200d}💻\\u{200d}"),
             (
                 "a\u{200d}b\u{202e}c\u{e0061}",
                 "a\\u{200d}b\\u{202e}c\\u{e0061}",

@@ -11,7 +11,7 @@
 //! | the setup wizard | [`WizardDispatch`] |
 //! | a phase of a plan file | [`PlanPhaseDispatch`], [`worker`] |
 //! | a document from another language | [`PromptInput`], [`build_document`] |
-//! | a prompt of your own, by the same rules | [`Shares`], [`truncate_tail`], [`build_system_prompt`], [`summarize_artifact`] |
+//! | a prompt of your own, by the same rules | [`Shares`], [`truncate_tail`], [`build_system_prompt`], [`shorten_artifact`], [`summarize_artifact`] |
 //!
 //! ```
 //! use symphony_prompt::{AgentType, IssueId, IssueInput, Outcome, ProfileDispatch, Workspace};
@@ -45,7 +45,6 @@
     reason = "a prompt is built once a run: a plain line is worth more than an allocation"
 )]
 
-mod artifact_summary;
 mod boundary;
 mod budget;
 mod dispatch;
@@ -63,6 +62,7 @@ mod rule;
 pub mod schema;
 mod section;
 mod share;
+mod summary;
 mod system;
 #[cfg(feature = "tokenizer")]
 mod tokenizer;
@@ -71,7 +71,6 @@ mod truncate;
 mod vault;
 pub mod worker;
 
-pub use artifact_summary::summarize_artifact;
 pub use budget::{
     ARTIFACT_CHARS_MAX, ARTIFACT_TOKENS, ATTEMPTS_MAX, Budgets, Caps, DIFF_CHARS_MAX, FINDINGS_MAX,
     LEARNINGS_MAX, OUTPUT_BYTES_MAX, PHASE_COMMENTS_MAX, REJECTED_CLAIMS_MAX, SYSTEM_TOKENS,
@@ -84,7 +83,7 @@ pub use dispatch::{
 pub use document::{PromptInput, build_document};
 pub use error::PromptError;
 pub use fence::{FenceMarker, MARKER_CHARS_MAX, MARKER_CHARS_MIN};
-pub use hidden::{escape_hidden, strip_hidden};
+pub use hidden::{escape_hidden, is_hidden, strip_hidden};
 pub use input::{
     AttemptInput, CommentInput, DependencyInput, ExternalResearch, FileChange, FindingInput,
     GateCommand, GateResult, IssueInput, PhaseReview, ProjectContext, ProjectLearning,
@@ -95,6 +94,7 @@ pub use omission::OmissionList;
 pub use report::{BuiltPrompt, DispatchPath, ItemsKept, Outcome, PartReport, Report, Warning};
 pub use rule::WEB_RESTRICTION;
 pub use section::SectionName;
+pub use summary::{shorten_artifact, summarize_artifact};
 pub use symphony_core::Timestamp;
 pub use symphony_core::agent::AgentType;
 pub use symphony_core::id::{IssueId, PhaseName};

@@ -110,6 +110,13 @@ fn of_plan_decision(
     let Some(why) = PlanWaitsFor::from_decision(decision) else {
         return Ok(None);
     };
+    let why = match why {
+        PlanWaitsFor::Merge | PlanWaitsFor::Verdict(_) => {
+            let obstacle = snapshot.base.obstacle_to(decision.pr);
+            obstacle.map_or(why, PlanWaitsFor::Unmergeable)
+        }
+        why => why,
+    };
     let pr = store.pr(decision.pr)?;
     let item = InboxItem::from(WaitingPlan {
         plan: decision.plan.clone(),
@@ -177,7 +184,7 @@ fn left_behind(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, Run
         let by = match (&run.issue, &run.phase) {
             (Some((issue, title)), _) => LeftBy::Issue(issue, title),
             (None, Some((plan, phase))) => LeftBy::Phase(plan, phase),
-            (None, None) => return None,
+            (None, None) => LeftBy::PlanReview(run.plan.as_ref()?),
         };
         Some(left_behind_item(
             &run.run, project, by, &run.left, run.since,
@@ -212,10 +219,14 @@ fn of_decision(
         }
         why => why,
     };
+    let why = unless_unmergeable(why, snapshot);
     let judged = open.as_ref().and_then(PullRequest::verdict_on_head);
     let verdict = judged.map(|verdict| verdict.at);
     let since = match (&why, verdict) {
-        (WaitsFor::Merge { .. } | WaitsFor::MergeRed { .. }, Some(at)) => at,
+        (
+            WaitsFor::Merge { .. } | WaitsFor::MergeRed { .. } | WaitsFor::Unmergeable { .. },
+            Some(at),
+        ) => at,
         _ => store.status_since(&issue.id)?,
     };
     let item = InboxItem::from(WaitingIssue {
@@ -229,6 +240,19 @@ fn of_decision(
         Some(pr) => with_gates(item, pr, snapshot),
         None => item,
     }))
+}
+
+/// Replaces the advice to merge a pull request where a merge must fail.
+fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
+    match why {
+        WaitsFor::Merge { pr } | WaitsFor::MergeRed { pr } | WaitsFor::Verdict { pr } => {
+            match snapshot.base.obstacle_to(pr) {
+                Some(obstacle) => WaitsFor::Unmergeable { pr, obstacle },
+                None => why,
+            }
+        }
+        why => why,
+    }
 }
 
 /// What is on hold: one item a hold, however many runs met it. A full spending cap is said anew each day.

@@ -10,7 +10,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
-use symphony_core::outside::{BaseNotice, ways_on};
+use symphony_core::outside::{BaseNotice, reject_for_conflict, ways_on};
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
@@ -327,9 +327,10 @@ fn base_gone(store: &Store, pr: &PullRequest) -> Result<RunnerError, RunnerError
 fn conflicting_plan(pr: &PullRequest, plan: &PlanId, files: &[String]) -> RunnerError {
     let (id, base) = (pr.id, &pr.base);
     RunnerError::refused(format!(
-        "pull request {id} is not merged: it conflicts with {base} in {}. `symphony pr reject {id} --feedback 'merge {base} and resolve \
-         the conflicts'`, then `symphony plan retry PHASE --plan {plan}`, gives it back to a phase",
-        list_few(files.iter().map(String::as_str), LISTED_MAX)
+        "pull request {id} is not merged: it conflicts with {base} in {}. `{}`, then `symphony plan retry PHASE \
+         --plan {plan}`, gives it back to a phase",
+        list_few(files.iter().map(String::as_str), LISTED_MAX),
+        reject_for_conflict(&id.to_string(), base)
     ))
 }
 

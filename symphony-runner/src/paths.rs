@@ -151,7 +151,9 @@ impl RunPaths {
     }
 
     fn age_note(&self) -> Result<(), RunnerError> {
-        match std::fs::File::open(&self.unfinished).and_then(|note| note.set_modified(UNIX_EPOCH)) {
+        match symphony_workspace::open_own_file(&self.unfinished)
+            .and_then(|note| note.set_modified(UNIX_EPOCH))
+        {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
                 Err(RunnerError::io("note the age of", &self.unfinished, error))
             }
@@ -207,7 +209,7 @@ pub(crate) fn read_capped(path: &Path) -> Result<Option<Vec<u8>>, RunnerError> {
         return Ok(None);
     }
     let mut contents = Vec::new();
-    std::fs::File::open(path)
+    symphony_workspace::open_own_file(path)
         .and_then(|file| file.take(FILE_BYTES_MAX).read_to_end(&mut contents))
         .map_err(|error| RunnerError::io("read", path, error))?;
     Ok(Some(contents))

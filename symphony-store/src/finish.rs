@@ -145,7 +145,14 @@ fn end_run(
     finish: &RunFinish,
 ) -> Result<(), StoreError> {
     if let RunTarget::Gates(_, pr) = &run.target {
-        return end_gates(tx, context, run, *pr, finish);
+        end_gates(tx, context, run, *pr, finish)?;
+        // they run the code of the change
+        if let (Some(id), Some(comment)) =
+            (run.target.issue(), changes_comment(&finish.left_behind()))
+        {
+            add_comment_in(tx, context, id, &comment)?;
+        }
+        return Ok(());
     }
     let own_fault = meet_condition(tx, run, finish)?;
     let is_own_fault = own_fault.is_some();

@@ -15,6 +15,7 @@ use crate::event::{About, append};
 use crate::hold_trial::{append_lifted, begin_trials, load_trials};
 use crate::open::Store;
 use crate::row::{count32, parsed, parsed_opt, time};
+use crate::tried_gates::{forget_tried, note_tried};
 
 /// A hold to be placed, or to be lengthened after a probe that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -120,6 +121,9 @@ pub(crate) fn place(
     run: Option<&RunId>,
     new: &NewHold,
 ) -> Result<(), StoreError> {
+    if let HoldScope::Gates(project) = &new.scope {
+        forget_tried(tx, project)?;
+    }
     let key = scope_key(&new.scope);
     let standing: Option<(i64, u32, Option<String>, i64)> = tx
         .prepare_cached("SELECT until, probes, canary, placed_at FROM hold WHERE scope = ?1")?
@@ -257,6 +261,12 @@ impl Store {
     /// When the database can not be written.
     pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
         self.write(context, |tx| {
+            // the person wants agents all the same: what was red is not tried again before the next one
+            for hold in load_holds(tx)? {
+                if let (HoldScope::Gates(project), Some(tried)) = (&hold.scope, &hold.tried) {
+                    note_tried(tx, context, project, tried)?;
+                }
+            }
             let lifted = tx.prepare_cached("DELETE FROM hold")?.execute([])?;
             tx.prepare_cached("DELETE FROM hold_trial")?.execute([])?;
             if lifted > 0 {

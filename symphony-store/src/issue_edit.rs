@@ -12,6 +12,7 @@ use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::hand_in::forget_refused_call;
 use crate::issue::{rank, title_key};
 use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
@@ -85,6 +86,7 @@ impl Store {
                     add_limited_comment(tx, context, id, comment)?;
                 }
             }
+            forget_refused_call(tx, context)?;
             load_issue(tx, id)
         })
     }

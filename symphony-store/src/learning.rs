@@ -20,6 +20,7 @@ use crate::learning_pack::pack_rows;
 use crate::note::check_run_limit;
 use crate::open::Store;
 use crate::row::{json as from_json, parsed, parsed_opt, time, to_json};
+use crate::run::several_fit;
 
 /// Learnings that one run may add: more is a loop.
 const RUN_LEARNINGS_MAX: i64 = 50;
@@ -267,7 +268,7 @@ impl Store {
         // compared byte by byte: an id may hold what is a wildcard elsewhere
         let mut statement = self.conn.prepare_cached(
             "SELECT id FROM learning WHERE substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1
-             ORDER BY id <> ?1, id LIMIT 2",
+             ORDER BY id <> ?1, id LIMIT 6",
         )?;
         let found: Vec<String> = statement
             .query_map([text], |row| row.get(0))?
@@ -276,9 +277,7 @@ impl Store {
             [] => Err(StoreError::not_found("learning", text)),
             [one, ..] if one == text => load_learning(&self.conn, one),
             [one] => load_learning(&self.conn, one),
-            _ => Err(StoreError::refused(format!(
-                "several learnings fit `{text}`: give more of the id"
-            ))),
+            several => Err(several_fit(("learnings", text), several)),
         }
     }
 

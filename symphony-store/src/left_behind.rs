@@ -36,6 +36,8 @@ pub struct LeftBehindRun {
     pub run: RunId,
     /// The issue that it worked on, with its title.
     pub issue: Option<(IssueId, String)>,
+    /// The plan that it worked on, or reviewed.
+    pub plan: Option<PlanId>,
     /// The phase of a plan that it worked on.
     pub phase: Option<(PlanId, PlanPhaseId)>,
     /// When it ended.
@@ -63,7 +65,8 @@ impl Store {
             found.push(LeftBehindRun {
                 run: parsed("run id", row.get("id")?)?,
                 issue: issue.map(|issue| (issue, title.unwrap_or_default())),
-                phase: plan.zip(phase),
+                phase: plan.clone().zip(phase),
+                plan,
                 since: time(row.get("since")?)?,
                 left: from_json("what a run left behind", &paths)?,
             });

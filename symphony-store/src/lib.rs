@@ -78,6 +78,7 @@ mod spending;
 mod subtask;
 mod suggestion;
 mod superseded;
+mod tried_gates;
 mod unprepared;
 
 pub use audit::{AuditRequest, TextPlace};

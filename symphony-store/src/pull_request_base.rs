@@ -35,7 +35,7 @@ impl Store {
     /// When the database cannot be read.
     pub fn open_into(&self, project: &ProjectId) -> Result<Vec<OpenInto>, StoreError> {
         let mut statement = self.conn.prepare_cached(
-            "SELECT id, issue, plan, base, base_commit, created_at FROM pull_request
+            "SELECT id, issue, plan, base, base_commit, head_commit, state = 'approved' AS is_approved, created_at FROM pull_request
              WHERE project = ?1 AND state IN ('open', 'approved') ORDER BY id",
         )?;
         let mut rows = statement.query([project.as_str()])?;
@@ -46,6 +46,8 @@ impl Store {
                 of: source_from(row)?,
                 base: row.get("base")?,
                 base_commit: row.get("base_commit")?,
+                head_commit: row.get("head_commit")?,
+                is_approved: row.get("is_approved")?,
                 created_at: time(row.get("created_at")?)?,
             });
         }

@@ -195,6 +195,27 @@ fn list_sql(filter: &RunFilter) -> (String, Vec<&str>) {
     (sql, values)
 }
 
+/// Ids that an error names; whoever gives so little of one is to give more.
+const CANDIDATES_MAX: usize = 5;
+
+/// Refuses a piece of an id that several have, with the ids: the ends tell apart what was made at the same time.
+pub(crate) fn several_fit((what, text): (&str, &str), ids: &[String]) -> StoreError {
+    let more = if ids.len() > CANDIDATES_MAX {
+        " …"
+    } else {
+        ""
+    };
+    let names: Vec<&str> = ids
+        .iter()
+        .take(CANDIDATES_MAX)
+        .map(String::as_str)
+        .collect();
+    StoreError::refused(format!(
+        "several {what} fit `{text}`: {}{more}; the end of an id tells it apart",
+        names.join(", ")
+    ))
+}
+
 impl Store {
     /// Returns a run.
     ///
@@ -216,18 +237,16 @@ impl Store {
         if clean.len() != text.len() || clean.is_empty() {
             return Err(StoreError::not_found("run", text));
         }
-        let mut statement = self
-            .conn
-            .prepare_cached("SELECT id FROM run WHERE id LIKE ?1 OR id LIKE ?2 LIMIT 2")?;
+        let mut statement = self.conn.prepare_cached(
+            "SELECT id FROM run WHERE id LIKE ?1 OR id LIKE ?2 ORDER BY id DESC LIMIT 6",
+        )?;
         let found: Vec<String> = statement
             .query_map([format!("{clean}%"), format!("%{clean}")], |row| row.get(0))?
             .collect::<Result<_, _>>()?;
         match found.as_slice() {
             [one] => self.run(&parsed("run id", one.clone())?),
             [] => Err(StoreError::not_found("run", text)),
-            _ => Err(StoreError::refused(format!(
-                "several runs fit `{text}`: give more of the id"
-            ))),
+            several => Err(several_fit(("runs", text), several)),
         }
     }
 

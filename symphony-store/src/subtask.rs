@@ -10,6 +10,7 @@ use symphony_core::issue::{
 use crate::cascade::move_in;
 use crate::context::Context;
 use crate::error::StoreError;
+use crate::hand_in::forget_refused_call;
 use crate::issue::{NewIssue, add_issue_in};
 use crate::issue_dependency::check_dependency;
 use crate::issue_query::load_issue;
@@ -76,6 +77,7 @@ impl Store {
             if opens {
                 move_in(tx, context, &parent.id, &IssueEvent::SubtasksOpened)?;
             }
+            forget_refused_call(tx, context)?;
             Ok(Subtask {
                 issue: load_issue(tx, &id)?,
                 parent: load_issue(tx, &parent.id)?,

@@ -237,13 +237,16 @@ pub enum WorkspaceError {
         /// Why it stays.
         reason: KeepReason,
     },
-    /// A human locked the worktree (`git worktree lock`): unlock it.
-    #[error("touch the worktree {}: it is locked ({reason})", path.display())]
-    Locked {
+    /// A worktree holds a file that is too deep for any path to name: look at it with programs that go down folder by folder.
+    #[error(
+        "remove the worktree {}: a file in it is {depth} folders deep, where no path can name it, and could not be saved",
+        path.display()
+    )]
+    OutOfReach {
         /// The worktree.
         path: PathBuf,
-        /// The reason given with the lock.
-        reason: String,
+        /// How deep the file is.
+        depth: usize,
     },
     /// Another process held the repository's lock for too long: try again.
     #[error("get the lock {} within {seconds} s", path.display())]
@@ -392,6 +395,11 @@ impl WorkspaceError {
             Self::RescueFailed { source, .. } => source.exit_fault(),
             _ => ExitFault::Work,
         }
+    }
+
+    /// Says whether git met a path that is longer than the kernel takes.
+    pub(crate) fn is_name_too_long(&self) -> bool {
+        matches!(self, Self::Git { code: Some(_), stderr, .. } if stderr.contains("File name too long"))
     }
 
     /// Says whether the disk is full, which is nobody's failure (lifecycle.md, "Error classes").

@@ -11,6 +11,7 @@ mod commit_id;
 pub mod config_file;
 mod context_file;
 mod copy;
+mod deep;
 mod error;
 mod failpoint;
 pub mod file_system;
@@ -22,6 +23,7 @@ mod left;
 mod linux;
 mod merge;
 mod outside;
+mod own_file;
 pub mod plan_file;
 mod pristine;
 mod project;
@@ -51,12 +53,15 @@ pub use fingerprint::Fingerprint;
 #[cfg(feature = "failpoints")]
 pub use git::{GIT_FAULTS_VARIABLE, GitCall, GitDeath, GitFaults};
 pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
-pub use identity::{find_traces, is_own_branch, read_marker, remove_marker, write_marker};
+pub use identity::{
+    MarkPlaces, find_traces, is_own_branch, read_marker, remove_marker, write_marker,
+};
 pub use left::Absorbed;
 pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use outside::{ChangeQuery, FoundChange};
-pub use pristine::Pristine;
+pub use own_file::{open_own_file, read_own_file, read_own_text};
+pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,

@@ -41,6 +41,18 @@ pub fn write_private(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result
     replace(file, path)
 }
 
+/// Writes a file that only the user reads, and does not wait for the disk: after a power cut the old file may be there, or
+/// one without contents. For notes that lag behind what they are about.
+///
+/// # Errors
+/// When it cannot be written; the file that was there stays unchanged.
+pub(crate) fn write_note(path: &Path, contents: impl AsRef<[u8]>) -> std::io::Result<()> {
+    let mut file = file_beside(path, PRIVATE)?;
+    file.write_all(contents.as_ref())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
 /// Writes a new file.
 ///
 /// # Errors

@@ -20,7 +20,7 @@ use super::explain_plan::explain_plan;
 use super::source::find_source;
 use crate::app::App;
 use crate::value::SourceName;
-use crate::view::{ActionView, ExplainView, FailureView, ReasonView, RunView, WaitView};
+use crate::view::{ActionView, ENDED, ExplainView, FailureView, ReasonView, RunView, WaitView};
 
 /// What `explain` takes.
 #[derive(Debug, Args)]
@@ -260,11 +260,11 @@ fn elsewhere(issue: &Issue) -> Option<WaitView> {
             ),
         ),
         IssueState::Done => (
-            "ended",
+            ENDED,
             format!("it is done: `symphony issue move {id} todo` takes it up again"),
         ),
         IssueState::Cancelled => (
-            "ended",
+            ENDED,
             format!("it is cancelled: `symphony issue move {id} todo` takes it up again"),
         ),
         IssueState::InProgress => (

@@ -85,7 +85,12 @@ fn reasons(plan: &Plan, items: &[InboxItem], id: &PlanId) -> Vec<WaitView> {
 fn phases(view: &PlanView, now: Timestamp) -> Vec<WaitView> {
     let is_open = !view.status.is_ended() && view.status != PlanStatus::Review;
     let open = view.phases.iter().filter(|phase| {
-        is_open && !matches!(phase.status, PhaseStatus::Complete | PhaseStatus::Running)
+        // what awaits a decision is in the inbox, with its answers
+        is_open
+            && !matches!(
+                phase.status,
+                PhaseStatus::Complete | PhaseStatus::Running | PhaseStatus::AwaitingDecision
+            )
     });
     let said = open.map(|phase| {
         let remark = phase.remark(now);

@@ -109,7 +109,7 @@ impl Loop<'_> {
         let mut tick = self.tick()?;
         loop {
             if until_idle && self.is_idle(&tick)? {
-                let exit = self.end_idle(&tick);
+                let exit = self.end_idle(&tick)?;
                 self.say_today()?;
                 return Ok(exit);
             }
@@ -127,9 +127,10 @@ impl Loop<'_> {
     }
 
     /// Ends an idle loop: as a failure when something waits that nothing will start.
-    fn end_idle(&self, tick: &TickView) -> Exit {
-        let stuck = standstill(tick, &self.breakers, &self.breakers_now);
-        match stuck {
+    fn end_idle(&self, tick: &TickView) -> anyhow::Result<Exit> {
+        let paused = self.store.paused_since()?;
+        let stuck = standstill(tick, &self.breakers, &self.breakers_now, paused);
+        Ok(match stuck {
             None => {
                 self.progress
                     .say("All done: no issue is ready for an agent.");
@@ -139,7 +140,7 @@ impl Loop<'_> {
                 self.progress.say(&reason);
                 Exit::Failed
             }
-        }
+        })
     }
 
     /// Tells that a tick failed.

@@ -62,15 +62,24 @@ impl TickArgs {
             TickOutcome::Busy(late) => return busy(app, late.as_ref()),
         };
         let new_problems = report.new_problems.clone();
+        let holds = report.snapshot.holds.clone();
         let mut view = self.view(app, &installation, report)?;
-        let mut after = BTreeSet::new();
+        let due = TodayView::load(&store, None, &holds, Timestamp::now());
+        view.due = Some(due.context("tick")?);
         if self.wait {
             view.pull_requests = news.of_prs(&store).context("tick")?;
             let (items, holds) = waiting_items(&installation, &mut store).context("tick")?;
-            after = breakers_of(&items);
+            let after = breakers_of(&items);
             view.waiting = news.of_inbox(items);
             let today = TodayView::load(&store, None, &holds, Timestamp::now());
             view.today = Some(today.context("tick")?);
+            let paused = store.paused_since().context("tick")?;
+            // a tick that started something goes on; what waits meanwhile is the next one's
+            view.standstill = if view.runs.is_empty() {
+                standstill(&view, &breakers, &after, paused)
+            } else {
+                standstill(&TickView::default(), &breakers, &after, None)
+            };
         }
         let quiet = app.out.is_quiet() && !app.out.is_json() && !self.dry_run;
         // with `--quiet` too: it is what cron mails, once while it lasts
@@ -83,17 +92,11 @@ impl TickArgs {
                 app.out.warn(problem);
             }
         }
-        if self.wait {
-            // a tick that started something goes on; what waits meanwhile is the next one's
-            let idle = if view.runs.is_empty() {
-                standstill(&view, &breakers, &after)
-            } else {
-                standstill(&TickView::default(), &breakers, &after)
-            };
-            if let Some(reason) = idle {
-                app.out.note(&reason);
-                return Ok(Exit::Failed);
-            }
+        if self.wait
+            && let Some(reason) = &view.standstill
+        {
+            app.out.note(reason);
+            return Ok(Exit::Failed);
         }
         Ok(if view.problems.is_empty() {
             Exit::Done

@@ -4,12 +4,14 @@ use std::error::Error;
 
 use symphony_core::identity::IdentityProblem;
 use symphony_core::issue::IssueStatus;
+use symphony_core::outside::reject_for_conflict;
 use symphony_mcp::McpError;
 use symphony_runner::RunnerError;
 use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
 
+use super::provider::provider_fix;
 use super::{Exit, Stop, plan};
 
 /// Exit code and hint of an error.
@@ -73,10 +75,7 @@ fn of_runner(error: &RunnerError) -> Verdict {
         ),
         RunnerError::Refused { .. } => Verdict::plain(Exit::Refused),
         RunnerError::Identity { problem, .. } => Verdict::new(Exit::Refused, identity_fix(problem)),
-        RunnerError::Provider(_) => Verdict::new(
-            Exit::Failed,
-            "`symphony doctor` shows which agents' CLIs are found, `symphony config set provider NAME` chooses one",
-        ),
+        RunnerError::Provider(_) => Verdict::new(Exit::Failed, provider_fix(error)),
         RunnerError::PromptFiles { .. } => Verdict::new(
             Exit::Failed,
             "fix these files, or remove them: the shipped prompts are used then",
@@ -115,6 +114,11 @@ pub(crate) fn identity_fix(problem: &IdentityProblem) -> String {
         IdentityProblem::Lost { .. } | IdentityProblem::Stranger { .. } => RESTORE.to_owned(),
         IdentityProblem::Foreign { .. } => format!(
             "put the right file back, or name it with `symphony config set database PATH`; otherwise {RESTORE}"
+        ),
+        IdentityProblem::Older { .. } => format!(
+            "put the newer file back if you have it, or {RESTORE}; `symphony db restore --keep` goes on with this older copy: \
+             what was recorded since is lost, and no number is given out twice. The note is in `symphony.mark.json` beside the \
+             database and in `symphony-mark.json` in the git folder, where agents can write, too"
         ),
         IdentityProblem::Copy { .. } => {
             "`symphony db restore --empty` makes the copy a project of its own; its branches and worktrees stay as they are"
@@ -241,8 +245,8 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
         WorkspaceError::Conflict { base, head, .. } => Verdict::new(
             Exit::Refused,
             format!(
-                "`symphony pr reject {} --feedback 'merge {base} and resolve the conflicts'` gives it back to an agent",
-                head.strip_prefix("symphony/").unwrap_or("ID")
+                "`{}` gives it back to an agent",
+                reject_for_conflict(head.strip_prefix("symphony/").unwrap_or("ID"), base)
             ),
         ),
         WorkspaceError::CheckoutDirty { .. } => Verdict::new(

@@ -6,8 +6,9 @@ use symphony_core::id::{IssueId, PlanId};
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::IssueStatus;
 use symphony_core::plan::state::PlanStatus;
-use symphony_core::standing::Standing;
+use symphony_core::standing::{Dependency, Standing};
 use symphony_core::tick::Reason;
+use symphony_core::wording::capitalised;
 
 use super::last_failure::FailureView;
 use super::run::RunView;
@@ -66,7 +67,15 @@ pub(crate) enum WaitView {
     },
 }
 
+/// The reason of an issue that is done or cancelled.
+pub(crate) const ENDED: &str = "ended";
+
 impl WaitView {
+    /// Says whether it waits only for its gates to run.
+    fn is_gates_pending(&self) -> bool {
+        matches!(self, Self::Dispatch(reason) if reason.reason == Reason::GatesPending)
+    }
+
     fn text(&self, clock: &Clock) -> String {
         match self {
             Self::Dispatch(reason) => reason.shown(clock),
@@ -93,15 +102,25 @@ impl View for ExplainView {
         if let Some(failure) = &self.last_failure {
             page.line(&failure.text(page.now()));
         }
-        if self.reasons.is_empty() {
-            return;
+        let gates_are_next = self.next.as_ref().is_some_and(ActionView::runs_gates);
+        let shown: Vec<&WaitView> = shown(&self.reasons)
+            .filter(|reason| !(gates_are_next && reason.is_gates_pending()))
+            .collect();
+        match shown.as_slice() {
+            [] => return,
+            // nothing is waited for
+            [WaitView::Person { reason, text }] if *reason == ENDED => {
+                page.hanging(2, &format!("{}.", capitalised(text)));
+                return;
+            }
+            _ => {}
         }
         page.line(if self.running.is_some() {
             "Nothing else is started, since:"
         } else {
             "It is not running, since:"
         });
-        for reason in shown(&self.reasons) {
+        for reason in shown {
             page.hanging(2, &format!("- {}", reason.text(page.clock())));
         }
     }
@@ -145,6 +164,14 @@ impl View for ExplainPlanView {
                 "A tick goes on with it {}.",
                 page.clock().until(*at)
             )),
+            Some(Standing::WaitsFor { dependencies })
+                if *dependencies == [Dependency::PlanDriver] =>
+            {
+                Some(format!(
+                    "`symphony plan run {}` is at work and carries it on.",
+                    self.path
+                ))
+            }
             Some(other) => Some(format!("It is not stuck: {other}.")),
         };
         let next = self.next.as_ref();

@@ -4,7 +4,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::hold::{login_command, lone_item};
-use symphony_core::tick::{Hold, HoldScope, Reason};
+use symphony_core::tick::{Hold, HoldScope, NEXT_TRY, Reason};
 
 use crate::output::Clock;
 
@@ -29,7 +29,7 @@ pub(crate) struct HoldView {
     pub(crate) lone: Option<String>,
     /// What is on hold, and why, in words.
     #[serde(skip)]
-    what: String,
+    pub(super) what: String,
 }
 
 impl From<&Hold> for HoldView {
@@ -68,7 +68,7 @@ impl HoldView {
     pub(crate) fn text(&self, clock: &Clock) -> String {
         let until = self.until.map_or_else(
             || "a person ends it".to_owned(),
-            |until| format!("tried again {}", clock.until(until)),
+            |until| format!("{NEXT_TRY} {}", clock.until(until)),
         );
         format!("{}; {until}", self.what)
     }

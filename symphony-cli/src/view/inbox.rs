@@ -1,12 +1,13 @@
 //! What waits for a human.
 
 use serde::Serialize;
-use symphony_core::inbox::InboxItem;
+use symphony_core::inbox::{InboxItem, InboxKind};
+use symphony_core::tick::NEXT_TRY;
 
 use crate::output::{Clock, List, Page, Table, View, ago};
 
 /// Items that `status` shows; `inbox` shows all.
-const SHOWN_MAX: usize = 10;
+pub(super) const SHOWN_MAX: usize = 10;
 
 /// One item.
 #[derive(Debug, Clone, Serialize)]
@@ -43,9 +44,14 @@ impl InboxView {
     fn text(&self, clock: &Clock) -> String {
         let text = self.item.text.trim_end_matches('.');
         match self.item.until.filter(|until| *until > clock.now()) {
-            Some(until) => format!("{text}; tried again {}", clock.until(until)),
+            Some(until) => format!("{text}; {NEXT_TRY} {}", clock.until(until)),
             None => text.to_owned(),
         }
+    }
+
+    /// Says whether it is about what is on hold, in these words.
+    pub(super) fn is_hold(&self, what: &str) -> bool {
+        self.item.kind == InboxKind::Hold && self.item.text == what
     }
 
     /// Returns what the item is about.

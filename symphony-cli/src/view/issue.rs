@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PhaseName, ProjectId};
 use symphony_core::issue::{BlockedBy, Issue, IssueStatus, Priority, Size};
+use symphony_core::wording::counted;
 
 use crate::output::{List, Page, Table, View, ago};
 
@@ -87,8 +88,12 @@ impl IssueView {
         if self.total_runs > 0 {
             let failures = self.consecutive_failures;
             page.field(
-                "attempts",
-                &format!("{} ({failures} failed in a row)", self.total_runs),
+                "runs",
+                &format!(
+                    "{} ({} in a row)",
+                    self.total_runs,
+                    counted(failures.into(), "failure")
+                ),
             );
         }
         page.field("created", &ago(self.created_at, page.now()));

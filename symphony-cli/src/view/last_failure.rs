@@ -57,6 +57,7 @@ impl FailureView {
                 let refused = refused_call(&run.metadata)?;
                 let missing = match refused.tool {
                     Tool::CreatePr => "a pull request",
+                    Tool::CreateSubtask => "a sub-task",
                     _ => "an outcome",
                 };
                 (ErrorClass::NoOutcome, refused.to_string(), Some(missing))
@@ -77,7 +78,11 @@ impl FailureView {
         let when = ago(self.at, now);
         match self.continued_without {
             Some(missing) => format!("Its last run ended {when} without {missing}: {message}"),
-            None => format!("Its last run failed {when} ({class}): {message}"),
+            None if class.precedes_the_agent() => format!(
+                "Its last run ended {when} before its agent was started ({}): {message}",
+                class.words()
+            ),
+            None => format!("Its last run failed {when} ({}): {message}", class.words()),
         }
     }
 }

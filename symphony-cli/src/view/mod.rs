@@ -25,7 +25,7 @@ mod today;
 
 pub(crate) use claim::ClaimView;
 pub(crate) use event::EventView;
-pub(crate) use explain::{ExplainPlanView, ExplainView, WaitView};
+pub(crate) use explain::{ENDED, ExplainPlanView, ExplainView, WaitView};
 pub(crate) use hold::HoldView;
 pub(crate) use inbox::InboxView;
 pub(crate) use issue::IssueView;
@@ -38,7 +38,7 @@ pub(crate) use learning::{
 pub(crate) use news::PrNewsView;
 pub(crate) use notes::CommentView;
 pub(crate) use open_pr::{GatesNow, OpenPrView};
-pub(crate) use plan::{OpenPlanView, PlanListed, PlanView};
+pub(crate) use plan::{OpenPlanView, PlanListed, PlanView, failure_text};
 pub(crate) use plan_result::{PlanPreview, PlanResult};
 pub(crate) use project::{ProjectDetail, ProjectView};
 pub(crate) use prompt::PromptView;

@@ -6,7 +6,7 @@ use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, RunId};
 use symphony_core::news::GatesProgress;
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
-use symphony_core::tick::{HoldScope, Reason};
+use symphony_core::tick::{HoldScope, NEXT_TRY, Reason};
 
 use super::pull_request::subject;
 use super::run::RunView;
@@ -125,10 +125,7 @@ impl GatesView {
                 problem: Some(problem),
                 due_at,
                 ..
-            } => format!(
-                "waiting, tried again {}: {problem}",
-                in_future(*due_at, now)
-            ),
+            } => format!("waiting, {NEXT_TRY} {}: {problem}", in_future(*due_at, now)),
             Self::Waiting { due_at, .. } if *due_at > now => {
                 format!("due {}", in_future(*due_at, now))
             }
@@ -237,7 +234,7 @@ mod tests {
             (ran(GatesProgress::Green, GatesAge::Current), "green"),
             (
                 ran(GatesProgress::Green, GatesAge::Outdated),
-                "green, for gates as they were before; they run again before a merge",
+                "green, from before the gates or their environment changed; they run again before a merge",
             ),
             (
                 ran(GatesProgress::Unverified, GatesAge::Current),
@@ -290,7 +287,7 @@ mod tests {
                     problem: Some("no space left".into()),
                     held: None,
                 },
-                "waiting, tried again in 20s: no space left",
+                "waiting, next try in 20s: no space left",
             ),
         ] {
             assert_eq!(gates.text(now), expected);

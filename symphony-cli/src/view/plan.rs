@@ -9,6 +9,7 @@ use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{PhaseProgress, PhaseState, PhaseStatus, PlanStatus};
 use symphony_core::plan::{Artifact, Dag, PlanOptions};
 use symphony_core::tick::{Hold, HoldScope};
+use symphony_core::wording::error_line;
 use symphony_runner::RunnerError;
 use symphony_runner::plan::is_plan_driven;
 use symphony_store::{PlanOverview, PlanRecord, PrFilter, Project, Store};
@@ -103,9 +104,9 @@ impl PhaseView {
 
     /// Says what it waits for, how it failed, or what became of it otherwise.
     pub(crate) fn remark(&self, now: Timestamp) -> String {
-        let first = self.error.as_deref().and_then(|error| error.lines().next());
-        let class = self.error_class.map_or("", FailureClass::name);
-        let error = first.map(|error| format!("{class}: {error}"));
+        let class = self.error_class.unwrap_or(FailureClass::Unknown);
+        let error = self.error.as_deref();
+        let error = error.map(|error| failure_text(class, error));
         match (self.status, error) {
             (PhaseStatus::Running, _) => {
                 let run = self.run.as_ref();
@@ -127,6 +128,16 @@ impl PhaseView {
             }
             (_, error) => error.unwrap_or_default(),
         }
+    }
+}
+
+/// Says how a phase failed, in a line: the first of its error, after its class where that is known.
+pub(crate) fn failure_text(class: FailureClass, error: &str) -> String {
+    let line = error_line(error);
+    match class.words() {
+        // its error says which check
+        Some(words) if class != FailureClass::CheckFailed => format!("{words}: {line}"),
+        _ => line,
     }
 }
 
@@ -320,11 +331,15 @@ impl View for PlanView {
             .filter(|phase| phase.status == PhaseStatus::AwaitingDecision);
         for phase in waiting {
             page.gap();
+            let class = phase.error_class.unwrap_or(FailureClass::Unknown);
             page.line(&format!(
-                "Phase {} failed after {} retries ({}):",
+                "Phase {} ({}) failed on attempt {}{}:",
+                phase.id,
                 phase.title,
-                phase.retry_count,
-                phase.error_class.map_or("", FailureClass::name)
+                phase.attempts,
+                class
+                    .words()
+                    .map_or_else(String::new, |words| format!(", {words}"))
             ));
             page.verbatim(phase.error.as_deref().unwrap_or_default());
             page.line(&format!(

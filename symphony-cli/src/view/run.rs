@@ -7,7 +7,8 @@ use symphony_core::agent::AgentType;
 use symphony_core::by_products::COMMITTED_BY_PRODUCTS;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
-use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, left_behind_text};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
+use symphony_core::log::short_run;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
@@ -151,13 +152,21 @@ impl RunView {
         let error = self.error.as_ref().map(|error| match error.class {
             // the message says it all
             ErrorClass::GatesRed => format!(": {}", error.message),
-            class => format!(": {class}: {}", error.message),
+            class => format!(": {}: {}", class.words(), error.message),
         });
         let cost = if self.usage.cost_usd.is_some() {
             format!(", {}", self.usage.cost())
         } else {
             String::new()
         };
+        if self.is_not_started() {
+            let error = error.unwrap_or_default();
+            return format!(
+                "{}: {} was not started{error}",
+                self.subject(),
+                self.profile
+            );
+        }
         // gates ask no model
         let usage = if self.is_of_gates() {
             String::new()
@@ -174,9 +183,25 @@ impl RunView {
         )
     }
 
+    /// Says that its agent was never started: nothing was paid.
+    fn is_not_started(&self) -> bool {
+        let error = self.error.as_ref();
+        let before = error.is_some_and(|error| error.class.precedes_the_agent());
+        before && !self.is_of_gates() && self.usage.tokens() == 0
+    }
+
+    /// Returns how far it came, in a word or two.
+    fn status_words(&self) -> String {
+        if self.is_not_started() {
+            "not started".to_owned()
+        } else {
+            self.status.to_string()
+        }
+    }
+
     /// Returns why it did not come to anything, in a word.
     fn error_word(&self) -> String {
-        let error = self.error.as_ref().map(|error| error.class.to_string());
+        let error = self.error.as_ref().map(|error| error.class.words());
         let refused = || refused_call(&self.metadata).map(|_| "refused".to_owned());
         error.or_else(refused).unwrap_or_default()
     }
@@ -224,14 +249,17 @@ impl View for RunView {
     fn write(&self, page: &mut Page) {
         page.heading(&format!("{} on {}", self.profile, self.subject()));
         page.field("run", self.id.as_str());
-        page.field("status", self.status.name());
+        page.field("status", &self.status_words());
         if let Some(error) = &self.error {
-            page.field("error", &format!("{}: {}", error.class, error.message));
+            page.field(
+                "error",
+                &format!("{}: {}", error.class.words(), error.message),
+            );
         }
         if let Some(refused) = refused_call(&self.metadata) {
             page.field("refused", &refused.to_string());
         }
-        page.field("attempt", &self.attempt.to_string());
+        page.field("run number", &self.attempt.to_string());
         page.field("phase", self.phase.as_ref().map_or("", PhaseName::as_str));
         page.field("provider", &self.provider);
         page.field("model", self.model.as_deref().unwrap_or_default());
@@ -262,13 +290,9 @@ impl View for RunView {
         page.field("protection", self.protection.name());
         let left = self.left_behind();
         if !left.is_empty() {
-            page.heading("Left in its worktree, in no commit");
-            for left in &left {
-                page.line(&format!("{} ({})", left.path, left.kind));
-            }
-            if left.iter().any(|left| left.kind == LeftKind::Configuration) {
-                page.gap();
-                page.line(&left_behind_text(&left));
+            page.heading("Left behind");
+            for sentence in left_behind_sentences(&left) {
+                page.hanging(2, &format!("- {sentence}."));
             }
         }
         write_by_products(&self.by_products(), page);
@@ -292,10 +316,10 @@ impl View for List<RunView> {
         .right(7);
         for run in &self.items {
             table.row([
-                run.id.to_string(),
+                short_run(&run.id).to_owned(),
                 run.subject(),
                 run.profile.to_string(),
-                run.status.to_string(),
+                run.status_words(),
                 ago(run.started_at, page.now()),
                 run.elapsed(page.now()),
                 run.usage.tokens().to_string(),

@@ -11,7 +11,7 @@ use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::tick::Reason;
 
 use super::hold::HoldView;
-use super::inbox::{InboxView, write_waiting};
+use super::inbox::{InboxView, SHOWN_MAX as WAITING_SHOWN_MAX, write_waiting};
 use super::issue::IssueView;
 use super::open_pr::{OpenPrView, write_open_prs};
 use super::plan::OpenPlanView;
@@ -219,7 +219,12 @@ impl StatusView {
         if let Some(problem) = &self.problem {
             page.hanging(2, &format!("Nothing is started: {problem}"));
         }
-        for hold in &self.holds {
+        // what waits for a person is shown below, with its answer
+        let is_below = |hold: &HoldView| {
+            let mut shown = self.waiting.iter().take(WAITING_SHOWN_MAX);
+            shown.any(|waiting| waiting.is_hold(&hold.what))
+        };
+        for hold in self.holds.iter().filter(|hold| !is_below(hold)) {
             page.hanging(2, &hold.text(page.clock()));
         }
     }
@@ -279,6 +284,10 @@ impl StatusView {
                     Reason::ProjectBroken { .. }
                     | Reason::NoBase { .. }
                     | Reason::NoProvider { .. } => "its project waits".to_owned(),
+                    Reason::Held { .. } => match reason.due(page.clock()) {
+                        Some(due) => format!("on hold; {due}"),
+                        None => "on hold".to_owned(),
+                    },
                     _ => reason.shown(page.clock()),
                 })
                 .collect();

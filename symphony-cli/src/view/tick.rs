@@ -50,6 +50,12 @@ pub(crate) struct TickView {
     /// What was spent today and when something is due, as `tick --wait` and `run` say it in the end.
     #[serde(flatten)]
     pub(crate) today: Option<TodayView>,
+    /// What is due next, for a tick that has nothing to start.
+    #[serde(skip)]
+    pub(crate) due: Option<TodayView>,
+    /// Why nothing can start, in a sentence that follows the view.
+    #[serde(skip)]
+    pub(crate) standstill: Option<String>,
     #[serde(skip)]
     lines: Vec<String>,
 }
@@ -126,10 +132,14 @@ pub(crate) struct ReasonView {
 impl ReasonView {
     /// Returns the reason with when it ends by itself.
     pub(crate) fn shown(&self, clock: &Clock) -> String {
-        // what has its time may start at any moment: a probe under way says so itself
-        let due = self.reason.due().filter(|due| due.at > clock.now());
-        let due = due.map(|due| format!("; {} {}", due.then, clock.until(due.at)));
+        let due = self.due(clock).map(|due| format!("; {due}"));
         format!("{}{}", self.text, due.unwrap_or_default())
+    }
+
+    /// Says when the reason ends by itself. What has its time may start at any moment: a probe under way says so itself.
+    pub(crate) fn due(&self, clock: &Clock) -> Option<String> {
+        let due = self.reason.due().filter(|due| due.at > clock.now());
+        due.map(|due| format!("{} {}", due.then, clock.until(due.at)))
     }
 }
 
@@ -297,6 +307,11 @@ const fn pull_request(start: &StartRun) -> Option<PrId> {
 }
 
 impl ActionView {
+    /// Says whether it starts gates.
+    pub(crate) fn runs_gates(&self) -> bool {
+        self.profile == Some(AgentType::Gates)
+    }
+
     /// Returns the action in words.
     pub(crate) fn text(&self) -> String {
         let issue = self.issue.as_ref().map(ToString::to_string);
@@ -310,8 +325,14 @@ impl ActionView {
             (Some(profile), _) => {
                 let attempt = self.attempt.unwrap_or(1);
                 let provider = self.provider.as_deref().unwrap_or_default();
+                // an issue's runs are counted, whoever works in them
+                let number = if attempt > 1 {
+                    format!(" (run {attempt})")
+                } else {
+                    String::new()
+                };
                 format!(
-                    "{subject}: start {} with {provider} (attempt {attempt})",
+                    "{subject}: start {} with {provider}{number}",
                     with_article(profile.name())
                 )
             }
@@ -393,6 +414,18 @@ impl TickView {
     }
 }
 
+impl TickView {
+    /// Says that nothing is to be done, or what is due later.
+    fn write_nothing(&self, page: &mut Page) {
+        let due = self.due.as_ref().and_then(|due| due.next(page.clock()));
+        match due {
+            Some(due) => page.line(&format!("Nothing to start now: {due}.")),
+            None if self.waiting.is_empty() => page.line("Nothing to do."),
+            None => page.line("Nothing to start now."),
+        }
+    }
+}
+
 impl View for TickView {
     fn write(&self, page: &mut Page) {
         if self.busy {
@@ -433,12 +466,16 @@ impl View for TickView {
         let issues = of(&|decision| decision.issue.is_some());
         let plans = of(&|decision| decision.plan.is_some());
         match (self.actions.is_empty(), issues + plans) {
-            (true, 0) if self.lines.is_empty() => page.line("Nothing to do."),
+            (true, 0) if self.lines.is_empty() => self.write_nothing(page),
             (true, 0) => {}
             (true, waiting) if !self.dry_run => {
                 let are = if waiting == 1 { "is" } else { "are" };
+                let why = match self.standstill {
+                    Some(_) => "",
+                    None => " Run `symphony tick --dry-run` to see why.",
+                };
                 page.line(&format!(
-                    "Nothing to start: {} {are} waiting. Run `symphony tick --dry-run` to see why.",
+                    "Nothing to start: {} {are} waiting.{why}",
                     issues_and_plans(issues, plans)
                 ));
             }

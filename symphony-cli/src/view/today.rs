@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
-use symphony_core::id::ProjectId;
+use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::spending::Spent;
 use symphony_core::tick::{Hold, HoldScope};
 use symphony_core::wording::counted;
@@ -17,6 +17,9 @@ pub(crate) struct TodayView {
     spent_today: SpentView,
     /// When something is due by itself: an appointment, or the end of a hold.
     next_due_at: Option<Timestamp>,
+    /// The issue whose appointment that is.
+    #[serde(skip)]
+    next_issue: Option<IssueId>,
 }
 
 /// What was spent.
@@ -64,13 +67,28 @@ impl TodayView {
         };
         let ends = holds.iter().filter(concerns).map(|hold| hold.until);
         let due = retries.iter().map(|retry| retry.due_at);
+        let next_due_at = due
+            .chain(ends)
+            .filter(|at| *at > now && *at != Timestamp::MAX)
+            .min();
+        let next = retries
+            .iter()
+            .find(|retry| Some(retry.due_at) == next_due_at);
         Ok(Self {
             spent_today,
-            next_due_at: due
-                .chain(ends)
-                .filter(|at| *at > now && *at != Timestamp::MAX)
-                .min(),
+            next_due_at,
+            next_issue: next.map(|retry| retry.issue.clone()),
         })
+    }
+
+    /// Says what is tried again by itself next, and when.
+    pub(crate) fn next(&self, clock: &Clock) -> Option<String> {
+        let due = clock.until(self.next_due_at?);
+        let what = self.next_issue.as_ref();
+        Some(what.map_or_else(
+            || format!("the next try is {due}"),
+            |issue| format!("{issue} is tried again {due}"),
+        ))
     }
 
     /// Returns what there is to say, by its name.

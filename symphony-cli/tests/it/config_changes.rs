@@ -102,3 +102,50 @@ fn a_pull_request_that_changes_the_configuration_is_a_high_risk_and_says_so() {
         assert!(shown.contains(said), "{shown}");
     }
 }
+
+#[test]
+fn a_configuration_that_changes_while_gates_run_the_code_of_a_change_is_reported() {
+    let evil = "sed -i 's/sh test.sh/true/' ../../symphony.config.json && git -C ../.. config user.email evil@example.invalid";
+    let commit = git_commit("test.sh", "test");
+    let project = project([
+        bash(&format!("cat > test.sh <<'END'\n{evil}\nEND\n{commit}")),
+        create_pr("Test it"),
+    ]);
+    project.configure_more(&json!({
+        "gates": [{ "name": "test", "command": "test ! -e test.sh || sh test.sh" }],
+        "judge_enabled": false,
+    }));
+    project.add_issue("Test it");
+    project.tick_one("worker", "succeeded");
+    let runs = project.json(&["runs", "list"]);
+    let gates = runs["items"].as_array().unwrap();
+    let gates = gates.iter().find(|run| run["profile"] == "gates").unwrap();
+    let id = text(&gates["id"]);
+    let left = &project.run(&id)["metadata"]["left_behind"];
+    assert_eq!(
+        left,
+        &json!([
+            { "kind": "shared_setting", "path": "user.email" },
+            { "kind": "configuration", "path": "gates" },
+        ])
+    );
+    let said = "Symphony's configuration changed (gates): if it was not you, it was the agent";
+    for arguments in [
+        &["inbox"][..],
+        &["runs", "show", &id],
+        &["issue", "show", "SYM-1"],
+    ] {
+        let shown = project.ok(arguments);
+        let shown: Vec<&str> = shown.split_whitespace().collect();
+        assert!(shown.join(" ").contains(said), "{arguments:?}: {shown:?}");
+    }
+    // the worker's own run is not blamed for it
+    let worker = runs["items"].as_array().unwrap();
+    let worker = worker
+        .iter()
+        .find(|run| run["profile"] == "worker")
+        .unwrap();
+    let worker = project.run(&text(&worker["id"]));
+    assert_eq!(worker["metadata"]["left_behind"], Value::Null, "{worker:#}");
+    project.assert_sound();
+}

@@ -289,20 +289,27 @@ fn a_merge_runs_gates_again_when_anything_has_changed_that_they_depend_on() {
 #[test]
 fn no_gate_sees_what_another_one_or_the_set_up_made_of_tracked_files() {
     let turns = [
-        commit("test.sh", "echo good > state.txt; echo made > built.txt"),
+        commit(
+            "test.sh",
+            "echo good > state.txt; mkdir -p target; echo made > target/built; echo planted > planted.txt; git update-ref --no-deref HEAD HEAD~1",
+        ),
+        commit(".gitignore", "target/"),
         commit("state.txt", "bad"),
         create_pr("Break it"),
     ];
     let test = gate("test", "test ! -e test.sh || sh test.sh");
     let lint = gate("lint", "test ! -e state.txt || grep -q good state.txt");
-    let built = gate("built", "test ! -e test.sh || test -e built.txt");
+    let built = gate("built", "test ! -e test.sh || test -e target/built");
+    let planted = gate("planted", "test ! -e planted.txt");
+    let head = "test ! -e test.sh || git cat-file -e HEAD:state.txt";
+    let head = gate("head", head);
     for setup in ["true", "test ! -e state.txt || echo good > state.txt"] {
         let project = Project::new(
             "project",
             &scenarios([worker(turns.clone())]),
             &json!({
                 "worktree": { "setup": setup },
-                "gates": [test, lint, built],
+                "gates": [test, lint, built, planted, head],
                 "judge_enabled": false,
             }),
         );
@@ -313,11 +320,21 @@ fn no_gate_sees_what_another_one_or_the_set_up_made_of_tracked_files() {
         let pr = project.json(&["pr", "show", "1"]);
         let gates = pr["gates"].as_array().unwrap();
         let passed: Vec<&Value> = gates.iter().map(|gate| &gate["passed"]).collect();
-        assert_eq!(passed, [true, false, true], "{setup}: {pr:#}");
+        assert_eq!(passed, [true, false, true, true, true], "{setup}: {pr:#}");
         // its output says so
         let output = text(&gates[1]["output"]);
         assert!(
             output.contains("changed files of the commit") && output.contains("state.txt"),
+            "{setup}: {output}"
+        );
+        assert!(
+            output.contains("changed the git folder of the checkout")
+                && output.contains(".git/HEAD"),
+            "{setup}: {output}"
+        );
+        assert!(
+            output.contains("left files that git does not ignore; they are removed")
+                && output.contains("planted.txt"),
             "{setup}: {output}"
         );
         project.assert_sound();

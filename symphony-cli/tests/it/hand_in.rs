@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, bash, call, commit, create_pr, scenario, scenarios, text, turn, until, worker,
+    JUDGE, PLANNER, Project, bash, call, commit, create_pr, scenario, scenarios, text, turn, until,
+    worker,
 };
 
 /// Starts the next run, as soon as its retry is due.
@@ -126,4 +127,46 @@ fn a_judge_whose_verdict_was_refused_is_reported_with_the_refusal() {
     let shown = project.ok(&["explain", "SYM-1"]).replace('\n', " ");
     assert!(shown.contains(why), "{shown}");
     project.assert_sound();
+}
+
+#[test]
+fn a_planner_whose_sub_tasks_were_all_refused_is_reported_with_the_refusal() {
+    let subtask = |input| turn(call("mcp__symphony__create_subtask", input));
+    let refused = subtask(json!({ "title": "One", "body": "Do it." }));
+    let planner = |turns: Vec<Value>| {
+        let when = json!({ "match_system": PLANNER });
+        scenarios([scenario("planner", &when, turns)])
+    };
+    let project = Project::new(
+        "project",
+        &planner(vec![refused.clone()]),
+        &json!({ "planner_enabled": true, "max_retry_backoff_ms": 1 }),
+    );
+    project.add_issue("Split it");
+    project.ok(&["issue", "edit", "SYM-1", "--add-label", "needs-planning"]);
+    let run = next(&project);
+    assert_eq!(run["profile"], "planner", "{run:#}");
+    let why = "its last call of `create_subtask` was refused: the arguments do not fit: unknown field `body`";
+    let message = text(&run["error"]["message"]);
+    assert!(message.contains(why), "{message}");
+    let shown = project.ok(&["runs", "show", &text(&run["id"])]);
+    assert!(
+        shown.contains("`create_subtask`, which files a sub-task, was refused"),
+        "{shown}"
+    );
+    project.assert_sound();
+
+    // one that was put right is forgotten
+    let fine = json!({ "title": "One", "description": "Do it." });
+    let project = Project::new(
+        "project",
+        &planner(vec![refused, subtask(fine)]),
+        &json!({ "planner_enabled": true }),
+    );
+    project.add_issue("Split it");
+    project.ok(&["issue", "edit", "SYM-1", "--add-label", "needs-planning"]);
+    let run = next(&project);
+    assert_eq!(run["status"], "succeeded", "{run:#}");
+    let shown = project.ok(&["runs", "show", &text(&run["id"])]);
+    assert!(!shown.contains("refused"), "{shown}");
 }

@@ -55,7 +55,7 @@ fn the_history_of_an_issue_is_told_in_sentences() {
     ];
     insta::assert_snapshot!(sentences(&told, &words), @r"
     SYM-1 was added in todo: One (not verified: no terminal)
-    Run RUN (worker) started on SYM-1, attempt 1
+    Run RUN (worker) started on SYM-1
     SYM-1 moved from todo to in_progress: an agent started on it
     Run RUN failed on SYM-1: agent failed
     SYM-1 moved from in_progress to todo: its run ended
@@ -128,7 +128,7 @@ fn events_of_a_run_are_followed_until_it_has_ended() {
     let short = run.as_str().get(28..).unwrap();
     let said = |sentence: &str| told.lines().any(|line| line.ends_with(sentence));
     assert!(
-        said(&format!("Run {short} (worker) started on SYM-1, attempt 1")),
+        said(&format!("Run {short} (worker) started on SYM-1")),
         "{told}"
     );
     assert!(

@@ -102,7 +102,8 @@ fn a_run_that_ends_with_a_nested_repository_is_in_the_inbox_until_a_person_absor
     );
     let for_people = project.ok(&["runs", "show", &text(&runs[0]["id"])]);
     assert!(
-        for_people.contains("lib (nested_repository)"),
+        for_people
+            .contains("The run left work that is in no commit: a nested git repository (lib)."),
         "{for_people}"
     );
     let [item] = inbox(&project).try_into().unwrap();
@@ -377,4 +378,73 @@ fn what_the_set_up_made_and_an_agent_commits_all_the_same_is_named() {
         assert!(shown.contains(list), "{look:?}: {shown}");
     }
     project.assert_sound();
+}
+
+#[cfg(feature = "failpoints")]
+mod deaths {
+    use symphony_workspace::Failpoint;
+
+    use super::*;
+    use crate::deaths::{Deaths, FINISH, Row, SUPERVISE};
+    use crate::support::until;
+
+    /// A supervisor that dies anywhere between the rescue ref and the record leaves a ref that the next one reports.
+    #[test]
+    fn later_work_is_reported_whoever_dies_between_its_rescue_and_the_record() {
+        let rows: [Row; 5] = [
+            &[(Failpoint::ResetSaved, SUPERVISE)],
+            &[(Failpoint::ResetMoved, SUPERVISE)],
+            &[(Failpoint::ResetOverwritten, SUPERVISE)],
+            &[(Failpoint::FinishSettled, SUPERVISE)],
+            &[
+                (Failpoint::ResetSaved, SUPERVISE),
+                (Failpoint::FinishSettled, FINISH),
+            ],
+        ];
+        for row in rows {
+            let (hello, more) = (
+                git_commit("hello.txt", "hello"),
+                git_commit("more.txt", "more"),
+            );
+            let scenarios = scenarios([worker([
+                bash(&format!("echo hello > hello.txt && {hello}")),
+                create_pr("Hello"),
+                bash(&format!("echo more > more.txt && {more}")),
+            ])]);
+            let mut project =
+                Project::new("project", &scenarios, &json!({ "judge_enabled": false }));
+            project.add_issue("Say hello");
+            let deaths = Deaths::arm(&mut project, row);
+            // the next ticks do the exit handling of those that died
+            let worker = until("the run ends", || {
+                project.symphony(&["tick", "--wait"]);
+                let runs = project.json(&["runs", "list"]);
+                let runs = runs["items"].as_array().unwrap();
+                let worker = runs.iter().find(|run| run["profile"] == "worker")?;
+                let worker = project.run(&text(&worker["id"]));
+                (!worker["ended_at"].is_null()).then_some(worker)
+            });
+            assert_eq!(deaths.count(), row.len(), "{row:?}");
+            let refs = project.git(&[
+                "for-each-ref",
+                "--format=%(refname)",
+                "refs/symphony/rescue/SYM-1/",
+            ]);
+            let saved: Vec<&str> = refs.lines().collect();
+            assert!(!saved.is_empty(), "{row:?}");
+            let left = worker["metadata"]["left_behind"].as_array();
+            let left = left.unwrap_or_else(|| panic!("{row:?}: {worker:#}"));
+            let reported: Vec<&str> = left
+                .iter()
+                .filter(|left| left["kind"] == "put_aside")
+                .filter_map(|left| left["path"].as_str())
+                .collect();
+            assert_eq!(reported, saved, "{row:?}");
+            let item = inbox(&project)
+                .into_iter()
+                .find(|item| item["kind"] == "left_behind");
+            let item = item.unwrap();
+            assert!(text(&item["text"]).contains(saved[0]), "{item:#}");
+        }
+    }
 }

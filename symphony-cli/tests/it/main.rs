@@ -76,6 +76,8 @@ mod merge_deaths;
 #[cfg(test)]
 mod odd_repositories;
 #[cfg(test)]
+mod older_database;
+#[cfg(test)]
 mod outside;
 #[cfg(test)]
 mod pipeline;
@@ -174,6 +176,8 @@ mod terminal;
 mod tidy;
 #[cfg(test)]
 mod transcript;
+#[cfg(test)]
+mod untried_gates;
 #[cfg(test)]
 mod upkeep;
 #[cfg(test)]

@@ -66,10 +66,10 @@ fn unbroken(lines: &[String], columns: usize) -> String {
 }
 
 const QUESTION: &str = "\
-Phase Title of doubtful failed after 0 retries
+Phase doubtful (Title of doubtful) failed on attempt 1
   2 tests failed: expected 1 but got 2
   in a line of words that is too long for a terminal of few columns
-  class: logic
+  class: a fault of the work
   1 retry_once_more: one more attempt
   2 skip_phase: go on without it
   3 abort_branch: give it up, and everything behind it

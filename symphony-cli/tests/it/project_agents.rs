@@ -40,7 +40,7 @@ fn configure_call() -> Value {
     tool(
         "configure_project",
         json!({
-            "gates": [{ "name": "greets", "command": "grep -q hello hello.txt" }],
+            "gates": [{ "name": "greets", "command": "test ! -e hello.txt || grep -q hello hello.txt" }],
             "sensitive_paths": ["hello.txt"],
             "worker_instructions": "Greetings are lower case (`hello.txt`).",
             "judge_instructions": "Look at the case of greetings.",
@@ -110,6 +110,8 @@ fn the_wizard_configures_a_project_from_nothing() {
     let shown = project.json(&["config", "show", "sensitive_paths"]);
     assert_eq!(shown["items"][0]["source"], "database");
 
+    // what the wizard found is tried on the base before a worker is paid
+    project.tick_one("gates", "succeeded");
     let worker = project.tick_one("worker", "succeeded");
     let prompt = project.run_file(&text(&worker["id"]), "user-prompt.md");
     for wanted in ["Greetings are lower case", "grep -q hello hello.txt"] {

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use serde_json::json;
 
-use crate::records::{open_pr, record_gates};
+use crate::records::{block, open_pr, record_gates};
 use crate::support::{Project, commit, create_pr, scenarios, text, until, worker};
 use crate::transcript::{Transcript, assert_transcript};
 
@@ -134,6 +134,65 @@ fn a_conflict_and_a_changed_checkout_refuse_a_merge() {
     let transcript = Transcript::of(&project).run(&["pr", "merge", "SYM-1"]);
     assert_transcript!("pull_request_conflict", transcript);
     assert_eq!(project.issue("SYM-1")["status"], "review");
+}
+
+#[test]
+fn the_inbox_advises_no_merge_that_must_fail() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, true);
+    project.ok(&["pr", "approve", &issue]);
+    let inbox = || {
+        let inbox = project.json(&["inbox"]);
+        let mut items = inbox["items"].as_array().unwrap().iter();
+        items.find(|item| item["kind"] == "review").unwrap().clone()
+    };
+    assert_eq!(inbox()["answers"][1], "symphony pr merge SYM-1");
+    project.commit_files(&[("SYM-1.txt", "other\n")]);
+    let conflict = inbox();
+    assert_eq!(
+        json!([conflict["kind"], conflict["text"], conflict["answers"]]),
+        json!([
+            "review",
+            "pull request 1 cannot be merged: it conflicts with main in SYM-1.txt",
+            [
+                "symphony pr reject SYM-1 --feedback 'merge main and resolve the conflicts'",
+                "symphony pr show SYM-1"
+            ]
+        ])
+    );
+    project.git(&["reset", "-q", "--hard", "HEAD~1"]);
+    assert_eq!(inbox()["answers"][1], "symphony pr merge SYM-1");
+    project.git(&["branch", "-m", "main", "trunk"]);
+    let items = project.json(&["inbox"]);
+    let items = items["items"].as_array().unwrap();
+    let merges = items
+        .iter()
+        .flat_map(|item| item["answers"].as_array().unwrap());
+    let mut merges = merges.filter(|answer| text(answer).starts_with("symphony pr merge"));
+    assert_eq!(merges.next(), None, "{items:#?}");
+    assert_eq!(
+        inbox()["text"],
+        "pull request 1 cannot be merged: its base branch `main` does not exist"
+    );
+    project.git(&["branch", "-m", "trunk", "main"]);
+    project.assert_sound();
+}
+
+#[test]
+fn an_approval_promises_no_merge_while_the_issue_is_blocked() {
+    let project = project();
+    let issue = project.add_issue("Say hello");
+    let pr = open_pr(&project, &issue, "Say hello in a file");
+    record_gates(&project, pr, true);
+    block(&project, &issue);
+    assert_eq!(
+        project.ok(&["pr", "approve", &issue]),
+        "Approved pull request 1: it cannot be merged yet, as SYM-1 is `blocked`, not in review: `symphony issue move SYM-1 review` first.\n"
+    );
+    project.ok(&["issue", "move", &issue, "review"]);
+    project.ok(&["pr", "merge", &issue]);
 }
 
 #[test]
@@ -307,7 +366,8 @@ fn a_merge_leaves_changes_alone_that_it_does_not_touch() {
 
 #[test]
 fn green_gates_that_were_changed_since_are_called_so_wherever_they_are_shown() {
-    const NOTE: &str = "green, for gates as they were before; they run again before a merge";
+    const NOTE: &str =
+        "green, from before the gates or their environment changed; they run again before a merge";
     let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
     let gates = |command: &str| json!({ "gates": [{ "name": "check", "command": command }], "judge_enabled": false });
     let project = Project::new("project", &scenarios([worker(turns)]), &gates("true"));

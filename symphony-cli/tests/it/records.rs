@@ -195,3 +195,13 @@ pub(crate) fn moved(project: &Project, issue: &str, event: &IssueEvent) {
     let issue = IssueId::parse(issue).unwrap();
     store(project).move_issue(&now(), &issue, event).unwrap();
 }
+
+/// Blocks an issue, as its agent would.
+pub(crate) fn block(project: &Project, issue: &str) {
+    let blocked = IssueEvent::AgentBlocked {
+        reason: "needs a key".to_owned(),
+    };
+    store(project)
+        .move_issue(&now(), &id(issue), &blocked)
+        .unwrap();
+}

@@ -6,6 +6,9 @@ use std::process::{Child, ChildStderr, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use symphony_core::log::short_run;
+
+use crate::records::{failed_run, idle_project};
 use crate::support::{
     Project, WORKER, agents_of, approving_judge, call, commit, create_pr, hang, scenario,
     scenarios, text, turn, until,
@@ -110,6 +113,53 @@ fn it_ends_when_only_a_human_can_go_on() {
 }
 
 #[test]
+fn a_pause_that_keeps_an_issue_waiting_ends_the_wait_as_a_failure() {
+    let project = project([turn(hang())]);
+    project.ok(&["pause"]);
+    for waiting in [["run", "--until-idle"], ["tick", "--wait"]] {
+        let answer = project.symphony(&waiting);
+        assert_eq!(answer.code, 1, "{answer:#?}");
+        let paused = "Nothing can run although 1 issue waits: dispatch is paused since 20";
+        assert!(answer.stderr.contains(paused), "{answer:#?}");
+        assert!(
+            answer
+                .stderr
+                .contains("`symphony resume` starts agents again."),
+            "{answer:#?}"
+        );
+    }
+    // with nothing to start a pause keeps nothing back
+    project.ok(&["issue", "move", "SYM-1", "backlog"]);
+    let answer = project.symphony(&["run", "--until-idle"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+}
+
+#[test]
+fn a_tick_with_nothing_to_start_names_what_is_due() {
+    let project = idle_project(&json!({}));
+    let issue = project.add_issue("One");
+    let run = failed_run(&project, &issue);
+    let shown = project.ok(&["tick"]);
+    assert!(
+        shown.contains("Nothing to start") && shown.contains("SYM-1 is tried again in "),
+        "{shown}"
+    );
+    // the list names runs as events do, and that name is enough
+    let tail = short_run(&run);
+    let listed = project.ok(&["runs", "list"]);
+    assert!(
+        listed.contains(tail) && !listed.contains(run.as_str()),
+        "{listed}"
+    );
+    project.ok(&["runs", "show", tail]);
+    failed_run(&project, &project.add_issue("Two"));
+    let begin: String = run.as_str().chars().take(4).collect();
+    let answer = project.symphony(&["runs", "show", &begin]);
+    assert_eq!(answer.code, 4, "{answer:#?}");
+    assert!(answer.stderr.contains(run.as_str()), "{answer:#?}");
+}
+
+#[test]
 fn what_begins_to_wait_for_a_person_is_shown_once() {
     let block = call(
         "mcp__symphony__update_issue_status",
@@ -175,7 +225,7 @@ fn a_tick_that_waits_says_what_happened_to_pull_requests() {
     let pr = &view["pull_requests"][0];
     assert_eq!(
         pr["text"],
-        "SYM-2: pull request 2 is rejected, gates red: check"
+        "SYM-2: pull request 2 goes back to an agent: gate check is red"
     );
     assert_eq!((&pr["id"], &pr["issue"]), (&json!("2"), &json!("SYM-2")));
     assert_eq!(
@@ -200,7 +250,7 @@ fn the_loop_says_what_happened_to_pull_requests() {
     let opened = at("SYM-1: pull request 1 is open; its gates ");
     let approved = at("SYM-1: pull request 1 is approved by the judge");
     let asked = at("Waiting for you: SYM-1 Good: pull request 1 is approved");
-    at("SYM-2: pull request 2 is rejected, gates red: check");
+    at("SYM-2: pull request 2 goes back to an agent: gate check is red");
     assert!(opened < approved && approved < asked, "{said:#?}");
 }
 

@@ -93,7 +93,7 @@ fn issues_that_wait_for_a_human_are_explained_and_in_the_inbox() {
             ),
             (
                 &gone,
-                "- it is cancelled: `symphony issue move SYM-2 todo` takes it up again",
+                "It is cancelled: `symphony issue move SYM-2 todo` takes it up again.",
             ),
             (
                 &orphan,
@@ -215,13 +215,13 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
         &[
             (&first, "The next tick does this: SYM-1: start a worker"),
             (&second, "- waits for SYM-1\n"),
-            (&failed, "- it waits after a failure; tried again in "),
+            (&failed, "- it failed; next try in "),
             (
                 &parent,
                 "- it is blocked (subtasks): waits for its sub-tasks; it goes on when they have ended",
             ),
             (&running, &format!("The worker is at work on it: run {run}")),
-            (&unverified, "- its gates have not run yet"),
+            (&unverified, ": run its gates."),
             (&cooling, "- it was judged a moment ago; again in "),
             (
                 &judged,
@@ -229,7 +229,7 @@ fn issues_that_wait_for_something_else_are_explained_and_not_in_the_inbox() {
             ),
             (
                 &done,
-                "- it is done: `symphony issue move SYM-10 todo` takes it up again",
+                "It is done: `symphony issue move SYM-10 todo` takes it up again.",
             ),
         ],
     );

@@ -74,6 +74,7 @@ macro_rules! assert_transcript {
             filters => vec![
                 (r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
                 (r"\b[0-9a-f]{12}\b", "ID"),
+                (r"(?m)^[0-9a-f]{8}  ", "ID  "),
                 (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z", "TIME"),
                 (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d", "TIME"),
                 (r"(just now|\d+s ago|\d+m( \d+s)? ago)", "AGO"),

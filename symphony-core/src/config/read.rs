@@ -180,6 +180,7 @@ impl Reader<'_> {
             intake_enabled: self.flag("intake_enabled"),
             wizard_enabled: self.flag("wizard_enabled"),
             phase_conventions: self.flag("phase_conventions"),
+            try_changed_gates: self.flag("try_changed_gates"),
             migration_mode: self.flag("migration_mode"),
             external_research: ExternalResearch {
                 enabled: self.flag("external_research.enabled"),

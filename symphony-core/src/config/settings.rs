@@ -169,6 +169,8 @@ pub struct ProjectConfig {
     pub max_concurrency: Option<u32>,
     /// While more reviews wait for a human, no new worker starts.
     pub max_open_reviews: Option<u32>,
+    /// Whether gates that were added or changed are tried on the base before the next worker starts.
+    pub try_changed_gates: bool,
     /// Splits large issues first.
     pub planner_enabled: bool,
     /// Looks for work when there is none.

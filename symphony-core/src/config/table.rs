@@ -122,6 +122,8 @@ pub const KEYS: &[Key] = &[
         "Branch that work starts from and is merged into; by default the repository's default branch."),
     Key { name: "gates", kind: Kind::List(GATE), default: Texts(&[]), scope: Project,
         doc: "Commands that must succeed on a commit before it is reviewed." },
+    leaf("try_changed_gates", Leaf::Bool, Bool(true), Project,
+        "Tries gates on the base before the next worker starts when they were added or changed since they last passed there."),
     leaf("publish", Leaf::Command, Unset(r#"["./scripts/publish-pr"]"#), Project,
         "Command that publishes a pull request elsewhere; it gets JSON on its standard input."),
     leaf("notify", Leaf::Command, Unset(r#"["notify-send", "Symphony"]"#), Project,

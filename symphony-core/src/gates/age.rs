@@ -38,7 +38,9 @@ impl GatesAge {
     pub const fn note(self) -> &'static str {
         match self {
             Self::Current => "",
-            Self::Outdated => ", for gates as they were before; they run again before a merge",
+            Self::Outdated => {
+                ", from before the gates or their environment changed; they run again before a merge"
+            }
         }
     }
 }

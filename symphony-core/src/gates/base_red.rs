@@ -7,6 +7,7 @@ use crate::pull_request::SET_UP_GATE;
 use crate::run::RunTarget;
 
 use super::route::fixes_gate;
+use super::telling::telling_line;
 
 /// Gates that a hold names; the rest is counted.
 const NAMES_MAX: usize = 3;
@@ -84,61 +85,6 @@ fn describe(gate: &RedOnBase<'_>) -> String {
         None => String::new(),
     };
     format!("`{}`{command} {how}{quote}", gate.name)
-}
-
-/// Returns the line of a red command's output that says best why it failed: the first failure that pytest lists, the first line
-/// of npm's error, or else the last line that is no trailer.
-fn telling_line(output: &str) -> Option<&str> {
-    let lines = || {
-        output
-            .lines()
-            .map(str::trim)
-            .filter(|line| !line.is_empty())
-    };
-    let last = lines().rfind(|line| !is_trailer(line));
-    match last {
-        Some(last) if is_pytest_total(last) => lines()
-            .find(|line| line.starts_with("FAILED ") || line.starts_with("ERROR "))
-            .or_else(|| lines().find(|line| line.starts_with("E ")))
-            .or(Some(last)),
-        Some(last) if last.starts_with(NPM_ERROR) => lines()
-            .filter(|line| !is_trailer(line))
-            .find(|line| {
-                // its codes name the kind of failure, not the failure
-                line.strip_prefix(NPM_ERROR)
-                    .is_some_and(|text| !text.starts_with("code ") && !text.starts_with("errno "))
-            })
-            .or(Some(last)),
-        Some(last) => Some(last),
-        None => lines().next_back(),
-    }
-}
-
-const NPM_ERROR: &str = "npm error ";
-
-/// Says whether a line follows every failure of its tool and says nothing about this one.
-fn is_trailer(line: &str) -> bool {
-    let of_npm = line.strip_prefix("npm ").is_some_and(|text| {
-        text.starts_with("notice")
-            || text == "error"
-            || [
-                "A complete log of this run can be found in",
-                "Run \"npm help",
-                "Usage:",
-            ]
-            .iter()
-            .any(|trailer| text.starts_with(&format!("error {trailer}")))
-    });
-    of_npm || line.starts_with("[notice] ")
-}
-
-/// Recognises pytest's last line, such as `=== 4 failed, 613 passed in 79.91s (0:01:19) ===`.
-fn is_pytest_total(line: &str) -> bool {
-    let text = line.trim_matches('=').trim();
-    (text.contains(" failed") || text.contains(" error")) && text.contains(" in ") && {
-        let first = text.split(' ').next().unwrap_or_default();
-        !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit())
-    }
 }
 
 /// Makes a hold for a red base due when something else would be tried now than what was red: the base has moved, or gates,

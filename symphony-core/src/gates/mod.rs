@@ -6,6 +6,8 @@ mod base_red;
 mod failure;
 mod output;
 mod route;
+mod telling;
+mod untried;
 
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
@@ -19,6 +21,8 @@ pub use route::{
     PastFailure, RepeatedFailure, compare_with_base, fixes_gate, needs_base_comparison,
     route_gates_end, route_plan_gates_end,
 };
+pub use telling::{telling_line, telling_lines};
+pub use untried::{GateToTry, untried_gates};
 
 #[cfg(test)]
 mod tests;

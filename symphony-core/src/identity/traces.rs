@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::id::RunId;
+use crate::id::{ProjectId, RunId};
 use crate::listing::list_few;
 
 /// Names that a message gives of each kind; the rest is counted.
@@ -29,6 +29,10 @@ pub struct Traces {
 pub struct Seen {
     /// Highest issue number, by prefix.
     pub issues: BTreeMap<String, u64>,
+    /// Number of the next issue, by project.
+    pub next_numbers: BTreeMap<ProjectId, u64>,
+    /// How often the database had been restored.
+    pub restores: u64,
     /// Highest fencing number.
     pub fence: u64,
     /// Runs that have a folder: each of those that the database lacks had a fencing number of its own.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::mark::{Mark, Reach, highest_mark};
 use super::marker::Marker;
 use super::traces::Traces;
 use crate::id::{InstallationId, ProjectId};
@@ -19,6 +20,8 @@ pub enum DatabaseState {
         installation: Option<InstallationId>,
         /// What it knows of the repository.
         project: ProjectPlace,
+        /// How far it has come.
+        reach: Reach,
     },
 }
 
@@ -54,6 +57,9 @@ pub struct Facts {
     pub database: DatabaseState,
     /// The repository's marker.
     pub marker: Option<Marker>,
+    /// How far databases in its place had come, as noted beside it and in the git folder; none is known of an installation
+    /// that no Symphony with marks has worked with.
+    pub marks: Vec<Mark>,
     /// What is left of earlier work; none as long as nobody looked, which takes a call of git.
     pub traces: Option<Traces>,
 }
@@ -115,6 +121,14 @@ pub enum IdentityProblem {
         /// What is left of the work.
         found: Traces,
     },
+    /// It is an older copy of the repository's database: what was recorded since is not in it.
+    #[error("it is an older copy: it ends at {found}, and Symphony has worked here with {noted}")]
+    Older {
+        /// How far the database has come.
+        found: Reach,
+        /// How far it had come before.
+        noted: Reach,
+    },
     /// The repository is a copy of a project that is still in its place.
     #[error("this repository is a copy of project {project}, which is still at {}", of.display())]
     Copy {
@@ -142,7 +156,8 @@ pub fn identify(facts: &Facts) -> Verdict {
         DatabaseState::Present {
             installation,
             project,
-        } => present(installation.as_ref(), project, facts),
+            reach,
+        } => present(installation.as_ref(), (project, *reach), facts),
     }
 }
 
@@ -162,7 +177,7 @@ fn absent(state: &'static str, facts: &Facts) -> Verdict {
 
 fn present(
     installation: Option<&InstallationId>,
-    project: &ProjectPlace,
+    (project, reach): (&ProjectPlace, Reach),
     facts: &Facts,
 ) -> Verdict {
     let expected = facts.marker.as_ref().map(|marker| &marker.installation);
@@ -176,6 +191,16 @@ fn present(
             expected: expected.clone(),
             found: installation.cloned(),
         });
+    }
+    // a copied folder has the database and the marks of its original: that it is a copy says more
+    let is_copy = matches!(project, ProjectPlace::Copied { .. });
+    if let Some(id) = installation.or(expected)
+        && let Some(noted) = highest_mark(&facts.marks, id, reach)
+        && reach < noted
+        && !is_copy
+    {
+        let found = reach;
+        return Verdict::Refused(IdentityProblem::Older { found, noted });
     }
     match project {
         ProjectPlace::Here(id) => {
@@ -211,198 +236,4 @@ fn present(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn id(digit: char) -> InstallationId {
-        InstallationId::parse(digit.to_string().repeat(32)).unwrap()
-    }
-
-    fn api() -> ProjectId {
-        ProjectId::parse("api").unwrap()
-    }
-
-    fn marker(digit: char) -> Marker {
-        Marker {
-            installation: id(digit),
-            project: api(),
-            database: PathBuf::from("/p/.symphony/symphony.db"),
-        }
-    }
-
-    /// Id of the database, what it knows, id in the marker, traces, and what is expected.
-    type Case = (
-        Option<char>,
-        ProjectPlace,
-        Option<char>,
-        Option<Traces>,
-        String,
-    );
-
-    fn work() -> Traces {
-        Traces {
-            branches: vec!["symphony/API-1".to_owned()],
-            ..Traces::default()
-        }
-    }
-
-    fn decide(database: DatabaseState, marker: Option<Marker>, traces: Option<Traces>) -> String {
-        let verdict = identify(&Facts {
-            database,
-            marker,
-            traces,
-        });
-        match verdict {
-            Verdict::Refused(problem) => format!("refused: {problem}"),
-            Verdict::Adopt { installation, .. } => match installation {
-                Some(id) => format!("adopt {}", id.as_str().trim_start_matches("aaa")),
-                None => "adopt a new id".to_owned(),
-            },
-            other => format!("{other:?}"),
-        }
-    }
-
-    #[test]
-    fn a_database_that_is_gone_is_new_only_where_nothing_was_ever_done() {
-        use DatabaseState::{Empty, Missing};
-        let none = || Some(Traces::default());
-        for state in [Missing, Empty] {
-            let word = if state == Missing { "missing" } else { "empty" };
-            let lost = |found: &str| {
-                format!("refused: it is {word}, and Symphony worked here before: found {found}")
-            };
-            for (marker, traces, expected) in [
-                (None, None, "LookForTraces".to_owned()),
-                (Some(marker('a')), None, "LookForTraces".to_owned()),
-                (None, none(), "New".to_owned()),
-                (None, Some(work()), lost("1 branch (symphony/API-1)")),
-                (
-                    Some(marker('a')),
-                    none(),
-                    lost("the note that this is project api"),
-                ),
-                (
-                    Some(marker('a')),
-                    Some(work()),
-                    lost("1 branch (symphony/API-1)"),
-                ),
-            ] {
-                assert_eq!(decide(state.clone(), marker, traces), expected);
-            }
-        }
-    }
-
-    #[test]
-    fn a_database_is_used_only_for_its_own_repositories() {
-        let foreign = |found: &str| {
-            format!(
-                "refused: it belongs to another installation ({found}, while this repository belongs to {})",
-                id('a')
-            )
-        };
-        let moved = || ProjectPlace::Moved {
-            project: api(),
-            from: PathBuf::from("/old"),
-        };
-        let copied = || ProjectPlace::Copied {
-            project: api(),
-            of: PathBuf::from("/old"),
-        };
-        let here = || ProjectPlace::Here(api());
-        let none = || Some(Traces::default());
-        let stranger = "refused: it does not know this repository, where Symphony worked before: found 1 branch (symphony/API-1)";
-        let adopted = "adopt aa".to_owned();
-        let table: [Case; 15] = [
-            (Some('a'), here(), Some('a'), None, "Ours".to_owned()),
-            (
-                Some('b'),
-                here(),
-                Some('a'),
-                None,
-                foreign(id('b').as_str()),
-            ),
-            (
-                Some('b'),
-                ProjectPlace::Unknown,
-                Some('a'),
-                None,
-                foreign(id('b').as_str()),
-            ),
-            (
-                None,
-                ProjectPlace::Unknown,
-                Some('a'),
-                None,
-                foreign("an unnamed one"),
-            ),
-            (Some('a'), here(), None, None, adopted.clone()),
-            (None, here(), None, None, "adopt a new id".to_owned()),
-            (None, here(), Some('a'), None, adopted.clone()),
-            (
-                Some('a'),
-                ProjectPlace::Unknown,
-                None,
-                None,
-                "LookForTraces".to_owned(),
-            ),
-            (
-                Some('a'),
-                ProjectPlace::Unknown,
-                None,
-                none(),
-                "New".to_owned(),
-            ),
-            (
-                Some('a'),
-                ProjectPlace::Unknown,
-                None,
-                Some(work()),
-                stranger.to_owned(),
-            ),
-            (
-                Some('a'),
-                ProjectPlace::Unknown,
-                Some('a'),
-                Some(work()),
-                stranger.to_owned(),
-            ),
-            (
-                None,
-                ProjectPlace::Unknown,
-                None,
-                Some(work()),
-                stranger.to_owned(),
-            ),
-            (
-                Some('a'),
-                ProjectPlace::Removed,
-                None,
-                None,
-                "New".to_owned(),
-            ),
-            (
-                Some('a'),
-                moved(),
-                Some('a'),
-                None,
-                "Moved { project: ProjectId(\"api\"), from: \"/old\" }".to_owned(),
-            ),
-            (
-                Some('a'),
-                copied(),
-                Some('a'),
-                None,
-                "refused: this repository is a copy of project api, which is still at /old"
-                    .to_owned(),
-            ),
-        ];
-        for (database, project, noted, traces, expected) in table {
-            let state = DatabaseState::Present {
-                installation: database.map(id),
-                project,
-            };
-            let told = format!("{state:?}");
-            assert_eq!(decide(state, noted.map(marker), traces), expected, "{told}");
-        }
-    }
-}
+mod tests;

@@ -52,6 +52,8 @@ pub enum LeftBy<'a> {
     Issue(&'a IssueId, &'a str),
     /// That of a plan's phase.
     Phase(&'a PlanId, &'a PlanPhaseId),
+    /// That of the review of a plan's work, by a judge or by gates.
+    PlanReview(&'a PlanId),
 }
 
 /// Returns the item of a run that left work in no commit.
@@ -88,6 +90,12 @@ pub fn left_behind_item(
             String::new(),
             format!("phase {phase} of plan {plan}: {}", left_behind_text(left)),
             format!("symphony plan retry --plan {plan} {phase} --absorb"),
+        ),
+        LeftBy::PlanReview(plan) => (
+            None,
+            String::new(),
+            format!("the review of plan {plan}: {}", left_behind_text(left)),
+            format!("symphony plan status --plan {plan}"),
         ),
     };
     if is_nested {

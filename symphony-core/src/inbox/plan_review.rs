@@ -3,6 +3,7 @@
 use super::{InboxItem, InboxKind};
 use crate::Timestamp;
 use crate::id::{PlanId, PrId, ProjectId};
+use crate::outside::MergeObstacle;
 use crate::tick::{PlanReviewDecision, Reason};
 
 /// Characters of a rejection that the inbox quotes; `pr show` has the rest.
@@ -13,6 +14,8 @@ const QUOTE_CHARS_MAX: usize = 300;
 pub enum PlanWaitsFor {
     /// Its pull request is approved.
     Merge,
+    /// Its pull request waits for a person, and no merge of it can succeed now.
+    Unmergeable(MergeObstacle),
     /// Its pull request needs a person's verdict, for this reason.
     Verdict(String),
     /// Required gates failed on it.
@@ -76,7 +79,7 @@ impl PlanWaitsFor {
 
     const fn kind(&self) -> InboxKind {
         match self {
-            Self::Merge | Self::Verdict(_) => InboxKind::Review,
+            Self::Merge | Self::Unmergeable(_) | Self::Verdict(_) => InboxKind::Review,
             Self::GatesRed | Self::GatesNotRun { .. } => InboxKind::Gates,
             Self::Publication { .. } => InboxKind::Publication,
             Self::Decision { .. } => InboxKind::Plan,
@@ -113,6 +116,9 @@ fn text(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> String {
     let of = format!("pull request {pr} of plan {plan}");
     match why {
         PlanWaitsFor::Merge => format!("{of} is approved: it waits for your merge"),
+        PlanWaitsFor::Unmergeable(obstacle) => {
+            format!("{of} cannot be merged: {}", obstacle.text())
+        }
         PlanWaitsFor::Verdict(reason) => format!("{of} waits for your verdict ({reason})"),
         PlanWaitsFor::GatesRed => format!("required gates of {of} are red"),
         PlanWaitsFor::GatesNotRun { tries, problem } => {
@@ -144,6 +150,13 @@ fn answers(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> Vec<String> {
             format!("symphony pr merge {pr}"),
             format!("symphony pr reject {pr} --feedback TEXT"),
         ],
+        PlanWaitsFor::Unmergeable(obstacle) => {
+            let mut answers = obstacle.answers(&pr.to_string());
+            if matches!(obstacle, MergeObstacle::Conflict { .. }) {
+                answers.insert(1, retry);
+            }
+            answers
+        }
         PlanWaitsFor::Verdict(_) => vec![
             show,
             format!("symphony pr merge {pr}"),

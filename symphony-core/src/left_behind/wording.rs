@@ -3,12 +3,23 @@
 use super::{LeftBehind, LeftKind};
 use crate::config_change::config_change_text;
 use crate::listing::list_few;
+use crate::wording::capitalised;
 
 /// Paths that a sentence for a person names.
 const SENTENCE_MAX: usize = 5;
 
-/// Describes what is left behind in one sentence, for the inbox and `runs show`.
+/// Describes what is left behind in one sentence, for the inbox.
 pub fn left_behind_text(left: &[LeftBehind]) -> String {
+    sentences(left, SENTENCE_MAX).join("; ")
+}
+
+/// Returns the same as sentences that begin with a capital letter and name every path, for `runs show`.
+pub fn left_behind_sentences(left: &[LeftBehind]) -> Vec<String> {
+    let all = sentences(left, usize::MAX);
+    all.iter().map(|text| capitalised(text)).collect()
+}
+
+fn sentences(left: &[LeftBehind], named_max: usize) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut parts = Vec::new();
     for kind in LeftKind::ALL {
@@ -45,7 +56,7 @@ pub fn left_behind_text(left: &[LeftBehind]) -> String {
         };
         parts.push(format!(
             "{what} ({})",
-            list_few(paths.iter().copied(), SENTENCE_MAX)
+            list_few(paths.iter().copied(), named_max)
         ));
     }
     if !parts.is_empty() {
@@ -55,7 +66,7 @@ pub fn left_behind_text(left: &[LeftBehind]) -> String {
             format!("the run left work that is in no commit: {parts}"),
         );
     }
-    sentences.join("; ")
+    sentences
 }
 
 /// Says where the work is that came after the commit that a run handed in.
@@ -109,15 +120,28 @@ fn setting_text(settings: &[&str]) -> String {
     )
 }
 
-fn capitalised(text: &str) -> String {
-    let mut chars = text.chars();
-    let first = chars.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(chars).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_sentence_says_what_is_left_and_names_all_of_it() {
+        let left = |kind, path: &str| LeftBehind {
+            kind,
+            path: path.to_owned(),
+        };
+        let ignored = (1..=6).map(|n| left(LeftKind::Ignored, &format!("f{n}")));
+        let mut all: Vec<LeftBehind> = ignored.collect();
+        all.push(left(LeftKind::Setting, "core.symlinks"));
+        assert_eq!(
+            left_behind_sentences(&all),
+            [
+                "The run left work that is in no commit: ignored paths (f1, f2, f3, f4, f5, f6)",
+                "While the run was at work, the git configuration, attributes or hooks that it shares with you changed \
+                 (core.symlinks): if it was not you, it was the agent",
+            ]
+        );
+    }
 
     #[test]
     fn one_sentence_names_all_kinds() {

@@ -19,6 +19,10 @@ pub struct OpenInto {
     pub base: String,
     /// The commit of the base that it begins from.
     pub base_commit: String,
+    /// The commit to be merged.
+    pub head_commit: String,
+    /// Whether it is approved already.
+    pub is_approved: bool,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -106,6 +110,8 @@ mod tests {
             of: of.into(),
             base: base.to_owned(),
             base_commit: format!("c{pr}"),
+            head_commit: format!("h{pr}"),
+            is_approved: false,
             created_at: Timestamp::UNIX_EPOCH,
         }
     }

@@ -6,9 +6,11 @@
 
 mod gone;
 mod notice;
+mod obstacle;
 
 pub use gone::{GoneBase, OpenInto, ways_on};
 pub use notice::{BaseNotice, NoticeKind, notice_answers};
+pub use obstacle::{MergeConflict, MergeObstacle, reject_for_conflict};
 
 use serde::{Deserialize, Serialize};
 
@@ -185,6 +187,8 @@ pub struct BaseView {
     pub looks: Vec<BaseLook>,
     /// Branches that do not exist any more.
     pub gone: Vec<GoneBase>,
+    /// Pull requests that wait for a person and conflict with their base.
+    pub conflicting: Vec<MergeConflict>,
 }
 
 /// Returns why it is not explained that the base has these commits; none when it is.

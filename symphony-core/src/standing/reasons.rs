@@ -81,6 +81,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         Reason::Running { .. }
         | Reason::ExitPutOff { .. }
         | Reason::GatesPending
+        | Reason::GatesUntried { .. }
         | Reason::MergedOutside { .. }
         | Reason::AttemptsSpent { .. }
         | Reason::WorkWaits

@@ -85,6 +85,51 @@ pub(super) fn probes(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> Ve
     waiting
 }
 
+/// Returns the trials of gates that were added or changed, for projects in which an issue waits for nothing else: whoever waits
+/// for a person too would not start after a trial.
+pub(super) fn trials(snapshot: &Snapshot, now: Timestamp, plan: &Plan) -> Vec<Waiting> {
+    let only_untried = |reasons: &[Reason]| {
+        reasons
+            .iter()
+            .all(|reason| matches!(reason, Reason::GatesUntried { .. }))
+    };
+    let waits = |id: &ProjectId| {
+        snapshot.candidates.iter().any(|candidate| {
+            let mut decisions = plan.decisions.iter();
+            candidate.project == *id
+                && decisions.any(|decision| {
+                    decision.issue == candidate.issue
+                        && !decision.reasons.is_empty()
+                        && only_untried(&decision.reasons)
+                })
+        })
+    };
+    let due = snapshot.projects.iter().filter(|(id, view)| {
+        !view.untried_gates.is_empty()
+            && live_trial(id, snapshot).is_none()
+            && common(id, snapshot, now).is_empty()
+            && waits(id)
+    });
+    due.map(|(id, _)| Waiting {
+        tier: tier::REVIEW,
+        priority: Priority::None,
+        created_at: now,
+        start: gates_run(id, RunTarget::Project, Vec::new()),
+    })
+    .collect()
+}
+
+/// Returns the run that tries a project's gates on its base.
+fn live_trial<'a>(project: &ProjectId, snapshot: &'a Snapshot) -> Option<&'a LiveRun> {
+    let is_trial = |run: &&LiveRun| {
+        run.project == *project
+            && run.agent == AgentType::Gates
+            && run.issue.is_none()
+            && run.plan.is_none()
+    };
+    snapshot.live.iter().find(is_trial)
+}
+
 fn probe_obstacles(
     hold: &Hold,
     project: &ProjectId,
@@ -92,13 +137,7 @@ fn probe_obstacles(
     now: Timestamp,
 ) -> Vec<Reason> {
     let mut reasons = common(project, snapshot, now);
-    let live = |run: &&LiveRun| {
-        run.project == *project
-            && run.agent == AgentType::Gates
-            && run.issue.is_none()
-            && run.plan.is_none()
-    };
-    if let Some(live) = snapshot.live.iter().find(live) {
+    if let Some(live) = live_trial(project, snapshot) {
         reasons.push(live.reason());
     } else if stands(hold, now) || is_probed(hold, snapshot) {
         reasons.push(Reason::RanRecently { until: hold.until });

@@ -26,7 +26,7 @@ pub use predicate::{obstacles, project_obstacles, review_obstacles, wanted_agent
 pub use project_agents::{
     IDLE_BACKLOG_MAX, IntakeCandidate, ProjectAgents, intake_obstacles, project_agent_obstacles,
 };
-pub use reason::{Due, Reason, SlotLimit};
+pub use reason::{Due, NEXT_TRY, Reason, SlotLimit};
 pub use rotation::phases_turn;
 pub use snapshot::{
     AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,

@@ -361,6 +361,7 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
         }
     }
     waiting.extend(gates::probes(snapshot, now, plan));
+    waiting.extend(gates::trials(snapshot, now, plan));
     waiting.extend(project_agents::sort_out(snapshot, now, &mut seen, plan));
     (waiting, review_waits)
 }

@@ -63,7 +63,10 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     let who = (live, &candidate.project, candidate.counts);
     let mut reasons = common(who, model, snapshot, now);
     if !candidate.fixes_gate {
-        reasons.extend(gates_hold(&candidate.project, snapshot));
+        reasons.extend(
+            gates_hold(&candidate.project, snapshot)
+                .or_else(|| untried_gates(&candidate.project, snapshot)),
+        );
     }
     let (Some(project), Some(wanted)) = (project, wanted) else {
         return reasons;
@@ -206,6 +209,14 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
 pub(super) fn gates_hold(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
     let of_project = |hold: &&Hold| matches!(&hold.scope, HoldScope::Gates(id) if id == project);
     snapshot.holds.iter().find(of_project).map(Reason::held)
+}
+
+/// Returns the reason to wait for a trial of a project's gates on its base.
+fn untried_gates(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
+    let view = snapshot.projects.get(project)?;
+    (!view.untried_gates.is_empty()).then(|| Reason::GatesUntried {
+        gates: view.untried_gates.clone(),
+    })
 }
 
 /// Says whether a probe of a hold is under way.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::Timestamp;
+use crate::listing::list_few;
 use crate::wording::counted;
 use serde::Serialize;
 
@@ -11,6 +12,12 @@ use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, RunId};
 use crate::retry::RetryKind;
+
+/// Gates that a reason names; the rest is counted.
+const GATES_NAMED_MAX: usize = 3;
+
+/// What a time follows at which something is tried again by itself.
+pub const NEXT_TRY: &str = "next try";
 
 /// One reason why an issue is not dispatched now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -107,6 +114,11 @@ pub enum Reason {
         /// Why they could not be run.
         problem: String,
     },
+    /// Gates of its project were added or changed: they are tried on the base before an agent is paid.
+    GatesUntried {
+        /// Their names.
+        gates: Vec<String>,
+    },
     /// The base branch has its change.
     MergedOutside {
         /// The branch.
@@ -145,7 +157,7 @@ pub enum Reason {
 pub struct Due {
     /// When.
     pub at: Timestamp,
-    /// What happens then, in words that a time follows: `tried again`.
+    /// What happens then, in words that a time follows: `next try`.
     pub then: &'static str,
 }
 
@@ -159,16 +171,31 @@ impl Reason {
         }
     }
 
+    /// Says whether this lasts until a person answers for the issue or plan itself.
+    pub const fn is_for_person(&self) -> bool {
+        matches!(
+            self,
+            Self::Judged
+                | Self::JudgeOff
+                | Self::SubtasksCancelled
+                | Self::AttemptsSpent { .. }
+                | Self::PlanningOff
+                | Self::ResearchOff
+                | Self::NoPhase
+                | Self::UnknownPhase { .. }
+        )
+    }
+
     /// Returns when this ends by itself; none where something else, or a person, ends it.
     pub fn due(&self) -> Option<Due> {
         let (at, then) = match self {
-            Self::ExitPutOff { put_off, .. } => (put_off.due_at, "tried again"),
+            Self::ExitPutOff { put_off, .. } => (put_off.due_at, NEXT_TRY),
             Self::Held { until, .. }
             | Self::GatesDelayed { until, .. }
             | Self::BackingOff {
                 until,
                 kind: RetryKind::Backoff,
-            } => (*until, "tried again"),
+            } => (*until, NEXT_TRY),
             Self::BackingOff {
                 until,
                 kind: RetryKind::Continuation,
@@ -231,7 +258,7 @@ impl fmt::Display for Reason {
             Self::BackingOff {
                 kind: RetryKind::Backoff,
                 ..
-            } => f.write_str("it waits after a failure"),
+            } => f.write_str("it failed"),
             Self::BackingOff {
                 kind: RetryKind::Continuation,
                 ..
@@ -270,6 +297,18 @@ impl fmt::Display for Reason {
             Self::GatesRed => f.write_str("required gates are red, and it waits for a person"),
             Self::GatesDelayed { problem, .. } => {
                 write!(f, "its gates could not be run: {problem}")
+            }
+            Self::GatesUntried { gates } => {
+                let names = list_few(gates.iter().map(String::as_str), GATES_NAMED_MAX);
+                let (gate, have, they) = if gates.len() == 1 {
+                    ("gate", "has", "it is")
+                } else {
+                    ("gates", "have", "they are")
+                };
+                write!(
+                    f,
+                    "{gate} {names} {have} not passed on the base as configured now: {they} tried there first"
+                )
             }
             Self::MergedOutside { base } => write!(
                 f,

@@ -23,8 +23,7 @@ use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 use crate::run::RunTarget;
 use crate::watchdog::{Stuck, Watch};
 
-/// Candidates that a tick reads of a project: many times the slots of a machine, so that a long backlog costs no more than a
-/// short one.
+/// Candidates that a tick reads of a project: many times the slots of a machine, while a long backlog costs no more.
 pub const CANDIDATES_MAX: usize = 500;
 
 /// Everything that the plan of one tick depends on, apart from the time.
@@ -81,12 +80,11 @@ impl Snapshot {
 
     /// Returns the run that is live on what a pull request finishes.
     pub(super) fn run_on_source(&self, of: &PullRequestOf) -> Option<&LiveRun> {
-        match of {
-            PullRequestOf::Issue(issue) => self.run_on(issue),
-            PullRequestOf::Plan(plan) => {
-                self.live.iter().find(|run| run.plan.as_ref() == Some(plan))
-            }
-        }
+        let plan = match of {
+            PullRequestOf::Issue(issue) => return self.run_on(issue),
+            PullRequestOf::Plan(plan) => Some(plan),
+        };
+        self.live.iter().find(|run| run.plan.as_ref() == plan)
     }
 
     /// Says whether an issue of a project waits to be dispatched: its phase tells for which agent.
@@ -161,6 +159,8 @@ pub struct ProjectView {
     pub agents: ProjectAgents,
     /// Its gates: what ran before may have been others.
     pub gates: Vec<ConfiguredGate>,
+    /// Required gates that have not passed on the base as they are now; empty where no issue waits.
+    pub untried_gates: Vec<String>,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
     /// Why there is nothing that work could start from; nothing of it is dispatched then.
@@ -197,6 +197,7 @@ impl ProjectView {
             decisive_paths: decisive_patterns(None),
             agents: ProjectAgents::default(),
             gates: Vec::new(),
+            untried_gates: Vec::new(),
             broken: Some(problem),
             no_base: None,
         }

@@ -68,24 +68,6 @@ closed_set!(
     }
 );
 
-/// The tools that a run is for: each records its outcome.
-const DUTIES: ToolSet = ToolSet::of(&[
-    Tool::CreatePr,
-    Tool::ApprovePr,
-    Tool::RejectPr,
-    Tool::CompletePhase,
-    Tool::ApprovePhase,
-    Tool::RejectPhase,
-    Tool::ConfigureProject,
-]);
-
-impl Tool {
-    /// Says whether the tool records the outcome of a run: a run that ends without such a call has come to nothing.
-    pub const fn is_duty(self) -> bool {
-        DUTIES.contains(self)
-    }
-}
-
 const READ: ToolSet = ToolSet::of(&[Tool::GetIssue, Tool::ListIssues, Tool::SearchLearnings]);
 const NOTES: ToolSet = ToolSet::of(&[Tool::AddFinding, Tool::AddLearning]);
 const JUDGE: ToolSet = READ
@@ -112,7 +94,7 @@ const INTAKE: ToolSet = READ.union(ToolSet::of(&[
 ]));
 
 impl Role {
-    /// Returns the tools without which a run of the role cannot hand in what it is for.
+    /// Returns the tools that record the outcome of a run of the role: without a call of one of them it comes to nothing.
     pub const fn duty(self) -> &'static [Tool] {
         match self {
             Self::Worker => &[Tool::CreatePr],

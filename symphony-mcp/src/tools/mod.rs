@@ -33,7 +33,7 @@ pub(crate) fn call(
 ) -> Result<Answer, ToolError> {
     let answer = carry_out(store, identity, tool, arguments);
     if let Err(error) = &answer
-        && tool.is_duty()
+        && identity.role.duty().contains(&tool)
     {
         let refused = RefusedCall::new(tool, error.kind, &error.text);
         store.record_refused_call(&identity.context(), &refused)?;

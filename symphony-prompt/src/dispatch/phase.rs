@@ -7,7 +7,6 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::PhaseName;
 use symphony_core::unit::Tokens;
 
-use crate::artifact_summary::{Preference, Shown, fit_artifacts};
 use crate::boundary::boundary;
 use crate::budget::{Budgets, PHASE_COMMENTS_MAX};
 use crate::dispatch::layers;
@@ -23,6 +22,7 @@ use crate::report::{BuiltPrompt, DispatchPath, ItemsKept};
 use crate::rule::external_research;
 use crate::section::fit::Fitter;
 use crate::section::{self, Fit, Piece, SectionDraft, SectionName, assemble, bullet};
+use crate::summary::{Preference, Shown, fit_artifacts};
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
 
@@ -321,8 +321,11 @@ impl PhaseDispatch {
         for (artifact, (text, shown)) in given.iter().zip(&fitted) {
             let (form, remark) = match shown {
                 Shown::Whole => ("", "whole"),
-                Shown::Summary => (", summarised: headings and first paragraphs", "summarised"),
-                Shown::CutSummary => (", summarised and cut", "summarised and cut"),
+                Shown::Summary => (
+                    ", summarised; […] stands for what is left out",
+                    "summarised",
+                ),
+                Shown::Shortened => (", shortened; […] stands for what is left out", "shortened"),
                 Shown::Nothing => (", no room: read the file", "no room"),
             };
             remarks.push(format!("{}: {remark}", artifact.phase));

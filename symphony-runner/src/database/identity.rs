@@ -4,10 +4,10 @@ use std::path::Path;
 
 use symphony_core::id::{InstallationId, ProjectId};
 use symphony_core::identity::{
-    DatabaseState, Facts, Marker, ProjectPlace, Traces, Verdict, identify,
+    DatabaseState, Facts, Mark, Marker, ProjectPlace, Traces, Verdict, identify,
 };
 use symphony_store::{Store, StoreError, new_installation_id};
-use symphony_workspace::{RepositoryOptions, find_traces, read_marker, write_marker};
+use symphony_workspace::{MarkPlaces, RepositoryOptions, find_traces, read_marker, write_marker};
 
 use super::moved::follow_move;
 use super::open::Opened;
@@ -22,9 +22,13 @@ pub(super) fn identified(
 ) -> Result<Option<Store>, RunnerError> {
     let root = &installation.root;
     let marker = read_marker(root);
+    // first: another process may commit and raise the mark between the two, and a mark read then would be above what was read
+    let places = places_of(installation);
+    let marks = places.read();
     let mut facts = Facts {
         database: state_of(&opened, root, marker.as_ref())?,
         marker,
+        marks: marks.into_iter().flatten().collect(),
         traces: None,
     };
     let mut verdict = identify(&facts);
@@ -41,8 +45,9 @@ pub(super) fn identified(
             database: installation.config.database.clone(),
             problem: Box::new(problem),
         }),
-        (Verdict::Ours, Some(store)) => {
+        (Verdict::Ours, Some(mut store)) => {
             keep_place(installation, facts.marker);
+            note_in(&places, &mut store);
             Ok(Some(store))
         }
         (
@@ -53,14 +58,62 @@ pub(super) fn identified(
             Some(mut store),
         ) => {
             adopt(installation, &mut store, (id.as_ref(), &project), root)?;
+            note_in(&places, &mut store);
             Ok(Some(store))
         }
         (Verdict::Moved { project, from }, Some(mut store)) => {
             follow_move(installation, &mut store, &project, &from)?;
+            note_in(&places, &mut store);
             Ok(Some(store))
         }
         (_, store) => Ok(store),
     }
+}
+
+/// Notes how far the database has come, where that is further than what is noted. A mark that cannot be written now is
+/// written by the next command; until then it lags behind, and an older copy is noticed only from the last mark on.
+pub fn note_mark(installation: &Installation, store: &mut Store) {
+    note_in(&places_of(installation), store);
+}
+
+fn places_of(installation: &Installation) -> MarkPlaces {
+    MarkPlaces::of(&installation.config.database, &installation.root)
+}
+
+fn note_in(places: &MarkPlaces, store: &mut Store) {
+    if let Err(error) = raise_mark(places, store) {
+        tracing::debug!(%error, "the mark of the database was not written");
+    }
+}
+
+/// Says whether an older copy of the database would be noticed: whether how far it has come is noted in each place.
+///
+/// # Errors
+/// When the database cannot be read.
+pub fn is_marked(installation: &Installation, store: &Store) -> Result<bool, RunnerError> {
+    is_marked_in(&places_of(installation), store)
+}
+
+fn is_marked_in(places: &MarkPlaces, store: &Store) -> Result<bool, RunnerError> {
+    let Some(id) = store.installation()? else {
+        return Ok(false);
+    };
+    let reach = store.reach()?;
+    let is_noted = |mark: &Option<Mark>| {
+        let own = mark.as_ref().filter(|mark| mark.is_plausible(&id, reach));
+        own.is_some_and(|mark| mark.reach >= reach)
+    };
+    Ok(places.read().iter().all(is_noted))
+}
+
+fn raise_mark(places: &MarkPlaces, store: &mut Store) -> Result<(), RunnerError> {
+    if is_marked_in(places, store)? {
+        return Ok(());
+    }
+    if let Some(mark) = store.mark()? {
+        places.write(&mark)?;
+    }
+    Ok(())
 }
 
 /// Looks for what earlier work left in the repository.
@@ -92,6 +145,7 @@ fn state_of(
     Ok(DatabaseState::Present {
         installation: store.installation()?,
         project: place_of(store, root, marker)?,
+        reach: store.reach()?,
     })
 }
 

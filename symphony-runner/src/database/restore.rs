@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 
 use symphony_core::Timestamp;
 use symphony_core::config::IssuePrefix;
-use symphony_core::id::ProjectId;
+use symphony_core::id::{InstallationId, ProjectId};
 use symphony_core::identity::Seen;
 use symphony_core::listing::list_few;
 use symphony_store::{BackupFile, NewProject, RestoreRecord, Store, new_installation_id};
-use symphony_workspace::{RepositoryOptions, find_traces, processes_with_open, read_marker};
+use symphony_workspace::{
+    MarkPlaces, RepositoryOptions, find_traces, processes_with_open, read_marker,
+};
 
 use super::backup::{back_up_replaced, list_backups, restore_config};
 use super::identity::{adopt, current_traces};
@@ -33,6 +35,8 @@ const NAMES_MAX: usize = 3;
 pub enum RestoreSource {
     /// The newest backup.
     Newest,
+    /// The database that is in place, although it is an older copy: numbers go on above all that were given out.
+    InPlace,
     /// A backup, by its path, or by its name among those that are listed.
     Named(PathBuf),
     /// None: the repository begins again with an empty database, and this prefix, else the one that its branches have.
@@ -81,6 +85,15 @@ pub fn restore(
     let current = current(installation);
     match source {
         RestoreSource::Empty(prefix) => begin_again(installation, current, prefix.as_ref()),
+        RestoreSource::InPlace => {
+            if current.is_none() {
+                return Err(RunnerError::refused(format!(
+                    "{} cannot be kept: it is missing, empty or damaged",
+                    database.display()
+                )));
+            }
+            put_back(installation, current, database)
+        }
         RestoreSource::Newest | RestoreSource::Named(_) => {
             let backup = chosen(installation, source)?;
             put_back(installation, current, &backup)
@@ -160,9 +173,14 @@ fn put_back(
     // first: the configuration says where worktrees are, and whether pull requests are published
     let config_restored = restore_config(backup, here.id.as_str(), &installation.root);
     let installation = installation.reloaded()?;
-    let (seen, publishing) = observed(&installation, &store)?;
-    let record = store.record_restore(&context, &seen, &publishing)?;
+    let (mut seen, publishing) = observed(&installation, &store)?;
     let known = marker.map(|marker| marker.installation);
+    count_marks_in(
+        &installation,
+        known.as_ref().or(contents.installation.as_ref()),
+        &mut seen,
+    );
+    let record = store.record_restore(&context, &seen, &publishing)?;
     let project = here.id.clone();
     adopt(
         &installation,
@@ -207,6 +225,16 @@ fn observed(
     Ok((seen, publishing))
 }
 
+/// Adds what the marks tell: numbers of issues that have no branch yet, and of runs whose folders were removed.
+fn count_marks_in(installation: &Installation, of: Option<&InstallationId>, seen: &mut Seen) {
+    let places = MarkPlaces::of(&installation.config.database, &installation.root);
+    for mark in places.read().into_iter().flatten() {
+        if Some(&mark.installation) == of {
+            mark.count_in(seen);
+        }
+    }
+}
+
 fn begin_again(
     installation: &Installation,
     current: Option<Store>,
@@ -216,6 +244,8 @@ fn begin_again(
     let mut seen = Seen::default();
     current_traces(installation)?.count_in(&mut seen);
     let marker = read_marker(&installation.root);
+    let known = marker.as_ref().map(|marker| &marker.installation);
+    count_marks_in(installation, known, &mut seen);
     let id = marker.map_or_else(
         || project_id_for(&installation.root),
         |marker| marker.project,
@@ -327,8 +357,11 @@ fn swap(
     new: &Path,
 ) -> Result<Option<PathBuf>, RunnerError> {
     let database = &installation.config.database;
-    if let Some(store) = &current {
-        back_up_replaced(installation, store)?;
+    // it is set aside in any case: one that is damaged, which is why it is replaced, cannot be copied
+    if let Some(store) = &current
+        && let Err(error) = back_up_replaced(installation, store)
+    {
+        tracing::warn!(%error, "the database that is replaced was not added to the backups");
     }
     // the last one who closes a database brings its log over: then it is one file
     drop(current);

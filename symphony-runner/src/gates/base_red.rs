@@ -8,9 +8,10 @@ use symphony_core::id::ProjectId;
 use symphony_core::pull_request::VerifiedGate;
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialVerdict};
-use symphony_store::{Context, NewHold, Store};
+use symphony_store::{Context, NewHold, Project, Store};
 use symphony_workspace::{Base, CommitId};
 
+use super::untried::note_green;
 use crate::error::RunnerError;
 
 /// First wait before the base is probed again; it doubles with each probe that fails.
@@ -78,7 +79,7 @@ pub(crate) fn red_text<'r>(
 pub fn record_trial(
     store: &mut Store,
     context: &Context,
-    (project, config): (&ProjectId, &ProjectConfig),
+    (project, config): (&Project, &ProjectConfig),
     trial: &Trial,
 ) -> Result<TrialVerdict, RunnerError> {
     let verdict = trial.verdict();
@@ -90,9 +91,12 @@ pub fn record_trial(
             let text = base_red_text(&trial.base, &trial.commit, &red);
             let commit = CommitId::parse(&trial.commit)
                 .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))?;
-            Some(base_hold(project, config, &commit, text))
+            Some(base_hold(&project.id, config, &commit, text))
         }
     };
-    store.record_base_trial(context, project, hold.as_ref())?;
+    store.record_base_trial(context, &project.id, hold.as_ref())?;
+    if verdict == TrialVerdict::Green {
+        note_green(store, context, project, config)?;
+    }
     Ok(verdict)
 }

@@ -12,7 +12,7 @@ use symphony_core::listing::list_few;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::watchdog::Step;
 use symphony_store::Project;
-use symphony_workspace::{CommitId, Pristine, Redactor, Repository, WorktreeKey};
+use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, WorktreeKey};
 
 use super::key::Ground;
 use super::result::{GateCommand, gate_result};
@@ -28,8 +28,8 @@ use crate::watchdog::StepLog;
 
 /// What the folder of a pristine checkout begins with; no issue's does.
 const MARK: &str = "_gates-";
-/// Restored files that a gate's output names.
-const RESTORED_NAMED_MAX: usize = 10;
+/// Files of each kind that a gate's output names.
+const NAMED_MAX: usize = 10;
 
 /// What is around a command of a checkout.
 #[derive(Debug, Clone)]
@@ -171,21 +171,45 @@ impl<'a> GateCheckout<'a> {
         result.await
     }
 
-    /// Puts the tracked files back to what the commit says, since the set-up and earlier commands may have changed them; returns what
-    /// the output of the next command has to say of it.
+    /// Puts the tracked files back to what the commit says, since the set-up and earlier commands may have changed them, and removes
+    /// what earlier commands left beside them that git does not ignore; returns what the output of the next command has to say of it.
     ///
     /// # Errors
-    /// When git fails, or a file cannot be written.
+    /// When git fails, or a file cannot be written or removed.
     pub(super) fn restore(&self) -> Result<Option<String>, RunnerError> {
-        let restored = self.request.repository.restore_tracked(&self.pristine)?;
-        if restored.is_empty() {
-            return Ok(None);
-        }
-        let names = list_few(restored.iter().map(String::as_str), RESTORED_NAMED_MAX);
-        tracing::info!(files = %names, "tracked files were restored in the checkout of gates");
-        Ok(Some(format!(
-            "[Symphony: what ran before in this checkout changed files of the commit; they are as committed again: {names}]"
-        )))
+        let repository = self.request.repository;
+        let in_git_folder = repository.restore_git_folder(&self.pristine)?;
+        let restored = repository.restore_tracked(&self.pristine)?;
+        // second: the commit's own `.gitignore` files decide
+        let Planted { removed, changed } = repository.remove_planted(&self.pristine)?;
+        let said = [
+            (
+                &in_git_folder,
+                "changed the git folder of the checkout; it is as it was again",
+            ),
+            (
+                &restored,
+                "changed files of the commit; they are as committed again",
+            ),
+            (
+                &removed,
+                "left files that git does not ignore; they are removed, since the commit does not have them",
+            ),
+            (
+                &changed,
+                "changed files that the set-up left or that were copied",
+            ),
+        ];
+        let remarks: Vec<String> = said
+            .into_iter()
+            .filter(|(names, _)| !names.is_empty())
+            .map(|(names, what)| {
+                let names = list_few(names.iter().map(String::as_str), NAMED_MAX);
+                tracing::info!(files = %names, "what ran before in the checkout of gates {what}");
+                format!("[Symphony: what ran before in this checkout {what}: {names}]")
+            })
+            .collect();
+        Ok((!remarks.is_empty()).then(|| remarks.join("\n")))
     }
 
     pub(super) async fn run_in(

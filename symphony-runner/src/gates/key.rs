@@ -16,7 +16,7 @@ use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
 /// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
-const VERSION: &str = "symphony-gate-2";
+const VERSION: &str = "symphony-gate-3";
 
 /// Variables that say where a command was started from, not what it does: cron sets none of them.
 const IGNORED_VARIABLES: &[&str] = &[

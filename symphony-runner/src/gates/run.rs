@@ -24,7 +24,7 @@ pub(super) async fn run_gates(
             .request
             .steps
             .enter_commands(Step::Gates, limit.unwrap_or_default());
-        // gates that run at once see each other's writes anyway
+        // gates that run at once see each other's files anyway
         let remark = checkout.restore()?;
         let surroundings = |company| Surroundings {
             company,

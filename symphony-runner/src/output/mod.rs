@@ -17,3 +17,4 @@ pub use lines::{BoundedLines, LINE_BYTES_MAX, Line};
 pub use log::{CappedLog, LogLimits, OmissionStyle};
 pub use tail::{TAIL_BYTES_MAX, Tail, last_chars};
 pub use terminal::neutralised;
+pub(crate) use terminal::picture;

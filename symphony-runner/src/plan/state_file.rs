@@ -76,7 +76,7 @@ fn write(root: &Path, record: &PlanRecord) -> Result<(), RunnerError> {
 /// Refuses to begin where a skill keeps a state of its own: its file would be lost.
 pub(super) fn refuse_foreign(root: &Path) -> Result<(), RunnerError> {
     let path = root.join(STATE_FILE);
-    let text = match std::fs::read_to_string(&path) {
+    let text = match symphony_workspace::read_own_text(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(RunnerError::io("read", &path, error)),

@@ -1,6 +1,9 @@
 //! Bounded, harmless text: the beginning of what was told, and text that cannot steer a terminal.
 
+use symphony_prompt::is_hidden;
+
 use super::decode::{character_edge, lossy};
+use crate::output::picture;
 
 /// How much of what the agent said is kept: an answer is rarely longer, and the raw line is on disk.
 pub(crate) const TEXT_BYTES_MAX: usize = 64 * 1024;
@@ -40,8 +43,8 @@ pub(crate) fn digest(bytes: &[u8]) -> u64 {
 
 /// Appends a text as one harmless line, at most about `bytes_max` bytes of it, `…` where it was cut.
 ///
-/// Line feeds, tabs and carriage returns are written as `\n`, `\t`, `\r`; other control characters as their pictures
-/// (`␛`), C1 controls, line separators and bidirectional or zero-width controls as U+FFFD.
+/// Line feeds, tabs and carriage returns are written as `\n`, `\t`, `\r`; others that steer, reorder or hide as
+/// [`neutralised`](crate::output::neutralised) shows them.
 pub fn push_plain(out: &mut String, text: &str, bytes_max: usize) {
     let kept = text
         .get(..text.floor_char_boundary(bytes_max))
@@ -70,15 +73,7 @@ fn push_character(out: &mut String, found: char) {
         '\n' => out.push_str("\\n"),
         '\t' => out.push_str("\\t"),
         '\r' => out.push_str("\\r"),
-        '\u{0}'..='\u{1f}' => {
-            out.push(char::from_u32(0x2400 + u32::from(found)).unwrap_or('\u{fffd}'));
-        }
-        '\u{7f}' => out.push('\u{2421}'),
-        '\u{80}'..='\u{9f}'
-        | '\u{200b}'..='\u{200f}'
-        | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}'
-        | '\u{feff}' => out.push('\u{fffd}'),
+        hidden if is_hidden(hidden) => out.push(picture(hidden)),
         other => out.push(other),
     }
 }

@@ -16,7 +16,7 @@ use symphony_workspace::Failpoint;
 use super::Job;
 use super::agent::AgentOutcome;
 use super::exit::PendingExit;
-use super::settle::{Settled, settle_work};
+use super::settle::{Settled, note_settings, settle_work};
 use super::space::when_there_is_space;
 use super::spending::cap_at_end;
 use crate::error::RunnerError;
@@ -99,10 +99,14 @@ pub(crate) async fn finish_gates(
     ended: GatesEnded,
 ) -> Result<(), RunnerError> {
     let GatesEnded {
-        outcome,
+        mut outcome,
         gates,
         hold: base_hold,
     } = ended;
+    // what the gates came to counts all the same
+    if let Err(error) = note_settings(job, &mut outcome) {
+        tracing::warn!(%error, "the configuration was not compared after the gates");
+    }
     Failpoint::FinishSettled.reach();
     let finish = RunFinish {
         run: job.run.id.clone(),

@@ -44,7 +44,7 @@ use self::phase_settings::phase_settings;
 use self::space::{DISK_LOOK, DISK_WAIT_MAX};
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
-use crate::gates::{GatesEnded, clear_dead_checkout, run_gates_job};
+use crate::gates::{GatesEnded, clear_dead_checkout, run_gates_job, waive_trial};
 use crate::installation::Installation;
 use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
@@ -66,7 +66,7 @@ pub(crate) use prompts::{
     PhasePart, PromptRequest, build, build_phase, phase_review, review_input,
 };
 pub(crate) use set_up::{SetUp, is_due};
-pub(crate) use settle::return_to_recorded_head;
+pub(crate) use settle::{record_settings, return_to_recorded_head};
 
 /// What a supervisor is started for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -128,6 +128,8 @@ async fn carry_out(
             SuperviseMode::Run => run_gates_job(job, store, supervision).await,
             SuperviseMode::Finish => {
                 clear_dead_checkout(job)?;
+                // a gate that ends whoever runs it would otherwise be tried again by each tick
+                waive_trial(job, store).await;
                 GatesEnded::crashed(dead(job, store).await?)
             }
         };

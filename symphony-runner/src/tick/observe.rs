@@ -18,9 +18,9 @@ use symphony_store::{Project, SnapshotRequest, Store};
 
 use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
-use super::outside::{look_at_bases, look_for_gone_bases};
+use super::outside::{look_at_bases, look_for_obstacles};
 use crate::error::RunnerError;
-use crate::gates::{shown_gates, tried_digest};
+use crate::gates::{shown_gates, tried_digest, untried};
 use crate::installation::Installation;
 use crate::leftovers::whose;
 use crate::models::read_models;
@@ -108,9 +108,10 @@ pub(crate) fn observe(
     problems.extend(read_models(installation, store, &mut world)?);
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
-    look_for_gone_bases(store, &mut world)?;
+    look_for_obstacles(store, &mut world)?;
     add_gates(installation, store, &mut world)?;
     try_red_bases_anew(&mut world, now);
+    add_untried_gates(store, &mut world);
     world.snapshot.plans = plans(store, &world.projects)?;
     Ok((world, problems))
 }
@@ -128,6 +129,33 @@ fn try_red_bases_anew(world: &mut World, now: Timestamp) {
         match open_repository(project, config).and_then(|repository| repository.base()) {
             Ok(base) => try_anew_when_changed(hold, &tried_digest(config, &base.commit), now),
             Err(error) => tracing::warn!(project = %project.id, %error, "cannot read the base"),
+        }
+    }
+}
+
+/// Adds the gates that are to be tried on the base of a project before an issue of it is given to an agent. Where no issue
+/// waits, or the project is on hold for its gates already, nobody looks.
+fn add_untried_gates(store: &Store, world: &mut World) {
+    for (id, (project, config)) in &world.projects {
+        let waits = |snapshot: &Snapshot| {
+            let mut candidates = snapshot.candidates.iter();
+            candidates.any(|candidate| candidate.project == *id && !candidate.fixes_gate)
+        };
+        let held = HoldScope::Gates(id.clone());
+        let is_held = world.snapshot.holds.iter().any(|hold| hold.scope == held);
+        let (Some(config), false, true) = (config, is_held, waits(&world.snapshot)) else {
+            continue;
+        };
+        match untried(store, project, config) {
+            Ok(names) => {
+                if let Some(view) = world.snapshot.projects.get_mut(id) {
+                    view.untried_gates = names;
+                }
+            }
+            // it has its own entry: there is no base branch
+            Err(error) => {
+                tracing::warn!(project = %id, %error, "cannot see which gates are untried");
+            }
         }
     }
 }
@@ -318,6 +346,7 @@ pub fn project_view(
             ..ProjectAgents::default()
         },
         gates: Vec::new(),
+        untried_gates: Vec::new(),
         broken: None,
         no_base: None,
     }

@@ -11,7 +11,7 @@ use super::act::act;
 use super::hands::LocalHands;
 use super::observe::observe;
 use super::turn::{Taken, Turn, TurnWish};
-use crate::database::back_up_if_due;
+use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge::{MergesUnderWay, settle_merges};
@@ -135,6 +135,7 @@ pub fn tick(
                 .problems
                 .push(format!("back the database up: {error}"));
         }
+        note_mark(installation, store);
         report.new_problems = turn.note_problems(&report.problems);
     }
     report.snapshot = Box::new(world.snapshot);

@@ -9,8 +9,8 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{IssueId, PlanId, ProjectId};
 use symphony_core::outside::{
-    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, GoneBase, NoticeKind,
-    OutsideMerge, Standing, missing_of,
+    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, GoneBase,
+    MergeConflict, NoticeKind, OpenInto, OutsideMerge, Standing, missing_of,
 };
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{Context, PrFilter, Project, Store};
@@ -58,9 +58,9 @@ pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
     problems
 }
 
-/// Adds the base branches that are gone although open pull requests go into them: no merge can be made then. What git cannot
-/// tell now it tells the next tick.
-pub(super) fn look_for_gone_bases(store: &Store, world: &mut World) -> Result<(), RunnerError> {
+/// Adds what keeps open pull requests from being merged: base branches that are gone, and conflicts of what waits for a person. What
+/// git cannot tell now it tells the next tick.
+pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(), RunnerError> {
     for (id, (project, config)) in &world.projects {
         let Some(config) = config else {
             continue;
@@ -83,14 +83,48 @@ pub(super) fn look_for_gone_bases(store: &Store, world: &mut World) -> Result<()
             }
         };
         for (name, head) in names.iter().zip(heads) {
-            if head.is_none() {
+            let Some(head) = head else {
                 let seen = store.base_look(id, name)?;
                 let gone = GoneBase::of(id, name, seen, &open);
                 world.snapshot.base.gone.extend(gone);
+                continue;
+            };
+            let judge_enabled = world.snapshot.projects.get(id);
+            let judge_enabled = judge_enabled.is_some_and(|view| view.judge_enabled);
+            let waits_for_person = |open: &&OpenInto| open.is_approved || !judge_enabled;
+            let into = open.iter().filter(|open| open.base == **name);
+            for open in into.filter(waits_for_person) {
+                match conflict_with(project, config, open, &head) {
+                    Ok(conflict) => world.snapshot.base.conflicting.extend(conflict),
+                    Err(error) => {
+                        tracing::warn!(pr = %open.pr, %error, "it is not known whether it conflicts with its base");
+                    }
+                }
             }
         }
     }
     Ok(())
+}
+
+/// Returns the conflict of a pull request with its base; none where it has none. One whose base has not moved cannot have any, which
+/// costs no git process.
+fn conflict_with(
+    project: &Project,
+    config: &ProjectConfig,
+    open: &OpenInto,
+    base: &CommitId,
+) -> Result<Option<MergeConflict>, RunnerError> {
+    if open.base_commit == base.as_str() {
+        return Ok(None);
+    }
+    let head = CommitId::parse(&open.head_commit)
+        .map_err(|error| RunnerError::refused(error.to_string()))?;
+    let files = open_repository(project, config)?.conflicts(base, &head)?;
+    Ok((!files.is_empty()).then(|| MergeConflict {
+        pr: open.pr,
+        base: open.base.clone(),
+        files,
+    }))
 }
 
 /// Says whether anything of a project could have reached its base: one of its issues was worked on. On doubt it could.

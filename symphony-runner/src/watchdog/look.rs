@@ -30,7 +30,7 @@ impl SuspicionFile {
         let is_small = path
             .symlink_metadata()
             .is_ok_and(|meta| meta.is_file() && meta.len() <= FILE_BYTES_MAX);
-        let text = is_small.then(|| std::fs::read_to_string(path).ok())??;
+        let text = is_small.then(|| symphony_workspace::read_own_text(path).ok())??;
         serde_json::from_str(&text).ok()
     }
 

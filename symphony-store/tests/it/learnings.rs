@@ -541,7 +541,10 @@ fn a_learning_is_found_by_either_end_of_its_id() {
     assert_eq!(found("9-ab"), Ok("0199-ab".into()));
     assert_eq!(
         found("0199"),
-        Err("several learnings fit `0199`: give more of the id".into())
+        Err(
+            "several learnings fit `0199`: 0199-aa, 0199-ab; the end of an id tells it apart"
+                .into()
+        )
     );
     assert_eq!(found("%"), Err("there is no learning `%`".into()));
     assert_eq!(found("zz"), Err("there is no learning `zz`".into()));

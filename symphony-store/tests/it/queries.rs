@@ -27,6 +27,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         decisive_paths: Vec::new(),
         agents: ProjectAgents::default(),
         gates: Vec::new(),
+        untried_gates: Vec::new(),
         broken: None,
         no_base: None,
     };

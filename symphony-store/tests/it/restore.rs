@@ -18,6 +18,7 @@ fn seen(issues: &[(&str, u64)], fence: u64, runs: &[&str]) -> Seen {
             .collect(),
         fence,
         runs: runs.iter().map(|run| RunId::parse(*run).unwrap()).collect(),
+        ..Seen::default()
     }
 }
 

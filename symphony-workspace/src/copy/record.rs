@@ -26,7 +26,7 @@ impl Repository {
         key: &WorktreeKey,
     ) -> Result<Option<BTreeSet<PathBuf>>, WorkspaceError> {
         let path = self.record_path(key);
-        match fs::read(&path) {
+        match crate::own_file::read_own_file(&path) {
             Ok(bytes) => Ok(Some(
                 fields(&bytes)
                     .map(|path| OsStr::from_bytes(path).into())

@@ -356,6 +356,10 @@ impl<'a> GitCommand<'a> {
             .env("GIT_DIR", &place.git_dir)
             .env("GIT_COMMON_DIR", &place.common_dir)
             .env("GIT_WORK_TREE", &place.work_tree);
+        if self.subcommand == "check-ignore" {
+            // It refuses to run with this setting. Its caller puts `./` before each path, which then is no pattern.
+            command.env_remove("GIT_LITERAL_PATHSPECS");
+        }
         if let Some(index) = &self.index {
             command.env("GIT_INDEX_FILE", index);
         }

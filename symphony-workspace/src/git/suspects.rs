@@ -43,7 +43,7 @@ fn notes(common_dir: &Path) -> PathBuf {
 
 /// Returns when the run began during which a lock appeared; none when nobody noted that.
 pub(super) fn run_of(common_dir: &Path, lock: &Path, meta: &Metadata) -> Option<Timestamp> {
-    let bytes = fs::read(notes(common_dir)).ok()?;
+    let bytes = crate::own_file::read_own_file(&notes(common_dir)).ok()?;
     let noted: Vec<Suspect> = serde_json::from_slice(&bytes).ok()?;
     let suspect = noted.into_iter().find(|suspect| suspect.is(lock, meta))?;
     Some(suspect.run_started)

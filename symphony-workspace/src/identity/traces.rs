@@ -8,6 +8,7 @@ use symphony_core::identity::Traces;
 
 use crate::error::WorkspaceError;
 use crate::git::fields;
+use crate::own_file::read_own_text;
 use crate::repository::{Repository, RepositoryOptions};
 
 /// Folders of runs, each with the files of one.
@@ -26,7 +27,7 @@ pub fn find_traces(root: &Path, options: RepositoryOptions) -> Result<Traces, Wo
     let mut traces = Traces::default();
     for name in names_in(&root.join(RUNS)) {
         if let Ok(run) = RunId::parse(name) {
-            let fence = fs::read_to_string(root.join(RUNS).join(run.as_str()).join(FENCE_FILE));
+            let fence = read_own_text(&root.join(RUNS).join(run.as_str()).join(FENCE_FILE));
             let fence = fence.ok().and_then(|text| text.trim().parse().ok());
             traces.fence = traces.fence.max(fence);
             traces.runs.push(run);

@@ -52,7 +52,7 @@ impl Repository {
     /// Returns the record of a worktree; none when no agent has worked there yet, or the record is damaged.
     pub(super) fn baseline(&self, key: &WorktreeKey) -> Result<Option<Baseline>, WorkspaceError> {
         let path = self.baseline_path(key);
-        match fs::read(&path) {
+        match crate::own_file::read_own_file(&path) {
             Ok(bytes) => Ok(serde_json::from_slice(&bytes).ok()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(source) => Err(WorkspaceError::io("read", path, source)),

@@ -124,7 +124,7 @@ impl Repository {
         worktree: &Worktree,
     ) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
         let file = self.set_up_path(worktree.key());
-        let bytes = match fs::read(&file) {
+        let bytes = match crate::own_file::read_own_file(&file) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(BTreeSet::new()),
             Err(source) => return Err(WorkspaceError::io("read", file, source)),

@@ -77,7 +77,7 @@ impl Repository {
     /// caller repeats it. Files that somebody changed since are never overwritten.
     pub(super) fn finish_interrupted(&self) -> Result<(), WorkspaceError> {
         let path = self.note_path();
-        let bytes = match fs::read(&path) {
+        let bytes = match crate::own_file::read_own_file(&path) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
             Err(source) => return Err(WorkspaceError::io("read", &path, source)),

@@ -118,6 +118,22 @@ impl Repository {
         plan(&self.git, base, head, style, message, identity)
     }
 
+    /// Returns the files that conflict between two commits; none when a merge is clean.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CommitMissing`]; else when git fails.
+    pub fn conflicts(
+        &self,
+        base: &CommitId,
+        head: &CommitId,
+    ) -> Result<Vec<String>, WorkspaceError> {
+        self.require_commit(base)?;
+        self.require_commit(head)?;
+        Ok(merge_trees(&self.git, base, head)?
+            .err()
+            .unwrap_or_default())
+    }
+
     /// Says whether two commits have the same files.
     ///
     /// # Errors

@@ -6,12 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::remove::remove_tree;
+use super::git_folder::GitFolder;
+use super::planted::Beside;
 use super::settings::config_text;
 use super::tracked::Tracked;
 use crate::change::overwrite;
 use crate::commit_id::CommitId;
 use crate::copy::{CopyReport, copy_into};
+use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::git::{Git, Place, copy_shallow};
 use crate::repository::{Repository, tree_of};
@@ -35,6 +37,8 @@ pub struct Pristine {
     /// Its configuration as it was made: commands that run there may change the file.
     settings: String,
     tracked: Mutex<Tracked>,
+    beside: Mutex<Beside>,
+    git_folder: Mutex<GitFolder>,
 }
 
 impl Pristine {
@@ -58,6 +62,16 @@ impl Pristine {
 
     pub(super) fn tracked(&self) -> MutexGuard<'_, Tracked> {
         self.tracked.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn git_folder(&self) -> MutexGuard<'_, GitFolder> {
+        self.git_folder
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn beside(&self) -> MutexGuard<'_, Beside> {
+        self.beside.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -109,6 +123,8 @@ impl Repository {
             commit: at.clone(),
             settings,
             tracked: Mutex::new(tracked),
+            beside: Mutex::default(),
+            git_folder: Mutex::default(),
         })
     }
 
@@ -132,7 +148,7 @@ impl Repository {
         refuse_link(&path)?;
         // first: whoever looks for what a dead process left looks for the checkout
         self.remove_scratch(key)?;
-        remove_tree(&path).map_err(|source| WorkspaceError::io("remove", &path, source))
+        remove_deep(&path).map_err(|source| WorkspaceError::io("remove", &path, source))
     }
 
     /// Returns the tree of a commit: two commits of one tree have the same files.

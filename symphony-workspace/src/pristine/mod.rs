@@ -5,9 +5,11 @@
 //! work in; a private clone has its own of all of them and borrows only the objects.
 
 mod clone;
-mod remove;
+mod git_folder;
+mod planted;
 mod restore;
 mod settings;
 mod tracked;
 
 pub use clone::Pristine;
+pub use planted::Planted;

@@ -10,8 +10,8 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use super::clone::Pristine;
-use super::remove::remove_tree;
 use crate::change::repo_path_text;
+use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::git::Place;
 use crate::repository::Repository;
@@ -44,7 +44,7 @@ impl Repository {
         Ok(restored.iter().map(|path| repo_path_text(path)).collect())
     }
 
-    fn scratch_path(&self, key: &WorktreeKey) -> PathBuf {
+    pub(super) fn scratch_path(&self, key: &WorktreeKey) -> PathBuf {
         self.common_dir()
             .join("symphony/restore")
             .join(key.as_str())
@@ -52,7 +52,7 @@ impl Repository {
 
     pub(super) fn remove_scratch(&self, key: &WorktreeKey) -> Result<(), WorkspaceError> {
         let path = self.scratch_path(key);
-        remove_tree(&path)
+        remove_deep(&path)
             .map(|_| ())
             .map_err(|source| WorkspaceError::io("remove", path, source))
     }
@@ -179,7 +179,7 @@ fn put_back(from: &Path, root: &Path, path: &Path) -> io::Result<()> {
     let at = root.join(path);
     match look(&at)? {
         Some(meta) if meta.is_dir() => {
-            remove_tree(&at)?;
+            remove_deep(&at)?;
         }
         Some(_) => fs::remove_file(&at)?,
         None => {}

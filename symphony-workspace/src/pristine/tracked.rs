@@ -3,7 +3,7 @@
 //! Kept in memory, where no command of the project reaches it. A file counts as touched when anything about it differs that the kernel
 //! tells: above all the time of its last change of any kind, which no program can set back, as it can the time of the last write.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::os::unix::ffi::OsStrExt;
@@ -22,7 +22,7 @@ const COARSE_GRAIN: Duration = Duration::from_millis(2_100);
 
 /// What tells that a file was touched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Mark {
+pub(super) struct Mark {
     mode: u32,
     device: u64,
     inode: u64,
@@ -79,7 +79,18 @@ impl Tracked {
             (path, mark)
         });
         self.marks.extend(looked);
-        self.settle();
+        settle(self.marks.values().flatten());
+    }
+
+    /// Says whether the commit has a file.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        self.marks.contains_key(path)
+    }
+
+    /// Returns the folders of the commit, the checkout itself (an empty path) among them.
+    pub(super) fn folders(&self) -> BTreeSet<PathBuf> {
+        let above = self.marks.keys().flat_map(|path| path.ancestors().skip(1));
+        above.map(Path::to_owned).chain([PathBuf::new()]).collect()
     }
 
     /// Returns the files that somebody may have touched since.
@@ -90,31 +101,31 @@ impl Tracked {
             .map(|(path, _)| path.clone())
             .collect()
     }
+}
 
-    /// Waits until the clock of file times has moved on since the last change: a write in the same step would leave no trace.
-    fn settle(&self) {
-        let changed = || self.marks.values().flatten().map(|mark| mark.changed);
-        let Some((seconds, nanos)) = changed().max() else {
-            return;
-        };
-        let grain = if changed().any(|(_, nanos)| nanos != 0) {
-            GRAIN
-        } else {
-            COARSE_GRAIN
-        };
-        let last = Duration::new(
-            u64::try_from(seconds).unwrap_or_default(),
-            u32::try_from(nanos).unwrap_or_default(),
-        );
-        let passed = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH + last)
-            .unwrap_or_default();
-        std::thread::sleep(grain.saturating_sub(passed));
-    }
+/// Waits until the clock of file times has moved on since the last change: a write in the same step would leave no trace.
+pub(super) fn settle<'m>(marks: impl Iterator<Item = &'m Mark>) {
+    let changed: Vec<(i64, i64)> = marks.map(|mark| mark.changed).collect();
+    let Some(&(seconds, nanos)) = changed.iter().max() else {
+        return;
+    };
+    let grain = if changed.iter().any(|(_, nanos)| *nanos != 0) {
+        GRAIN
+    } else {
+        COARSE_GRAIN
+    };
+    let last = Duration::new(
+        u64::try_from(seconds).unwrap_or_default(),
+        u32::try_from(nanos).unwrap_or_default(),
+    );
+    let passed = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH + last)
+        .unwrap_or_default();
+    std::thread::sleep(grain.saturating_sub(passed));
 }
 
 /// No link at the path itself is followed. One in the place of a folder above leads to another file, which has another number.
-fn look(root: &Path, path: &Path) -> Option<Mark> {
+pub(super) fn look(root: &Path, path: &Path) -> Option<Mark> {
     let meta = root.join(path).symlink_metadata().ok()?;
     Some(Mark::of(&meta))
 }

@@ -143,16 +143,6 @@ impl Repository {
         registration: &Registration,
         now: Timestamp,
     ) -> Result<Option<RescueRef>, WorkspaceError> {
-        if let Some(reason) = registration
-            .locked
-            .as_ref()
-            .filter(|_| !is_unfinished(registration))
-        {
-            return Err(WorkspaceError::Locked {
-                path: path.to_owned(),
-                reason: reason.clone(),
-            });
-        }
         let worktree = self.worktree_at(key, path, None)?;
         let rescue = if is_unfinished(registration) {
             None

@@ -16,7 +16,7 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::BranchBlocked`], [`WorkspaceError::BranchCheckedOut`],
     /// [`WorkspaceError::BranchMissing`] (the base), [`WorkspaceError::Link`],
-    /// [`WorkspaceError::Busy`], [`WorkspaceError::Tampered`], [`WorkspaceError::Locked`]: what has
+    /// [`WorkspaceError::Busy`], [`WorkspaceError::Tampered`]: what has
     /// to be mended by a human. No commit and no uncommitted work is lost in any case.
     pub fn prepare_worktree(
         &self,

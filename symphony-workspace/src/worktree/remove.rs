@@ -13,6 +13,7 @@ use super::locks::clear_stale_locks;
 use super::model::Worktree;
 use crate::change::RescueRef;
 use crate::commit_id::CommitId;
+use crate::deep::{PATH_BYTES_MAX, find_file, remove_deep};
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::clear_lock;
@@ -79,9 +80,10 @@ impl Repository {
     /// Removes a worktree. On doubt nothing is removed.
     ///
     /// # Errors
-    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::GitLocked`] while git is at work, [`WorkspaceError::Locked`] when a human
-    /// locked it, [`WorkspaceError::Link`], [`WorkspaceError::RescueFailed`] when its work could not
-    /// be saved (a repository inside it, a full disk).
+    /// [`WorkspaceError::Busy`] with a live process inside, [`WorkspaceError::GitLocked`] while git is at work,
+    /// [`WorkspaceError::Link`], [`WorkspaceError::OutOfReach`], [`WorkspaceError::RescueFailed`] when its work could not
+    /// be saved (a repository inside it, a full disk). A lock (`git worktree lock`) is no reason: the worktrees are Symphony's, any
+    /// agent can lock its own, and what is in one is saved before.
     pub fn remove_worktree(&self, request: &RemoveRequest<'_>) -> Result<Removed, WorkspaceError> {
         let _lock = self.lock()?;
         let path = self.worktree_path(request.key)?;
@@ -113,21 +115,12 @@ impl Repository {
             rescues.extend(self.remove_stale(request.key, path, &registration, request.now)?);
             return Ok(true);
         }
-        if let Some(reason) = registration
-            .locked
-            .as_ref()
-            .filter(|_| !is_unfinished(&registration))
-        {
-            return Err(WorkspaceError::Locked {
-                path: path.to_owned(),
-                reason: reason.clone(),
-            });
-        }
         refuse_busy(path)?;
         let worktree = self.worktree_at(request.key, path, request.branch)?;
         if is_unfinished(&registration) && self.take_back(&worktree)? {
             return remove_unregistered(path);
         }
+        refuse_out_of_reach(path)?;
         // Git refuses to remove a worktree without it; a removal that was cut off may have taken it.
         restore_git_file(&worktree, &mut Vec::new())?;
         // Nobody was ever let into an unfinished one, so it holds nothing to save.
@@ -148,18 +141,28 @@ impl Repository {
 
     /// Removes a worktree and its registration. When git fails, what is left says whether it did.
     pub(super) fn unregister(&self, path: &Path) -> Result<(), WorkspaceError> {
-        // `--force` twice, since an interrupted creation leaves its lock.
-        let removed = self
-            .git
-            .command("worktree")
-            .args(["remove", "--force", "--force", "--"])
-            .arg(path)
-            .slow()
-            .run();
+        let removed = match self.git_worktree_remove(path) {
+            // Git names every file by its whole path. It has forgotten the worktree all the same.
+            Err(error) if error.is_name_too_long() && path.is_dir() => {
+                remove_deep(path).map_err(|source| WorkspaceError::io("remove", path, source))?;
+                Err(error)
+            }
+            removed => removed,
+        };
         match removed {
             Err(error) if path.exists() || self.git_dir_of(path)?.is_some() => Err(error),
             _ => Ok(()),
         }
+    }
+
+    /// `--force` twice, since an interrupted creation leaves its lock, and an agent may have locked its own.
+    fn git_worktree_remove(&self, path: &Path) -> Result<Vec<u8>, WorkspaceError> {
+        self.git
+            .command("worktree")
+            .args(["remove", "--force", "--force", "--"])
+            .arg(path)
+            .slow()
+            .run()
     }
 
     /// Saves what is uncommitted, and a head that no branch has.
@@ -237,9 +240,32 @@ impl Repository {
     }
 }
 
-/// A folder that git does not know is removed only when it is empty: what it holds could be
-/// saved nowhere.
+/// Refuses when a file is too deep for git to see: it could not be saved.
+fn refuse_out_of_reach(path: &Path) -> Result<(), WorkspaceError> {
+    let found = match find_file(path, PATH_BYTES_MAX) {
+        // a folder that may not be read is git's business
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(None),
+        found => found,
+    };
+    match found.map_err(|source| WorkspaceError::io("look through", path, source))? {
+        None => Ok(()),
+        Some(file) => Err(WorkspaceError::OutOfReach {
+            path: path.to_owned(),
+            depth: file.components().count(),
+        }),
+    }
+}
+
+/// A folder that git does not know is removed only when no file is in it: what it holds could be
+/// saved nowhere. Folders without files are what a removal leaves that was cut off.
 fn remove_unregistered(path: &Path) -> Result<bool, WorkspaceError> {
+    let is_empty = path.is_dir() && find_file(path, 0).is_ok_and(|found| found.is_none());
+    if is_empty && let Err(source) = remove_deep(path) {
+        return Err(WorkspaceError::io("remove", path, source));
+    }
+    if is_empty {
+        return Ok(true);
+    }
     match fs::remove_dir(path) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),

@@ -1,9 +1,9 @@
 //! Pristine checkouts: nothing but the commit, whatever an agent did to its own folder.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
-use symphony_workspace::{CommitId, Pristine, Repository, RepositoryOptions, WorktreeKey};
+use symphony_workspace::{CommitId, Planted, Pristine, Repository, RepositoryOptions, WorktreeKey};
 
 use crate::project::{Project, commit_file, executable, git, git_in, made, read, write};
 
@@ -309,4 +309,166 @@ fn a_write_right_after_the_checkout_shows_every_time() {
             ["src/a.txt"]
         );
     }
+}
+
+#[test]
+fn what_commands_leave_beside_the_commit_is_removed_unless_git_ignores_it() {
+    let project = Project::new();
+    write(project.root.join(".gitignore"), "target/\n*.o\n:odd\n");
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-q", "-m", "ignore output"]);
+    let repository = project.open();
+    let head = project.head("main");
+    let pristine = checkout(&repository, &head);
+    let root = pristine.path().to_owned();
+    // copied, and left by the set-up
+    write(root.join(".env"), "KEY=1\n");
+    write(root.join("gen/made.txt"), "made\n");
+    write(root.join("gen/deep/.gitignore"), "*.tmp\n");
+    write(root.join("target/debug/app"), "app\n");
+    let planted = || repository.remove_planted(&pristine).unwrap();
+    let nothing = Planted::default();
+    assert_eq!(planted(), nothing, "the first look records");
+    assert_eq!(planted(), nothing);
+
+    write(root.join("target/debug/app"), "another\n");
+    write(root.join("src/a.o"), "output\n");
+    write(root.join(":odd"), "output\n");
+    assert_eq!(planted(), nothing, "build output is shared");
+    assert!(root.join("target/debug/app").exists() && root.join("src/a.o").exists());
+
+    write(root.join("src/planted.txt"), "x");
+    write(root.join("gen/deep/more.txt"), "x");
+    write(root.join("new/folder/file.txt"), "x");
+    write(root.join("new/folder/file.o"), "output");
+    symlink("/etc/passwd", root.join("src/link")).unwrap();
+    fs::create_dir(root.join("empty")).unwrap();
+    // it says of itself and of its neighbours that they are ignored, and so do the checkout's own settings
+    write(root.join("sub/.gitignore"), "*\n");
+    write(root.join("sub/hidden.txt"), "x");
+    write(root.join("hidden/.gitignore"), "*\n");
+    write(root.join("hidden/file.txt"), "x");
+    write(root.join(".git/info/exclude"), "*\n");
+    git(&root, &["config", "core.excludesFile", "/dev/stdin"]);
+    // a repository inside, in which git would not look
+    fs::create_dir_all(root.join("src/inner")).unwrap();
+    git(&root.join("src/inner"), &["init", "-q", "."]);
+    write(root.join("src/inner/file.txt"), "x");
+    let Planted {
+        mut removed,
+        changed,
+    } = planted();
+    removed.sort();
+    assert_eq!(
+        removed,
+        [
+            "empty/",
+            "gen/deep/more.txt",
+            "hidden/.gitignore",
+            "hidden/file.txt",
+            "new/folder/file.txt",
+            "src/inner/.git",
+            "src/inner/file.txt",
+            "src/link",
+            "src/planted.txt",
+            "sub/.gitignore",
+            "sub/hidden.txt",
+        ]
+    );
+    assert_eq!(changed, [""; 0]);
+    assert!(!root.join("hidden").exists() && !root.join("src/inner").exists());
+    assert_eq!(read(root.join("new/folder/file.o")), "output");
+    assert_eq!(read(root.join("gen/made.txt")), "made\n");
+    assert_eq!(planted(), nothing);
+
+    // what was there before is named, once; a name that was ignored as a file is another thing as a folder
+    write(root.join(".env"), "KEY=2\n");
+    fs::remove_file(root.join("gen/made.txt")).unwrap();
+    fs::remove_dir_all(root.join("target")).unwrap();
+    write(root.join("target"), "x");
+    let found = planted();
+    assert_eq!(found.changed, [".env", "gen/made.txt"]);
+    assert_eq!(found.removed, ["target"]);
+    assert_eq!(planted(), nothing);
+
+    // folders that a command made unreadable, and one that is deeper than anything real
+    write(root.join("locked/file.txt"), "x");
+    fs::set_permissions(root.join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::create_dir_all(root.join(vec!["d"; 200].join("/"))).unwrap();
+    let removed = planted().removed;
+    assert!(
+        removed.contains(&"locked/file.txt".to_owned()),
+        "{removed:#?}"
+    );
+    assert!(!root.join("locked").exists() && !root.join("d").exists());
+    assert_eq!(planted(), nothing);
+}
+
+#[test]
+fn the_git_folder_is_put_back_to_what_it_was_before_the_first_command() {
+    let project = Project::new();
+    write(project.root.join("more.txt"), "more\n");
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-q", "-m", "BAD message"]);
+    let repository = project.open();
+    let head = project.head("main");
+    let pristine = checkout(&repository, &head);
+    let root = pristine.path().to_owned();
+    let git_dir = root.join(".git");
+    // left by the set-up
+    write(git_dir.join("hooks/pre-commit"), "#!/bin/sh\n");
+    write(git_dir.join("modules/lib/HEAD"), "one\n");
+    let restored = || repository.restore_git_folder(&pristine).unwrap();
+    assert_eq!(restored(), Vec::<String>::new(), "the first look records");
+    git(&root, &["status", "--short"]);
+    write(git_dir.join("modules/lib/HEAD"), "two\n");
+    assert_eq!(restored(), Vec::<String>::new());
+
+    // another commit, a message in place of another, a file that is not listed, settings, an object, a redirected folder
+    let parent = git(&root, &["rev-parse", "HEAD~1"]);
+    git(&root, &["update-ref", "--no-deref", "HEAD", parent.trim()]);
+    git(&root, &["replace", head.as_str(), parent.trim()]);
+    git(&root, &["rm", "-q", "--cached", "src/a.txt"]);
+    git(&root, &["config", "core.pager", "true"]);
+    git(&root, &["hash-object", "-w", "more.txt"]);
+    write(root.join("new.txt"), "new\n");
+    git(&root, &["hash-object", "-w", "new.txt"]);
+    write(git_dir.join("info/exclude"), "*\n");
+    fs::remove_file(git_dir.join("hooks/pre-commit")).unwrap();
+    fs::set_permissions(git_dir.join("refs"), fs::Permissions::from_mode(0o000)).unwrap();
+    let named = restored();
+    for name in [
+        ".git/HEAD",
+        ".git/config",
+        ".git/hooks/pre-commit",
+        ".git/info/exclude",
+        ".git/refs/replace",
+    ] {
+        assert!(named.iter().any(|path| path == name), "{name}: {named:?}");
+    }
+    assert_eq!(
+        git(&root, &["log", "-1", "--format=%s"]).trim(),
+        "BAD message"
+    );
+    assert!(git(&root, &["ls-files"]).contains("src/a.txt"));
+    assert_eq!(restored(), Vec::<String>::new());
+
+    // the folder itself led elsewhere, or gone
+    let elsewhere = project.root.with_file_name("elsewhere");
+    fs::rename(&git_dir, &elsewhere).unwrap();
+    write(elsewhere.join("HEAD"), "evil\n");
+    symlink(&elsewhere, &git_dir).unwrap();
+    assert!(!restored().is_empty());
+    assert!(fs::symlink_metadata(&git_dir).unwrap().is_dir());
+    assert_eq!(read(elsewhere.join("HEAD")), "evil\n");
+    assert_eq!(
+        git(&root, &["log", "-1", "--format=%s"]).trim(),
+        "BAD message"
+    );
+    fs::remove_dir_all(&git_dir).unwrap();
+    assert!(!restored().is_empty());
+    assert_eq!(
+        git(&root, &["log", "-1", "--format=%s"]).trim(),
+        "BAD message"
+    );
 }

@@ -108,6 +108,7 @@ fn a_removal_is_refused_on_doubt() {
     drop(shell.stdin.take());
     shell.wait().unwrap();
 
+    // any agent can lock its own: that keeps nothing here
     git(
         &project.root,
         &[
@@ -117,15 +118,6 @@ fn a_removal_is_refused_on_doubt() {
             "mine",
             worktree.path().to_str().unwrap(),
         ],
-    );
-    let error = remove(&repository, &worktree, fate).unwrap_err();
-    assert!(
-        matches!(&error, WorkspaceError::Locked { reason, .. } if reason == "mine"),
-        "{error}"
-    );
-    git(
-        &project.root,
-        &["worktree", "unlock", worktree.path().to_str().unwrap()],
     );
 
     fs::create_dir(worktree.path().join("inner")).unwrap();
@@ -324,4 +316,32 @@ fn an_unfinished_rebase_is_saved_and_the_branch_comes_back() {
         mine.as_str()
     );
     assert!(!git(worktree.path(), &["status"]).contains("rebase"));
+}
+
+#[test]
+fn a_worktree_that_is_deeper_than_any_path_is_removed_unless_a_file_is_down_there() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let fate = BranchFate::DeleteIfMerged;
+    let levels = |count: usize| vec!["d"; count].join("/");
+    let (upper, lower) = (
+        worktree.path().join(levels(1_500)),
+        project.root.with_file_name("lower"),
+    );
+    fs::create_dir_all(&upper).unwrap();
+    fs::create_dir_all(lower.join(levels(1_500))).unwrap();
+    let file = lower.join(levels(1_500)).join("file.txt");
+    fs::write(&file, "only here\n").unwrap();
+    fs::rename(&lower, upper.join("lower")).unwrap();
+    let error = remove(&repository, &worktree, fate).unwrap_err();
+    assert!(
+        matches!(&error, WorkspaceError::OutOfReach { depth: 3_002, .. }),
+        "{error}"
+    );
+    fs::rename(upper.join("lower"), &lower).unwrap();
+    fs::remove_file(&file).unwrap();
+    fs::rename(&lower, upper.join("lower")).unwrap();
+    assert!(remove(&repository, &worktree, fate).unwrap().worktree);
+    assert!(!worktree.path().exists());
 }

@@ -16,6 +16,7 @@ use symphony_workspace::{BranchName, Repository};
 use super::check::problems_of;
 use super::show::role;
 use crate::app::App;
+use crate::command::doctor::{INSTALL, missing_programs};
 use crate::failure::{Exit, Stop};
 use crate::output::plural;
 
@@ -89,12 +90,39 @@ impl SetArgs {
         for problem in &after {
             app.out.warn(&problem.to_string());
         }
+        if decides_on_gates(&view.key) {
+            warn_of_missing_programs(app)?;
+        }
         Ok(())
     }
 }
 
 fn is_base_branch(key: &str) -> bool {
     key == "base_branch" || key.ends_with(".base_branch")
+}
+
+/// Says whether a key decides which commands gates and set-up are, or where their programs are looked for.
+fn decides_on_gates(key: &str) -> bool {
+    let parts = || key.split(['.', '[']);
+    let has = |name: &str| parts().any(|part| part == name);
+    has("gates") || has("setup") || has("worktree") || has("env")
+}
+
+/// Warns at once of what `doctor` would find: a program of a gate that is not there.
+fn warn_of_missing_programs(app: &App) -> anyhow::Result<()> {
+    // a repository that is not set up runs no gates
+    if app.surroundings.recorded_project()?.is_none() {
+        return Ok(());
+    }
+    let session = app.session()?;
+    // what is wrong with the configuration was said above
+    let Ok(config) = session.config() else {
+        return Ok(());
+    };
+    if let Some(missing) = missing_programs(&session.installation, &config) {
+        app.out.warn(&format!("{missing}: {INSTALL}"));
+    }
+    Ok(())
 }
 
 /// Leads open pull requests and the work of plans to the base branch when theirs is gone: it was renamed. What goes to a

@@ -28,6 +28,9 @@ pub(crate) struct RestoreArgs {
     /// A backup: a file, or the name of one that is listed; the newest one without it
     #[arg(value_name = "BACKUP")]
     backup: Option<PathBuf>,
+    /// Keep the database that is in place, although it is an older copy; numbers go on above all that were given out
+    #[arg(long, conflicts_with_all = ["backup", "empty", "list"])]
+    keep: bool,
     /// List the backups of this repository's database, newest first
     #[arg(long, conflicts_with_all = ["backup", "empty"])]
     list: bool,
@@ -127,6 +130,7 @@ impl View for RestoredView {
     fn write(&self, page: &mut Page) {
         let database = self.database.display();
         match &self.backup {
+            Some(backup) if *backup == self.database => page.line(&format!("Kept {database}.")),
             Some(backup) => page.line(&format!("Restored {database} from {}.", backup.display())),
             None => page.line(&format!("{database} has no issues and no runs now.")),
         }
@@ -176,6 +180,7 @@ impl RestoreArgs {
         }
         let source = match &self.backup {
             _ if self.empty => RestoreSource::Empty(self.prefix.clone()),
+            _ if self.keep => RestoreSource::InPlace,
             // a name without a folder is one of those that are listed, unless there is such a file here
             Some(name) => {
                 let file = app.surroundings.current.join(name);

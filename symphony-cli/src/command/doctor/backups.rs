@@ -4,7 +4,7 @@ use symphony_core::Timestamp;
 use symphony_core::listing::list_few;
 use symphony_core::retry::after;
 use symphony_runner::audit::unknown_branches;
-use symphony_runner::database::list_backups;
+use symphony_runner::database::{is_marked, list_backups};
 use symphony_runner::installation::Installation;
 use symphony_runner::tick::last_tick;
 use symphony_store::Store;
@@ -49,6 +49,18 @@ pub(super) fn check_backups(installation: &Installation, store: &Store) -> Check
     } else {
         CheckView::ok(CHECK, detail)
     }
+}
+
+/// Warns where an older copy of the database would not be noticed: opening it has just tried to note how far it has come.
+pub(super) fn check_mark(installation: &Installation, store: &Store) -> Option<CheckView> {
+    let is_noted = is_marked(installation, store).unwrap_or(true);
+    (!is_noted).then(|| {
+        CheckView::warning(
+            "database",
+            "how far it has come cannot be noted beside it and in the git folder: an older copy in its place would not be noticed",
+            "`ls -la` of both folders: you have to own them, and be allowed to write there",
+        )
+    })
 }
 
 /// Names the branches that the database does not know.

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::failure::{Exit, Stop};
-use crate::output::{List, Page, View};
+use crate::failure::Stop;
+use crate::output::{List, Page, View, plural};
 
 /// How a check came out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -106,7 +106,7 @@ pub(super) fn fail_with(checks: &[CheckView]) -> anyhow::Result<()> {
     if failed == 0 {
         return Ok(());
     }
-    let message = format!("pass every check: {failed} failed");
+    let message = format!("{} failed", plural(failed, "check"));
     let hint = "each `fix:` above says what to do; then run `symphony doctor` again";
-    Err(Stop::new(Exit::Failed, message).hint(hint).into())
+    Err(Stop::finding(message).hint(hint).into())
 }

@@ -14,7 +14,7 @@ use symphony_runner::provider::detect::find_program;
 use super::check::CheckView;
 use super::programs::programs_of;
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::failure::Stop;
 use crate::output::{Page, View};
 use crate::trial::{BaseHold, copy_advice, note_trial, try_gates, write_trial};
 
@@ -46,26 +46,8 @@ pub(super) fn check_gates(
         let detail = "none: nothing verifies what agents do, and changes are marked `unverified`";
         return CheckView::warning(CHECK, detail, ADD);
     }
-    let path = agent_search_path(&installation.environment, &config.env);
-    let setup = config.worktree.setup.iter().map(|line| ("set-up", line));
-    let gates = config
-        .gates
-        .iter()
-        .map(|gate| (gate.name.as_str(), &gate.command));
-    let mut missing: Vec<String> = Vec::new();
-    for (name, line) in setup.chain(gates) {
-        for program in programs_of(line) {
-            if find_program(program.as_ref(), &path).is_none() {
-                missing.push(format!("`{program}` of {name}"));
-            }
-        }
-    }
-    if !missing.is_empty() {
-        return CheckView::failed(
-            CHECK,
-            &format!("{} not in the PATH that gates get", is_or_are(&missing)),
-            "install it, put its folder into PATH, or change the command; `symphony doctor --gates` runs them",
-        );
+    if let Some(missing) = missing_programs(installation, config) {
+        return CheckView::failed(CHECK, &missing, INSTALL);
     }
     if let Some(red) = known_red(installation, project) {
         let ways = ways_on(&red).into_iter().map(|way| format!("`{way}`"));
@@ -86,6 +68,31 @@ pub(super) fn check_gates(
     )
 }
 
+/// What to do about a program that is missing.
+pub(crate) const INSTALL: &str = "install it, put its folder into PATH, or change the command; `symphony doctor --gates` runs them";
+
+/// Says which programs of set-up and gates are missing in the search path that these get; none where all are there.
+pub(crate) fn missing_programs(
+    installation: &Installation,
+    config: &ProjectConfig,
+) -> Option<String> {
+    let path = agent_search_path(&installation.environment, &config.env);
+    let setup = config.worktree.setup.iter().map(|line| ("set-up", line));
+    let gates = config
+        .gates
+        .iter()
+        .map(|gate| (gate.name.as_str(), &gate.command));
+    let mut missing: Vec<String> = Vec::new();
+    for (name, line) in setup.chain(gates) {
+        for program in programs_of(line) {
+            if find_program(program.as_ref(), &path).is_none() {
+                missing.push(format!("`{program}` of {name}"));
+            }
+        }
+    }
+    (!missing.is_empty()).then(|| format!("{} not in the PATH that gates get", is_or_are(&missing)))
+}
+
 /// Returns what is known to be red on the base. A database that cannot be read is another check's business.
 fn known_red(installation: &Installation, project: &ProjectId) -> Option<String> {
     let holds = installation.require_store().ok()?.holds().ok()?;
@@ -94,9 +101,10 @@ fn known_red(installation: &Installation, project: &ProjectId) -> Option<String>
     Some(hold.reason)
 }
 
-fn is_or_are(missing: &[String]) -> String {
-    let verb = if missing.len() == 1 { "is" } else { "are" };
-    format!("{} {verb}", missing.join(", "))
+fn is_or_are(names: &[impl AsRef<str>]) -> String {
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    format!("{} {verb}", names.join(", "))
 }
 
 /// Tries them, and fails when one of them keeps every change from passing.
@@ -129,18 +137,10 @@ pub(super) fn run(app: &App, seconds: u64) -> anyhow::Result<()> {
     if let Some(advice) = copy_advice(&session.project, &config, &trial) {
         app.out.warn(&advice);
     }
-    let blocking = trial.blocking().count();
-    if blocking == 0 {
+    let red: Vec<&str> = trial.blocking().map(|step| step.name.as_str()).collect();
+    if red.is_empty() {
         return Ok(());
     }
-    let message = format!(
-        "pass the gates on {}: {} red",
-        trial.base,
-        if blocking == 1 {
-            "1 command is".to_owned()
-        } else {
-            format!("{blocking} commands are")
-        }
-    );
-    Err(Stop::new(Exit::Failed, message).into())
+    let message = format!("{} red on {}", is_or_are(&red), trial.base);
+    Err(Stop::finding(message).into())
 }

@@ -13,7 +13,7 @@ use symphony_store::{Project, SCHEMA_VERSION, Store};
 use symphony_workspace::{GIT_VERSION_MIN, GitProgram, Repository, RepositoryOptions};
 
 use super::agents::check_agents;
-use super::backups::{check_backups, check_branches};
+use super::backups::{check_backups, check_branches, check_mark};
 use super::check::{CheckView, fail_with};
 use super::events::check_events;
 use super::notify::check_notify;
@@ -50,10 +50,7 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
     checks.extend(check_writable(&root));
     let installation = match app.surroundings.installation_at(root) {
         Ok(installation) => {
-            checks.push(CheckView::ok(
-                "configuration",
-                "the files are right for the installation",
-            ));
+            checks.push(CheckView::ok("configuration", "the configuration is valid"));
             installation
         }
         Err(error) => {
@@ -219,6 +216,7 @@ fn check_database(installation: &Installation, checks: &mut Vec<CheckView>) -> O
         }
     };
     checks.push(check_file(&mut store, &path.to_string()));
+    checks.extend(check_mark(installation, &store));
     checks.extend(check_events(&store));
     checks.extend(check_permissions(installation));
     checks.push(check_backups(installation, &store));

@@ -20,3 +20,4 @@ mod root;
 mod schedule;
 
 pub(crate) use args::DoctorArgs;
+pub(crate) use gates::{INSTALL, missing_programs};

@@ -15,6 +15,7 @@ use super::gates::check_gates;
 use super::installation::FIRST_COMMIT;
 use super::login::check_login;
 use super::root::check_root;
+use crate::failure::provider_fix;
 use crate::output::plural;
 
 pub(super) fn check_project(
@@ -40,7 +41,7 @@ pub(super) fn check_project(
             root = check_root(installation, &config, call.name());
             CheckView::ok("provider", format!("{} is found", call.name()))
         }
-        Err(error) => CheckView::failed("provider", &error, "install an agent's CLI, or `symphony config set provider NAME` chooses another one; `symphony demo` shows everything without any"),
+        Err(error) => CheckView::failed("provider", &error, provider_fix(&error)),
     });
     checks.extend(root);
     checks.extend(login);

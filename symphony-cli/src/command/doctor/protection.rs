@@ -23,7 +23,7 @@ pub(super) fn check_cgroups() -> CheckView {
         Ok(parent) => CheckView::ok(
             CHECK,
             format!(
-                "each agent and gate gets its own in {}, and what is left in it ends with `cgroup.kill`",
+                "each agent and gate gets its own in {}, and leftover processes are killed with it",
                 parent.folder().display()
             ),
         ),

@@ -125,7 +125,7 @@ pub(super) fn remark_in_file(root: &Path, file: &InitFile, trial: &Trial) -> any
     };
     // what a command printed may be nobody else's business
     let quote = match file.readers {
-        FileReaders::OnePerson => Quote::LastLine,
+        FileReaders::OnePerson => Quote::TellingLine,
         FileReaders::Team => Quote::Nothing,
     };
     let remark = |step: Option<&TrialStep>| step?.remark(&trial.commit, quote);

@@ -95,9 +95,19 @@ impl View for InitView {
         if self.shared && self.config_written {
             page.line("  git add symphony.config.json        then commit it, for everybody who clones the repository");
         }
-        page.line("  symphony doctor                     checks that everything is there");
+        let doctor = if self.provider_problem.is_some() {
+            "says what agents still need to be started"
+        } else {
+            "checks that everything is there"
+        };
+        page.line(&format!("  symphony doctor                     {doctor}"));
         page.line("  symphony issue add 'What to do'     adds an issue");
-        page.line("  symphony run                        starts agents, and shows what they do");
+        let run = if self.provider_problem.is_some() {
+            "starts agents, as soon as one can be started"
+        } else {
+            "starts agents, and shows what they do"
+        };
+        page.line(&format!("  symphony run                        {run}"));
     }
 }
 

@@ -5,6 +5,7 @@ use clap::Args;
 use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
+use symphony_runner::database::note_mark;
 use symphony_store::NewIssue;
 
 use crate::app::App;
@@ -80,6 +81,7 @@ impl AddArgs {
             .store
             .add_issue(&App::as_human(), &new)
             .context("add the issue")?;
+        note_mark(&session.installation, &mut session.store);
         let sentence = format!("Added {}: {}", issue.id, issue.title);
         app.out.done(&IssueView::from(issue), &sentence)
     }

@@ -6,6 +6,7 @@ use serde::Serialize;
 use std::path::PathBuf;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueLine, TransferProblem, read_json_lines, read_markdown};
+use symphony_runner::database::note_mark;
 use symphony_store::ImportedIssues;
 
 use super::format::Format;
@@ -72,6 +73,7 @@ impl ImportArgs {
             .import_issues(&App::as_human(), &session.project.id, &lines)
             .with_context(|| format!("import {}", self.file.display()))?
             .map_err(|problems| self.refusal(&problems))?;
+        note_mark(&session.installation, &mut session.store);
         let sentence = format!(
             "Imported {}; {} were there already.",
             plural(imported.added.len(), "issue"),

@@ -120,7 +120,7 @@ impl View for Checked {
     fn write(&self, page: &mut Page) {
         if self.valid {
             page.line(&format!(
-                "The plan is right: {} in {}, at most {} at once.",
+                "The plan is valid: {} in {}, up to {} in parallel.",
                 plural(self.phases, "phase"),
                 plural(self.levels, "level"),
                 self.widest_level

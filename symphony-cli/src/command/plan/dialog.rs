@@ -111,12 +111,15 @@ pub(super) fn title<'a>(record: &'a PlanRecord, phase: &'a PlanPhaseId) -> &'a s
 fn question(record: &PlanRecord, phase: &PlanPhaseId) -> Vec<String> {
     let title = title(record, phase);
     let progress = record.state.phases.get(phase);
-    let retries = progress.map_or(0, |progress| progress.retry_count);
-    let mut lines = vec![format!("Phase {title} failed after {retries} retries")];
+    let attempts = progress.map_or(0, |progress| progress.attempts);
+    let mut lines = vec![format!(
+        "Phase {phase} ({title}) failed on attempt {attempts}"
+    )];
     if let Some(failure) = progress.and_then(|progress| progress.failure.as_ref()) {
         let error = failure.error.lines().map(|line| format!("  {line}"));
         lines.extend(error.take(ERROR_LINES_MAX));
-        lines.push(format!("  class: {}", failure.class));
+        let class = failure.class.words();
+        lines.extend(class.map(|words| format!("  class: {words}")));
     }
     for (number, (choice, meaning)) in (1..).zip(Choice::ALL.iter().zip(MEANINGS)) {
         lines.push(format!("  {number} {choice}: {meaning}"));

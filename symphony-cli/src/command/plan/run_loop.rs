@@ -24,7 +24,7 @@ use crate::interrupt::Interrupts;
 use crate::output::{in_future, plural};
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
-use crate::view::PlanResult;
+use crate::view::{PlanResult, failure_text};
 
 /// Time between two looks at the plan.
 const LOOK: Duration = Duration::from_millis(100);
@@ -180,8 +180,8 @@ impl<'a> PlanLoop<'a> {
             if self.told.insert(format!("{phase} {due_at}")) {
                 let due = in_future(*due_at, Timestamp::now());
                 self.progress.say(&format!(
-                    "{phase}: tried again {due} ({} failure, attempt {})",
-                    failure.class,
+                    "{phase}: {}; attempt {} {due}",
+                    failure_text(failure.class, &failure.error),
                     progress.attempts.saturating_add(1),
                 ));
             }
@@ -201,11 +201,11 @@ impl<'a> PlanLoop<'a> {
                 continue;
             };
             self.progress.say(&format!(
-                "Phase {} failed after {} retries: {} ({}). `symphony plan decide --plan {} {phase} CHOICE` answers.",
+                "Phase {phase} ({}) failed on attempt {}: {}. `symphony plan decide --plan {} {phase} CHOICE` answers. This \
+                 command waits; Ctrl-C ends it and leaves the question open.",
                 title(record, phase),
-                progress.retry_count,
-                failure.error.lines().next().unwrap_or_default(),
-                failure.class,
+                progress.attempts,
+                failure_text(failure.class, &failure.error).trim_end_matches('.'),
                 record.id
             ));
         }

@@ -82,15 +82,20 @@ impl ApproveArgs {
             .give(app, &self.pr)
             .context("approve the pull request")?;
         let (id, reference) = (pr.id, pr.reference());
-        let view = view_pr(&app.session()?, pr).context("approve the pull request")?;
+        let session = app.session()?;
+        let refused = session.store.require_review(&pr).err();
+        let view = view_pr(&session, pr).context("approve the pull request")?;
         let gates = if view.gates_age == Some(GatesAge::Outdated) {
             format!(" Its gates are {}.", view.gate_summary())
         } else {
             String::new()
         };
-        let sentence = format!(
-            "Approved pull request {id}: `symphony pr merge {reference}` merges it.{gates}"
-        );
+        let next = match refused {
+            None => format!("`symphony pr merge {reference}` merges it"),
+            Some(StoreError::Refused { reason }) => format!("it cannot be merged yet, as {reason}"),
+            Some(other) => return Err(other.into()),
+        };
+        let sentence = format!("Approved pull request {id}: {next}.{gates}");
         app.out.done(&view, &sentence)
     }
 }

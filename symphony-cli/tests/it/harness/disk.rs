@@ -81,6 +81,8 @@ fn live_through(left_kib: u64) -> String {
     config["providers"]["scripted"]["scenario"] = json!(project.beside.join("scenario.json"));
     config["provider"] = json!("scripted");
     config["judge_cooldown_ms"] = json!(0);
+    // the gate is red on the base, and a trial would hold the project
+    config["try_changed_gates"] = json!(false);
     config["gates"] = json!([{ "name": "check", "command": "grep -q hello hello.txt" }]);
     project.configure(&config);
     project.add_issue("Say hello");

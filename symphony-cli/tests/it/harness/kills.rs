@@ -49,6 +49,8 @@ fn random_kills_lose_nothing_and_do_nothing_twice() {
         "max_retries": 10_000,
         "max_concurrent_agents": 4,
         "gates": [{ "name": "check", "command": "true" }],
+        // the run that tries the gates is killed like any other
+        "try_changed_gates": true,
     });
     let mut field = Field {
         project: Project::new("a project", &play(), &config),

@@ -26,7 +26,7 @@ pub(crate) use roles::every_tool;
 #[cfg(any(feature = "python-mcp", feature = "real-cli"))]
 pub(crate) use roles::{JUDGE_TOOLS, WORKER_TOOLS, row};
 pub(crate) use script::{
-    JUDGE, WORKER, approving_judge, bash, call, commit, create_pr, git_commit, hang, scenario,
-    scenarios, turn, worker, write_research,
+    JUDGE, PLANNER, WORKER, approving_judge, bash, call, commit, create_pr, git_commit, hang,
+    scenario, scenarios, turn, worker, write_research,
 };
 pub(crate) use terminal::Terminal;

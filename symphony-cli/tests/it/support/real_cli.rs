@@ -63,6 +63,8 @@ impl RealCli {
         }
         let mut whole = json!({
             "provider": self.provider(),
+            // a test says itself when gates are tried on the base
+            "try_changed_gates": false,
             "judge_cooldown_ms": 0,
             "keep_run_files": true,
             "gates": [{ "name": "check", "command": "test ! -e hello.txt || { grep -q hello hello.txt && echo fine; }" }],

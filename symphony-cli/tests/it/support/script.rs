@@ -6,6 +6,8 @@ use serde_json::{Value, json};
 pub(crate) const WORKER: &str = "^# Worker$";
 /// What only a judge's system prompt has.
 pub(crate) const JUDGE: &str = "^# Judge$";
+/// A planner's system prompt.
+pub(crate) const PLANNER: &str = "^# Planner$";
 
 /// Makes a scenario file; the first scenario that fits is played.
 pub(crate) fn scenarios(scenarios: impl IntoIterator<Item = Value>) -> Value {

@@ -93,7 +93,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             "The branch of {} will be deleted with its worktree",
             about.issue()
         ),
-        E::WorktreePresent {} => format!("{} has a worktree", about.issue()),
+        E::WorktreePresent {} => format!("A worktree was made for {}", about.issue()),
         E::WorktreeRemoved {} => format!("The worktree of {} was removed", about.issue()),
         E::BranchRescued { branch, rescue } => {
             format!("The unknown branch {branch} was saved as {rescue}")
@@ -106,10 +106,12 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         }
         E::RunClaimed { agent, attempt } => {
             let run = about.run();
-            format!(
-                "{run} ({agent}) started{}, attempt {attempt}",
-                about.on_issue()
-            )
+            // the first needs no number
+            let number = match (about.issue, attempt) {
+                (Some(_), 2..) => format!(", its run {attempt}"),
+                _ => String::new(),
+            };
+            format!("{run} ({agent}) started{}{number}", about.on_issue())
         }
         E::RunEnded {
             status,

@@ -3,7 +3,7 @@
 use super::quoted;
 use crate::id::PlanPhaseId;
 use crate::plan::state::{Confirmation, PhaseEvent, PhaseOutcome, PlanEvent, ReleaseCause};
-use crate::wording::counted;
+use crate::wording::{counted, error_line};
 
 /// Says what happened to a plan or one of its phases.
 pub(super) fn changed(plan: &str, event: &PlanEvent) -> String {
@@ -56,17 +56,17 @@ fn phase_changed(phase: &PlanPhaseId, event: &PhaseEvent) -> String {
         PhaseEvent::RetryScheduled { failure, .. } => format!(
             "failed on attempt {} and will be tried again: {}",
             failure.attempt,
-            quoted(&failure.error)
+            quoted(&error_line(&failure.error))
         ),
         PhaseEvent::DecisionAsked { failure, .. } => format!(
             "failed on attempt {} and waits for a decision: {}",
             failure.attempt,
-            quoted(&failure.error)
+            quoted(&error_line(&failure.error))
         ),
         PhaseEvent::Failed { failure, .. } => format!(
             "failed on attempt {}: {}",
             failure.attempt,
-            quoted(&failure.error)
+            quoted(&error_line(&failure.error))
         ),
         PhaseEvent::GivenUp { .. } => "failed: no decision was made".to_owned(),
         PhaseEvent::RetriedOnce => "will be tried once more".to_owned(),

@@ -17,12 +17,12 @@ pub(super) fn ended(end: RunEnd, about: &Subject<'_>) -> String {
     let mut text = format!("{} {}{}", about.run(), verb(end.status), about.on_issue());
     let class = end
         .error
-        .map(ErrorClass::name)
-        .filter(|class| *class != end.status.name());
+        .filter(|class| class.name() != end.status.name())
+        .map(ErrorClass::words);
     let reason = match end.status {
         RunStatus::Looping => Some("it repeated itself".to_owned()),
         RunStatus::Tampered => Some("it changed configuration that runs programs".to_owned()),
-        _ => class.map(|class| class.replace('_', " ")),
+        _ => class,
     };
     if let Some(reason) = reason {
         text.push_str(": ");
@@ -69,7 +69,7 @@ pub(super) fn held(scope: &HoldScope, for_ms: i64, class: ErrorClass, reason: &s
             counted(u64::try_from(for_ms / HOUR_MS).unwrap_or(0), "hour")
         ),
     };
-    let class = class.name().replace('_', " ");
+    let class = class.words();
     if reason.is_empty() {
         format!("{what} are on hold{how_long}: {class}")
     } else {

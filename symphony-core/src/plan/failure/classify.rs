@@ -35,6 +35,19 @@ impl FailureClass {
     /// The names of the classes that a project may have patterns for.
     pub const OF_TEXTS: &[&str] = &["timeout", "permanent", "logic", "transient", "resource"];
 
+    /// Returns the class as a person reads it; none where nothing is known.
+    pub const fn words(self) -> Option<&'static str> {
+        Some(match self {
+            Self::Timeout => "a time limit",
+            Self::Permanent => "a lasting fault",
+            Self::Logic => "a fault of the work",
+            Self::Transient => "a fault of the network or a service",
+            Self::Resource => "a fault of the machine",
+            Self::CheckFailed => "a red check",
+            Self::Unknown => return None,
+        })
+    }
+
     /// Says whether such a failure is tried again without asking.
     pub const fn is_retried(self) -> bool {
         !matches!(self, Self::Permanent | Self::Logic)

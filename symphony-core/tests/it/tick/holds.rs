@@ -28,7 +28,7 @@ fn after_its_end_exactly_one_run_probes() {
     snapshot.candidates = vec![candidate(1), candidate(2)];
     snapshot.reviews = vec![review(3)];
     snapshot.holds = vec![hold(provider(), NOW)];
-    let held = "provider claude-cli is on hold: 529 (a probe is under way); tried again at 1970-01-01T02:46:40.000Z";
+    let held = "provider claude-cli is on hold: 529 (a probe is under way); next try at 1970-01-01T02:46:40.000Z";
     assert_eq!(
         plan(&snapshot),
         [
@@ -49,9 +49,7 @@ fn while_a_probe_lives_the_others_wait() {
     snapshot.live = vec![live("r9", Some(9), AgentType::Worker)];
     assert_eq!(
         plan(&snapshot),
-        [
-            "wait SYM-1: provider claude-cli is on hold: 529; tried again at 1970-01-01T02:45:40.000Z"
-        ]
+        ["wait SYM-1: provider claude-cli is on hold: 529; next try at 1970-01-01T02:45:40.000Z"]
     );
     // a probe that vanished without a word does not hold the provider for ever
     snapshot.live.clear();
@@ -123,7 +121,7 @@ fn a_run_probes_all_holds_that_cover_it_and_the_right_one_is_named() {
     assert_eq!(start.probes, [provider()]);
     assert_eq!(
         with_due(&plan.decisions[0].reasons[0]),
-        "provider claude-cli is on hold: 529 (a probe is under way); tried again at 1970-01-01T02:46:40.000Z"
+        "provider claude-cli is on hold: 529 (a probe is under way); next try at 1970-01-01T02:46:40.000Z"
     );
     // alone, the second probes both
     snapshot.candidates.remove(0);

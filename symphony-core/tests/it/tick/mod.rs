@@ -10,3 +10,4 @@ mod reasons;
 mod repairs;
 mod rotation;
 pub(crate) mod support;
+mod trials;

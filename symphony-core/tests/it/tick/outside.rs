@@ -31,6 +31,7 @@ fn moved(merges: Vec<FoundMerge>) -> Snapshot {
     Snapshot {
         base: BaseView {
             conflicts: Vec::new(),
+            conflicting: Vec::new(),
             merges,
             commits: Vec::new(),
             gone: Vec::new(),

@@ -313,7 +313,7 @@ fn pause_hold_and_broken_configuration_stop_them_too() {
     }];
     assert_eq!(
         text(&held),
-        "wait wizard project a: provider claude-cli is on hold: 529; tried again at 1970-01-01T02:47:40.000Z"
+        "wait wizard project a: provider claude-cli is on hold: 529; next try at 1970-01-01T02:47:40.000Z"
     );
     // the hold is over: the wizard is as good a probe as any
     held.holds[0].until = at(NOW);

@@ -75,15 +75,15 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Provider("claude-cli".into()), NOW + 1)],
-            &["provider claude-cli is on hold: 529; tried again at 1970-01-01T02:46:41.000Z"],
+            &["provider claude-cli is on hold: 529; next try at 1970-01-01T02:46:41.000Z"],
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Project(project("a")), NOW + 1)],
-            &["project a is on hold: 529; tried again at 1970-01-01T02:46:41.000Z"],
+            &["project a is on hold: 529; next try at 1970-01-01T02:46:41.000Z"],
         ),
         (
             |s, _| s.holds = vec![hold(HoldScope::Everything, NOW + 1)],
-            &["everything is on hold: 529; tried again at 1970-01-01T02:46:41.000Z"],
+            &["everything is on hold: 529; next try at 1970-01-01T02:46:41.000Z"],
         ),
         (
             |_, c| c.waits_for = vec![issue(8), issue(9)],
@@ -91,7 +91,7 @@ fn every_reason_of_an_issue_has_its_row() {
         ),
         (
             |_, c| c.retry = Some(retry(RetryKind::Backoff, NOW + 20)),
-            &["it waits after a failure; tried again at 1970-01-01T02:47:00.000Z"],
+            &["it failed; next try at 1970-01-01T02:47:00.000Z"],
         ),
         (
             |_, c| c.retry = Some(retry(RetryKind::Continuation, NOW + 1)),

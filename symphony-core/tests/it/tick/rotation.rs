@@ -97,7 +97,7 @@ fn what_asks_for_another_model_is_not_held() {
     snapshot.holds = vec![hold(model("opus"), NOW + 60)];
     assert_eq!(
         plan(&snapshot)[1],
-        "wait SYM-1: model opus of provider claude-cli is on hold: 529; tried again at 1970-01-01T02:47:40.000Z"
+        "wait SYM-1: model opus of provider claude-cli is on hold: 529; next try at 1970-01-01T02:47:40.000Z"
     );
 }
 
@@ -133,7 +133,7 @@ fn a_tick_leaves_the_probe_to_a_phase_that_was_tried_less_recently() {
     assert_eq!(
         plan(&snapshot),
         [
-            "wait SYM-1: provider claude-cli is on hold: 529 (a phase of a plan probes first); tried again at 1970-01-01T02:48:10.000Z"
+            "wait SYM-1: provider claude-cli is on hold: 529 (a phase of a plan probes first); next try at 1970-01-01T02:48:10.000Z"
         ]
     );
     // nobody came: the plan's driver may hang

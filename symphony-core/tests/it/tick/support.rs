@@ -67,6 +67,7 @@ pub(crate) fn view() -> ProjectView {
         decisive_paths: Vec::new(),
         agents: ProjectAgents::default(),
         gates: Vec::new(),
+        untried_gates: Vec::new(),
         broken: None,
         no_base: None,
     }

@@ -28,10 +28,11 @@ use self::compare::compare_if_needed;
 use super::base_red::{base_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
+use super::untried::{TrialRun, note_trial_run};
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::repository::open_repository;
-use crate::supervise::{AgentOutcome, Job, return_to_recorded_head};
+use crate::supervise::{AgentOutcome, Job, record_settings, return_to_recorded_head};
 
 pub use start::check_pr;
 pub(crate) use start::start_gates;
@@ -72,12 +73,28 @@ pub(crate) async fn run_gates_job(
         Some(Ok(ended)) => ended,
         Some(Err(error)) => {
             clear(job, supervision).await;
+            waive_trial(job, store).await;
             GatesEnded::not_run(&error)
         }
         None => {
             clear(job, supervision).await;
+            waive_trial(job, store).await;
             GatesEnded::cancelled()
         }
+    }
+}
+
+/// Lets work go on whose project's gates could not be tried on its base, or whose trial ended without a result.
+pub(crate) async fn waive_trial(job: &Job<'_>, store: &StoreThread) {
+    if job.run.target != RunTarget::Project {
+        return;
+    }
+    let waived = async {
+        let base = open_repository(&job.project, &job.config)?.base()?;
+        note_trial_run(job, store, TrialRun::NotMade(&base.commit)).await
+    };
+    if let Err(error) = waived.await {
+        tracing::warn!(%error, "the next tick tries the gates again");
     }
 }
 
@@ -109,6 +126,7 @@ async fn gates_of_target(
 ) -> Result<GatesEnded, RunnerError> {
     let repository = open_repository(&job.project, &job.config)?;
     record_start(job, store, &repository).await?;
+    record_settings(job, &repository)?;
     match &job.run.target {
         RunTarget::Gates(of, pr) => {
             let of = (of.clone(), *pr);
@@ -227,6 +245,7 @@ async fn gates_of_base(
     let proof = Proof::of(request, base.commit, job.config.gates.clone())?;
     let proven = run_remembered(job, store, supervision, &proof, false).await?;
     let (hold, base) = if proven.gates.green() {
+        note_trial_run(job, store, TrialRun::Green).await?;
         (None, BaseComparison::NotMade)
     } else {
         let hold = hold_for(job, repository, &proven.gates)?;
@@ -285,10 +304,10 @@ async fn note_progress(
     let known = if passed == 0 {
         String::new()
     } else {
-        format!(" ({passed} passed before on the same files)")
+        format!(" ({passed} already passed on these files)")
     };
     let progress = RunProgress {
-        last_event: format!("gates run: {names}{known}"),
+        last_event: format!("running {names}{known}"),
         usage: job.run.usage,
     };
     let (context, run) = (job.as_run(), job.run.id.clone());

@@ -1,6 +1,5 @@
 //! What a phase's run produced: seen by git, claimed by its agent (spec: plan, "Artifacts").
 
-use std::fs::File;
 use std::io::{BufRead as _, BufReader, ErrorKind};
 use std::path::Path;
 
@@ -80,7 +79,7 @@ fn for_each_text(
     mut take: impl FnMut(&str),
 ) -> Result<(), RunnerError> {
     let failed = |error| RunnerError::io("read", path, error);
-    let file = match File::open(path) {
+    let file = match symphony_workspace::open_own_file(path) {
         Ok(file) => file,
         // it did not get as far as its agent
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),

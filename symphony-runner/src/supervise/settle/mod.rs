@@ -22,7 +22,7 @@ use symphony_workspace::Repository;
 pub(crate) use self::issue::return_to_recorded_head;
 use self::issue::settle_issue;
 use self::plan_phase::settle_phase;
-use self::settings::note_settings;
+pub(crate) use self::settings::note_settings;
 pub(crate) use self::settings::record_settings;
 use self::temporary::settle_temporary;
 use super::Job;

@@ -200,7 +200,7 @@ impl PhaseMerge<'_> {
     /// Says whether an exit handling that died had this commit checked before it merged it.
     fn was_checked(&self) -> Result<bool, RunnerError> {
         let path = self.checked_file();
-        match std::fs::read_to_string(&path) {
+        match symphony_workspace::read_own_text(&path) {
             Ok(text) => Ok(text.trim() == self.head.as_str()),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(RunnerError::io("read", path, error)),

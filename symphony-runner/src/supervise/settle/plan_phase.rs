@@ -214,7 +214,7 @@ fn changes(
 }
 
 fn read_base(path: &Path) -> Result<Option<CommitId>, RunnerError> {
-    match std::fs::read_to_string(path) {
+    match symphony_workspace::read_own_text(path) {
         Ok(text) => Ok(CommitId::parse(text.trim()).ok()),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(RunnerError::io("read", path, error)),

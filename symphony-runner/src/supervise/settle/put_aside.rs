@@ -38,7 +38,7 @@ fn rescues_before(
     (repository, worktree): (&Repository, &Worktree),
 ) -> Result<BTreeSet<String>, RunnerError> {
     let path = job.paths.dir.join(RESCUES_FILE);
-    match std::fs::read_to_string(&path) {
+    match symphony_workspace::read_own_text(&path) {
         Ok(text) => return Ok(serde_json::from_str(&text).unwrap_or_default()),
         Err(error) if error.kind() == ErrorKind::NotFound => {}
         Err(error) => return Err(RunnerError::io("read", path, error)),

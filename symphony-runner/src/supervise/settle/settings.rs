@@ -1,7 +1,7 @@
 //! Whether what Symphony and the person share with the agent changed while the run was at work: the repository's own git
 //! configuration, Symphony's configuration and the project's prompts.
 //!
-//! An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too; one that writes
+//! Gates run the code of an agent, too. An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too; one that writes
 //! Symphony's configuration decides what its own gates are.
 
 use std::io::ErrorKind;
@@ -23,7 +23,7 @@ const SETTINGS_FILE: &str = "shared-settings.json";
 /// File that holds Symphony's configuration as it was at dispatch.
 const CONFIGURATION_FILE: &str = "configuration.json";
 
-/// Records both before the agent is started.
+/// Records both before the agent, or the first gate, is started.
 pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<(), RunnerError> {
     let digests = digests_of(job, job.installation.loaded());
     let text = serde_json::to_string(&digests).expect("digests have string keys only");
@@ -36,7 +36,7 @@ pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<
 }
 
 /// Notes what changed since the dispatch. A person may have changed it, too: nothing is undone.
-pub(super) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result<(), RunnerError> {
+pub(crate) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result<(), RunnerError> {
     if let Some(text) = read_record(job, SETTINGS_FILE)? {
         // a file that was spoilt is compared with nothing: all settings are named
         let before = serde_json::from_str::<SharedSettings>(&text).unwrap_or_default();
@@ -69,9 +69,18 @@ fn digests_of(job: &Job<'_>, loaded: &LoadedConfig) -> ConfigDigests {
 /// Reads what was recorded at dispatch; nothing when the run did not get as far as its agent.
 fn read_record(job: &Job<'_>, file: &str) -> Result<Option<String>, RunnerError> {
     let path: PathBuf = job.paths.dir.join(file);
-    match std::fs::read_to_string(&path) {
+    match symphony_workspace::read_own_text(&path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        // something else in its place is a record that was spoilt
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::InvalidInput | ErrorKind::InvalidData
+            ) =>
+        {
+            Ok(Some(String::new()))
+        }
         Err(error) => Err(RunnerError::io("read", path, error)),
     }
 }

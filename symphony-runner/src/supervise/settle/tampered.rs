@@ -35,7 +35,7 @@ fn tampered(
     worktree: &Worktree,
 ) -> Result<Option<String>, RunnerError> {
     let path = job.paths.dir.join(FINGERPRINT_FILE);
-    let text = match std::fs::read_to_string(&path) {
+    let text = match symphony_workspace::read_own_text(&path) {
         Ok(text) => text,
         // the run did not get as far as its agent
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

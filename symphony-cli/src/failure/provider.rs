@@ -1,0 +1,22 @@
+//! What to type when no agent can be started.
+
+use symphony_core::config::ProviderName;
+use symphony_runner::RunnerError;
+use symphony_runner::provider::ProviderError;
+
+/// Says how a provider that cannot be used becomes usable, or another one is chosen.
+pub(crate) fn provider_fix(error: &RunnerError) -> String {
+    if let RunnerError::Provider(ProviderError::NoScenario) = error {
+        return "`symphony config set providers.scripted.scenario FILE` sets the scenario (docs/scenarios.md)".to_owned();
+    }
+    let names: Vec<&str> = ProviderName::ALL
+        .iter()
+        .copied()
+        .map(ProviderName::name)
+        .collect();
+    format!(
+        "install an agent's CLI, or choose another provider with `symphony config set provider NAME` ({}); `symphony demo` \
+         shows everything without any",
+        names.join(", ")
+    )
+}

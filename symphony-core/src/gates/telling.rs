@@ -1,0 +1,157 @@
+//! Which lines of a red command's output say why it failed: tools end with totals, help texts and the paths of logs.
+
+/// Lines of an excerpt that come from its beginning; the rest is its end.
+const HEAD_LINES: usize = 3;
+
+/// Returns the line that says best why a command failed: the first failure that pytest or cargo lists, the first line of npm's
+/// error, or else the last line that is no trailer.
+pub fn telling_line(output: &str) -> Option<&str> {
+    let said = || lines(output).filter(|line| !is_trailer(line));
+    let first = |is_it: &dyn Fn(&str) -> bool| said().find(|line| is_it(line));
+    let Some(last) = said().next_back() else {
+        return lines(output).next_back();
+    };
+    let found = match last {
+        last if is_pytest_total(last) => {
+            first(&|line| line.starts_with("FAILED ") || line.starts_with("ERROR "))
+                .or_else(|| first(&|line| line.starts_with("E ")))
+        }
+        last if last.starts_with(NPM_ERROR) => first(&|line| {
+            // its codes name the kind of failure, not the failure
+            line.strip_prefix(NPM_ERROR)
+                .is_some_and(|text| !text.starts_with("code ") && !text.starts_with("errno "))
+        }),
+        last if last.starts_with("error: could not compile ") => {
+            first(&|line| line.starts_with("error[") || line.starts_with("error:"))
+        }
+        last if last.starts_with("test result: FAILED") || is_rerun_advice(last) => {
+            first(&|line| line.starts_with("test ") && line.ends_with(" FAILED"))
+                .or_else(|| {
+                    first(&|line| line.starts_with("thread ") && line.contains(" panicked at "))
+                })
+                .or_else(|| first(&|line| line.starts_with("---- ")))
+                .or_else(|| first(&|line| line.starts_with("test result: FAILED")))
+        }
+        _ => None,
+    };
+    found.or(Some(last))
+}
+
+/// Returns the lines of a red command's output that a person is shown, at most about `lines_max`: its first ones, where a tool
+/// names its error, and its last ones. Blank lines and trailers are left out; `…` is in the place of what is left out between.
+pub fn telling_lines(output: &str, lines_max: usize) -> Vec<&str> {
+    let said = |is_kept: fn(&str) -> bool| -> Vec<&str> {
+        let lines = output.lines().map(str::trim_end);
+        lines
+            .filter(|line| !line.trim().is_empty() && is_kept(line.trim()))
+            .collect()
+    };
+    let mut lines = said(|line| !is_trailer(line));
+    if lines.is_empty() {
+        lines = said(|_| true);
+    }
+    if lines.len() <= lines_max {
+        return lines;
+    }
+    let tail = lines.len() - lines_max.saturating_sub(HEAD_LINES);
+    let head = lines.iter().take(HEAD_LINES.min(lines_max));
+    let end = lines.iter().skip(tail);
+    head.chain([&"…"]).chain(end).copied().collect()
+}
+
+fn lines(output: &str) -> impl DoubleEndedIterator<Item = &str> {
+    let lines = output.lines().map(str::trim);
+    // a rule of dashes says nothing
+    lines.filter(|line| line.contains(char::is_alphanumeric))
+}
+
+const NPM_ERROR: &str = "npm error ";
+
+/// Says whether a line follows every failure of its tool and says nothing about this one.
+fn is_trailer(line: &str) -> bool {
+    let of_npm = line.strip_prefix("npm ").is_some_and(|text| {
+        text.starts_with("notice")
+            || text == "error"
+            || [
+                "A complete log of this run can be found in",
+                "Run \"npm help",
+                "Usage:",
+                "Options:",
+                "aliases:",
+                "[-",
+                "npm ",
+            ]
+            .iter()
+            .any(|trailer| {
+                text.strip_prefix("error ")
+                    .is_some_and(|text| text.starts_with(trailer))
+            })
+    });
+    of_npm || line.starts_with("[notice] ")
+}
+
+/// Recognises pytest's last line, such as `=== 4 failed, 613 passed in 79.91s (0:01:19) ===`.
+fn is_pytest_total(line: &str) -> bool {
+    let text = line.trim_matches('=').trim();
+    (text.contains(" failed") || text.contains(" error")) && text.contains(" in ") && {
+        let first = text.split(' ').next().unwrap_or_default();
+        !first.is_empty() && first.bytes().all(|byte| byte.is_ascii_digit())
+    }
+}
+
+/// Recognises what cargo ends with after red tests.
+fn is_rerun_advice(line: &str) -> bool {
+    line.starts_with("error: test failed, to rerun pass") || line.ends_with(" target failed:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NPM: &str = "npm error code EUSAGE\nnpm error\nnpm error `npm ci` can only install packages when in sync.\nnpm error\n\
+        npm error Missing: jest@29 from lock file\nnpm error Clean install a project\nnpm error\nnpm error Usage:\nnpm error npm ci\nnpm error\n\
+        npm error Options:\nnpm error [--install-strategy <hoisted>]\nnpm error\nnpm error aliases: clean-install\nnpm error\n\
+        npm error Run \"npm help ci\" for more info\nnpm error A complete log of this run can be found in: /home/a/debug-0.log\n";
+
+    #[test]
+    fn the_line_that_names_the_failure_is_found() {
+        let cargo = "running 2 tests\ntest a ... ok\ntest b::c ... FAILED\n\nfailures:\n\n---- b::c stdout ----\n\nthread 'b::c' panicked at src/lib.rs:3:5:\n\
+            left\n\nfailures:\n    b::c\n\ntest result: FAILED. 1 passed; 1 failed\n\nerror: test failed, to rerun pass `--lib`\n";
+        let compile = "   Compiling x\nerror[E0425]: cannot find value `y` in this scope\n --> src/lib.rs:1:1\n\nFor more information about this error, try.\n\
+            error: could not compile `x` (lib) due to 1 previous error\n";
+        let pytest = "FAILED tests/a.py::test_b - assert 1 == 2\n=== 4 failed, 613 passed in 79.91s (0:01:19) ===\n";
+        for (output, expected) in [
+            (
+                NPM,
+                "npm error `npm ci` can only install packages when in sync.",
+            ),
+            (cargo, "test b::c ... FAILED"),
+            (compile, "error[E0425]: cannot find value `y` in this scope"),
+            (pytest, "FAILED tests/a.py::test_b - assert 1 == 2"),
+            ("one\ntwo\n\n", "two"),
+        ] {
+            assert_eq!(telling_line(output), Some(expected));
+        }
+        assert_eq!(telling_line(" \n"), None);
+    }
+
+    #[test]
+    fn an_excerpt_has_head_and_tail_and_no_help() {
+        assert_eq!(
+            telling_lines(NPM, 8),
+            [
+                "npm error code EUSAGE",
+                "npm error `npm ci` can only install packages when in sync.",
+                "npm error Missing: jest@29 from lock file",
+                "npm error Clean install a project",
+            ]
+        );
+        let many: Vec<String> = (1..=20).map(|n| format!("line {n}\n\n")).collect();
+        let many = many.concat();
+        assert_eq!(
+            telling_lines(&many, 5),
+            ["line 1", "line 2", "line 3", "…", "line 19", "line 20"]
+        );
+        assert_eq!(telling_lines("npm notice\n", 5), ["npm notice"]);
+    }
+}

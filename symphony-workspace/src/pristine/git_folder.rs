@@ -1,0 +1,195 @@
+//! Putting the git folder of a pristine checkout back to what it was before the first command of the gates.
+//!
+//! Commands may write there: one that moves `HEAD` would change what the next one reads as the commit's message, one that stages
+//! a file what `git ls-files` lists. An object that lies there is read before the one of the same name in the repository.
+
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use super::clone::Pristine;
+use crate::deep::remove_deep;
+use crate::error::WorkspaceError;
+use crate::repository::Repository;
+use crate::worktree::refuse_link;
+
+/// Contents of repositories inside, and of large files, that a set-up made: they are not looked at.
+const LEFT_ALONE: [&str; 2] = ["modules", "lfs"];
+/// Larger files are known by their marks, and cannot be put back.
+const BYTES_MAX: u64 = 32 * 1024 * 1024;
+
+/// An entry of a git folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Entry {
+    Folder,
+    Link(PathBuf),
+    File {
+        mode: u32,
+        bytes: Vec<u8>,
+    },
+    /// An object, or a file too large to be kept: device, inode, size, and the nanosecond of its last change.
+    Marked([i128; 4]),
+    /// A pipe, a socket, a device.
+    Other,
+}
+
+/// A git folder's entries as they were, once they are recorded.
+#[derive(Debug, Default)]
+pub(super) struct GitFolder {
+    entries: Option<BTreeMap<PathBuf, Entry>>,
+}
+
+impl Repository {
+    /// Makes the git folder of a pristine checkout again what it was at the first call; returns what commands had changed there. The
+    /// index counts as unchanged: looking at files writes it.
+    ///
+    /// Whoever calls it has ended the processes of those commands.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::Link`] when a link stands in the checkout's place; when something cannot be read, written or removed.
+    pub fn restore_git_folder(&self, pristine: &Pristine) -> Result<Vec<String>, WorkspaceError> {
+        refuse_link(pristine.path())?;
+        let root = pristine.path().join(".git");
+        let mut folder = pristine.git_folder();
+        let result = match &folder.entries {
+            Some(entries) => put_back(&root, entries),
+            None => read(&root).map(|entries| {
+                folder.entries = Some(entries);
+                Vec::new()
+            }),
+        };
+        let changed =
+            result.map_err(|source| WorkspaceError::io("restore the git folder", root, source))?;
+        Ok(changed
+            .iter()
+            .filter(|path| path.as_path() != Path::new("index"))
+            .map(|path| Path::new(".git").join(path).display().to_string())
+            .collect())
+    }
+}
+
+/// Reads the entries below a folder, as paths relative to it; the folder itself is the empty path.
+fn read(root: &Path) -> io::Result<BTreeMap<PathBuf, Entry>> {
+    let mut entries = BTreeMap::new();
+    let mut open = vec![PathBuf::new()];
+    while let Some(path) = open.pop() {
+        let entry = look(root, &path)?;
+        if entry == Entry::Folder {
+            for found in fs::read_dir(place(root, &path))? {
+                let name = found?.file_name();
+                if !is_left_alone(&path, &name) {
+                    open.push(path.join(name));
+                }
+            }
+        }
+        entries.insert(path, entry);
+    }
+    Ok(entries)
+}
+
+/// Joins an entry's path to the folder; an empty one would end in a slash, which follows a link.
+fn place(root: &Path, path: &Path) -> PathBuf {
+    if path.as_os_str().is_empty() {
+        root.to_owned()
+    } else {
+        root.join(path)
+    }
+}
+
+fn is_left_alone(folder: &Path, name: &OsStr) -> bool {
+    folder.as_os_str().is_empty() && LEFT_ALONE.iter().any(|known| name == OsStr::new(known))
+}
+
+fn look(root: &Path, path: &Path) -> io::Result<Entry> {
+    let at = place(root, path);
+    let meta = fs::symlink_metadata(&at)?;
+    let is_object = path.starts_with("objects") && !path.starts_with("objects/info");
+    Ok(if meta.is_dir() {
+        Entry::Folder
+    } else if meta.is_symlink() {
+        Entry::Link(fs::read_link(at)?)
+    } else if !meta.is_file() {
+        Entry::Other
+    } else if is_object || meta.len() > BYTES_MAX {
+        let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
+        let [device, inode, size] = [meta.dev(), meta.ino(), meta.len()].map(i128::from);
+        Entry::Marked([device, inode, size, changed])
+    } else {
+        Entry::File {
+            mode: meta.permissions().mode(),
+            bytes: fs::read(at)?,
+        }
+    })
+}
+
+/// Removes what was not there, and writes what is not as it was; returns both.
+fn put_back(root: &Path, entries: &BTreeMap<PathBuf, Entry>) -> io::Result<Vec<PathBuf>> {
+    let mut changed = Vec::new();
+    // folders come before what is in them
+    for (path, wanted) in entries {
+        let at = place(root, path);
+        let found = match look(root, path) {
+            Ok(found) => Some(found),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            // one that cannot be read is not what was there
+            Err(_) => Some(Entry::Other),
+        };
+        if found.as_ref() != Some(wanted) {
+            if found.is_some() {
+                remove(&at)?;
+            }
+            write(&at, wanted)?;
+            changed.push(path.clone());
+        }
+        if *wanted == Entry::Folder {
+            changed.extend(remove_unknown(root, path, entries)?);
+        }
+    }
+    Ok(changed)
+}
+
+fn remove_unknown(
+    root: &Path,
+    folder: &Path,
+    entries: &BTreeMap<PathBuf, Entry>,
+) -> io::Result<Vec<PathBuf>> {
+    let at = place(root, folder);
+    let mode = fs::symlink_metadata(&at)?.permissions().mode();
+    if mode & 0o700 != 0o700 {
+        fs::set_permissions(&at, Permissions::from_mode(mode | 0o700))?;
+    }
+    let mut removed = Vec::new();
+    for found in fs::read_dir(&at)? {
+        let name = found?.file_name();
+        let path = folder.join(&name);
+        if !entries.contains_key(&path) && !is_left_alone(folder, &name) {
+            remove(&root.join(&path))?;
+            removed.push(path);
+        }
+    }
+    Ok(removed)
+}
+
+fn remove(at: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(at)?.is_dir() {
+        remove_deep(at).map(|_| ())
+    } else {
+        fs::remove_file(at)
+    }
+}
+
+fn write(at: &Path, entry: &Entry) -> io::Result<()> {
+    match entry {
+        Entry::Folder => fs::create_dir(at),
+        Entry::Link(target) => symlink(target, at),
+        Entry::File { mode, bytes } => {
+            fs::write(at, bytes)?;
+            fs::set_permissions(at, Permissions::from_mode(*mode))
+        }
+        // an object that is gone is found in the repository, or missed by the command that asks for it
+        Entry::Marked(_) | Entry::Other => Ok(()),
+    }
+}
