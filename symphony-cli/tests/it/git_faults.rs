@@ -14,7 +14,7 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use symphony_workspace::{GIT_FAULTS_VARIABLE, GitDeath};
 
-use crate::deaths::counted;
+use crate::deaths::{counted, in_part};
 use crate::plan_support::{PLAN_WORKER, complete, plan_of};
 use crate::support::{
     LIFE_MAX, Project, approving_judge, bash, commit, create_pr, file_names, git_commit, scenario,
@@ -350,7 +350,8 @@ fn rows(make: fn() -> Project, live: Live, deaths: fn(usize) -> Vec<GitDeath>) -
     changing.chain(reading).collect()
 }
 
-fn survive(make: fn() -> Project, live: Live, rows: &[Row]) {
+fn survive(make: fn() -> Project, live: Live, rows: Vec<Row>) {
+    let rows = in_part(rows);
     let next = AtomicUsize::new(0);
     let told = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -399,7 +400,7 @@ fn survive(make: fn() -> Project, live: Live, rows: &[Row]) {
 #[test]
 fn wherever_git_dies_the_issue_ends_done_once() {
     let rows = rows(issue::project, issue::live, |_| GitDeath::ALL.to_vec());
-    survive(issue::project, issue::live, &rows);
+    survive(issue::project, issue::live, rows);
 }
 
 #[test]
@@ -408,7 +409,7 @@ fn wherever_git_dies_the_plan_completes() {
     let rows = rows(plan::project, plan::live, |number| {
         vec![GitDeath::ALL[number % GitDeath::ALL.len()]]
     });
-    survive(plan::project, plan::live, &rows);
+    survive(plan::project, plan::live, rows);
 }
 
 /// When git dies after the agent has opened its pull request and ended, that does not count as a failure of the agent, and
