@@ -84,7 +84,7 @@ impl Progress {
     /// When the database cannot be read.
     pub(crate) fn look(&mut self, store: &Store, runs: &[RunId]) -> Result<(), StoreError> {
         for id in runs {
-            if self.shown.get(id).is_some_and(|shown| shown.is_over) {
+            if self.has_told_end(id) {
                 continue;
             }
             let run = RunView::from(store.run(id)?);
@@ -99,6 +99,11 @@ impl Progress {
             }
         }
         Ok(())
+    }
+
+    /// Says whether the end of a run was shown.
+    pub(crate) fn has_told_end(&self, id: &RunId) -> bool {
+        self.shown.get(id).is_some_and(|shown| shown.is_over)
     }
 
     /// Shows how much of the whole is done, below the spinners of its parts; nothing where nobody watches.

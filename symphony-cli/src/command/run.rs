@@ -92,6 +92,7 @@ struct Loop<'a> {
     store: Store,
     interrupts: Interrupts,
     progress: Progress,
+    /// Runs whose end was not told yet.
     live: Vec<RunId>,
     /// The problems of the last tick.
     told: Vec<String>,
@@ -194,12 +195,14 @@ impl Loop<'_> {
                 self.progress.say(&item.announcement(&Clock::system()));
             }
         }
-        self.live = self
-            .store
-            .live_runs()?
-            .into_iter()
-            .map(|run| run.id)
-            .collect();
+        // one that was started may have ended by now
+        let started = view.runs.iter().map(|run| run.id.clone());
+        let live = self.store.live_runs()?.into_iter().map(|run| run.id);
+        for id in started.chain(live) {
+            if !self.live.contains(&id) {
+                self.live.push(id);
+            }
+        }
         Ok(view)
     }
 
@@ -261,12 +264,9 @@ impl Loop<'_> {
             if self.interrupts.count() > 0 {
                 return Ok(true);
             }
-            let live = self.store.live_runs()?;
-            let ended = self
-                .live
-                .iter()
-                .any(|id| live.iter().all(|run| run.id != *id));
-            if ended
+            let before = self.live.len();
+            self.live.retain(|id| !self.progress.has_told_end(id));
+            if self.live.len() < before
                 || begun.elapsed() >= interval
                 || due.is_some_and(|due| due <= Timestamp::now())
             {
