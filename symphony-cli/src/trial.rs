@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
-use symphony_core::gates::{RedOnBase, base_red_text, telling_lines, ways_on};
+use symphony_core::gates::{KnownGates, RedOnBase, base_red_text, telling_lines, ways_on};
 use symphony_core::id::ProjectId;
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
@@ -292,7 +292,7 @@ fn write_conclusion(trial: &Trial, hold: BaseHold, page: &mut Page) {
         .filter(|_| !trial.setup.as_ref().is_some_and(TrialStep::is_red))
     {
         let text = base_red_text(&trial.base, &trial.commit, &[RedOnBase::from(*gate)]);
-        if let Some(repair) = ways_on(&text).pop() {
+        if let Some(repair) = ways_on(&text, &KnownGates::default()).get(1) {
             page.line(&format!("An agent may repair it all the same: {repair}"));
         }
     }

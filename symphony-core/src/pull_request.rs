@@ -85,6 +85,21 @@ pub struct VerifiedGate {
     /// in records of an older Symphony.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
+    /// Its other tries, none of which passed: those before this one when it passed, those after it when it failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed_tries: Vec<FailedTry>,
+}
+
+/// A try of a gate that did not pass, beside the one that its result is of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FailedTry {
+    /// Exit code; none when it did not end by itself.
+    pub exit_code: Option<i32>,
+    /// How long it took, in milliseconds.
+    pub duration_ms: u64,
+    /// The line of its output that says best why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<String>,
 }
 
 /// What a shell answers when a file is there and cannot be executed.
@@ -109,6 +124,32 @@ impl VerifiedGate {
     /// Says whether it keeps the change back: required, and not passed.
     pub const fn is_red(&self) -> bool {
         self.required && !self.passed
+    }
+
+    /// Says whether it passed after it had failed on the same files.
+    pub const fn is_flaky(&self) -> bool {
+        self.passed && !self.failed_tries.is_empty()
+    }
+
+    /// Says in a few words how it came out: `passed`, `passed at try 2`, `failed with exit code 1 (2 tries)`.
+    pub fn how(&self) -> String {
+        let tries = self.failed_tries.len() + 1;
+        match (self.passed, self.exit_code) {
+            (true, _) if tries > 1 => format!("passed at try {tries}"),
+            (true, _) => "passed".to_owned(),
+            (false, code) => {
+                let how = code.map_or_else(
+                    || "did not end by itself".to_owned(),
+                    |code| format!("failed with exit code {code}"),
+                );
+                let tries = if tries > 1 {
+                    format!(" ({tries} tries)")
+                } else {
+                    String::new()
+                };
+                format!("{how}{tries}")
+            }
+        }
     }
 }
 

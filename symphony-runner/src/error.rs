@@ -107,6 +107,21 @@ pub enum RunnerError {
 }
 
 impl RunnerError {
+    /// Returns the error with its causes, in one line.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            let more = error.to_string();
+            if !text.contains(&more) {
+                text.push_str(": ");
+                text.push_str(&more);
+            }
+            cause = error.source();
+        }
+        text
+    }
+
     /// Makes the error for a file that could not be handled.
     pub(crate) fn io(
         action: &'static str,

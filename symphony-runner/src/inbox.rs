@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
-use symphony_core::gates::GatesAge;
+use symphony_core::gates::{GatesAge, KnownGates};
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
     InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item,
-    gone_base_item, hold_item, in_order, left_behind_item, lone_probe_item, pause_item, plan_item,
-    project_item, proposals_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
+    clean_up_item, gone_base_item, hold_item, in_order, left_behind_item, lone_probe_item,
+    pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
+    stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::project::WizardState;
@@ -165,7 +166,10 @@ fn stuck(snapshot: &Snapshot, now: Timestamp) -> Vec<InboxItem> {
         if let Some(Watch::Stuck(stuck)) = snapshot.watched.get(&live.run) {
             items.push(stuck_run_item(live, stuck, now));
         }
+        let put_off = live.put_off.as_ref();
+        items.extend(put_off.and_then(|put_off| put_off_item(live, put_off)));
     }
+    items.extend(snapshot.clean_ups.iter().filter_map(clean_up_item));
     items
 }
 
@@ -259,12 +263,22 @@ fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
 fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
     for hold in store.holds()? {
-        items.push(hold_item(&hold, hold.placed_at));
+        let gates = match &hold.scope {
+            HoldScope::Gates(project) => KnownGates {
+                names: snapshot
+                    .projects
+                    .get(project)
+                    .map_or_else(Vec::new, |view| view.gate_names.clone()),
+                repairs: store.gate_repairs(project)?,
+            },
+            _ => KnownGates::default(),
+        };
+        items.push(hold_item(&hold, hold.placed_at, &gates));
         items.extend(lone_probe(store, snapshot, &hold)?);
     }
     for hold in &snapshot.holds {
         if let HoldScope::Project(_) = hold.scope {
-            items.push(hold_item(hold, day_start(now)));
+            items.push(hold_item(hold, day_start(now), &KnownGates::default()));
         }
     }
     Ok(items)

@@ -35,6 +35,7 @@ pub mod repository;
 pub mod retention;
 mod runtime;
 pub mod scripted;
+mod shared_state;
 pub mod standing;
 pub mod stream;
 pub mod supervise;

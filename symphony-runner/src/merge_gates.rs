@@ -10,6 +10,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::IssueId;
+use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
@@ -23,8 +24,11 @@ use crate::installation::Installation;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 use crate::runtime::block_on;
+use crate::shared_state::SharedState;
 use crate::watchdog::StepLog;
 
+/// Changes that a refusal names.
+const CHANGES_MAX: usize = 5;
 /// Time between two looks whether a person has asked for the end.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -68,6 +72,7 @@ impl MergeGates<'_> {
         };
         let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
+        let shared = SharedState::at_start(self.installation, self.project, self.repository)?;
         let proven = block_on(&self.project.root, async {
             tokio::select! {
                 proven = proof.run(&supervision, &passed) => Some(proven),
@@ -84,6 +89,15 @@ impl MergeGates<'_> {
         };
         Failpoint::MergeGated.reach();
         let proven = proven?;
+        let changed = shared.changes(self.installation, self.project, self.repository)?;
+        if !changed.is_empty() {
+            return Err(RunnerError::refused(format!(
+                "{} is not merged: {} changed while its gates ran, which run the code of the change. Look at what changed; then \
+                 merge it again",
+                self.of,
+                list_few(changed.iter().map(String::as_str), CHANGES_MAX)
+            )));
+        }
         let context = Context::system(Timestamp::now());
         store.record_gate_passes(&context, &self.project.id, &proven.passes)?;
         Ok(Some(proven.gates))

@@ -91,7 +91,7 @@ async fn deliver_all(
         };
         let problem = match send(installation, store, supervision, &notification).await {
             Ok(problem) => problem,
-            Err(error) => Some(error.to_string()),
+            Err(error) => Some(error.with_causes()),
         };
         if let Some(problem) = &problem {
             tracing::warn!(

@@ -191,7 +191,7 @@ impl Publisher<'_> {
                 published: false,
                 exit_code: None,
                 url: None,
-                output: error.to_string(),
+                output: error.with_causes(),
             },
         };
         let (context, recorded) = (context_of(wish), outcome.clone());

@@ -115,14 +115,14 @@ pub struct BaseProblem {
     /// What to do.
     pub fix: String,
     /// The command to begin with.
-    pub answer: &'static str,
+    pub answer: String,
 }
 
 impl From<BaseProblem> for NoBase {
     fn from(problem: BaseProblem) -> Self {
         Self {
             problem: problem.to_string(),
-            answer: problem.answer.to_owned(),
+            answer: problem.answer,
         }
     }
 }
@@ -140,7 +140,7 @@ impl From<&WorkspaceError> for BaseProblem {
             WorkspaceError::BranchMissing { branch, .. } => (
                 format!("its base branch `{branch}` does not exist"),
                 format!("`git branch {branch} COMMIT` makes it, `{name_it}` names another one"),
-                name_it,
+                name_it.to_owned(),
             ),
             WorkspaceError::NoDefaultBranch { branches, .. } => (
                 format!(
@@ -148,7 +148,7 @@ impl From<&WorkspaceError> for BaseProblem {
                     branches.join(", ")
                 ),
                 format!("`{name_it}` names it"),
-                name_it,
+                name_it.to_owned(),
             ),
             WorkspaceError::FilterMissing {
                 program, patterns, ..
@@ -160,12 +160,21 @@ impl From<&WorkspaceError> for BaseProblem {
                 format!(
                     "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or take the filter out again with `git config --global --remove-section filter.{LFS_FILTER}`"
                 ),
-                "symphony doctor",
+                "symphony doctor".to_owned(),
             ),
+            WorkspaceError::NoWorktreesFolder { path } => {
+                let path = path.display();
+                (
+                    format!("no worktree can be made: {path} is a file or a link, not a folder"),
+                    "move it away, and the folder back if it was moved; `symphony config set workspaces_dir FOLDER` names another place"
+                        .to_owned(),
+                    format!("mv '{path}' '{path}.old'"),
+                )
+            }
             other => (
                 format!("its repository cannot be used: {other}"),
                 "`symphony doctor` there says more".to_owned(),
-                "symphony doctor",
+                "symphony doctor".to_owned(),
             ),
         };
         Self {

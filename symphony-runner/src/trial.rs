@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
+use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep, TrialVerdict};
 use symphony_store::Project;
 use symphony_workspace::CommitId;
@@ -18,10 +19,11 @@ use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::runtime::block_on;
 use crate::watchdog::StepLog;
-use symphony_core::pull_request::SET_UP_GATE;
 
 /// Time between two looks at whether the person has had enough.
 const LOOK: Duration = Duration::from_millis(100);
+/// Why nothing more is tried when a person has had enough.
+const STOPPED: &str = "the trial was stopped";
 
 /// What a person sees while a trial runs, and how they end it.
 pub trait TrialWatch {
@@ -162,14 +164,6 @@ struct Course<'a> {
     limit: Duration,
 }
 
-/// A command to be tried.
-struct Candidate<'a> {
-    name: &'a str,
-    line: &'a CommandLine,
-    required: bool,
-    limit: Millis,
-}
-
 impl Course<'_> {
     async fn run(
         &mut self,
@@ -178,67 +172,74 @@ impl Course<'_> {
         let setup = match &config.worktree.setup {
             None => None,
             Some(line) => {
-                let limit = config.worktree.setup_timeout_ms;
-                let (name, required) = (SET_UP_GATE, true);
-                let candidate = Candidate {
-                    name,
-                    line,
-                    required,
-                    limit,
+                let setup = Gate {
+                    timeout_ms: config.worktree.setup_timeout_ms,
+                    ..Gate::new(SET_UP_GATE, line.clone())
                 };
-                Some(self.attempt(&candidate).await?)
+                Some(self.attempt(&setup, true).await?)
             }
         };
         let is_ready = setup.as_ref().is_none_or(|step| step.exit_code == Some(0));
         let mut gates = Vec::with_capacity(config.gates.len());
         for gate in &config.gates {
-            let Gate {
-                name,
-                command: line,
-                required,
-                timeout_ms: limit,
-                ..
-            } = gate;
-            let (required, limit) = (*required, *limit);
             let step = if is_ready {
-                let candidate = Candidate {
-                    name,
-                    line,
-                    required,
-                    limit,
-                };
-                self.attempt(&candidate).await?
+                self.attempt(gate, false).await?
             } else {
-                TrialStep::not_tried(name, line.to_string(), required, "the set-up did not pass")
+                not_tried(gate, "the set-up did not pass")
             };
             gates.push(step);
         }
         Ok((setup, gates))
     }
 
-    /// Runs a command, as long as there is time and nobody stops it.
-    async fn attempt(&mut self, candidate: &Candidate<'_>) -> Result<TrialStep, RunnerError> {
-        let Candidate {
-            name,
-            line,
-            required,
-            limit,
-        } = candidate;
-        let skipped = |why: String| TrialStep::not_tried(*name, line.to_string(), *required, why);
-        let seconds = self.limit.as_secs();
-        let out_of_time = || skipped(format!("the {seconds} s of the trial were over"));
+    /// Runs a gate, or the set-up, as long as there is time and nobody stops it.
+    async fn attempt(&mut self, gate: &Gate, is_set_up: bool) -> Result<TrialStep, RunnerError> {
+        if let Some(why) = self.cut_off() {
+            return Ok(not_tried(gate, why));
+        }
+        self.watch.begins(&gate.name, &gate.command);
+        let step = match self.one_try(gate, is_set_up).await? {
+            Err(why) => not_tried(gate, why),
+            Ok(result) => TrialStep::ran(gate.command.to_string(), result),
+        };
+        self.watch.ended(&step);
+        Ok(step)
+    }
+
+    /// Says why nothing more is tried; none while something may be.
+    fn cut_off(&self) -> Option<String> {
+        if Instant::now() >= self.ends {
+            Some(self.out_of_time())
+        } else if self.watch.is_stopped() {
+            Some(STOPPED.to_owned())
+        } else {
+            None
+        }
+    }
+
+    fn out_of_time(&self) -> String {
+        format!("the {} s of the trial were over", self.limit.as_secs())
+    }
+
+    /// Runs a gate once; an error is why it was ended before its time.
+    async fn one_try(
+        &mut self,
+        gate: &Gate,
+        is_set_up: bool,
+    ) -> Result<Result<VerifiedGate, String>, RunnerError> {
         let left = self.ends.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Ok(out_of_time());
-        }
-        if self.watch.is_stopped() {
-            return Ok(skipped("the trial was stopped".to_owned()));
-        }
-        self.watch.begins(name, line);
         let left = Millis::new(u64::try_from(left.as_millis()).unwrap_or(u64::MAX));
-        let cut = (*limit).min(left);
+        let cut = gate.timeout_ms.min(left);
         let ended = {
-            let running = self.checkout.run(self.supervision, name, line, cut);
+            let checkout = self.checkout;
+            let running = async {
+                if is_set_up {
+                    checkout.set_up_within(self.supervision, cut).await
+                } else {
+                    let run = checkout.run(self.supervision, &gate.name, &gate.command, cut);
+                    run.await.map(Some)
+                }
+            };
             let watch = &self.watch;
             let stopped = async {
                 while !watch.is_stopped() {
@@ -246,25 +247,27 @@ impl Course<'_> {
                 }
             };
             tokio::select! {
-                result = running => Some(result?),
+                result = running => result?,
                 () = stopped => None,
             }
         };
-        let step = match ended {
+        Ok(match ended {
             None => {
                 // the command was left in the middle: nothing of it may go on
                 self.supervision.end_rest().await?;
-                skipped("the trial was stopped".to_owned())
+                Err(STOPPED.to_owned())
             }
             Some(result) if result.exit_code.is_none() && Instant::now() >= self.ends => {
-                out_of_time()
+                Err(self.out_of_time())
             }
             Some(mut result) => {
-                result.required = *required;
-                TrialStep::ran(line.to_string(), result)
+                result.required = gate.required;
+                Ok(result)
             }
-        };
-        self.watch.ended(&step);
-        Ok(step)
+        })
     }
+}
+
+fn not_tried(gate: &Gate, why: impl Into<String>) -> TrialStep {
+    TrialStep::not_tried(&gate.name, gate.command.to_string(), gate.required, why)
 }

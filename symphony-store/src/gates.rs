@@ -159,11 +159,7 @@ pub(crate) fn record_gates(
 ) -> Result<(), StoreError> {
     write_gates(tx, pr.id, gates)?;
     forget_delay(tx, pr.id)?;
-    let verified = LogEvent::GatesVerified {
-        pr: pr.id,
-        commit: gates.commit.clone(),
-        green: gates.green(),
-    };
+    let verified = LogEvent::gates_verified(pr.id, gates);
     append(tx, context, About::of(&pr.of), &verified)
 }
 

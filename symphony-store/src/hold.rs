@@ -12,7 +12,7 @@ use symphony_core::tick::{Hold, HoldScope};
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
-use crate::hold_trial::{append_lifted, begin_trials, load_trials};
+use crate::hold_trial::{begin_trials, load_trials};
 use crate::open::Store;
 use crate::row::{count32, parsed, parsed_opt, time};
 use crate::tried_gates::{forget_tried, note_tried};
@@ -183,20 +183,41 @@ pub(crate) fn set_canary(
     begin_trials(tx, scopes, run)
 }
 
-/// Lifts a hold: a run has shown that its condition is over, or nothing waits for it any more.
+/// Why a hold is lifted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum LiftCause<'a> {
+    /// A run got through.
+    Probe(&'a Run),
+    /// A person tried what it is about, and it works.
+    Tried,
+    /// Nothing that met it waits any more.
+    NothingWaits,
+}
+
+/// Lifts a hold, if there is one.
 pub(crate) fn lift(
     tx: &Transaction<'_>,
     context: &Context,
-    run: Option<&Run>,
+    cause: LiftCause<'_>,
     key: &str,
 ) -> Result<(), StoreError> {
     let lifted = tx
         .prepare_cached("DELETE FROM hold WHERE scope = ?1")?
         .execute([key])?;
-    if lifted > 0 {
-        append_lifted(tx, context, run, scope_from(key.to_owned())?)?;
+    if lifted == 0 {
+        return Ok(());
     }
-    Ok(())
+    let scope = scope_from(key.to_owned())?;
+    let (event, run) = match cause {
+        LiftCause::Probe(run) => (LogEvent::HoldLifted { scope: Some(scope) }, Some(&run.id)),
+        LiftCause::Tried => (LogEvent::HoldLifted { scope: Some(scope) }, None),
+        LiftCause::NothingWaits => (LogEvent::HoldDropped { scope }, None),
+    };
+    let about = About {
+        run,
+        ..About::default()
+    };
+    append(tx, context, about, &event)
 }
 
 /// Frees the probe's place on holds that its run neither lifted nor lengthened.
@@ -231,7 +252,7 @@ impl Store {
                 return place(tx, context, None, hold);
             }
             let scope = HoldScope::Gates(project.clone());
-            lift(tx, context, None, &scope_key(&scope))
+            lift(tx, context, LiftCause::Tried, &scope_key(&scope))
         })
     }
 

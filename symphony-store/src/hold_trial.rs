@@ -5,15 +5,13 @@ use std::collections::BTreeSet;
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::hold::{Fault, ProbeItem, Trial, Trials, own_fault};
 use symphony_core::id::RunId;
-use symphony_core::log::LogEvent;
 use symphony_core::run::{Run, RunError};
 use symphony_core::tick::HoldScope;
 
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::event::{About, append};
 use crate::finish::RunFinish;
-use crate::hold::{lift, scope_from, scope_key};
+use crate::hold::{LiftCause, lift, scope_from, scope_key};
 use crate::row::{count32, json, parsed_opt, to_json};
 
 /// Reads the trials of a scope, by its key.
@@ -127,7 +125,7 @@ pub(crate) fn reach(tx: &Transaction<'_>, context: &Context, run: &Run) -> Resul
         let is_shown =
             scope.provider().is_none() || scope.covers_model(&run.provider, run.model.as_deref());
         if is_shown {
-            lift(tx, context, Some(run), &key)?;
+            lift(tx, context, LiftCause::Probe(run), &key)?;
             change(tx, &key, Trials::lift)?;
         }
     }
@@ -157,7 +155,7 @@ fn forget(
             trials.forget(|item| over.contains(item)) && !trials.is_waited_for()
         })?;
         if is_dropped && scope_from(key.clone())?.provider().is_some() {
-            lift(tx, context, None, &key)?;
+            lift(tx, context, LiftCause::NothingWaits, &key)?;
         }
     }
     Ok(())
@@ -197,22 +195,4 @@ fn is_over(tx: &Transaction<'_>, item: &ProbeItem) -> Result<bool, StoreError> {
         .query_row(keys, |row| row.get(0))
         .optional()?;
     Ok(found.is_none())
-}
-
-/// Appends that a hold was lifted, or dropped because nothing waits for it.
-pub(crate) fn append_lifted(
-    tx: &Transaction<'_>,
-    context: &Context,
-    run: Option<&Run>,
-    scope: HoldScope,
-) -> Result<(), StoreError> {
-    let event = match run {
-        Some(_) => LogEvent::HoldLifted {},
-        None => LogEvent::HoldDropped { scope },
-    };
-    let about = About {
-        run: run.map(|run| &run.id),
-        ..About::default()
-    };
-    append(tx, context, about, &event)
 }

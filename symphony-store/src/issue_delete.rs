@@ -203,7 +203,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue and cut what only names it.
-const REMOVAL: [&str; 25] = [
+const REMOVAL: [&str; 26] = [
     "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE learning SET issue = NULL WHERE issue = ?1",
     "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",
@@ -220,6 +220,7 @@ const REMOVAL: [&str; 25] = [
      ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
     "DELETE FROM phase_claim WHERE issue = ?1",
     "DELETE FROM gate_failure WHERE issue = ?1",
+    "DELETE FROM clean_up_fault WHERE issue = ?1",
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",
     "DELETE FROM base_notice WHERE issue = ?1",

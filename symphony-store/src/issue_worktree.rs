@@ -5,6 +5,7 @@ use symphony_core::id::{IssueId, RunId};
 use symphony_core::left_behind::put_aside_comment;
 use symphony_core::log::LogEvent;
 
+use crate::clean_up_fault::forget_clean_up_fault;
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
@@ -65,6 +66,7 @@ impl Store {
                 "UPDATE issue SET has_worktree = ?2 WHERE id = ?1",
                 params![id.as_str(), present],
             )?;
+            forget_clean_up_fault(tx, id)?;
             let event = if present {
                 LogEvent::WorktreePresent {}
             } else {

@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 24;
+pub const SCHEMA_VERSION: i64 = 25;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -32,6 +32,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0022_red_gates.sql")),
         M::up(include_str!("schema/0023_merge_intents.sql")),
         M::up(include_str!("schema/0024_tried_gates.sql")),
+        M::up(include_str!("schema/0025_clean_up_fault.sql")),
     ])
 }
 

@@ -278,11 +278,7 @@ impl Store {
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
             write_gates(tx, id, gates)?;
-            let verified = LogEvent::GatesVerified {
-                pr: id,
-                commit: gates.commit.clone(),
-                green: gates.green(),
-            };
+            let verified = LogEvent::gates_verified(id, gates);
             append(tx, context, About::of(&pr.of), &verified)
         })
     }

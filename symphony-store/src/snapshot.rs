@@ -390,7 +390,10 @@ fn load_split(conn: &Connection, project: &ProjectId) -> Result<Vec<SplitIssue>,
     Ok(split)
 }
 
-const CLEAN_UPS_SQL: &str = "SELECT id FROM issue WHERE project = ?1 AND has_worktree = 1 AND status IN ('done', 'cancelled') ORDER BY id LIMIT ?2";
+/// Those that could not be removed come after the others, as their time comes: fifty of them would hide what can be.
+const CLEAN_UPS_SQL: &str = "SELECT i.id, f.tries, f.due_at, f.problem, f.since FROM issue i INDEXED BY issue_clean_up
+     LEFT JOIN clean_up_fault f ON f.issue = i.id
+     WHERE i.project = ?1 AND i.has_worktree = 1 AND i.status IN ('done', 'cancelled') ORDER BY f.due_at, i.id LIMIT ?2";
 
 fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>, StoreError> {
     let mut statement = conn.prepare_cached(CLEAN_UPS_SQL)?;
@@ -398,8 +401,10 @@ fn load_clean_ups(conn: &Connection, project: &ProjectId) -> Result<Vec<CleanUp>
     let mut clean_ups = Vec::new();
     while let Some(row) = rows.next()? {
         clean_ups.push(CleanUp {
-            issue: parsed("issue id", row.get(0)?)?,
+            issue: parsed("issue id", row.get("id")?)?,
             project: project.clone(),
+            put_off: put_off(row)?,
+            since: row.get::<_, Option<i64>>("since")?.map(time).transpose()?,
         });
     }
     Ok(clean_ups)

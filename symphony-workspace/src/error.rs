@@ -161,6 +161,12 @@ pub enum WorkspaceError {
         /// The path.
         path: PathBuf,
     },
+    /// A file or a link is where the folder of worktrees, or one above it in the project, is expected.
+    #[error("make worktrees: {} is a file or a link; expected a folder", path.display())]
+    NoWorktreesFolder {
+        /// The path.
+        path: PathBuf,
+    },
     /// Something else than a regular file.
     #[error("read {}: expected a regular file", path.display())]
     NotAFile {
@@ -391,6 +397,7 @@ impl WorkspaceError {
             | Self::LockTimeout { .. }
             | Self::Busy { .. }
             | Self::RefMoved { .. }
+            | Self::NoWorktreesFolder { .. }
             | Self::Io { .. } => ExitFault::Machine,
             Self::RescueFailed { source, .. } => source.exit_fault(),
             _ => ExitFault::Work,

@@ -1,6 +1,6 @@
 //! `symphony run`: ticks in a loop, at once when a run ends.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
@@ -23,10 +23,14 @@ use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
 use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after};
-use crate::view::{PrNewsView, TickView, TodayView};
+use crate::view::{DecisionView, PrNewsView, TickView, TodayView};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
+/// Time after which a loop that ends when nothing is left to do looks again, when a tick did something that needs no waiting for.
+const SETTLING: Duration = Duration::from_secs(2);
+/// Waits that are not worth a word, in milliseconds.
+const SHORT_WAIT_MS: i64 = 2_000;
 
 /// What `run` takes.
 #[derive(Debug, Args)]
@@ -73,6 +77,7 @@ impl RunArgs {
             progress: Progress::new(app.out, Stream::Events),
             live: Vec::new(),
             told: Vec::new(),
+            waits: BTreeSet::new(),
             news,
             breakers_now: breakers.clone(),
             holds: Vec::new(),
@@ -96,6 +101,8 @@ struct Loop<'a> {
     live: Vec<RunId>,
     /// The problems of the last tick.
     told: Vec<String>,
+    /// What the last tick found to be started later, and when.
+    waits: BTreeSet<(String, Timestamp)>,
     news: News,
     /// Issues whose circuit breaker was open before the loop began.
     breakers: BTreeSet<IssueId>,
@@ -114,6 +121,14 @@ impl Loop<'_> {
                 self.say_today()?;
                 return Ok(exit);
             }
+            // what a tick did itself may be followed by more at once
+            let has_acted = !tick.actions.is_empty() && tick.problems.is_empty();
+            let is_settling = until_idle && self.live.is_empty() && has_acted;
+            let interval = if is_settling {
+                interval.min(SETTLING)
+            } else {
+                interval
+            };
             if self.watch(interval)? {
                 self.leave()?;
                 self.say_today()?;
@@ -195,6 +210,7 @@ impl Loop<'_> {
                 self.progress.say(&item.announcement(&Clock::system()));
             }
         }
+        self.say_waits(&view)?;
         // one that was started may have ended by now
         let started = view.runs.iter().map(|run| run.id.clone());
         let live = self.store.live_runs()?.into_iter().map(|run| run.id);
@@ -204,6 +220,44 @@ impl Loop<'_> {
             }
         }
         Ok(view)
+    }
+
+    /// Says what is started by itself in a while, and when: once for each time.
+    fn say_waits(&mut self, tick: &TickView) -> anyhow::Result<()> {
+        if tick.busy {
+            // it has looked at nothing
+            return Ok(());
+        }
+        let clock = Clock::system();
+        let mut waits = BTreeMap::new();
+        for decision in &tick.decisions {
+            if let Some(due) = decision.due() {
+                waits.insert((decision.subject(), due), decision.line(&clock));
+            }
+        }
+        let retries = if self.is_stopped(tick)? {
+            Vec::new()
+        } else {
+            self.store.retries(None)?
+        };
+        for retry in retries {
+            let (issue, due) = (retry.issue.to_string(), retry.due_at);
+            let line = format!(
+                "{issue} is tried again {}: {}",
+                clock.until(due),
+                retry.reason
+            );
+            waits.insert((issue, due), line);
+        }
+        let now = clock.now().as_millisecond();
+        for ((subject, due), line) in &waits {
+            let is_long = due.as_millisecond() - now > SHORT_WAIT_MS;
+            if is_long && !self.waits.contains(&(subject.clone(), *due)) {
+                self.progress.say(line);
+            }
+        }
+        self.waits = waits.into_keys().collect();
+        Ok(())
     }
 
     fn today(&self) -> anyhow::Result<TodayView> {
@@ -233,31 +287,29 @@ impl Loop<'_> {
         if tick.busy || !self.live.is_empty() || !tick.actions.is_empty() {
             return Ok(false);
         }
-        let soon = |reason: &Reason| {
-            matches!(
-                reason,
-                Reason::CoolingDown { .. } | Reason::BackingOff { .. }
-            )
-        };
-        let waits_shortly = tick
-            .decisions
-            .iter()
-            .any(|decision| decision.reasons.iter().all(|reason| soon(&reason.reason)));
+        let waits_shortly = tick.decisions.iter().any(DecisionView::waits_shortly);
+        let stopped = self.is_stopped(tick)?;
+        let retries = !stopped && !self.store.retries(None)?.is_empty();
+        Ok(!waits_shortly && !retries)
+    }
+
+    /// Says whether a pause or a hold keeps back what has its time.
+    fn is_stopped(&self, tick: &TickView) -> anyhow::Result<bool> {
         // a full spending cap holds its project without a record of its own
         let is_held = tick
             .decisions
             .iter()
             .flat_map(|decision| &decision.reasons)
             .any(|reason| matches!(reason.reason, Reason::Held { .. }));
-        let stopped = is_held || self.store.is_paused()? || !self.store.holds()?.is_empty();
-        let retries = !stopped && !self.store.retries(None)?.is_empty();
-        Ok(!waits_shortly && !retries)
+        Ok(is_held || self.store.is_paused()? || !self.store.holds()?.is_empty())
     }
 
     /// Shows the runs until the next tick is due; says whether Ctrl-C was pressed.
     fn watch(&mut self, interval: Duration) -> anyhow::Result<bool> {
         let begun = Instant::now();
-        let due = self.next_retry()?;
+        let now = Timestamp::now();
+        let waits = self.waits.iter().map(|(_, due)| *due);
+        let due = waits.filter(|due| *due > now).min();
         loop {
             self.progress.look(&self.store, &self.live)?;
             reap_supervisors();
@@ -274,17 +326,6 @@ impl Loop<'_> {
             }
             self.interrupts.wait(LOOK);
         }
-    }
-
-    /// Returns when the next appointment is that is still to come.
-    fn next_retry(&self) -> anyhow::Result<Option<Timestamp>> {
-        let now = Timestamp::now();
-        Ok(self
-            .store
-            .retries(None)?
-            .into_iter()
-            .map(|retry| retry.due_at)
-            .find(|due| *due > now))
     }
 
     /// Leaves the agents to their supervisors, or ends them after a second Ctrl-C.

@@ -90,7 +90,11 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         last_tick_at: last_tick(&session.installation)?,
         stuck_tick: snapshot.stuck_tick.as_ref().map(StuckTickView::from),
         slots: snapshot.slots.total,
-        slots_taken: snapshot.live.len(),
+        slots_taken: snapshot
+            .live
+            .iter()
+            .filter(|run| run.takes_agent_slot())
+            .count(),
         issues,
         inbox,
         waiting: waiting.into_iter().map(InboxView::from).collect(),

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::agent::AgentType;
-use symphony_core::id::{IssueId, PlanId};
+use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::inbox::InboxKind;
 use symphony_core::issue::IssueStatus;
 use symphony_core::plan::state::PlanStatus;
@@ -10,9 +10,10 @@ use symphony_core::standing::{Dependency, Standing};
 use symphony_core::tick::Reason;
 use symphony_core::wording::capitalised;
 
+use super::decision::ReasonView;
 use super::last_failure::FailureView;
 use super::run::RunView;
-use super::tick::{ActionView, ReasonView};
+use super::tick::ActionView;
 use crate::output::{Clock, Page, View, ago};
 
 /// What an issue waits for.
@@ -84,6 +85,16 @@ impl WaitView {
     }
 }
 
+impl ExplainView {
+    /// Says whether the exit handling of a run was put off.
+    fn is_put_off(&self, id: &RunId) -> bool {
+        self.reasons.iter().any(|reason| {
+            matches!(reason, WaitView::Dispatch(reason)
+                if matches!(&reason.reason, Reason::ExitPutOff { run, .. } if run == id))
+        })
+    }
+}
+
 impl View for ExplainView {
     fn write(&self, page: &mut Page) {
         page.heading(&format!("{} {}", self.identifier, self.title));
@@ -91,6 +102,9 @@ impl View for ExplainView {
         if let Some(run) = &self.running {
             let since = ago(run.started_at, page.now());
             let who = match &run.profile {
+                agent if self.is_put_off(&run.id) => {
+                    format!("The {agent} has ended, and its work is not put away yet")
+                }
                 AgentType::Gates => "Its gates are running".to_owned(),
                 agent => format!("The {agent} is at work on it"),
             };

@@ -1,6 +1,7 @@
 //! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
 
 mod claim;
+mod decision;
 mod event;
 mod explain;
 mod hold;
@@ -24,6 +25,7 @@ mod tick;
 mod today;
 
 pub(crate) use claim::ClaimView;
+pub(crate) use decision::{DecisionView, ReasonView};
 pub(crate) use event::EventView;
 pub(crate) use explain::{ENDED, ExplainPlanView, ExplainView, WaitView};
 pub(crate) use hold::HoldView;
@@ -45,7 +47,5 @@ pub(crate) use prompt::PromptView;
 pub(crate) use pull_request::{DiffView, PrView};
 pub(crate) use run::RunView;
 pub(crate) use status::{BlockedView, QueueView, RetryView, RunningView, StatusView};
-pub(crate) use tick::{
-    ActionView, DecisionView, ReasonView, StuckTickView, TickView, issues_and_plans,
-};
+pub(crate) use tick::{ActionView, StuckTickView, TickView, issues_and_plans};
 pub(crate) use today::TodayView;

@@ -8,9 +8,9 @@ use symphony_core::news::GatesProgress;
 use symphony_core::pull_request::{PrState, PullRequest, VerdictKind};
 use symphony_core::tick::{HoldScope, NEXT_TRY, Reason};
 
+use super::decision::ReasonView;
 use super::pull_request::subject;
 use super::run::RunView;
-use super::tick::ReasonView;
 use crate::output::{Page, Table, ago, in_future};
 
 /// A pull request that is not merged or closed.

@@ -211,7 +211,16 @@ impl PrView {
         } else {
             format!("red: {}", red.join(", "))
         };
-        format!("{word}{}", self.gates_age.map_or("", GatesAge::note))
+        let flaky: Vec<&str> = required()
+            .filter(|gate| gate.is_flaky() && red.is_empty())
+            .map(|gate| gate.name.as_str())
+            .collect();
+        let again = if flaky.is_empty() {
+            String::new()
+        } else {
+            format!(" ({} only when it ran again)", flaky.join(", "))
+        };
+        format!("{word}{again}{}", self.gates_age.map_or("", GatesAge::note))
     }
 
     fn write_gates(&self, page: &mut Page) {
@@ -229,15 +238,10 @@ impl PrView {
         });
         let mut table = Table::new(["GATE", "RESULT", "TOOK", "REQUIRED"]);
         for gate in gates {
-            let result = match (gate.passed, gate.exit_code) {
-                (true, _) => "passed".to_owned(),
-                (false, Some(code)) => format!("failed with exit code {code}"),
-                (false, None) => "did not end by itself".to_owned(),
-            };
             let required = if gate.required { "yes" } else { "no" };
             table.row([
                 gate.name.clone(),
-                result,
+                gate.how(),
                 compact_duration(gate.duration_ms),
                 required.to_owned(),
             ]);
@@ -246,6 +250,12 @@ impl PrView {
             page.line("No gates are configured: the change is unverified.");
         } else {
             page.table(&table);
+            for gate in gates.iter().filter(|gate| gate.passed) {
+                for (number, failed) in (1..).zip(&gate.failed_tries) {
+                    let why = failed.line.as_deref().unwrap_or("it printed nothing");
+                    page.line(&format!("Try {number} of {} failed: {why}", gate.name));
+                }
+            }
             if !gates.iter().any(|gate| gate.required) {
                 page.line("None of them is required: the change is unverified.");
             }

@@ -10,6 +10,7 @@ use symphony_core::issue::{BlockedBy, Priority};
 use symphony_core::retry::{Retry, RetryKind};
 use symphony_core::tick::Reason;
 
+use super::decision::ReasonView;
 use super::hold::HoldView;
 use super::inbox::{InboxView, SHOWN_MAX as WAITING_SHOWN_MAX, write_waiting};
 use super::issue::IssueView;
@@ -17,7 +18,7 @@ use super::open_pr::{OpenPrView, write_open_prs};
 use super::plan::OpenPlanView;
 use super::pull_request::PrView;
 use super::run::RunView;
-use super::tick::{ReasonView, StuckTickView};
+use super::tick::StuckTickView;
 use super::today::TodayView;
 use crate::output::{List, Page, Table, View, ago};
 

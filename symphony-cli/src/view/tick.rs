@@ -4,18 +4,17 @@ use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{
-    Action, Decision, Plan, PlanReviewDecision, ProjectDecision, Reason, StartRun,
-};
+use symphony_core::tick::{Action, Plan, StartRun};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
 
+use super::decision::DecisionView;
 use super::inbox::InboxView;
 use super::news::PrNewsView;
 use super::run::RunView;
 use super::today::TodayView;
-use crate::output::{Clock, Page, View, plural};
+use crate::output::{Page, View, plural};
 
 /// Things that wait for a person that a tick names; the rest is counted.
 const WAITING_MAX: usize = 10;
@@ -105,113 +104,6 @@ pub(crate) struct ActionView {
     pub(crate) phase: Option<PhaseName>,
     pub(crate) attempt: Option<u32>,
     pub(crate) provider: Option<String>,
-}
-
-/// Why nobody starts on an issue; or an agent that works on a project itself.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct DecisionView {
-    pub(crate) issue: Option<IssueId>,
-    /// The plan whose pull request waits.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) plan: Option<PlanId>,
-    /// The project, where there is no issue.
-    pub(crate) project: Option<ProjectId>,
-    /// The agent, where there is no issue.
-    pub(crate) profile: Option<AgentType>,
-    pub(crate) reasons: Vec<ReasonView>,
-}
-
-/// A reason, as data and in words; the words name no time.
-#[derive(Debug, Clone, Serialize)]
-pub(crate) struct ReasonView {
-    #[serde(flatten)]
-    pub(crate) reason: Reason,
-    pub(crate) text: String,
-}
-
-impl ReasonView {
-    /// Returns the reason with when it ends by itself.
-    pub(crate) fn shown(&self, clock: &Clock) -> String {
-        let due = self.due(clock).map(|due| format!("; {due}"));
-        format!("{}{}", self.text, due.unwrap_or_default())
-    }
-
-    /// Says when the reason ends by itself. What has its time may start at any moment: a probe under way says so itself.
-    pub(crate) fn due(&self, clock: &Clock) -> Option<String> {
-        let due = self.reason.due().filter(|due| due.at > clock.now());
-        due.map(|due| format!("{} {}", due.then, clock.until(due.at)))
-    }
-}
-
-impl From<&Reason> for ReasonView {
-    fn from(reason: &Reason) -> Self {
-        Self {
-            text: reason.to_string(),
-            reason: reason.clone(),
-        }
-    }
-}
-
-impl From<&Decision> for DecisionView {
-    fn from(decision: &Decision) -> Self {
-        Self {
-            issue: Some(decision.issue.clone()),
-            plan: None,
-            project: None,
-            profile: None,
-            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
-        }
-    }
-}
-
-impl From<&ProjectDecision> for DecisionView {
-    fn from(decision: &ProjectDecision) -> Self {
-        Self {
-            issue: None,
-            plan: None,
-            project: Some(decision.project.clone()),
-            profile: Some(decision.agent.clone()),
-            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
-        }
-    }
-}
-
-impl From<&PlanReviewDecision> for DecisionView {
-    fn from(decision: &PlanReviewDecision) -> Self {
-        Self {
-            issue: None,
-            plan: Some(decision.plan.clone()),
-            project: None,
-            profile: Some(AgentType::Judge),
-            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
-        }
-    }
-}
-
-impl DecisionView {
-    /// Returns what is not started.
-    fn subject(&self) -> String {
-        let text = |name: Option<String>| name.unwrap_or_default();
-        match (&self.issue, &self.plan) {
-            (Some(issue), _) => issue.to_string(),
-            (None, Some(plan)) => format!("plan {plan}"),
-            (None, None) => format!(
-                "{} of {}",
-                text(self.profile.as_ref().map(ToString::to_string)),
-                text(self.project.as_ref().map(ToString::to_string))
-            ),
-        }
-    }
-
-    /// Returns the reasons in one line.
-    fn text(&self, clock: &Clock) -> String {
-        let texts: Vec<String> = self
-            .reasons
-            .iter()
-            .map(|reason| reason.shown(clock))
-            .collect();
-        texts.join("; ")
-    }
 }
 
 impl From<&Action> for ActionView {

@@ -297,6 +297,7 @@ fn no_gate_sees_what_another_one_or_the_set_up_made_of_tracked_files() {
         commit("state.txt", "bad"),
         create_pr("Break it"),
     ];
+    let gate = |name, command| json!({ "name": name, "command": command, "retries": 0 });
     let test = gate("test", "test ! -e test.sh || sh test.sh");
     let lint = gate("lint", "test ! -e state.txt || grep -q good state.txt");
     let built = gate("built", "test ! -e test.sh || test -e target/built");
@@ -421,4 +422,135 @@ fn a_change_that_no_required_gate_verified_is_called_unverified_wherever_it_is_s
         }
         project.tick_one("judge", "succeeded");
     }
+}
+
+/// Fails at the first of each two tries, wherever it runs.
+const EVERY_OTHER_TIME: &str = "echo x >> \"$HOME/tries\"; test $(($(wc -l < \"$HOME/tries\") % 2)) = 0 || { echo The service was slow; exit 1; }";
+
+#[test]
+fn a_flaky_gate_runs_again_and_costs_no_agent() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let flaky =
+        |retries: u64| json!([{ "name": "test", "command": EVERY_OTHER_TIME, "retries": retries }]);
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns), approving_judge()]),
+        &json!({ "gates": flaky(1) }),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let shown = project.json(&["pr", "show", "1"]);
+    let result = &shown["gates"][0];
+    assert_eq!(result["passed"], true, "{shown:#}");
+    assert_eq!(result["failed_tries"][0]["line"], "The service was slow");
+    let page = project.ok(&["pr", "show", "1"]);
+    for part in [
+        "passed at try 2",
+        "Try 1 of test failed: The service was slow",
+    ] {
+        assert!(page.contains(part), "{part} is not in {page}");
+    }
+    let log = project.ok(&["events", "--issue", "SYM-1"]);
+    assert!(log.contains("; test only when it ran again"), "{log}");
+    project.tick_one("judge", "succeeded");
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("review"), json!("approved"))
+    );
+    project.assert_sound();
+}
+
+#[test]
+fn a_gate_without_retries_is_red_at_once() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    // red where the change is
+    let command = format!("test ! -e hello.txt || {{ {EVERY_OTHER_TIME} }}");
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &json!({ "gates": [{ "name": "test", "command": command, "retries": 0 }] }),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("todo"), json!("rejected"))
+    );
+    let result = &project.json(&["pr", "show", "1"])["gates"][0];
+    assert_eq!(result["failed_tries"], Value::Null, "{result:#}");
+}
+
+#[test]
+fn a_merge_whose_gates_change_the_configuration_is_refused() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns), approving_judge()]),
+        &json!({}),
+    );
+    // only where the change and the newer base meet
+    let command = format!(
+        "test ! -e hello.txt || test ! -e newer.txt || git -C '{}' config user.name evil",
+        project.root.display()
+    );
+    project.configure_more(&json!({ "gates": [gate("test", &command)] }));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    std::fs::write(project.root.join("newer.txt"), "x").unwrap();
+    project.git(&["add", "newer.txt"]);
+    project.git(&["commit", "-qm", "Newer"]);
+    let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    assert!(
+        refused.stderr.contains("SYM-1 is not merged: ")
+            && refused
+                .stderr
+                .contains("user.name changed while its gates ran"),
+        "{refused:#?}"
+    );
+    // it is as it was set, and nothing changes any more
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.assert_sound();
+}
+
+#[test]
+fn what_a_failed_try_left_makes_no_gate_green() {
+    // as `make` does: the target of a recipe that failed stays, and is up to date the second time
+    let command =
+        "test -e build/report || { mkdir -p build; touch build/report; ! grep -q bad state.txt; }";
+    let turns = [
+        commit(".gitignore", "build/"),
+        commit("state.txt", "bad"),
+        create_pr("Break it"),
+    ];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &json!({ "gates": [gate("report", command)] }),
+    );
+    project.add_issue("Break it");
+    project.tick_one("worker", "succeeded");
+    let found = statuses(&project, "SYM-1");
+    assert_eq!(found, (json!("todo"), json!("rejected")));
+    let result = &project.json(&["pr", "show", "1"])["gates"][0];
+    assert_eq!(result["failed_tries"][0]["exit_code"], 1, "{result:#}");
+    project.assert_sound();
+}
+
+#[test]
+fn a_trial_runs_gates_on_what_the_set_up_left() {
+    let project = Project::new("project", &scenarios([]), &json!({}));
+    std::fs::write(project.root.join(".env"), "KEY=1\n").unwrap();
+    let trial = json!({
+        "worktree": { "setup": "echo made > generated.txt && echo PORT=5 >> .env" },
+        "gates": [
+            gate("generated", "grep made generated.txt"),
+            gate("env", "grep KEY=1 .env && grep PORT=5 .env && echo PORT=6 > .env"),
+            gate("restored", "grep PORT=5 .env"),
+        ],
+    });
+    project.configure_more(&trial);
+    project.ok(&["doctor", "--gates"]);
+    assert_eq!(project.json(&["status"])["holds"], json!([]));
 }

@@ -80,6 +80,8 @@ mod older_database;
 #[cfg(test)]
 mod outside;
 #[cfg(test)]
+mod own_folders;
+#[cfg(test)]
 mod pipeline;
 #[cfg(test)]
 mod pipes;

@@ -151,6 +151,31 @@ fn an_older_copy_is_kept_on_purpose_with_numbers_above_all_that_were_given_out()
 }
 
 #[test]
+fn what_was_done_in_one_repository_is_noted_in_all_that_share_the_database() {
+    let project = project("shared");
+    let other = project.beside.join("other");
+    project.git(&["clone", "-q", ".", other.to_str().unwrap()]);
+    project.ok(&["project", "add", other.to_str().unwrap(), "--prefix", "OTH"]);
+    let [beside, in_git_dir] = marks(&project);
+    let (old, old_mark) = (copied(&project, "old.db"), std::fs::read(&beside).unwrap());
+    for title in ["Greet", "Greet again"] {
+        project.ok(&["-C", other.to_str().unwrap(), "issue", "add", title]);
+    }
+    for path in [&beside, &in_git_dir, &other.join(".git/symphony-mark.json")] {
+        assert_eq!(mark(path)["next_numbers"]["other"], 3, "{path:?}");
+    }
+    // the older copy of the whole folder, which only the repositories contradict
+    put(&project, &old);
+    std::fs::write(&beside, old_mark).unwrap();
+    assert_older(&project);
+    // a repository that is not there now keeps nobody from noting it
+    project.ok(&["db", "restore", "--keep"]);
+    std::fs::rename(&other, project.beside.join("away")).unwrap();
+    project.add_issue("Greet");
+    assert_eq!(mark(&in_git_dir)["next_numbers"]["shared"], 2);
+}
+
+#[test]
 fn a_database_without_a_mark_gets_one_and_a_mark_that_is_none_stops_nobody() {
     let project = project("unmarked");
     project.add_issue("Greet");

@@ -95,6 +95,7 @@ pub(crate) fn record_gates(project: &Project, id: PrId, passed: bool) {
         output: "one test\n".to_owned(),
         cached: false,
         definition: None,
+        failed_tries: Vec::new(),
     };
     store
         .record_gates(

@@ -63,7 +63,28 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
         "{doctor}"
     );
     // who repairs it is worked on all the same
-    project.json(&["issue", "add", "Repair it", "--fixes-gate", "hello"]);
+    let repair = |gate| project.symphony(&["issue", "add", "Repair it", "--fixes-gate", gate]);
+    let no_gate = repair("helo");
+    assert_eq!(no_gate.code, 3, "{no_gate:#?}");
+    assert!(
+        no_gate.stderr.contains("did you mean `hello`?"),
+        "{no_gate:#?}"
+    );
+    assert_eq!(repair("hello").code, 0);
+    let second = repair("hello");
+    assert_eq!(second.code, 4, "{second:#?}");
+    assert!(
+        second
+            .stderr
+            .contains("SYM-2 (`todo`) is already meant to repair the gate `hello`"),
+        "{second:#?}"
+    );
+    let (why, answers) = hold(&project);
+    assert!(
+        why.ends_with("; SYM-2 (`todo`) is meant to repair it"),
+        "{why}"
+    );
+    assert_eq!(answers[2], "symphony issue show SYM-2");
     assert_eq!(profiles(&project.tick_wait())[..1], ["worker"]);
     // a person repairs it: the base has moved, so that it is tried at once, and what was held goes on
     std::fs::write(project.root.join("said.txt"), "hello\n").unwrap();
@@ -123,7 +144,8 @@ fn an_honest_red_gate_costs_the_comparison_once_for_a_base() {
         "echo ran >> '{}'; test ! -e hello.txt || {{ tr -dc a-z < /dev/urandom | head -c 20; false; }}",
         count.display()
     );
-    project.configure_more(&json!({ "gates": [gate("none", &command)] }));
+    let gate = json!({ "name": "none", "command": command, "retries": 0 });
+    project.configure_more(&json!({ "gates": [gate] }));
     let ran = || std::fs::read_to_string(&count).unwrap().lines().count();
     project.add_issue("Say hello");
     project.tick_one("worker", "succeeded");
@@ -238,7 +260,7 @@ fn a_set_up_that_fails_on_the_base_uses_no_attempt_and_is_in_the_inbox() {
     for part in ["`set-up`", "no-such-npm ci", "exit code 127", "not found"] {
         assert!(why.contains(part), "{part} is not in {why}");
     }
-    assert_eq!(answers[2], "symphony config set worktree.setup 'COMMAND'");
+    assert_eq!(answers[1], "symphony config set worktree.setup 'COMMAND'");
     let explained = project.ok(&["explain", "SYM-1"]);
     assert!(
         explained.contains("until its gates pass on the base"),

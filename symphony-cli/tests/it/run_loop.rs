@@ -185,6 +185,10 @@ fn what_begins_to_wait_for_a_person_is_shown_once() {
 
 /// Two issues: the gate passes on the first and fails on the second.
 fn gated() -> Project {
+    gated_with(0)
+}
+
+fn gated_with(max_retry_backoff_ms: u64) -> Project {
     let handed_in = |file: &str| [commit(file, "x"), create_pr(&format!("Add {file}"))];
     let of =
         |issue: &str| json!({ "match_system": WORKER, "match_prompt": format!("^# {issue}: ") });
@@ -199,7 +203,7 @@ fn gated() -> Project {
             "max_concurrent_agents": 1,
             "max_concurrent_gates": 1,
             "max_retries": 4,
-            "max_retry_backoff_ms": 0,
+            "max_retry_backoff_ms": max_retry_backoff_ms,
             "gates": [{ "name": "check", "command": "test ! -e bad.txt" }],
         }),
     );
@@ -252,6 +256,20 @@ fn the_loop_says_what_happened_to_pull_requests() {
     let asked = at("Waiting for you: SYM-1 Good: pull request 1 is approved");
     at("SYM-2: pull request 2 goes back to an agent: gate check is red");
     assert!(opened < approved && approved < asked, "{said:#?}");
+}
+
+#[test]
+fn the_loop_says_once_when_a_failed_issue_is_tried_again() {
+    let project = gated_with(3_500);
+    let answer = project.symphony(&["run", "--until-idle", "--interval", "1"]);
+    let said = answer.stderr.lines();
+    let waits: Vec<&str> = said.filter(|line| line.contains(" again in ")).collect();
+    assert_eq!(waits.len(), 1, "{answer:#?}");
+    assert!(
+        waits[0].starts_with("SYM-2 is tried again in ")
+            && waits[0].ends_with(": the gate `check` failed on its pull request"),
+        "{waits:?}"
+    );
 }
 
 #[test]

@@ -44,6 +44,10 @@ pub const TRUSTED_FILTERS: &[&str] = &["lfs"];
 pub const GATE_REQUIRED: bool = true;
 /// Time limit of a gate.
 pub const GATE_TIMEOUT_MS: u64 = 600_000;
+/// `gates[].retries`
+pub const GATE_RETRIES: u64 = 1;
+/// The most retries of a gate.
+pub const GATE_RETRIES_MAX: u64 = 5;
 /// Whether ticks take plans on.
 pub const PLAN_BY_TICK: bool = false;
 /// Files of a medium risk.

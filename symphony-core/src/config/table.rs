@@ -279,6 +279,8 @@ const GATE: &[Key] = &[
     leaf("timeout_ms", LIMIT, Integer(d::GATE_TIMEOUT_MS), Project, "Its time limit."),
     leaf("parallel", Leaf::Bool, Bool(false), Project,
         "Whether it may run at the same time, and in the same checkout, as neighbouring gates that may too."),
+    leaf("retries", Leaf::Integer { min: 0, max: d::GATE_RETRIES_MAX }, Integer(d::GATE_RETRIES), Project,
+        "How many more times it runs on the same commit when it is required and fails, so that a flaky gate does not cost an agent's run."),
 ];
 
 #[rustfmt::skip]

@@ -87,6 +87,9 @@ pub struct Gate {
     /// Whether it may run beside the gates next to it that may, too.
     #[serde(default)]
     pub parallel: bool,
+    /// How often it runs again on the same files when it is red.
+    #[serde(default = "gate_retries_default")]
+    pub retries: u64,
 }
 
 const fn gate_required_default() -> bool {
@@ -95,6 +98,10 @@ const fn gate_required_default() -> bool {
 
 const fn gate_timeout_default() -> Millis {
     Millis::new(super::defaults::GATE_TIMEOUT_MS)
+}
+
+const fn gate_retries_default() -> u64 {
+    super::defaults::GATE_RETRIES
 }
 
 impl Gate {
@@ -106,6 +113,7 @@ impl Gate {
             required: gate_required_default(),
             timeout_ms: gate_timeout_default(),
             parallel: false,
+            retries: gate_retries_default(),
         }
     }
 }

@@ -72,6 +72,7 @@ mod tests {
             output: String::new(),
             cached: false,
             definition: Some(definition.to_owned()).filter(|text| !text.is_empty()),
+            failed_tries: Vec::new(),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::listing::list_few;
 use crate::pull_request::SET_UP_GATE;
 use crate::run::RunTarget;
 
-use super::route::fixes_gate;
+use super::repair::{KnownGates, fixes_gate};
 use super::telling::telling_line;
 
 /// Gates that a hold names; the rest is counted.
@@ -45,8 +45,11 @@ pub fn named_gate(text: &str) -> Option<&str> {
 }
 
 /// Returns the commands by which a person ends a hold of this text, the likeliest first.
-pub fn ways_on(text: &str) -> Vec<String> {
+pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
     let repair = match named_gate(text) {
+        _ if let Some(repair) = gates.repair_under_way(text) => {
+            format!("symphony issue show {}", repair.issue)
+        }
         // nobody can work on it: an agent would need the set-up first
         Some(SET_UP_GATE) => "symphony config set worktree.setup 'COMMAND'".to_owned(),
         Some(name) => {
@@ -60,11 +63,13 @@ pub fn ways_on(text: &str) -> Vec<String> {
         }
         None => "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
     };
-    vec![
-        "symphony doctor --gates".to_owned(),
-        "symphony resume".to_owned(),
-        repair,
-    ]
+    let ways = [
+        Some("symphony doctor --gates".to_owned()),
+        gates.change_command(text),
+        Some(repair),
+        Some("symphony resume".to_owned()),
+    ];
+    ways.into_iter().flatten().collect()
 }
 
 fn describe(gate: &RedOnBase<'_>) -> String {

@@ -1,14 +1,17 @@
 //! What a gate's failure means: the same one as before, one that the base has too, or a new one
 //! (spec: orchestrator, "Verified, not reported").
 
+mod again;
 mod age;
 mod base_red;
 mod failure;
 mod output;
+mod repair;
 mod route;
 mod telling;
 mod untried;
 
+pub use again::{runs_again, with_another_try};
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
     RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
@@ -16,10 +19,10 @@ pub use base_red::{
 };
 pub use failure::{FailurePrint, failure_print};
 pub use output::normal_lines;
+pub use repair::{FIXES_GATE_LABEL, GateRepair, KnownGates, fixes_gate, repaired_gates};
 pub use route::{
-    BaseComparison, BaseRecord, FIXES_GATE_LABEL, GatesEnd, GatesOutcome, GatesRouting,
-    PastFailure, RepeatedFailure, compare_with_base, fixes_gate, needs_base_comparison,
-    route_gates_end, route_plan_gates_end,
+    BaseComparison, BaseRecord, GatesEnd, GatesOutcome, GatesRouting, PastFailure, RepeatedFailure,
+    compare_with_base, needs_base_comparison, route_gates_end, route_plan_gates_end,
 };
 pub use telling::{telling_line, telling_lines};
 pub use untried::{GateToTry, untried_gates};

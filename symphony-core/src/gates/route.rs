@@ -1,15 +1,12 @@
 //! What the result of its gates does to a pull request and its issue.
 
 use super::failure::FailurePrint;
+use super::repair::fixes_gate;
 use crate::Timestamp;
 use crate::issue::{AttemptCounts, Issue, IssueEvent, IssueStatus};
 use crate::outcome::{FailureLimits, breaker_notice, breaker_opens};
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates, is_missing_program};
 use crate::retry::{RetryKind, RetryPlan, after, backoff_ms};
-
-/// Beginning of the label of an issue that repairs a gate which is red on the base: it is worked on
-/// while the project is on hold for that gate.
-pub const FIXES_GATE_LABEL: &str = "fixes-gate:";
 
 /// Failures on one set of files, this one included, at which the issue stops: the same files fail in
 /// the same way a second time, so another try would only cost time.
@@ -17,13 +14,6 @@ const SAME_FILES_MAX: u32 = 2;
 /// Runs in which one gate was red, this one included, at which the issue stops: three agents have
 /// seen its output and none of them made it pass.
 const ONE_GATE_MAX: u32 = 3;
-
-/// Says whether an issue with these labels repairs a gate.
-pub fn fixes_gate(labels: &[String]) -> bool {
-    labels
-        .iter()
-        .any(|label| label.starts_with(FIXES_GATE_LABEL))
-}
 
 /// How the red gates of a pull request came out on its base, whatever they printed there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

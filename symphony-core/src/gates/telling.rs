@@ -59,10 +59,13 @@ pub fn telling_lines(output: &str, lines_max: usize) -> Vec<&str> {
     head.chain([&"…"]).chain(end).copied().collect()
 }
 
+/// Beginning of a line that Symphony adds to an output.
+const REMARK: &str = "[Symphony: ";
+
 fn lines(output: &str) -> impl DoubleEndedIterator<Item = &str> {
     let lines = output.lines().map(str::trim);
-    // a rule of dashes says nothing
-    lines.filter(|line| line.contains(char::is_alphanumeric))
+    // a rule of dashes says nothing, and Symphony's own remarks say nothing of the command
+    lines.filter(|line| line.contains(char::is_alphanumeric) && !line.starts_with(REMARK))
 }
 
 const NPM_ERROR: &str = "npm error ";
@@ -129,10 +132,11 @@ mod tests {
             (compile, "error[E0425]: cannot find value `y` in this scope"),
             (pytest, "FAILED tests/a.py::test_b - assert 1 == 2"),
             ("one\ntwo\n\n", "two"),
+            ("[Symphony: what ran before …: a]\none\n", "one"),
         ] {
             assert_eq!(telling_line(output), Some(expected));
         }
-        assert_eq!(telling_line(" \n"), None);
+        assert_eq!(telling_line(" \n[Symphony: what ran before …: a]\n"), None);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::Timestamp;
-use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueState, samples};
+use crate::id::IssueId;
+use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueState, IssueStatus, samples};
 use crate::outcome::FailureLimits;
 use crate::pull_request::{SET_UP_GATE, VerifiedGate, VerifiedGates};
 
@@ -144,6 +145,7 @@ fn gate(name: &str, exit_code: Option<i32>, output: &str) -> VerifiedGate {
         output: output.into(),
         cached: false,
         definition: None,
+        failed_tries: Vec::new(),
     }
 }
 
@@ -436,9 +438,31 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
             "{text}"
         );
         assert_eq!(named_gate(&text), Some(named), "{text}");
-        assert_eq!(ways_on(&text)[2], way);
+        assert_eq!(ways_on(&text, &KnownGates::default())[1], way);
     }
     assert_eq!(named_gate("the disk is full"), None);
+    // who is at work on it is not paid twice
+    let repair = |gate: &str| GateRepair {
+        gate: gate.into(),
+        issue: IssueId::parse("SYM-3").unwrap(),
+        status: IssueStatus::Blocked,
+    };
+    let known = |names: &[&str], repairs: &[&str]| KnownGates {
+        names: names.iter().map(|name| (*name).to_owned()).collect(),
+        repairs: repairs.iter().map(|name| repair(name)).collect(),
+    };
+    let ways = ways_on(&text, &known(&["lint", "test"], &["lint", "test"]));
+    assert_eq!(
+        ways[1..3],
+        [
+            "symphony config set 'gates[1].command' 'COMMAND'",
+            "symphony issue show SYM-3"
+        ]
+    );
+    assert_eq!(
+        ways_on(&text, &known(&["other"], &["lint"])),
+        ways_on(&text, &KnownGates::default())
+    );
 }
 
 #[test]

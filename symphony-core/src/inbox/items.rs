@@ -2,16 +2,20 @@
 
 use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
-use crate::gates::ways_on;
+use crate::exit_handling::PutOff;
+use crate::gates::{GateRepair, KnownGates, ways_on};
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::listing::list_few;
 use crate::outside::{BaseNotice, GoneBase, notice_answers};
 use crate::plan::state::Choice;
-use crate::tick::{Hold, HoldScope, LiveRun, Reason};
+use crate::tick::{CleanUp, Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
 use crate::wording::counted;
+
+/// Tries after which a person hears of what could not be done: the first ones are for what passes by itself.
+const PUT_OFF_SHOWN: u32 = 3;
 
 /// Returns the command that raises a cap, whose key the text of a reached cap ends with.
 pub(super) fn raise_cap(text: &str) -> String {
@@ -195,18 +199,22 @@ pub fn proposals_item(
     })
 }
 
-/// Returns the item of a hold.
-pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
+/// Returns the item of a hold; `gates` are those of its project, where it is about them.
+pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem {
     let resume = ["symphony doctor", "symphony resume"].map(str::to_owned);
     let resume_first = ["symphony resume", "symphony doctor"].map(str::to_owned);
     let name = &hold.scope;
+    let under_way = match &hold.scope {
+        HoldScope::Gates(_) => gates.repair_under_way(&hold.reason),
+        _ => None,
+    };
     let (project, answers) = match &hold.scope {
         HoldScope::Project(id) => {
             let answers = vec![raise_cap(&hold.reason)];
             (Some(id.clone()), answers)
         }
         HoldScope::Gates(id) => {
-            let answers = ways_on(&hold.reason);
+            let answers = ways_on(&hold.reason, gates);
             (Some(id.clone()), answers)
         }
         HoldScope::Provider(name) if account_advice(hold.class, name).is_some() => {
@@ -230,7 +238,12 @@ pub fn hold_item(hold: &Hold, since: Timestamp) -> InboxItem {
         title: String::new(),
         since,
         until: reason.due().map(|due| due.at),
-        text: reason.to_string(),
+        text: match under_way {
+            Some(GateRepair { issue, status, .. }) => {
+                format!("{reason}; {issue} (`{status}`) is meant to repair it")
+            }
+            None => reason.to_string(),
+        },
         answers,
     }
 }
@@ -329,6 +342,50 @@ pub fn stuck_run_item(live: &LiveRun, stuck: &Stuck, now: Timestamp) -> InboxIte
             format!("symphony runs cancel --force {run}"),
         ],
     }
+}
+
+/// Returns the item of a run whose work could not be put away, again and again: the machine may have to be put right.
+pub fn put_off_item(live: &LiveRun, put_off: &PutOff) -> Option<InboxItem> {
+    let run = &live.run;
+    (put_off.tries >= PUT_OFF_SHOWN).then(|| InboxItem {
+        key: format!("put_off:{run}"),
+        kind: InboxKind::Stuck,
+        project: Some(live.project.clone()),
+        issue: live.issue.clone(),
+        title: String::new(),
+        since: live.started_at,
+        until: Some(put_off.due_at),
+        text: format!(
+            "the work of run {run} is not put away yet (tried {}): {}",
+            counted(put_off.tries.into(), "time"),
+            put_off.problem
+        ),
+        answers: vec![
+            "symphony doctor".to_owned(),
+            format!("symphony runs show {run}"),
+        ],
+    })
+}
+
+/// Returns the item of a worktree that could not be removed, again and again, although its issue has ended.
+pub fn clean_up_item(clean_up: &CleanUp) -> Option<InboxItem> {
+    let put_off = clean_up.put_off.as_ref()?;
+    let issue = &clean_up.issue;
+    (put_off.tries >= PUT_OFF_SHOWN).then(|| InboxItem {
+        key: format!("clean_up:{issue}"),
+        kind: InboxKind::Stuck,
+        project: Some(clean_up.project.clone()),
+        issue: Some(issue.clone()),
+        title: String::new(),
+        since: clean_up.since.unwrap_or(put_off.due_at),
+        until: Some(put_off.due_at),
+        text: format!(
+            "it has ended, and its worktree cannot be removed (tried {}): {}",
+            counted(put_off.tries.into(), "time"),
+            put_off.problem
+        ),
+        answers: vec!["symphony clean".to_owned(), "symphony doctor".to_owned()],
+    })
 }
 
 /// The moment that lies some milliseconds back.

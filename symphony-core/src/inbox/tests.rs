@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::failure::ErrorClass;
+use crate::gates::KnownGates;
 use crate::tick::{Hold, HoldScope};
 
 fn issue(text: &str) -> IssueId {
@@ -75,15 +76,15 @@ fn a_hold_is_one_item_for_as_long_as_it_stands() {
         trials: Vec::new(),
     };
     let (first, later) = (
-        hold_item(&hold(0, 60), at(5)),
-        hold_item(&hold(2, 240), at(5)),
+        hold_item(&hold(0, 60), at(5), &KnownGates::default()),
+        hold_item(&hold(2, 240), at(5), &KnownGates::default()),
     );
     assert_eq!(first.key, later.key);
     assert_eq!(first.answers, ["symphony doctor", "symphony resume"]);
     assert_eq!(later.text, "provider claude-cli is on hold: 529");
     assert_ne!(
         first.key,
-        hold_item(&hold(0, 60), at(6)).key,
+        hold_item(&hold(0, 60), at(6), &KnownGates::default()).key,
         "another outage"
     );
 }

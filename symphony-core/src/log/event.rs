@@ -18,7 +18,7 @@ use crate::outside::{Evidence, NoticeKind};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
 use crate::project::WizardState;
 use crate::publication::PublicationState;
-use crate::pull_request::{PrState, VerdictKind};
+use crate::pull_request::{PrState, VerdictKind, VerifiedGates};
 use crate::run::RunStatus;
 use crate::spending::CapScope;
 use crate::tick::HoldScope;
@@ -154,6 +154,9 @@ log_events!(
             commit: String,
             /// Whether every required gate passed.
             green: bool,
+            /// Those that passed only when they ran again.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            flaky: Vec<String>,
         },
         /// A person asked for the gates of a pull request to run anew.
         GatesRequested = "gates_requested" {
@@ -352,8 +355,12 @@ log_events!(
             /// What happened, in words.
             reason: String,
         },
-        /// A probe reached the provider and lifted the holds it probed.
-        HoldLifted = "hold_lifted" {},
+        /// A hold was lifted: a probe got through, or a person tried what it is about.
+        HoldLifted = "hold_lifted" {
+            /// What it covered; none in entries of an older Symphony.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            scope: Option<HoldScope>,
+        },
         /// A hold was dropped: nothing that met its condition waits any more.
         HoldDropped = "hold_dropped" {
             /// What it covered.
@@ -422,6 +429,17 @@ log_events!(
 );
 
 impl LogEvent {
+    /// Says that Symphony ran the gates of a pull request.
+    pub fn gates_verified(pr: PrId, gates: &VerifiedGates) -> Self {
+        let flaky = gates.results.iter().filter(|gate| gate.is_flaky());
+        Self::GatesVerified {
+            pr,
+            commit: gates.commit.clone(),
+            green: gates.green(),
+            flaky: flaky.map(|gate| gate.name.clone()).collect(),
+        }
+    }
+
     /// Reads an entry. One that this version cannot read becomes [`LogEvent::Unknown`].
     pub fn read(kind: &str, payload: &Value) -> Self {
         let entry = json!({ "kind": kind, "payload": payload });

@@ -151,7 +151,7 @@ impl LogEvent {
             | Self::CoverageRecorded { .. }
             | Self::TestHealthRecorded { .. }
             | Self::HoldPlaced { .. }
-            | Self::HoldLifted {}
+            | Self::HoldLifted { .. }
             | Self::HoldDropped { .. }
             | Self::HoldsLifted { .. }
             | Self::DispatchPaused { .. }

@@ -21,10 +21,7 @@ pub fn free_worker_slots(snapshot: &Snapshot, project: &ProjectId, now: Timestam
         return 0;
     }
     let count = |fits: &dyn Fn(&super::LiveRun) -> bool| {
-        let agents = snapshot
-            .live
-            .iter()
-            .filter(|run| run.agent != AgentType::Gates && run.takes_slot());
+        let agents = snapshot.live.iter().filter(|run| run.takes_agent_slot());
         let live = agents.filter(|run| fits(run)).count();
         u32::try_from(live).unwrap_or(u32::MAX)
     };

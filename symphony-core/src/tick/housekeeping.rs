@@ -5,7 +5,9 @@ use crate::Timestamp;
 use super::plan::{Action, Decision, Plan};
 use super::predicate::no_base;
 use super::reason::Reason;
-use super::snapshot::{Leftover, LeftoverOwner, LiveRun, LockState, Snapshot, SubtasksOutcome};
+use super::snapshot::{
+    CleanUp, Leftover, LeftoverOwner, LiveRun, LockState, Snapshot, SubtasksOutcome,
+};
 use crate::id::IssueId;
 use crate::retry::after;
 use crate::watchdog::Watch;
@@ -66,9 +68,13 @@ pub(super) fn unblock(snapshot: &Snapshot, plan: &mut Plan) {
 }
 
 /// Removes worktrees of issues that have ended, but none that a run still works in, and none while it can not be told what
-/// of their work the base branch has.
-pub(super) fn clean_up(snapshot: &Snapshot, plan: &mut Plan) {
-    for clean_up in &snapshot.clean_ups {
+/// of their work the base branch has. One that could not be removed is tried again when it is due.
+pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
+    let is_due = |clean_up: &&CleanUp| {
+        let put_off = clean_up.put_off.as_ref();
+        put_off.is_none_or(|put_off| put_off.is_due(now))
+    };
+    for clean_up in snapshot.clean_ups.iter().filter(is_due) {
         let (issue, project) = (clean_up.issue.clone(), clean_up.project.clone());
         let held = || snapshot.projects.get(&project).and_then(no_base);
         match running(snapshot, &issue).or_else(held) {

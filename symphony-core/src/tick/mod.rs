@@ -4,6 +4,7 @@ mod gate;
 mod gates;
 mod housekeeping;
 mod models;
+mod open_plan;
 mod outside;
 mod plan;
 mod predicate;
@@ -18,6 +19,7 @@ pub use gate::{free_worker_slots, pass_holds};
 pub use gates::{NO_PROVIDER, gates_obstacles};
 pub use housekeeping::{LEFTOVER_GRACE_MS, is_over, watch_supervisors};
 pub use models::{AskedModels, phase_of_model};
+pub use open_plan::{OpenPhase, OpenPlan, PlanDriver};
 pub use plan::{
     Action, Decision, Plan, PlanReviewDecision, ProjectDecision, StartRun, plan_tick,
     probe_candidates,
@@ -30,6 +32,6 @@ pub use reason::{Due, NEXT_TRY, Reason, SlotLimit};
 pub use rotation::phases_turn;
 pub use snapshot::{
     AcceptedPhase, CANDIDATES_MAX, Candidate, CleanUp, DueRetry, GatesState, Leftover,
-    LeftoverOwner, LiveRun, LockState, NoBase, OpenPhase, OpenPlan, PlanDriver, ProjectView,
-    ReviewCandidate, ReviewSubject, SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
+    LeftoverOwner, LiveRun, LockState, NoBase, ProjectView, ReviewCandidate, ReviewSubject,
+    SlotLimits, Snapshot, SplitIssue, SubtasksOutcome,
 };

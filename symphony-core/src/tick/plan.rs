@@ -233,7 +233,7 @@ pub fn plan_tick(snapshot: &Snapshot, now: Timestamp) -> Plan {
     let (waiting, review_waits) = sort_out(snapshot, now, &mut plan);
     dispatch(snapshot, waiting, review_waits, now, &mut plan);
     tidy(snapshot, now, &mut plan);
-    clean_up(snapshot, &mut plan);
+    clean_up(snapshot, now, &mut plan);
     plan
 }
 

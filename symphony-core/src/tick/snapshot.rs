@@ -7,6 +7,7 @@ use crate::config_change::decisive_patterns;
 use serde::Serialize;
 
 use super::models::AskedModels;
+use super::open_plan::OpenPlan;
 use super::project_agents::{IntakeCandidate, ProjectAgents};
 use super::reason::Reason;
 use crate::agent::AgentType;
@@ -14,10 +15,9 @@ use crate::closed_set::closed_set;
 use crate::exit_handling::PutOff;
 use crate::gates::ConfiguredGate;
 use crate::hold::{Hold, HoldScope};
-use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
+use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
-use crate::plan::state::{Completion, PhaseState, PlanStatus};
 use crate::pull_request::PullRequestOf;
 use crate::retry::{BACKOFF_MAX_MS, RetryKind};
 use crate::run::RunTarget;
@@ -157,7 +157,9 @@ pub struct ProjectView {
     pub decisive_paths: Vec<String>,
     /// The agents that work on the project itself, and intake.
     pub agents: ProjectAgents,
-    /// Its gates: what ran before may have been others.
+    /// The names of its gates.
+    pub gate_names: Vec<String>,
+    /// Its gates, with all that their results depend on; empty where no pull request is open.
     pub gates: Vec<ConfiguredGate>,
     /// Required gates that have not passed on the base as they are now; empty where no issue waits.
     pub untried_gates: Vec<String>,
@@ -196,6 +198,7 @@ impl ProjectView {
             phases: BTreeMap::new(),
             decisive_paths: decisive_patterns(None),
             agents: ProjectAgents::default(),
+            gate_names: Vec::new(),
             gates: Vec::new(),
             untried_gates: Vec::new(),
             broken: Some(problem),
@@ -249,6 +252,11 @@ impl LiveRun {
     /// Says whether it takes a slot: its agent is gone when its exit handling was put off.
     pub fn takes_slot(&self) -> bool {
         self.put_off.is_none()
+    }
+
+    /// Says whether an agent is at work in one of the slots for agents: gates have slots of their own.
+    pub fn takes_agent_slot(&self) -> bool {
+        self.agent != AgentType::Gates && self.takes_slot()
     }
 
     /// Returns the run as a reason to leave its issue alone.
@@ -417,59 +425,10 @@ pub struct CleanUp {
     pub issue: IssueId,
     /// Its project.
     pub project: ProjectId,
-}
-
-/// A plan that has not ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenPlan {
-    /// The plan.
-    pub plan: PlanId,
-    /// Its project.
-    pub project: ProjectId,
-    /// Its file.
-    pub path: String,
-    /// Where it stands.
-    pub status: PlanStatus,
-    /// When it began.
-    pub started_at: Timestamp,
-    /// Where its phases stand.
-    pub phases: Vec<OpenPhase>,
-    /// What follows when the last of them is complete.
-    pub completion: Completion,
-    /// What carries it on.
-    pub driver: PlanDriver,
-}
-
-impl OpenPlan {
-    /// Says whether the pull request of its work is to be opened: any tick does that, whoever carries plans on.
-    pub fn awaits_review(&self) -> bool {
-        self.completion == Completion::OpensPullRequest
-            && self.status == PlanStatus::Running
-            && self
-                .phases
-                .iter()
-                .all(|phase| matches!(phase.state, PhaseState::Complete { .. }))
-    }
-}
-
-/// A phase of a plan that has not ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OpenPhase {
-    /// The phase.
-    pub phase: PlanPhaseId,
-    /// Where it stands.
-    pub state: PhaseState,
-}
-
-/// What carries a plan on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlanDriver {
-    /// A command at work: `plan run`, or a tick in its round.
-    Command,
-    /// The ticks (`plan.by_tick`).
-    Tick,
-    /// Nothing.
-    None,
+    /// Its removal, when that failed.
+    pub put_off: Option<PutOff>,
+    /// When it failed first.
+    pub since: Option<Timestamp>,
 }
 
 closed_set!(

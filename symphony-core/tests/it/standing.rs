@@ -2,6 +2,7 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::exit_handling::PutOff;
+use symphony_core::gates::KnownGates;
 use symphony_core::id::{PlanId, PlanPhaseId, PrId};
 use symphony_core::inbox::{
     InboxItem, WaitingIssue, WaitsFor, hold_item, pause_item, project_item, waiting_plan_item,
@@ -425,7 +426,7 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
                 let provider = provider.clone();
                 move |s| s.holds = vec![hold(provider.clone(), NOW + 60)]
             }),
-            hold_item(&hold(provider, NOW + 60), at(1)),
+            hold_item(&hold(provider, NOW + 60), at(1), &KnownGates::default()),
         ),
         (
             "red base",
@@ -433,17 +434,25 @@ fn a_hold_counts_only_when_it_is_in_the_inbox() {
                 let gates = gates.clone();
                 move |s| s.holds = vec![hold(gates.clone(), NOW + 60)]
             }),
-            hold_item(&hold(gates, NOW + 60), at(1)),
+            hold_item(&hold(gates, NOW + 60), at(1), &KnownGates::default()),
         ),
         (
             "full disk",
             Box::new(|s| s.holds = vec![hold(HoldScope::Everything, NOW + 60)]),
-            hold_item(&hold(HoldScope::Everything, NOW + 60), at(1)),
+            hold_item(
+                &hold(HoldScope::Everything, NOW + 60),
+                at(1),
+                &KnownGates::default(),
+            ),
         ),
         (
             "spending cap",
             Box::new(|s| s.holds = vec![hold(HoldScope::Project(project("a")), NOW + 60)]),
-            hold_item(&hold(HoldScope::Project(project("a")), NOW + 60), at(1)),
+            hold_item(
+                &hold(HoldScope::Project(project("a")), NOW + 60),
+                at(1),
+                &KnownGates::default(),
+            ),
         ),
     ];
     for (name, change, item) in rows {

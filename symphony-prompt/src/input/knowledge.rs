@@ -25,6 +25,9 @@ pub struct GateResult {
     pub name: String,
     /// Whether it passed.
     pub passed: bool,
+    /// Tries on the same commit that failed before.
+    #[serde(default)]
+    pub failed_tries: usize,
     /// Whether a pull request may not be merged without it.
     #[serde(default = "yes")]
     pub required: bool,

@@ -143,7 +143,15 @@ pub(crate) fn gate_results(results: &[GateResult]) -> SectionDraft<'_> {
     let lines: Vec<String> = results
         .iter()
         .map(|result| {
-            let verdict = if result.passed { "passed" } else { "FAILED" };
+            let verdict = match (result.passed, result.failed_tries) {
+                (true, 0) => "passed".to_owned(),
+                (true, tries) => format!(
+                    "passed at try {}, after it had failed on the same commit",
+                    tries + 1
+                ),
+                (false, 0) => "FAILED".to_owned(),
+                (false, tries) => format!("FAILED {} times", tries + 1),
+            };
             let optional = if result.required { "" } else { " (optional)" };
             let commit = result
                 .commit

@@ -155,6 +155,7 @@ pub(crate) fn pull_request() -> PullRequestReview {
             GateResult {
                 name: "test".to_owned(),
                 passed: true,
+                failed_tries: 0,
                 required: true,
                 commit: Some("4f9c2a1".to_owned()),
                 output: "ok".to_owned(),
@@ -162,6 +163,7 @@ pub(crate) fn pull_request() -> PullRequestReview {
             GateResult {
                 name: "audit".to_owned(),
                 passed: false,
+                failed_tries: 0,
                 required: false,
                 commit: Some("4f9c2a1".to_owned()),
                 output: "1 advisory".to_owned(),

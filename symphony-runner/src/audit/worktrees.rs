@@ -19,6 +19,11 @@ pub(super) fn check(
     repository: &Repository,
     found: &mut Vec<Violation>,
 ) -> Result<(), RunnerError> {
+    if let Err(error) = repository.require_worktrees_folder() {
+        let subject = repository.workspaces_dir().display().to_string();
+        let detail = error.to_string();
+        found.push(Violation::new(Invariant::I13, subject, detail));
+    }
     let mut branches = BTreeMap::new();
     let filter = IssueFilter {
         project: Some(project.id.clone()),

@@ -47,7 +47,7 @@ pub(super) fn identified(
         }),
         (Verdict::Ours, Some(mut store)) => {
             keep_place(installation, facts.marker);
-            note_in(&places, &mut store);
+            note_in(installation, &places, &mut store);
             Ok(Some(store))
         }
         (
@@ -58,12 +58,12 @@ pub(super) fn identified(
             Some(mut store),
         ) => {
             adopt(installation, &mut store, (id.as_ref(), &project), root)?;
-            note_in(&places, &mut store);
+            note_in(installation, &places, &mut store);
             Ok(Some(store))
         }
         (Verdict::Moved { project, from }, Some(mut store)) => {
             follow_move(installation, &mut store, &project, &from)?;
-            note_in(&places, &mut store);
+            note_in(installation, &places, &mut store);
             Ok(Some(store))
         }
         (_, store) => Ok(store),
@@ -73,15 +73,32 @@ pub(super) fn identified(
 /// Notes how far the database has come, where that is further than what is noted. A mark that cannot be written now is
 /// written by the next command; until then it lags behind, and an older copy is noticed only from the last mark on.
 pub fn note_mark(installation: &Installation, store: &mut Store) {
-    note_in(&places_of(installation), store);
+    note_in(installation, &places_of(installation), store);
 }
 
-fn places_of(installation: &Installation) -> MarkPlaces {
-    MarkPlaces::of(&installation.config.database, &installation.root)
+/// The places that are compared: beside the database, and in the repository that it is opened for.
+pub(super) fn places_of(installation: &Installation) -> MarkPlaces {
+    MarkPlaces::of(&installation.config.database, [installation.root.as_path()])
 }
 
-fn note_in(places: &MarkPlaces, store: &mut Store) {
-    if let Err(error) = raise_mark(places, store) {
+/// The places that are written: a command in any repository of the database compares with its own.
+pub(super) fn all_places(
+    installation: &Installation,
+    store: &Store,
+) -> Result<MarkPlaces, RunnerError> {
+    let projects = store.projects()?;
+    let others = projects.iter().map(|project| project.root.as_path());
+    // one that belongs to another database by now has that one's mark
+    let id = store.installation()?;
+    let others = others.filter(|root| {
+        *root != installation.root && read_marker(root).map(|marker| marker.installation) == id
+    });
+    let roots = [installation.root.as_path()].into_iter().chain(others);
+    Ok(MarkPlaces::of(&installation.config.database, roots))
+}
+
+fn note_in(installation: &Installation, own: &MarkPlaces, store: &mut Store) {
+    if let Err(error) = raise_mark(installation, own, store) {
         tracing::debug!(%error, "the mark of the database was not written");
     }
 }
@@ -106,12 +123,17 @@ fn is_marked_in(places: &MarkPlaces, store: &Store) -> Result<bool, RunnerError>
     Ok(places.read().iter().all(is_noted))
 }
 
-fn raise_mark(places: &MarkPlaces, store: &mut Store) -> Result<(), RunnerError> {
-    if is_marked_in(places, store)? {
+/// Writes the mark everywhere, unless the own places have it: whoever wrote it there tried to write it everywhere.
+fn raise_mark(
+    installation: &Installation,
+    own: &MarkPlaces,
+    store: &mut Store,
+) -> Result<(), RunnerError> {
+    if is_marked_in(own, store)? {
         return Ok(());
     }
     if let Some(mark) = store.mark()? {
-        places.write(&mark)?;
+        all_places(installation, store)?.write(&mark)?;
     }
     Ok(())
 }

@@ -18,7 +18,7 @@ use symphony_workspace::{
 };
 
 use super::backup::{back_up_replaced, list_backups, restore_config};
-use super::identity::{adopt, current_traces};
+use super::identity::{adopt, all_places, current_traces, places_of};
 use super::locks::held_runs;
 use super::open::{Opened, new_store, open_any};
 use crate::error::RunnerError;
@@ -175,11 +175,8 @@ fn put_back(
     let installation = installation.reloaded()?;
     let (mut seen, publishing) = observed(&installation, &store)?;
     let known = marker.map(|marker| marker.installation);
-    count_marks_in(
-        &installation,
-        known.as_ref().or(contents.installation.as_ref()),
-        &mut seen,
-    );
+    let of = known.as_ref().or(contents.installation.as_ref());
+    count_marks_in(&all_places(&installation, &store)?, of, &mut seen);
     let record = store.record_restore(&context, &seen, &publishing)?;
     let project = here.id.clone();
     adopt(
@@ -226,8 +223,7 @@ fn observed(
 }
 
 /// Adds what the marks tell: numbers of issues that have no branch yet, and of runs whose folders were removed.
-fn count_marks_in(installation: &Installation, of: Option<&InstallationId>, seen: &mut Seen) {
-    let places = MarkPlaces::of(&installation.config.database, &installation.root);
+fn count_marks_in(places: &MarkPlaces, of: Option<&InstallationId>, seen: &mut Seen) {
     for mark in places.read().into_iter().flatten() {
         if Some(&mark.installation) == of {
             mark.count_in(seen);
@@ -245,7 +241,7 @@ fn begin_again(
     current_traces(installation)?.count_in(&mut seen);
     let marker = read_marker(&installation.root);
     let known = marker.as_ref().map(|marker| &marker.installation);
-    count_marks_in(installation, known, &mut seen);
+    count_marks_in(&places_of(installation), known, &mut seen);
     let id = marker.map_or_else(
         || project_id_for(&installation.root),
         |marker| marker.project,

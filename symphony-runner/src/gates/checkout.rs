@@ -110,24 +110,34 @@ impl<'a> GateCheckout<'a> {
         &self,
         supervision: &Supervision,
     ) -> Result<Option<VerifiedGate>, RunnerError> {
-        let settings = &self.request.config.worktree;
-        let Some(line) = &settings.setup else {
+        let limit = self.request.config.worktree.setup_timeout_ms;
+        self.set_up_within(supervision, limit).await
+    }
+
+    /// Runs it within a time limit. Nothing was run in the checkout before: what is there afterwards is what gates find.
+    ///
+    /// # Errors
+    /// As [`GateCheckout::set_up`].
+    pub async fn set_up_within(
+        &self,
+        supervision: &Supervision,
+        limit: Millis,
+    ) -> Result<Option<VerifiedGate>, RunnerError> {
+        let Some(line) = &self.request.config.worktree.setup else {
             return Ok(None);
         };
         let command = GateCommand {
             name: SET_UP_GATE,
             required: true,
             line,
-            limit: settings.setup_timeout_ms,
+            limit,
         };
-        self.request
-            .steps
-            .enter_commands(Step::SetUp, settings.setup_timeout_ms);
-        let log = self.request.logs.join("setup.log");
+        self.request.steps.enter_commands(Step::SetUp, limit);
         let alone = Surroundings {
             company: Company::Alone,
             remark: None,
         };
+        let log = (SET_UP_GATE, "setup.log".to_owned());
         let result = self.run_in(supervision, &command, log, alone);
         result.await.map(Some)
     }
@@ -162,12 +172,11 @@ impl<'a> GateCheckout<'a> {
             limit,
         };
         self.request.steps.enter_commands(Step::Gates, limit);
-        let log = self.log(name);
         let alone = Surroundings {
             company: Company::Alone,
             remark: self.restore()?,
         };
-        let result = self.run_in(supervision, &command, log, alone);
+        let result = self.run_in(supervision, &command, (name, log_of(name)), alone);
         result.await
     }
 
@@ -181,23 +190,31 @@ impl<'a> GateCheckout<'a> {
         let in_git_folder = repository.restore_git_folder(&self.pristine)?;
         let restored = repository.restore_tracked(&self.pristine)?;
         // second: the commit's own `.gitignore` files decide
-        let Planted { removed, changed } = repository.remove_planted(&self.pristine)?;
+        let Planted {
+            removed,
+            restored: beside,
+            changed,
+        } = repository.remove_planted(&self.pristine)?;
         let said = [
             (
                 &in_git_folder,
-                "changed the git folder of the checkout; it is as it was again",
+                "changed the git folder of the checkout; Symphony restored it",
             ),
             (
                 &restored,
-                "changed files of the commit; they are as committed again",
+                "changed files of the commit; Symphony restored them",
             ),
             (
                 &removed,
                 "left files that git does not ignore; they are removed, since the commit does not have them",
             ),
             (
+                &beside,
+                "changed files that the set-up left or that were copied; Symphony restored them",
+            ),
+            (
                 &changed,
-                "changed files that the set-up left or that were copied",
+                "changed files that the set-up left; Symphony could not restore them",
             ),
         ];
         let remarks: Vec<String> = said
@@ -212,11 +229,12 @@ impl<'a> GateCheckout<'a> {
         Ok((!remarks.is_empty()).then(|| remarks.join("\n")))
     }
 
+    /// Runs a command as it is; `title` names it in the log of the run, `log` is the file of its own.
     pub(super) async fn run_in(
         &self,
         supervision: &Supervision,
         command: &GateCommand<'_>,
-        log: PathBuf,
+        (title, log): (&str, String),
         Surroundings { company, remark }: Surroundings,
     ) -> Result<VerifiedGate, RunnerError> {
         let call = CommandCall {
@@ -227,31 +245,15 @@ impl<'a> GateCheckout<'a> {
             directory: self.path(),
             input: None,
             redactor: self.redactor.clone(),
-            log,
+            log: self.request.logs.join(log),
             live: Some(LiveLog {
                 path: self.request.logs.join("log.txt"),
-                name: command.name.to_owned(),
+                name: title.to_owned(),
             }),
             company,
             remark,
         };
         gate_result(command, run_command(supervision, call).await)
-    }
-
-    /// Returns the log of a command by its name.
-    pub(super) fn log(&self, name: &str) -> PathBuf {
-        let plain: String = name
-            .chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '-' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .take(64)
-            .collect();
-        self.request.logs.join(format!("gate-{plain}.log"))
     }
 
     /// Removes the checkout. Its processes are over.
@@ -261,6 +263,17 @@ impl<'a> GateCheckout<'a> {
     pub fn remove(self) -> Result<(), RunnerError> {
         remove_checkout(self.request.repository, self.request.id)
     }
+}
+
+/// Returns the file of a gate's log, by the gate's title.
+pub(super) fn log_of(title: &str) -> String {
+    let is_plain = |c: &char| c.is_ascii_alphanumeric() || *c == '-';
+    let plain: String = title
+        .chars()
+        .map(|c| if is_plain(&c) { c } else { '_' })
+        .take(64)
+        .collect();
+    format!("gate-{plain}.log")
 }
 
 impl CheckoutRequest<'_> {

@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 
 use symphony_core::config::Gate;
+use symphony_core::gates::runs_again;
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
 use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint};
 
 use super::checkout::{CheckoutRequest, GateCheckout};
+use super::run::run_again;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -105,16 +107,56 @@ impl<'a> Proof<'a> {
         supervision: &Supervision,
         due: &[Gate],
     ) -> Result<Ran, RunnerError> {
-        self.request.steps.enter(Step::Checkout);
-        let checkout = GateCheckout::make(self.request.clone(), &self.commit)?;
-        Failpoint::GatesCheckedOut.reach();
-        let ran = match checkout.set_up(supervision).await? {
+        let checkout = self.check_out()?;
+        let mut ran = match checkout.set_up(supervision).await? {
             Some(result) if !result.passed => Ran::SetUpFailed(result),
             _ => Ran::Gates(checkout.run_gates(supervision, due).await?),
         };
-        self.request.steps.enter(Step::Checkout);
-        checkout.remove()?;
+        self.give_up(checkout)?;
+        if let Ran::Gates(results) = &mut ran {
+            while self.try_again(supervision, due, results).await? {}
+        }
         Ok(ran)
+    }
+
+    /// Runs those that are red again where they may, in another checkout with its own set-up; says whether any ran.
+    async fn try_again(
+        &self,
+        supervision: &Supervision,
+        due: &[Gate],
+        results: &mut [VerifiedGate],
+    ) -> Result<bool, RunnerError> {
+        let mut tried = due.iter().zip(results.iter());
+        if !tried.any(|(gate, result)| runs_again(gate, result)) {
+            return Ok(false);
+        }
+        let checkout = self.check_out()?;
+        // the set-up passed before: what it says now is no verdict on the change
+        let is_ready = checkout
+            .set_up(supervision)
+            .await?
+            .is_none_or(|result| result.passed);
+        if is_ready {
+            for (gate, result) in due.iter().zip(results.iter_mut()) {
+                if runs_again(gate, result) {
+                    *result = run_again(&checkout, supervision, gate, result.clone()).await?;
+                }
+            }
+        }
+        self.give_up(checkout)?;
+        Ok(is_ready)
+    }
+
+    fn check_out(&self) -> Result<GateCheckout<'a>, RunnerError> {
+        self.request.steps.enter(Step::Checkout);
+        let checkout = GateCheckout::make(self.request.clone(), &self.commit)?;
+        Failpoint::GatesCheckedOut.reach();
+        Ok(checkout)
+    }
+
+    fn give_up(&self, checkout: GateCheckout<'_>) -> Result<(), RunnerError> {
+        self.request.steps.enter(Step::Checkout);
+        checkout.remove()
     }
 
     fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {
@@ -170,5 +212,6 @@ fn cached(gate: &Gate) -> VerifiedGate {
         output: String::new(),
         cached: true,
         definition: None,
+        failed_tries: Vec::new(),
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn gate_result(
         output,
         cached: false,
         definition: None,
+        failed_tries: Vec::new(),
     };
     let outcome = match outcome {
         Ok(outcome) => outcome,

@@ -1,11 +1,12 @@
 //! Running the gates of a configuration, some of them side by side.
 
 use symphony_core::config::Gate;
+use symphony_core::gates::with_another_try;
 use symphony_core::pull_request::VerifiedGate;
 use symphony_core::watchdog::Step;
 use symphony_workspace::Failpoint;
 
-use super::checkout::{GateCheckout, Surroundings};
+use super::checkout::{GateCheckout, Surroundings, log_of};
 use super::result::GateCommand;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -26,48 +27,95 @@ pub(super) async fn run_gates(
             .enter_commands(Step::Gates, limit.unwrap_or_default());
         // gates that run at once see each other's files anyway
         let remark = checkout.restore()?;
-        let surroundings = |company| Surroundings {
-            company,
-            remark: remark.clone(),
-        };
-        if let [gate] = batch {
-            let alone = surroundings(Company::Alone);
-            results.push(run_gate(checkout, supervision, gate, alone).await?);
-        } else {
-            let running: Vec<_> = batch
-                .iter()
-                .map(|gate| run_gate(checkout, supervision, gate, surroundings(Company::Others)))
-                .collect();
-            let ended = join_all(running).await;
-            // A process that left its gate's session could not be told from its neighbours' before.
-            supervision.end_rest().await?;
-            for result in ended {
-                results.push(result?);
-            }
-        }
+        results.extend(run_batch(checkout, supervision, batch, remark.as_deref()).await?);
     }
     Ok(results)
+}
+
+/// Runs gates at once; the results are in their order.
+async fn run_batch(
+    checkout: &GateCheckout<'_>,
+    supervision: &Supervision,
+    batch: &[Gate],
+    remark: Option<&str>,
+) -> Result<Vec<VerifiedGate>, RunnerError> {
+    let surroundings = |company| Surroundings {
+        company,
+        remark: remark.map(str::to_owned),
+    };
+    if let [gate] = batch {
+        let alone = surroundings(Company::Alone);
+        return Ok(vec![
+            run_gate(checkout, supervision, (gate, 1), alone).await?,
+        ]);
+    }
+    let running: Vec<_> = batch
+        .iter()
+        .map(|gate| {
+            run_gate(
+                checkout,
+                supervision,
+                (gate, 1),
+                surroundings(Company::Others),
+            )
+        })
+        .collect();
+    let ended = join_all(running).await;
+    // A process that left its gate's session could not be told from its neighbours' before.
+    supervision.end_rest().await?;
+    ended.into_iter().collect()
+}
+
+/// Runs a red gate again, alone, in a checkout in which it has not run: what its failed try left, and git ignores, could make it
+/// green.
+pub(super) async fn run_again(
+    checkout: &GateCheckout<'_>,
+    supervision: &Supervision,
+    gate: &Gate,
+    before: VerifiedGate,
+) -> Result<VerifiedGate, RunnerError> {
+    checkout
+        .request
+        .steps
+        .enter_commands(Step::Gates, gate.timeout_ms);
+    let alone = Surroundings {
+        company: Company::Alone,
+        remark: checkout.restore()?,
+    };
+    let number = before.failed_tries.len() + 2;
+    let next = run_gate(checkout, supervision, (gate, number), alone).await?;
+    Ok(with_another_try(before, next))
 }
 
 async fn run_gate(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
-    gate: &Gate,
+    (gate, number): (&Gate, usize),
     surroundings: Surroundings,
 ) -> Result<VerifiedGate, RunnerError> {
-    tracing::info!(gate = %gate.name, commit = %checkout.commit(), "gate starts");
+    tracing::info!(gate = %gate.name, commit = %checkout.commit(), number, "gate starts");
     let command = GateCommand {
         name: &gate.name,
         required: gate.required,
         line: &gate.command,
         limit: gate.timeout_ms,
     };
-    let log = checkout.log(&gate.name);
+    let title = title_of_try(&gate.name, number);
+    let log = (title.as_str(), log_of(&title));
     let result = checkout.run_in(supervision, &command, log, surroundings);
     let result = result.await?;
     tracing::info!(gate = %gate.name, passed = result.passed, "gate ended");
     Failpoint::GateRan.reach();
     Ok(result)
+}
+
+/// Names a try of a gate in its logs.
+fn title_of_try(name: &str, number: usize) -> String {
+    if number == 1 {
+        name.to_owned()
+    } else {
+        format!("{name} (try {number})")
+    }
 }
 
 /// Cuts the gates into groups that run at once: neighbours that are `parallel`, all others alone.

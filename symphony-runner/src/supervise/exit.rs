@@ -118,7 +118,7 @@ impl PendingExit {
             return Ok(false);
         };
         tracing::warn!(%error, tries = self.tries, wait, "exit handling is put off");
-        self.note(job, store, wait, error.to_string()).await?;
+        self.note(job, store, wait, error.with_causes()).await?;
         Ok(true)
     }
 

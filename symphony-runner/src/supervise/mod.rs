@@ -327,7 +327,7 @@ impl AgentOutcome {
     fn without_base(error: &RunnerError) -> Self {
         let error = RunError {
             class: ErrorClass::Cancelled,
-            message: error.to_string(),
+            message: error.with_causes(),
         };
         Self::failed(RunStatus::Cancelled, error)
     }
@@ -353,7 +353,7 @@ impl AgentOutcome {
                 class,
                 message: match error {
                     RunnerError::SetupOnBase { text } => text.clone(),
-                    _ => error.to_string(),
+                    _ => error.with_causes(),
                 },
             },
         )

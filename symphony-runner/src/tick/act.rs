@@ -116,9 +116,23 @@ pub fn act(
         hands.begin_action();
         match hands.remove_worktree(store, project, config, issue) {
             Ok(line) => report.lines.push(line),
-            Err(error) => report
-                .problems
-                .push(format!("{issue}: its worktree stays for now: {error}")),
+            Err(error) => {
+                let problem = error.with_causes();
+                // one that is worked on again has no fault to note
+                let is_refused = matches!(error, RunnerError::Refused { .. });
+                let context = Context::system(hands.now());
+                let tries = if is_refused {
+                    Ok(1)
+                } else {
+                    store.put_clean_up_off(&context, issue, &problem)
+                };
+                // said once: the inbox has it when it lasts
+                if !matches!(tries, Ok(2..)) {
+                    report
+                        .problems
+                        .push(format!("{issue}: its worktree stays for now: {problem}"));
+                }
+            }
         }
     }
     Ok(report)

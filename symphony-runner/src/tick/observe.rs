@@ -345,6 +345,7 @@ pub fn project_view(
             idle_interval_ms: config.scanner_interval_ms.get(),
             ..ProjectAgents::default()
         },
+        gate_names: config.gates.iter().map(|gate| gate.name.clone()).collect(),
         gates: Vec::new(),
         untried_gates: Vec::new(),
         broken: None,

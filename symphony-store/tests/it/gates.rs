@@ -33,6 +33,7 @@ fn ran(commit: &str, passed: bool) -> GatesFound {
                 output: "1 failed".into(),
                 cached: false,
                 definition: None,
+                failed_tries: Vec::new(),
             }],
         },
         tree: format!("tree of {commit}"),

@@ -92,6 +92,7 @@ fn gates(passed: bool) -> VerifiedGates {
             output: "out".into(),
             cached: false,
             definition: None,
+            failed_tries: Vec::new(),
         }],
     }
 }

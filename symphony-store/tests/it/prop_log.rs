@@ -51,6 +51,7 @@ fn gates_found(commit: String, green: bool) -> GatesFound {
         output: String::new(),
         cached: false,
         definition: None,
+        failed_tries: Vec::new(),
     };
     GatesFound::Ran {
         tree: commit.clone(),

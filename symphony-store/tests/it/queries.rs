@@ -26,6 +26,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         phases: BTreeMap::new(),
         decisive_paths: Vec::new(),
         agents: ProjectAgents::default(),
+        gate_names: Vec::new(),
         gates: Vec::new(),
         untried_gates: Vec::new(),
         broken: None,

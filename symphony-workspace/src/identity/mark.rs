@@ -22,14 +22,15 @@ pub struct MarkPlaces {
 }
 
 impl MarkPlaces {
-    /// Names the places for a database and the repository that it is opened for.
-    pub fn of(database: &Path, root: &Path) -> Self {
+    /// Names the places for a database and repositories that it knows. A repository that is not there now has no place.
+    pub fn of<'r>(database: &Path, roots: impl IntoIterator<Item = &'r Path>) -> Self {
         let beside = database.with_extension("mark.json");
-        let in_git_dir = discover(root)
-            .ok()
-            .map(|found| found.common_dir.join(IN_GIT_DIR));
+        let in_git_dirs = roots.into_iter().filter_map(|root| {
+            let found = discover(root).ok()?;
+            Some(found.common_dir.join(IN_GIT_DIR))
+        });
         Self {
-            paths: [beside].into_iter().chain(in_git_dir).collect(),
+            paths: [beside].into_iter().chain(in_git_dirs).collect(),
         }
     }
 
@@ -42,18 +43,20 @@ impl MarkPlaces {
     /// Writes a mark to the places that have another installation's, a lower one or none.
     ///
     /// # Errors
-    /// When one cannot be written.
+    /// The first one that cannot be written; the others are written all the same.
     pub fn write(&self, mark: &Mark) -> Result<(), WorkspaceError> {
         let text = mark.to_text();
+        let mut written = Ok(());
         for (path, found) in self.paths.iter().zip(self.read()) {
             let is_noted = found.is_some_and(|found| {
                 found.is_plausible(&mark.installation, mark.reach) && found.reach >= mark.reach
             });
             if !is_noted {
-                write_note(path, &text)
-                    .map_err(|source| WorkspaceError::io("write", path, source))?;
+                let place = write_note(path, &text)
+                    .map_err(|source| WorkspaceError::io("write", path, source));
+                written = written.and(place);
             }
         }
-        Ok(())
+        written
     }
 }

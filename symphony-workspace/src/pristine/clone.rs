@@ -37,6 +37,8 @@ pub struct Pristine {
     /// Its configuration as it was made: commands that run there may change the file.
     settings: String,
     tracked: Mutex<Tracked>,
+    /// What was copied into it.
+    copied: Mutex<Vec<PathBuf>>,
     beside: Mutex<Beside>,
     git_folder: Mutex<GitFolder>,
 }
@@ -68,6 +70,10 @@ impl Pristine {
         self.git_folder
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn copied(&self) -> MutexGuard<'_, Vec<PathBuf>> {
+        self.copied.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn beside(&self) -> MutexGuard<'_, Beside> {
@@ -123,6 +129,7 @@ impl Repository {
             commit: at.clone(),
             settings,
             tracked: Mutex::new(tracked),
+            copied: Mutex::default(),
             beside: Mutex::default(),
             git_folder: Mutex::default(),
         })
@@ -134,7 +141,9 @@ impl Repository {
     /// # Errors
     /// As [`Repository::copy_config_files`].
     pub fn copy_into_pristine(&self, pristine: &Pristine) -> Result<CopyReport, WorkspaceError> {
-        copy_into(self, pristine.path())
+        let report = copy_into(self, pristine.path())?;
+        pristine.copied().extend(report.copied.iter().cloned());
+        Ok(report)
     }
 
     /// Removes a pristine checkout with everything in it; returns whether there was one.

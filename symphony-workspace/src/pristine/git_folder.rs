@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::clone::Pristine;
+use super::entry::Entry;
 use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
 use crate::repository::Repository;
@@ -20,21 +21,6 @@ use crate::worktree::refuse_link;
 const LEFT_ALONE: [&str; 2] = ["modules", "lfs"];
 /// Larger files are known by their marks, and cannot be put back.
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
-
-/// An entry of a git folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Entry {
-    Folder,
-    Link(PathBuf),
-    File {
-        mode: u32,
-        bytes: Vec<u8>,
-    },
-    /// An object, or a file too large to be kept: device, inode, size, and the nanosecond of its last change.
-    Marked([i128; 4]),
-    /// A pipe, a socket, a device.
-    Other,
-}
 
 /// A git folder's entries as they were, once they are recorded.
 #[derive(Debug, Default)]
@@ -104,25 +90,10 @@ fn is_left_alone(folder: &Path, name: &OsStr) -> bool {
 }
 
 fn look(root: &Path, path: &Path) -> io::Result<Entry> {
-    let at = place(root, path);
-    let meta = fs::symlink_metadata(&at)?;
+    // an object is known by its mark: one that is gone is found in the repository, or missed by the command that asks for it
     let is_object = path.starts_with("objects") && !path.starts_with("objects/info");
-    Ok(if meta.is_dir() {
-        Entry::Folder
-    } else if meta.is_symlink() {
-        Entry::Link(fs::read_link(at)?)
-    } else if !meta.is_file() {
-        Entry::Other
-    } else if is_object || meta.len() > BYTES_MAX {
-        let changed = i128::from(meta.ctime()) * 1_000_000_000 + i128::from(meta.ctime_nsec());
-        let [device, inode, size] = [meta.dev(), meta.ino(), meta.len()].map(i128::from);
-        Entry::Marked([device, inode, size, changed])
-    } else {
-        Entry::File {
-            mode: meta.permissions().mode(),
-            bytes: fs::read(at)?,
-        }
-    })
+    let bytes_max = if is_object { 0 } else { BYTES_MAX };
+    Entry::look(&place(root, path), bytes_max)
 }
 
 /// Removes what was not there, and writes what is not as it was; returns both.
@@ -141,7 +112,7 @@ fn put_back(root: &Path, entries: &BTreeMap<PathBuf, Entry>) -> io::Result<Vec<P
             if found.is_some() {
                 remove(&at)?;
             }
-            write(&at, wanted)?;
+            wanted.write(&at)?;
             changed.push(path.clone());
         }
         if *wanted == Entry::Folder {
@@ -178,18 +149,5 @@ fn remove(at: &Path) -> io::Result<()> {
         remove_deep(at).map(|_| ())
     } else {
         fs::remove_file(at)
-    }
-}
-
-fn write(at: &Path, entry: &Entry) -> io::Result<()> {
-    match entry {
-        Entry::Folder => fs::create_dir(at),
-        Entry::Link(target) => symlink(target, at),
-        Entry::File { mode, bytes } => {
-            fs::write(at, bytes)?;
-            fs::set_permissions(at, Permissions::from_mode(*mode))
-        }
-        // an object that is gone is found in the repository, or missed by the command that asks for it
-        Entry::Marked(_) | Entry::Other => Ok(()),
     }
 }

@@ -5,7 +5,9 @@
 //! work in; a private clone has its own of all of them and borrows only the objects.
 
 mod clone;
+mod entry;
 mod git_folder;
+mod kept;
 mod planted;
 mod restore;
 mod settings;

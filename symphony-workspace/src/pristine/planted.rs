@@ -16,6 +16,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::clone::Pristine;
+use super::kept::{self, Kept};
 use super::tracked::{Mark, look, settle};
 use crate::change::repo_path_text;
 use crate::deep::remove_deep;
@@ -35,8 +36,8 @@ pub(super) struct Beside {
     folders: BTreeMap<PathBuf, Option<Mark>>,
     /// Entries that git ignores, and whether each is a folder: what is in one does not count.
     ignored: BTreeSet<(PathBuf, bool)>,
-    /// Other files that were there before the first command.
-    kept: BTreeMap<PathBuf, Option<Mark>>,
+    /// Files that were there before the first command.
+    kept: Kept,
 }
 
 /// What was found of what commands left.
@@ -44,7 +45,9 @@ pub(super) struct Beside {
 pub struct Planted {
     /// Files that were removed, and folders without any.
     pub removed: Vec<String>,
-    /// Files of the set-up, and copied ones, that a command changed: nobody knows what they were.
+    /// Copied files, and files of the set-up, that a command had changed; they are as they were again.
+    pub restored: Vec<String>,
+    /// Files of the set-up that a command changed, and whose content was not kept: they are too many, or too large.
     pub changed: Vec<String>,
 }
 
@@ -80,6 +83,7 @@ impl Repository {
             .map(|(folder, _)| folder.clone())
             .collect();
         let mut planted = Planted::default();
+        let mut of_set_up = Vec::new();
         if !begin.is_empty() {
             let scratch = self.scratch_path(pristine.key());
             self.remove_scratch(pristine.key())?;
@@ -90,19 +94,24 @@ impl Repository {
                 pristine,
                 fate,
             };
-            let walked = walk.through(begin, &mut beside, &mut planted);
+            let walked = walk.through(begin, &mut beside, &mut planted, &mut of_set_up);
             self.remove_scratch(pristine.key())?;
             walked?;
         }
-        for (path, mark) in &mut beside.kept {
-            let now = look(root, path);
-            if now != *mark {
-                *mark = now;
-                planted.changed.push(repo_path_text(path));
-            }
+        if beside.is_recorded {
+            let found = beside.kept.restore(root);
+            let kept::Found { restored, changed } =
+                found.map_err(|(path, source)| WorkspaceError::io("restore", path, source))?;
+            planted.restored = restored.iter().map(|path| repo_path_text(path)).collect();
+            planted.changed = changed.iter().map(|path| repo_path_text(path)).collect();
+        } else {
+            let tracked = pristine.tracked();
+            let copied = pristine.copied().clone();
+            let copied = copied.into_iter().filter(|path| !tracked.has(path));
+            beside.kept.record(root, copied, of_set_up);
         }
-        let marks = beside.folders.values().chain(beside.kept.values());
-        settle(marks.flatten());
+        let folders = beside.folders.values().flatten();
+        settle(folders.chain(beside.kept.marks()));
         beside.is_recorded = true;
         Ok(planted)
     }
@@ -147,6 +156,7 @@ impl Walk<'_> {
         begin: Vec<PathBuf>,
         beside: &mut Beside,
         planted: &mut Planted,
+        of_set_up: &mut Vec<PathBuf>,
     ) -> Result<(), WorkspaceError> {
         let mut looked: Vec<PathBuf> = begin.clone();
         let mut folders = begin;
@@ -160,10 +170,7 @@ impl Walk<'_> {
                         folders.push(path.clone());
                         emptied.push(path);
                     }
-                    (Fate::Keep, false) => {
-                        let mark = look(self.root, &path);
-                        beside.kept.insert(path, mark);
-                    }
+                    (Fate::Keep, false) => of_set_up.push(path),
                     (Fate::Remove, false) => self.remove(&path, planted)?,
                 }
             }
@@ -223,7 +230,7 @@ impl Walk<'_> {
                 || beside.ignored.contains(&(path.to_owned(), true));
         }
         self.pristine.tracked().has(path)
-            || beside.kept.contains_key(path)
+            || beside.kept.has(path)
             || beside.ignored.contains(&(path.to_owned(), false))
     }
 

@@ -3,13 +3,14 @@
 //! Nothing of the checkout has a say in it: not its index, not its configuration, no attributes that lie there. What may have been
 //! touched is checked out anew in a folder of its own, compared, and put in its place.
 
-use std::fs::{self, File, Metadata, Permissions};
-use std::io::{self, ErrorKind, Read};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use super::clone::Pristine;
+use super::entry::{clear_way, look, mode, parents};
 use crate::change::repo_path_text;
 use crate::deep::remove_deep;
 use crate::error::WorkspaceError;
@@ -132,10 +133,6 @@ fn differs(from: &Path, root: &Path, path: &Path) -> io::Result<bool> {
     Ok(!have_same_bytes(from, &at).unwrap_or(false))
 }
 
-fn mode(meta: &Metadata) -> u32 {
-    meta.permissions().mode()
-}
-
 /// The one bit of a file's mode that git knows.
 fn is_program(meta: &Metadata) -> bool {
     mode(meta) & 0o100 != 0
@@ -161,53 +158,11 @@ fn have_same_bytes(a: &Path, b: &Path) -> io::Result<bool> {
 
 /// Puts a file in its place, whatever stands there or in the place of a folder above.
 fn put_back(from: &Path, root: &Path, path: &Path) -> io::Result<()> {
-    for folder in parents(root, path) {
-        match look(&folder)? {
-            Some(meta) if meta.is_dir() => {
-                if mode(&meta) & 0o700 != 0o700 {
-                    fs::set_permissions(&folder, Permissions::from_mode(mode(&meta) | 0o700))?;
-                }
-            }
-            found => {
-                if found.is_some() {
-                    fs::remove_file(&folder)?;
-                }
-                fs::create_dir(&folder)?;
-            }
-        }
-    }
+    clear_way(root, path)?;
     let at = root.join(path);
-    match look(&at)? {
-        Some(meta) if meta.is_dir() => {
-            remove_deep(&at)?;
-        }
-        Some(_) => fs::remove_file(&at)?,
-        None => {}
-    }
     if look(from)?.is_some_and(|meta| meta.is_symlink()) {
         symlink(fs::read_link(from)?, &at)
     } else {
         fs::copy(from, &at).map(|_| ())
-    }
-}
-
-/// Returns the folders above a path of a checkout, from the checkout itself down.
-fn parents(root: &Path, path: &Path) -> impl Iterator<Item = PathBuf> {
-    let mut above: Vec<PathBuf> = path
-        .ancestors()
-        .skip(1)
-        .map(|folder| root.join(folder))
-        .collect();
-    above.reverse();
-    above.into_iter()
-}
-
-fn look(path: &Path) -> io::Result<Option<Metadata>> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) => Ok(Some(meta)),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            Ok(None)
-        }
-        Err(error) => Err(error),
     }
 }

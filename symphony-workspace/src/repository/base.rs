@@ -41,10 +41,11 @@ impl Repository {
     }
 
     /// Makes sure that work can start: there is a repository, it has its base branch, and the files of that can be checked
-    /// out. Where that branch is the configured one or has a usual name, the repository is not asked for it.
+    /// out where worktrees are. Where that branch is the configured one or has a usual name, the repository is not asked for it.
     ///
     /// # Errors
-    /// As [`Repository::open`], [`Repository::base`] and [`Repository::require_filters`].
+    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`] and
+    /// [`Repository::require_worktrees_folder`].
     pub fn require_base(path: &Path, options: RepositoryOptions) -> Result<(), WorkspaceError> {
         let repository = Self::unchecked(path, options.clone())?;
         let finds = |name: &str| repository.reader().finds(&format!("refs/heads/{name}"));
@@ -55,7 +56,8 @@ impl Repository {
         if !is_there {
             Self::open(path, options)?.base()?;
         }
-        repository.require_filters()
+        repository.require_filters()?;
+        repository.require_worktrees_folder()
     }
 
     /// Returns the heads of branches, without asking anything else of the repository; none for one that does not exist.

@@ -1,6 +1,7 @@
 //! Making a worktree.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
 use super::broken::{has_unfinished_lock, refuse_link};
@@ -21,20 +22,49 @@ impl Repository {
     /// Returns the folder of a worktree, and makes the folder above it.
     ///
     /// # Errors
-    /// [`WorkspaceError::Link`] when the folder of worktrees was replaced by a link.
+    /// As [`Repository::require_worktrees_folder`]; when it cannot be made.
     pub fn worktree_path(&self, key: &WorktreeKey) -> Result<PathBuf, WorkspaceError> {
+        self.require_worktrees_folder()?;
         let configured = self.workspaces_dir();
         fs::create_dir_all(&configured)
             .map_err(|source| WorkspaceError::io("create the folder", &configured, source))?;
         let real = configured
             .canonicalize()
             .map_err(|source| WorkspaceError::io("find the folder", &configured, source))?;
-        // The project's root is real already, so a difference is a link that was planted below it.
-        // A folder that is configured by its full path may be a link of the user's.
-        if self.options.workspaces_dir.is_relative() && real != without_dots(&configured) {
+        let plain = without_dots(&configured);
+        // replaced between the two looks
+        if plain.starts_with(&self.root) && real != plain {
             return Err(WorkspaceError::Link { path: configured });
         }
         Ok(real.join(key.as_str()))
+    }
+
+    /// Makes sure that the folder of worktrees exists or can be made. Below the project no link may lead elsewhere: an agent could have
+    /// planted it. One that is outside may be a link of the user's.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NoWorktreesFolder`], with the path at fault, when a file or a link is in its place or in that of a folder above.
+    pub fn require_worktrees_folder(&self) -> Result<(), WorkspaceError> {
+        let configured = without_dots(&self.workspaces_dir());
+        let Ok(below) = configured.strip_prefix(&self.root) else {
+            return match fs::metadata(&configured) {
+                Ok(meta) if !meta.is_dir() => {
+                    Err(WorkspaceError::NoWorktreesFolder { path: configured })
+                }
+                _ => Ok(()),
+            };
+        };
+        let mut path = self.root.clone();
+        for part in below.components() {
+            path.push(part);
+            match fs::symlink_metadata(&path) {
+                Ok(meta) if meta.is_dir() => {}
+                Ok(_) => return Err(WorkspaceError::NoWorktreesFolder { path }),
+                Err(error) if error.kind() == ErrorKind::NotFound => break,
+                Err(error) => return Err(WorkspaceError::io("find the folder", path, error)),
+            }
+        }
+        Ok(())
     }
 
     /// Registers a worktree and fills it. What a crash interrupts, [`Repository::complete`] ends.

@@ -70,7 +70,8 @@ impl Repository {
                     }
                 }
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
             Err(source) => return Err(WorkspaceError::io("list", &root, source)),
         }
         for registration in self.registrations()? {

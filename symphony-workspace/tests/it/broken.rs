@@ -6,8 +6,8 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use symphony_workspace::{
-    BaseMerge, BranchFate, ListedWorktree, MergeOfBase, Recovery, RemoveRequest, WorkspaceError,
-    WorktreeKey, WorktreeState,
+    BaseMerge, BranchFate, ListedWorktree, MergeOfBase, Recovery, RemoveRequest, RepositoryOptions,
+    WorkspaceError, WorktreeKey, WorktreeState,
 };
 
 use crate::project::{
@@ -337,7 +337,30 @@ fn a_link_in_place_of_the_folder_is_refused() {
     fs::rename(&folder, &elsewhere).unwrap();
     symlink(&elsewhere, &folder).unwrap();
     let error = prepare(&repository, BaseMerge::Merge).unwrap_err();
-    assert!(matches!(error, WorkspaceError::Link { .. }), "{error}");
+    assert!(
+        matches!(error, WorkspaceError::NoWorktreesFolder { .. }),
+        "{error}"
+    );
+    // as the program names it, and below a link or a file
+    fs::write(project.root.join("plain"), "x").unwrap();
+    for (above, configured) in [
+        (&folder, folder.clone()),
+        (&folder, folder.join("trees")),
+        (
+            &project.root.join("plain"),
+            project.root.join("plain/trees"),
+        ),
+    ] {
+        let repository = project.open_with(RepositoryOptions {
+            workspaces_dir: configured,
+            ..RepositoryOptions::default()
+        });
+        match repository.require_worktrees_folder() {
+            Err(WorkspaceError::NoWorktreesFolder { path }) => assert_eq!(path, *above),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert!(!elsewhere.join("trees").exists());
 }
 
 #[test]

@@ -356,6 +356,7 @@ fn what_commands_leave_beside_the_commit_is_removed_unless_git_ignores_it() {
     write(root.join("src/inner/file.txt"), "x");
     let Planted {
         mut removed,
+        restored,
         changed,
     } = planted();
     removed.sort();
@@ -375,19 +376,21 @@ fn what_commands_leave_beside_the_commit_is_removed_unless_git_ignores_it() {
             "sub/hidden.txt",
         ]
     );
-    assert_eq!(changed, [""; 0]);
+    assert_eq!((restored, changed), (vec![], vec![]));
     assert!(!root.join("hidden").exists() && !root.join("src/inner").exists());
     assert_eq!(read(root.join("new/folder/file.o")), "output");
     assert_eq!(read(root.join("gen/made.txt")), "made\n");
     assert_eq!(planted(), nothing);
 
-    // what was there before is named, once; a name that was ignored as a file is another thing as a folder
+    // what was there before is put back, and named once; a name that was ignored as a file is another thing as a folder
     write(root.join(".env"), "KEY=2\n");
     fs::remove_file(root.join("gen/made.txt")).unwrap();
     fs::remove_dir_all(root.join("target")).unwrap();
     write(root.join("target"), "x");
     let found = planted();
-    assert_eq!(found.changed, [".env", "gen/made.txt"]);
+    assert_eq!(found.restored, [".env", "gen/made.txt"]);
+    assert_eq!(read(root.join(".env")), "KEY=1\n");
+    assert_eq!(read(root.join("gen/made.txt")), "made\n");
     assert_eq!(found.removed, ["target"]);
     assert_eq!(planted(), nothing);
 
@@ -471,4 +474,88 @@ fn the_git_folder_is_put_back_to_what_it_was_before_the_first_command() {
         git(&root, &["log", "-1", "--format=%s"]).trim(),
         "BAD message"
     );
+}
+
+#[test]
+fn copied_files_are_put_back_although_git_ignores_them() {
+    let project = Project::new();
+    write(
+        project.root.join(".gitignore"),
+        ".env\nconf/*.toml\nconf\n*.big\n",
+    );
+    git(&project.root, &["add", "-A"]);
+    git(&project.root, &["commit", "-q", "-m", "ignore secrets"]);
+    write(project.root.join(".env"), "KEY=right\n");
+    write(project.root.join("conf/local.toml"), "a = 1\n");
+    let repository = project.open_with(RepositoryOptions {
+        copy: vec!["conf/*.toml".to_owned()],
+        ..RepositoryOptions::default()
+    });
+    let pristine = checkout(&repository, &project.head("main"));
+    repository.copy_into_pristine(&pristine).unwrap();
+    let root = pristine.path().to_owned();
+    // the set-up may change what was copied: that is what each gate gets
+    write(root.join(".env"), "KEY=right\nSET_UP=1\n");
+    fs::write(root.join("data.large"), vec![0; 9 * 1024 * 1024]).unwrap();
+    let restore = || repository.remove_planted(&pristine).unwrap();
+    let nothing = Planted::default();
+    assert_eq!(restore(), nothing);
+
+    let env = root.join(".env");
+    let outside = project.root.with_file_name("outside");
+    fs::create_dir(&outside).unwrap();
+    write(outside.join("local.toml"), "a = 2\n");
+    let attacks: [(&str, &dyn Fn()); 6] = [
+        (".env", &|| write(&env, "KEY=wrong\nSET_UP=1\n")),
+        (".env", &|| fs::remove_file(&env).unwrap()),
+        (".env", &|| {
+            fs::remove_file(&env).unwrap();
+            symlink("/etc/passwd", &env).unwrap();
+        }),
+        (".env", &|| {
+            fs::remove_file(&env).unwrap();
+            write(env.join("deep/file"), "x");
+        }),
+        (".env", &|| {
+            fs::set_permissions(&env, fs::Permissions::from_mode(0o000)).unwrap();
+        }),
+        ("conf/local.toml", &|| {
+            fs::remove_dir_all(root.join("conf")).unwrap();
+            symlink(&outside, root.join("conf")).unwrap();
+        }),
+    ];
+    for (number, (path, attack)) in attacks.iter().enumerate() {
+        attack();
+        let found = restore();
+        assert_eq!(found.restored, [*path], "{number}");
+        assert_eq!(read(&env), "KEY=right\nSET_UP=1\n", "{number}");
+        assert_eq!(read(root.join("conf/local.toml")), "a = 1\n", "{number}");
+        assert_eq!(restore(), nothing, "{number}");
+    }
+    assert_eq!(read(outside.join("local.toml")), "a = 2\n");
+    // written with what it held before, it has not changed
+    write(&env, "KEY=right\nSET_UP=1\n");
+    assert_eq!(restore(), nothing);
+    // what the set-up had removed is removed again
+    let removed = checkout(&repository, &project.head("main"));
+    repository.copy_into_pristine(&removed).unwrap();
+    let env = removed.path().join(".env");
+    fs::remove_file(&env).unwrap();
+    assert_eq!(repository.remove_planted(&removed).unwrap(), nothing);
+    write(&env, "KEY=wrong\n");
+    assert_eq!(
+        repository.remove_planted(&removed).unwrap().restored,
+        [".env"]
+    );
+    assert!(!env.exists());
+    drop(removed);
+    let pristine = checkout(&repository, &project.head("main"));
+    repository.copy_into_pristine(&pristine).unwrap();
+    fs::write(root.join("data.large"), vec![0; 9 * 1024 * 1024]).unwrap();
+    let restore = || repository.remove_planted(&pristine).unwrap();
+    assert_eq!(restore(), nothing);
+    // too large to be kept
+    write(root.join("data.large"), "x");
+    assert_eq!(restore().changed, ["data.large"]);
+    assert_eq!(restore(), nothing);
 }

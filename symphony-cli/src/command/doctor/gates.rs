@@ -3,7 +3,7 @@
 use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::config::ProjectConfig;
-use symphony_core::gates::ways_on;
+use symphony_core::gates::{GateRepair, KnownGates, ways_on};
 use symphony_core::id::ProjectId;
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::Trial;
@@ -49,8 +49,12 @@ pub(super) fn check_gates(
     if let Some(missing) = missing_programs(installation, config) {
         return CheckView::failed(CHECK, &missing, INSTALL);
     }
-    if let Some(red) = known_red(installation, project) {
-        let ways = ways_on(&red).into_iter().map(|way| format!("`{way}`"));
+    if let Some((red, repairs)) = known_red(installation, project) {
+        let names = config.gates.iter().map(|gate| gate.name.clone()).collect();
+        let gates = KnownGates { names, repairs };
+        let ways = ways_on(&red, &gates)
+            .into_iter()
+            .map(|way| format!("`{way}`"));
         let ways: Vec<String> = ways.collect();
         let detail = format!("red, so that the project is on hold: {red}");
         return CheckView::failed(CHECK, &detail, ways.join(", or "));
@@ -93,12 +97,15 @@ pub(crate) fn missing_programs(
     (!missing.is_empty()).then(|| format!("{} not in the PATH that gates get", is_or_are(&missing)))
 }
 
-/// Returns what is known to be red on the base. A database that cannot be read is another check's business.
-fn known_red(installation: &Installation, project: &ProjectId) -> Option<String> {
-    let holds = installation.require_store().ok()?.holds().ok()?;
+/// Returns what is known to be red on the base, and who repairs it. A database that cannot be read is another check's business.
+fn known_red(
+    installation: &Installation,
+    project: &ProjectId,
+) -> Option<(String, Vec<GateRepair>)> {
+    let store = installation.require_store().ok()?;
     let scope = HoldScope::Gates(project.clone());
-    let hold = holds.into_iter().find(|hold| hold.scope == scope)?;
-    Some(hold.reason)
+    let hold = store.holds().ok()?.into_iter().find(|h| h.scope == scope)?;
+    Some((hold.reason, store.gate_repairs(project).unwrap_or_default()))
 }
 
 fn is_or_are(names: &[impl AsRef<str>]) -> String {

@@ -154,13 +154,18 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             pr,
             commit: on,
             green,
+            flaky,
         } => {
             let how = if *green {
                 "Gates passed"
             } else {
                 "A required gate failed"
             };
-            format!("{how} on {} (pull request {pr})", commit(on))
+            let again = match flaky.as_slice() {
+                [] => String::new(),
+                names => format!("; {} only when it ran again", names.join(", ")),
+            };
+            format!("{how} on {} (pull request {pr}){again}", commit(on))
         }
         E::MergeIntended {
             pr,
@@ -271,7 +276,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
                 .saturating_sub(about.at.as_millisecond());
             run::held(scope, for_ms, *class, &quoted(reason))
         }
-        E::HoldLifted {} => "The hold was lifted: a run reached the provider again".to_owned(),
+        E::HoldLifted { scope } => run::lifted(scope.as_ref()),
         E::HoldDropped { scope } => {
             format!("The hold of {scope} was dropped: nothing that met it waits any more")
         }

@@ -77,6 +77,23 @@ pub(super) fn held(scope: &HoldScope, for_ms: i64, class: ErrorClass, reason: &s
     }
 }
 
+/// Says that a hold was lifted, and what showed that its condition is over.
+pub(super) fn lifted(scope: Option<&HoldScope>) -> String {
+    match scope {
+        None => "The hold was lifted: a run reached the provider again".to_owned(),
+        Some(scope @ (HoldScope::Provider(_) | HoldScope::Model { .. })) => {
+            format!("The hold of {scope} was lifted: a run reached it again")
+        }
+        Some(HoldScope::Gates(id)) => {
+            format!("The hold of project {id} was lifted: its gates pass on the base")
+        }
+        Some(HoldScope::Project(id)) => format!("The hold of project {id} was lifted"),
+        Some(HoldScope::Everything) => {
+            "The hold of all runs was lifted: one got through".to_owned()
+        }
+    }
+}
+
 fn minutes(count: i64) -> String {
     counted(u64::try_from(count).unwrap_or(0), "minute")
 }

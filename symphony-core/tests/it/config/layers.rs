@@ -237,6 +237,7 @@ fn a_full_file_reaches_every_field() {
     assert_eq!(project.spending.day.tokens, Some(Tokens::new(7)));
     let gate = Gate {
         parallel: false,
+        retries: 1,
         name: "t".into(),
         command: CommandLine::Argv(vec!["make".into(), "test".into()]),
         required: false,

@@ -306,6 +306,8 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                         .map(|number| CleanUp {
                             issue: issue(number),
                             project: project("a"),
+                            put_off: None,
+                            since: None,
                         })
                         .collect(),
                     leftovers: Vec::new(),

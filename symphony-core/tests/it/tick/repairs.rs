@@ -179,6 +179,8 @@ fn worktrees_are_cleaned_up_last_and_never_under_a_run() {
     let ended = |number| CleanUp {
         issue: issue(number),
         project: project("a"),
+        put_off: None,
+        since: None,
     };
     snapshot.clean_ups = vec![ended(7), ended(8)];
     snapshot.live = vec![live("r8", Some(8), AgentType::Worker)];
@@ -248,6 +250,8 @@ fn a_paused_installation_still_repairs_and_cleans_up() {
     snapshot.clean_ups = vec![CleanUp {
         issue: issue(7),
         project: project("a"),
+        put_off: None,
+        since: None,
     }];
     assert_eq!(plan(&snapshot), ["finish r1", "clean up SYM-7"]);
 }
@@ -290,6 +294,8 @@ fn worktrees_stay_while_their_project_has_no_base() {
     snapshot.clean_ups = vec![CleanUp {
         issue: issue(1),
         project: project("a"),
+        put_off: None,
+        since: None,
     }];
     assert!(snapshot.needs_base(&project("a")) && !snapshot.needs_base(&project("b")));
     let view = snapshot.projects.get_mut(&project("a")).unwrap();

@@ -66,6 +66,7 @@ pub(crate) fn view() -> ProjectView {
         ]),
         decisive_paths: Vec::new(),
         agents: ProjectAgents::default(),
+        gate_names: Vec::new(),
         gates: Vec::new(),
         untried_gates: Vec::new(),
         broken: None,

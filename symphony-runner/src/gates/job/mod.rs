@@ -372,7 +372,7 @@ impl GatesEnded {
         Self {
             outcome: AgentOutcome::not_started(error),
             gates: GatesAtEnd::Found(GatesFound::NotRun {
-                problem: error.to_string(),
+                problem: error.with_causes(),
             }),
             hold: None,
         }

@@ -61,6 +61,7 @@ pub(crate) fn review_input(
                     .map(|gate| GateResult {
                         name: gate.name.clone(),
                         passed: gate.passed,
+                        failed_tries: gate.failed_tries.len(),
                         required: gate.required,
                         commit: Some(gates.merged_with.as_ref().map_or_else(
                             || gates.commit.clone(),

@@ -172,9 +172,9 @@ impl PhaseMerge<'_> {
         match moved {
             Ok(()) => Ok(Attempt::Done(PhaseWork::InPlace)),
             Err(WorkspaceError::RefMoved { .. }) => Ok(Attempt::BaseMoved),
-            Err(error @ WorkspaceError::CheckoutDirty { .. }) => {
-                Ok(Attempt::Done(PhaseWork::Unmerged(error.to_string())))
-            }
+            Err(error @ WorkspaceError::CheckoutDirty { .. }) => Ok(Attempt::Done(
+                PhaseWork::Unmerged(RunnerError::from(error).with_causes()),
+            )),
             Err(error) => Err(error.into()),
         }
     }

@@ -1,20 +1,20 @@
-//! Whether what Symphony and the person share with the agent changed while the run was at work: the repository's own git
-//! configuration, Symphony's configuration and the project's prompts.
+//! Whether what Symphony and the person share with the agent changed while the run was at work.
 //!
-//! Gates run the code of an agent, too. An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too; one that writes
+//! An agent that helps itself (`git config user.email …`) writes into a file that the user's git reads, too; one that writes
 //! Symphony's configuration decides what its own gates are.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use symphony_core::left_behind::{LeftKind, shown_setting};
-use symphony_workspace::config_file::{ConfigDigests, LoadedConfig, load};
+use symphony_workspace::config_file::ConfigDigests;
 use symphony_workspace::{Repository, SharedSettings};
 
 use super::note::note;
 use crate::error::RunnerError;
 use crate::paths::write_private;
 use crate::repository::open_repository;
+use crate::shared_state::{configuration_now, digests_of};
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
 
@@ -25,7 +25,7 @@ const CONFIGURATION_FILE: &str = "configuration.json";
 
 /// Records both before the agent, or the first gate, is started.
 pub(crate) fn record_settings(job: &Job<'_>, repository: &Repository) -> Result<(), RunnerError> {
-    let digests = digests_of(job, job.installation.loaded());
+    let digests = digests_of(job.installation.loaded(), &job.project);
     let text = serde_json::to_string(&digests).expect("digests have string keys only");
     write_private(&job.paths.dir.join(CONFIGURATION_FILE), &text)?;
     let Some(settings) = repository.shared_settings()? else {
@@ -48,22 +48,10 @@ pub(crate) fn note_settings(job: &Job<'_>, outcome: &mut AgentOutcome) -> Result
     }
     if let Some(text) = read_record(job, CONFIGURATION_FILE)? {
         let before = serde_json::from_str::<ConfigDigests>(&text).unwrap_or_default();
-        // files that can no longer be read say nothing: all keys are named
-        let loaded = load(&job.installation.config_paths, &job.installation.root);
-        let now = loaded.map_or_else(
-            |error| {
-                tracing::warn!(%error, "the configuration cannot be read after the run");
-                ConfigDigests::default()
-            },
-            |loaded| digests_of(job, &loaded),
-        );
+        let now = configuration_now(job.installation, &job.project);
         note(LeftKind::Configuration, now.changes_since(&before), outcome);
     }
     Ok(())
-}
-
-fn digests_of(job: &Job<'_>, loaded: &LoadedConfig) -> ConfigDigests {
-    loaded.digests(&job.project.id, &job.project.root)
 }
 
 /// Reads what was recorded at dispatch; nothing when the run did not get as far as its agent.

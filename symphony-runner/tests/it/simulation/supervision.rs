@@ -433,6 +433,7 @@ impl Course {
             output: String::new(),
             cached: false,
             definition: None,
+            failed_tries: Vec::new(),
         };
         VerifiedGates {
             merged_with: None,

@@ -1,0 +1,138 @@
+//! What is not started, and why.
+
+use serde::Serialize;
+use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
+use symphony_core::id::{IssueId, PlanId, ProjectId};
+use symphony_core::tick::{Decision, PlanReviewDecision, ProjectDecision, Reason};
+
+use crate::output::Clock;
+
+/// Why nobody starts on an issue; or an agent that works on a project itself.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct DecisionView {
+    pub(crate) issue: Option<IssueId>,
+    /// The plan whose pull request waits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) plan: Option<PlanId>,
+    /// The project, where there is no issue.
+    pub(crate) project: Option<ProjectId>,
+    /// The agent, where there is no issue.
+    pub(crate) profile: Option<AgentType>,
+    pub(crate) reasons: Vec<ReasonView>,
+}
+
+/// A reason, as data and in words; the words name no time.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct ReasonView {
+    #[serde(flatten)]
+    pub(crate) reason: Reason,
+    pub(crate) text: String,
+}
+
+impl ReasonView {
+    /// Returns the reason with when it ends by itself.
+    pub(crate) fn shown(&self, clock: &Clock) -> String {
+        let due = self.due(clock).map(|due| format!("; {due}"));
+        format!("{}{}", self.text, due.unwrap_or_default())
+    }
+
+    /// Says when the reason ends by itself. What has its time may start at any moment: a probe under way says so itself.
+    pub(crate) fn due(&self, clock: &Clock) -> Option<String> {
+        let due = self.reason.due().filter(|due| due.at > clock.now());
+        due.map(|due| format!("{} {}", due.then, clock.until(due.at)))
+    }
+}
+
+impl From<&Reason> for ReasonView {
+    fn from(reason: &Reason) -> Self {
+        Self {
+            text: reason.to_string(),
+            reason: reason.clone(),
+        }
+    }
+}
+
+impl From<&Decision> for DecisionView {
+    fn from(decision: &Decision) -> Self {
+        Self {
+            issue: Some(decision.issue.clone()),
+            plan: None,
+            project: None,
+            profile: None,
+            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
+        }
+    }
+}
+
+impl From<&ProjectDecision> for DecisionView {
+    fn from(decision: &ProjectDecision) -> Self {
+        Self {
+            issue: None,
+            plan: None,
+            project: Some(decision.project.clone()),
+            profile: Some(decision.agent.clone()),
+            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
+        }
+    }
+}
+
+impl From<&PlanReviewDecision> for DecisionView {
+    fn from(decision: &PlanReviewDecision) -> Self {
+        Self {
+            issue: None,
+            plan: Some(decision.plan.clone()),
+            project: None,
+            profile: Some(AgentType::Judge),
+            reasons: decision.reasons.iter().map(ReasonView::from).collect(),
+        }
+    }
+}
+
+impl DecisionView {
+    /// Says whether nothing but a moment's time keeps it from being started.
+    pub(crate) fn waits_shortly(&self) -> bool {
+        let soon = |reason: &Reason| {
+            matches!(
+                reason,
+                Reason::CoolingDown { .. } | Reason::BackingOff { .. }
+            )
+        };
+        self.reasons.iter().all(|reason| soon(&reason.reason))
+    }
+
+    /// Returns when it is started, where nothing but time keeps it from that.
+    pub(crate) fn due(&self) -> Option<Timestamp> {
+        let due = self.reasons.iter().filter_map(|reason| reason.reason.due());
+        due.map(|due| due.at).max().filter(|_| self.waits_shortly())
+    }
+
+    /// Returns what is not started, and why, in one line.
+    pub(crate) fn line(&self, clock: &Clock) -> String {
+        format!("{} waits: {}", self.subject(), self.text(clock))
+    }
+
+    /// Returns what is not started.
+    pub(crate) fn subject(&self) -> String {
+        let text = |name: Option<String>| name.unwrap_or_default();
+        match (&self.issue, &self.plan) {
+            (Some(issue), _) => issue.to_string(),
+            (None, Some(plan)) => format!("plan {plan}"),
+            (None, None) => format!(
+                "{} of {}",
+                text(self.profile.as_ref().map(ToString::to_string)),
+                text(self.project.as_ref().map(ToString::to_string))
+            ),
+        }
+    }
+
+    /// Returns the reasons in one line.
+    pub(super) fn text(&self, clock: &Clock) -> String {
+        let texts: Vec<String> = self
+            .reasons
+            .iter()
+            .map(|reason| reason.shown(clock))
+            .collect();
+        texts.join("; ")
+    }
+}

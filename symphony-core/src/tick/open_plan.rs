@@ -1,0 +1,58 @@
+//! Plans that have not ended, as a tick sees them.
+
+use crate::Timestamp;
+use crate::id::{PlanId, PlanPhaseId, ProjectId};
+use crate::plan::state::{Completion, PhaseState, PlanStatus};
+
+/// A plan that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPlan {
+    /// The plan.
+    pub plan: PlanId,
+    /// Its project.
+    pub project: ProjectId,
+    /// Its file.
+    pub path: String,
+    /// Where it stands.
+    pub status: PlanStatus,
+    /// When it began.
+    pub started_at: Timestamp,
+    /// Where its phases stand.
+    pub phases: Vec<OpenPhase>,
+    /// What follows when the last of them is complete.
+    pub completion: Completion,
+    /// What carries it on.
+    pub driver: PlanDriver,
+}
+
+impl OpenPlan {
+    /// Says whether the pull request of its work is to be opened: any tick does that, whoever carries plans on.
+    pub fn awaits_review(&self) -> bool {
+        self.completion == Completion::OpensPullRequest
+            && self.status == PlanStatus::Running
+            && self
+                .phases
+                .iter()
+                .all(|phase| matches!(phase.state, PhaseState::Complete { .. }))
+    }
+}
+
+/// A phase of a plan that has not ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OpenPhase {
+    /// The phase.
+    pub phase: PlanPhaseId,
+    /// Where it stands.
+    pub state: PhaseState,
+}
+
+/// What carries a plan on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlanDriver {
+    /// A command at work: `plan run`, or a tick in its round.
+    Command,
+    /// The ticks (`plan.by_tick`).
+    Tick,
+    /// Nothing.
+    None,
+}
