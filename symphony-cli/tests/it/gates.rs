@@ -424,62 +424,6 @@ fn a_change_that_no_required_gate_verified_is_called_unverified_wherever_it_is_s
     }
 }
 
-/// Fails at the first of each two tries, wherever it runs.
-const EVERY_OTHER_TIME: &str = "echo x >> \"$HOME/tries\"; test $(($(wc -l < \"$HOME/tries\") % 2)) = 0 || { echo The service was slow; exit 1; }";
-
-#[test]
-fn a_flaky_gate_runs_again_and_costs_no_agent() {
-    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
-    let flaky =
-        |retries: u64| json!([{ "name": "test", "command": EVERY_OTHER_TIME, "retries": retries }]);
-    let project = Project::new(
-        "project",
-        &scenarios([worker(turns), approving_judge()]),
-        &json!({ "gates": flaky(1) }),
-    );
-    project.add_issue("Say hello");
-    project.tick_one("worker", "succeeded");
-    let shown = project.json(&["pr", "show", "1"]);
-    let result = &shown["gates"][0];
-    assert_eq!(result["passed"], true, "{shown:#}");
-    assert_eq!(result["failed_tries"][0]["line"], "The service was slow");
-    let page = project.ok(&["pr", "show", "1"]);
-    for part in [
-        "passed at try 2",
-        "Try 1 of test failed: The service was slow",
-    ] {
-        assert!(page.contains(part), "{part} is not in {page}");
-    }
-    let log = project.ok(&["events", "--issue", "SYM-1"]);
-    assert!(log.contains("; test only when it ran again"), "{log}");
-    project.tick_one("judge", "succeeded");
-    assert_eq!(
-        statuses(&project, "SYM-1"),
-        (json!("review"), json!("approved"))
-    );
-    project.assert_sound();
-}
-
-#[test]
-fn a_gate_without_retries_is_red_at_once() {
-    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
-    // red where the change is
-    let command = format!("test ! -e hello.txt || {{ {EVERY_OTHER_TIME} }}");
-    let project = Project::new(
-        "project",
-        &scenarios([worker(turns)]),
-        &json!({ "gates": [{ "name": "test", "command": command, "retries": 0 }] }),
-    );
-    project.add_issue("Say hello");
-    project.tick_one("worker", "succeeded");
-    assert_eq!(
-        statuses(&project, "SYM-1"),
-        (json!("todo"), json!("rejected"))
-    );
-    let result = &project.json(&["pr", "show", "1"])["gates"][0];
-    assert_eq!(result["failed_tries"], Value::Null, "{result:#}");
-}
-
 #[test]
 fn a_merge_whose_gates_change_the_configuration_is_refused() {
     let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
@@ -511,30 +455,6 @@ fn a_merge_whose_gates_change_the_configuration_is_refused() {
     );
     // it is as it was set, and nothing changes any more
     project.ok(&["pr", "merge", "SYM-1"]);
-    project.assert_sound();
-}
-
-#[test]
-fn what_a_failed_try_left_makes_no_gate_green() {
-    // as `make` does: the target of a recipe that failed stays, and is up to date the second time
-    let command =
-        "test -e build/report || { mkdir -p build; touch build/report; ! grep -q bad state.txt; }";
-    let turns = [
-        commit(".gitignore", "build/"),
-        commit("state.txt", "bad"),
-        create_pr("Break it"),
-    ];
-    let project = Project::new(
-        "project",
-        &scenarios([worker(turns)]),
-        &json!({ "gates": [gate("report", command)] }),
-    );
-    project.add_issue("Break it");
-    project.tick_one("worker", "succeeded");
-    let found = statuses(&project, "SYM-1");
-    assert_eq!(found, (json!("todo"), json!("rejected")));
-    let result = &project.json(&["pr", "show", "1"])["gates"][0];
-    assert_eq!(result["failed_tries"][0]["exit_code"], 1, "{result:#}");
     project.assert_sound();
 }
 

@@ -33,6 +33,8 @@ mod failpoints;
 #[cfg(test)]
 mod failure;
 #[cfg(test)]
+mod gate_tries;
+#[cfg(test)]
 mod gates;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]

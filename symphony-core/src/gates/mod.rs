@@ -5,19 +5,21 @@ mod again;
 mod age;
 mod base_red;
 mod failure;
+mod order;
 mod output;
 mod repair;
 mod route;
 mod telling;
 mod untried;
 
-pub use again::{runs_again, with_another_try};
+pub use again::{next_try, take_over};
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
     RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
     set_up_fault, try_anew_when_changed, ways_on,
 };
 pub use failure::{FailurePrint, failure_print};
+pub use order::{groups, with_those_before};
 pub use output::normal_lines;
 pub use repair::{FIXES_GATE_LABEL, GateRepair, KnownGates, fixes_gate, repaired_gates};
 pub use route::{

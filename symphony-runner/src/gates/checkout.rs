@@ -142,7 +142,7 @@ impl<'a> GateCheckout<'a> {
         result.await.map(Some)
     }
 
-    /// Runs gates, in the order of the configuration; neighbours that are `parallel` run at once.
+    /// Runs gates for the first time, in the order of the configuration; neighbours that are `parallel` run at once.
     ///
     /// # Errors
     /// When processes cannot be supervised.
@@ -151,7 +151,7 @@ impl<'a> GateCheckout<'a> {
         supervision: &Supervision,
         gates: &[Gate],
     ) -> Result<Vec<VerifiedGate>, RunnerError> {
-        run_gates(self, supervision, gates).await
+        run_gates(self, supervision, gates, 1).await
     }
 
     /// Runs one command, alone.

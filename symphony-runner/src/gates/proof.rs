@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use symphony_core::config::Gate;
-use symphony_core::gates::runs_again;
+use symphony_core::gates::{next_try, take_over, with_those_before};
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
 use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint};
 
 use super::checkout::{CheckoutRequest, GateCheckout};
-use super::run::run_again;
+use super::run::run_gates;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 
@@ -68,8 +68,8 @@ impl<'a> Proof<'a> {
         &self.tree
     }
 
-    /// Runs the gates whose digests are not among `passed`, in a pristine checkout; where all are,
-    /// nothing is checked out. A set-up command that fails is the only result.
+    /// Runs the gates whose digests are not among `passed`, and those before them, in a pristine checkout; where all are, nothing is
+    /// checked out. A set-up command that fails is the only result.
     ///
     /// # Errors
     /// When the checkout cannot be made or removed, or processes cannot be supervised. Whatever
@@ -79,13 +79,11 @@ impl<'a> Proof<'a> {
         supervision: &Supervision,
         passed: &BTreeSet<String>,
     ) -> Result<Proven, RunnerError> {
-        let due: Vec<Gate> = self
-            .gates
-            .iter()
-            .zip(&self.keys)
-            .filter(|(_, key)| !passed.contains(*key))
-            .map(|(gate, _)| gate.clone())
-            .collect();
+        let is_due = |index: usize, _: &Gate| {
+            let key = self.keys.get(index);
+            key.is_some_and(|key| !passed.contains(key))
+        };
+        let due = with_those_before(&self.gates, is_due);
         let ran = if due.is_empty() {
             Vec::new()
         } else {
@@ -99,7 +97,7 @@ impl<'a> Proof<'a> {
                 Ran::Gates(results) => results,
             }
         };
-        Ok(self.put_together(ran, passed))
+        Ok(self.put_together(ran))
     }
 
     async fn run_in_checkout(
@@ -114,20 +112,24 @@ impl<'a> Proof<'a> {
         };
         self.give_up(checkout)?;
         if let Ran::Gates(results) = &mut ran {
-            while self.try_again(supervision, due, results).await? {}
+            let mut number = 2;
+            while self.try_again(supervision, due, results, number).await? {
+                number += 1;
+            }
         }
         Ok(ran)
     }
 
-    /// Runs those that are red again where they may, in another checkout with its own set-up; says whether any ran.
+    /// Runs those that are red again where they may, in another checkout with its own set-up; says whether that came to anything.
     async fn try_again(
         &self,
         supervision: &Supervision,
         due: &[Gate],
         results: &mut [VerifiedGate],
+        number: usize,
     ) -> Result<bool, RunnerError> {
-        let mut tried = due.iter().zip(results.iter());
-        if !tried.any(|(gate, result)| runs_again(gate, result)) {
+        let next = next_try(due, results);
+        if next.is_empty() {
             return Ok(false);
         }
         let checkout = self.check_out()?;
@@ -136,15 +138,12 @@ impl<'a> Proof<'a> {
             .set_up(supervision)
             .await?
             .is_none_or(|result| result.passed);
-        if is_ready {
-            for (gate, result) in due.iter().zip(results.iter_mut()) {
-                if runs_again(gate, result) {
-                    *result = run_again(&checkout, supervision, gate, result.clone()).await?;
-                }
-            }
-        }
+        let counts = is_ready && {
+            let tried = run_gates(&checkout, supervision, &next, number).await?;
+            take_over(due, results, tried)
+        };
         self.give_up(checkout)?;
-        Ok(is_ready)
+        Ok(counts)
     }
 
     fn check_out(&self) -> Result<GateCheckout<'a>, RunnerError> {
@@ -159,27 +158,23 @@ impl<'a> Proof<'a> {
         checkout.remove()
     }
 
-    fn put_together(&self, ran: Vec<VerifiedGate>, passed: &BTreeSet<String>) -> Proven {
-        let mut ran = ran.into_iter();
+    fn put_together(&self, ran: Vec<VerifiedGate>) -> Proven {
+        let mut ran = ran.into_iter().peekable();
         let (mut results, mut passes) = (Vec::new(), Vec::new());
         let defined = self.keys.iter().zip(&self.definitions);
         for (gate, (key, definition)) in self.gates.iter().zip(defined) {
-            let defined = |result| VerifiedGate {
-                definition: Some(definition.clone()),
-                ..result
-            };
-            if passed.contains(key) {
-                results.push(defined(cached(gate)));
-            } else if let Some(result) = ran.next() {
-                if result.passed {
-                    passes.push(GatePass {
-                        key: key.clone(),
-                        gate: gate.name.clone(),
-                        tree: self.tree.as_str().to_owned(),
-                    });
-                }
-                results.push(defined(result));
+            let result = ran.next_if(|result| result.name == gate.name);
+            if result.as_ref().is_some_and(|result| result.passed) {
+                passes.push(GatePass {
+                    key: key.clone(),
+                    gate: gate.name.clone(),
+                    tree: self.tree.as_str().to_owned(),
+                });
             }
+            results.push(VerifiedGate {
+                definition: Some(definition.clone()),
+                ..result.unwrap_or_else(|| cached(gate))
+            });
         }
         Proven {
             gates: self.verified(results),

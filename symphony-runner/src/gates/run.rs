@@ -1,7 +1,7 @@
 //! Running the gates of a configuration, some of them side by side.
 
 use symphony_core::config::Gate;
-use symphony_core::gates::with_another_try;
+use symphony_core::gates::groups;
 use symphony_core::pull_request::VerifiedGate;
 use symphony_core::watchdog::Step;
 use symphony_workspace::Failpoint;
@@ -12,14 +12,16 @@ use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::supervise::Company;
 
-/// Runs gates; the results are in the order of the gates.
+/// Runs gates for the `number`th time, in a checkout in which none has run before: what a failed try left there, and git ignores, could
+/// make it green. The results are in the order of the gates.
 pub(super) async fn run_gates(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
     gates: &[Gate],
+    number: usize,
 ) -> Result<Vec<VerifiedGate>, RunnerError> {
     let mut results = Vec::with_capacity(gates.len());
-    for batch in batches(gates) {
+    for batch in groups(gates) {
         let limit = batch.iter().map(|gate| gate.timeout_ms).max();
         checkout
             .request
@@ -27,7 +29,7 @@ pub(super) async fn run_gates(
             .enter_commands(Step::Gates, limit.unwrap_or_default());
         // gates that run at once see each other's files anyway
         let remark = checkout.restore()?;
-        results.extend(run_batch(checkout, supervision, batch, remark.as_deref()).await?);
+        results.extend(run_batch(checkout, supervision, (batch, number), remark.as_deref()).await?);
     }
     Ok(results)
 }
@@ -36,7 +38,7 @@ pub(super) async fn run_gates(
 async fn run_batch(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
-    batch: &[Gate],
+    (batch, number): (&[Gate], usize),
     remark: Option<&str>,
 ) -> Result<Vec<VerifiedGate>, RunnerError> {
     let surroundings = |company| Surroundings {
@@ -46,7 +48,7 @@ async fn run_batch(
     if let [gate] = batch {
         let alone = surroundings(Company::Alone);
         return Ok(vec![
-            run_gate(checkout, supervision, (gate, 1), alone).await?,
+            run_gate(checkout, supervision, (gate, number), alone).await?,
         ]);
     }
     let running: Vec<_> = batch
@@ -55,7 +57,7 @@ async fn run_batch(
             run_gate(
                 checkout,
                 supervision,
-                (gate, 1),
+                (gate, number),
                 surroundings(Company::Others),
             )
         })
@@ -64,27 +66,6 @@ async fn run_batch(
     // A process that left its gate's session could not be told from its neighbours' before.
     supervision.end_rest().await?;
     ended.into_iter().collect()
-}
-
-/// Runs a red gate again, alone, in a checkout in which it has not run: what its failed try left, and git ignores, could make it
-/// green.
-pub(super) async fn run_again(
-    checkout: &GateCheckout<'_>,
-    supervision: &Supervision,
-    gate: &Gate,
-    before: VerifiedGate,
-) -> Result<VerifiedGate, RunnerError> {
-    checkout
-        .request
-        .steps
-        .enter_commands(Step::Gates, gate.timeout_ms);
-    let alone = Surroundings {
-        company: Company::Alone,
-        remark: checkout.restore()?,
-    };
-    let number = before.failed_tries.len() + 2;
-    let next = run_gate(checkout, supervision, (gate, number), alone).await?;
-    Ok(with_another_try(before, next))
 }
 
 async fn run_gate(
@@ -118,11 +99,6 @@ fn title_of_try(name: &str, number: usize) -> String {
     }
 }
 
-/// Cuts the gates into groups that run at once: neighbours that are `parallel`, all others alone.
-fn batches(gates: &[Gate]) -> impl Iterator<Item = &[Gate]> {
-    gates.chunk_by(|a, b| a.parallel && b.parallel)
-}
-
 /// Waits for all of some futures; the results are in their order.
 async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
     let mut running: Vec<_> = futures.into_iter().map(Box::pin).collect();
@@ -145,31 +121,4 @@ async fn join_all<F: Future>(futures: Vec<F>) -> Vec<F::Output> {
     })
     .await;
     outputs.into_iter().flatten().collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use symphony_core::config::CommandLine;
-
-    #[test]
-    fn neighbours_that_may_run_at_once_do() {
-        let gates: Vec<Gate> = [
-            ("a", true),
-            ("b", true),
-            ("c", false),
-            ("d", true),
-            ("e", false),
-        ]
-        .map(|(name, parallel)| Gate {
-            parallel,
-            ..Gate::new(name, CommandLine::Shell("true".into()))
-        })
-        .into();
-        let names: Vec<Vec<&str>> = batches(&gates)
-            .map(|batch| batch.iter().map(|gate| gate.name.as_str()).collect())
-            .collect();
-        assert_eq!(names, [vec!["a", "b"], vec!["c"], vec!["d"], vec!["e"]]);
-        assert_eq!(batches(&[]).count(), 0);
-    }
 }

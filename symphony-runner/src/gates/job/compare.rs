@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::config::Gate;
 use symphony_core::gates::{
     BaseComparison, BaseRecord, PastFailure, compare_with_base, needs_base_comparison,
+    with_those_before,
 };
 use symphony_core::pull_request::{PullRequestOf, SET_UP_GATE, VerifiedGate, VerifiedGates};
 use symphony_mcp::StoreThread;
@@ -26,7 +27,7 @@ pub(super) struct Compared {
     pub(super) base: VerifiedGates,
 }
 
-/// Runs the red gates of a pull request on its base as well, where that may show that the change is not at fault.
+/// Runs the red gates of a pull request, and those before them, on its base as well, where that may show that the change is not at fault.
 ///
 /// # Errors
 /// When there is no base, or the gates cannot be run there.
@@ -40,7 +41,7 @@ pub(super) async fn compare_if_needed(
     let on_base = OnBase::of(job, repository, gates)?;
     // nobody tries a plan's again by itself: whether the base is at fault is found out at once
     if let PullRequestOf::Issue(issue) = of {
-        let keys = on_base.keys().to_vec();
+        let keys = on_base.keys.clone();
         let (repeated, passed) = store
             .call(move |store| {
                 let repeated = store.repeated_gate_failure(&issue, &failure)?;
@@ -56,9 +57,11 @@ pub(super) async fn compare_if_needed(
     Ok(Some(compared))
 }
 
-/// The red gates of a pull request, on its base.
+/// The red gates of a pull request with those before them, on its base.
 struct OnBase<'a> {
     proof: Proof<'a>,
+    /// The digests under which passes of the red ones are remembered.
+    keys: Vec<String>,
 }
 
 impl<'a> OnBase<'a> {
@@ -73,26 +76,20 @@ impl<'a> OnBase<'a> {
     ) -> Result<Self, RunnerError> {
         let red: Vec<&VerifiedGate> = gates.red().collect();
         let set_up_failed = red.iter().any(|gate| gate.name == SET_UP_GATE);
-        let again: Vec<Gate> = job
-            .config
-            .gates
-            .iter()
-            .filter(|gate| set_up_failed || red.iter().any(|red| red.name == gate.name))
-            .cloned()
-            .collect();
+        let is_red = |gate: &Gate| set_up_failed || red.iter().any(|red| red.name == gate.name);
+        let again = with_those_before(&job.config.gates, |_, gate| is_red(gate));
+        let of_red: Vec<bool> = again.iter().map(is_red).collect();
         let base = repository.base()?;
         let proof = Proof::of(request(job, repository), base.commit, again)?;
-        Ok(Self { proof })
-    }
-
-    /// The digests under which passes of them are remembered.
-    fn keys(&self) -> &[String] {
-        self.proof.keys()
+        let keys = proof.keys().iter().zip(of_red);
+        let keys = keys.filter(|(_, is_red)| *is_red);
+        let keys = keys.map(|(key, _)| key.clone()).collect();
+        Ok(Self { proof, keys })
     }
 
     /// Says what is recorded of them, by the digests that passed.
     fn record(&self, passed: &BTreeSet<String>) -> BaseRecord {
-        if self.keys().iter().all(|key| passed.contains(key)) {
+        if self.keys.iter().all(|key| passed.contains(key)) {
             BaseRecord::Passed
         } else {
             BaseRecord::Unknown
