@@ -1,10 +1,12 @@
-//! A change of Symphony's own configuration while an agent was at work: what of it a person has to look at.
+//! A change of Symphony's own configuration, or of git's, while an agent or the code of a change was at work: what a person has to look
+//! at.
 //!
 //! The configuration says which commands Symphony runs with a person's permissions, and which commits pass. An agent that
 //! runs with the same permissions can edit it, and so can the person: a change is reported, and never undone.
 
 use crate::listing::list_few;
 use crate::pull_request::FileStat;
+use crate::run::RunTarget;
 
 /// The name of a project's configuration file.
 pub const CONFIG_FILE_NAME: &str = "symphony.config.json";
@@ -45,15 +47,74 @@ pub fn is_decisive(key: &str) -> bool {
     DECISIVE.contains(&top)
 }
 
-/// Says what of the configuration changed while a run was at work, and whether it concerns what Symphony trusts.
-pub fn config_change_text(keys: &[&str]) -> String {
+/// What was at work while something changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AtWork {
+    /// The agent of a run.
+    Agent,
+    /// Gates, which run the code of a change.
+    Gates,
+}
+
+impl AtWork {
+    /// Says what is at work in a run about this.
+    pub const fn of(target: &RunTarget) -> Self {
+        match target {
+            RunTarget::Gates(..) => Self::Gates,
+            _ => Self::Agent,
+        }
+    }
+
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Agent => ("the run was at work", "the agent"),
+            Self::Gates => ("gates ran", "the code of the change"),
+        }
+    }
+}
+
+/// What changed that Symphony and the person share with agents and with the code of changes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SharedChanges {
+    /// Settings of the repository's git configuration, attributes and hooks, as they may be shown.
+    pub settings: Vec<String>,
+    /// Keys of Symphony's configuration and files of the project's prompts.
+    pub configuration: Vec<String>,
+}
+
+impl SharedChanges {
+    /// Says whether nothing changed.
+    pub const fn is_empty(&self) -> bool {
+        self.settings.is_empty() && self.configuration.is_empty()
+    }
+
+    /// Returns the names of all that changed.
+    pub fn names(&self) -> Vec<&str> {
+        let all = self.settings.iter().chain(&self.configuration);
+        all.map(String::as_str).collect()
+    }
+}
+
+/// Says what changed of the git configuration that all checkouts share, and that it need not have been the run.
+pub fn setting_text(settings: &[impl AsRef<str>], at_work: AtWork) -> String {
+    let (when, who) = at_work.names();
+    format!(
+        "while {when}, the git configuration, attributes or hooks that all checkouts share changed ({}): if it was not \
+         you, it was {who}",
+        list_few(settings.iter().map(AsRef::as_ref), SENTENCE_MAX)
+    )
+}
+
+/// Says what of the configuration changed meanwhile, and whether it concerns what Symphony trusts.
+pub fn config_change_text(keys: &[impl AsRef<str>], at_work: AtWork) -> String {
+    let (when, who) = at_work.names();
     let changed = format!(
-        "while the run was at work, Symphony's configuration changed ({}): if it was not you, it was the agent",
-        list_few(keys.iter().copied(), SENTENCE_MAX)
+        "while {when}, Symphony's configuration changed ({}): if it was not you, it was {who}",
+        list_few(keys.iter().map(AsRef::as_ref), SENTENCE_MAX)
     );
     let decisive: Vec<&str> = keys
         .iter()
-        .copied()
+        .map(AsRef::as_ref)
         .filter(|key| is_decisive(key))
         .collect();
     if decisive.is_empty() {
@@ -146,16 +207,16 @@ mod tests {
     #[test]
     fn the_sentence_names_what_decides_and_accuses_nobody() {
         assert_eq!(
-            config_change_text(&["model"]),
+            config_change_text(&["model"], AtWork::Agent),
             "while the run was at work, Symphony's configuration changed (model): if it was not you, it was the agent"
         );
         assert_eq!(
-            config_change_text(&["gates", "model", "notify"]),
+            config_change_text(&["gates", "model", "notify"], AtWork::Agent),
             "while the run was at work, Symphony's configuration changed (gates, model, notify): if it was not you, it was the \
              agent; gates, notify decide which commands run with your permissions and which changes pass, so check that before \
              you merge anything"
         );
-        assert!(config_change_text(&["env.X"]).contains("; env.X decides which"));
+        assert!(config_change_text(&["env.X"], AtWork::Gates).contains("; env.X decides which"));
     }
 
     #[test]

@@ -24,9 +24,9 @@ mod waiting_plan;
 use items::raise_cap;
 
 pub use items::{
-    LeftBy, PAUSE_KEY, base_item, clean_up_item, gone_base_item, hold_item, left_behind_item,
-    lone_probe_item, pause_item, plan_item, project_item, proposals_item, put_off_item,
-    stuck_run_item, stuck_tick_item,
+    LeftBy, PAUSE_KEY, clean_up_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,
+    notice_item, pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
+    stuck_tick_item,
 };
 pub use kind::InboxKind;
 pub use plan_review::{PlanWaitsFor, WaitingPlan};

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
+use crate::config_change::SharedChanges;
 
 mod wording;
 
@@ -44,6 +45,25 @@ pub struct LeftBehind {
     pub kind: LeftKind,
     /// The path, relative to the worktree; a folder stands for all that is in it. A rescue ref, a setting and a key have their names here.
     pub path: String,
+}
+
+impl LeftBehind {
+    /// Says whether it is work, and not something that changed meanwhile.
+    pub fn is_work(&self) -> bool {
+        !matches!(self.kind, LeftKind::Setting | LeftKind::Configuration)
+    }
+}
+
+/// Returns what changed while a run was at work, of what it shares with the person.
+pub fn shared_changes(left: &[LeftBehind]) -> SharedChanges {
+    let of = |kind| {
+        let of_kind = left.iter().filter(|left| left.kind == kind);
+        of_kind.map(|left| left.path.clone()).collect()
+    };
+    SharedChanges {
+        settings: of(LeftKind::Setting),
+        configuration: of(LeftKind::Configuration),
+    }
 }
 
 /// Returns the name of a setting as it may be shown: a subsection that is an address may hold a password.

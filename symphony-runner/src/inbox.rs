@@ -8,12 +8,13 @@ use symphony_core::gates::{GatesAge, KnownGates};
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, base_item,
-    clean_up_item, gone_base_item, hold_item, in_order, left_behind_item, lone_probe_item,
+    InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, clean_up_item,
+    gone_base_item, hold_item, in_order, left_behind_item, lone_probe_item, notice_item,
     pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
     stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
+use symphony_core::left_behind::LeftBehind;
 use symphony_core::project::WizardState;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::spending::day_start;
@@ -177,7 +178,7 @@ fn stuck(snapshot: &Snapshot, now: Timestamp) -> Vec<InboxItem> {
 fn base_notices(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, RunnerError> {
     let notices = store.base_notices(project)?.into_iter();
     Ok(notices
-        .map(|open| base_item(open.id, &open.notice, open.title, open.since))
+        .map(|open| notice_item(open.id, &open.notice, open.title, open.since))
         .collect())
 }
 
@@ -185,14 +186,22 @@ fn base_notices(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, Ru
 fn left_behind(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, RunnerError> {
     let runs = store.left_behind_runs(project)?;
     let items = runs.iter().filter_map(|run| {
+        // a notice tells what else changed
+        let left: Vec<LeftBehind> = run
+            .left
+            .iter()
+            .filter(|left| left.is_work())
+            .cloned()
+            .collect();
+        if left.is_empty() {
+            return None;
+        }
         let by = match (&run.issue, &run.phase) {
             (Some((issue, title)), _) => LeftBy::Issue(issue, title),
             (None, Some((plan, phase))) => LeftBy::Phase(plan, phase),
             (None, None) => LeftBy::PlanReview(run.plan.as_ref()?),
         };
-        Some(left_behind_item(
-            &run.run, project, by, &run.left, run.since,
-        ))
+        Some(left_behind_item(&run.run, project, by, &left, run.since))
     });
     Ok(items.collect())
 }

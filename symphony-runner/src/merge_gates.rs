@@ -8,9 +8,11 @@ use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
+use symphony_core::config_change::AtWork;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::IssueId;
 use symphony_core::listing::list_few;
+use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
@@ -91,11 +93,15 @@ impl MergeGates<'_> {
         let proven = proven?;
         let changed = shared.changes(self.installation, self.project, self.repository)?;
         if !changed.is_empty() {
+            let about = (&self.project.id, self.of);
+            for notice in BaseNotice::of_changes(about, job.id(), AtWork::Gates, &changed) {
+                store.note_base(&Context::system(Timestamp::now()), &notice)?;
+            }
             return Err(RunnerError::refused(format!(
-                "{} is not merged: {} changed while its gates ran, which run the code of the change. Look at what changed; then \
-                 merge it again",
+                "{} is not merged: {} changed while its gates ran, which run the code of the change. `symphony inbox` keeps \
+                 it. Look at what changed; then merge it again",
                 self.of,
-                list_few(changed.iter().map(String::as_str), CHANGES_MAX)
+                list_few(changed.names().into_iter(), CHANGES_MAX)
             )));
         }
         let context = Context::system(Timestamp::now());

@@ -1,6 +1,7 @@
 //! What Symphony and the person share with the code of a change: the repository's own git configuration, Symphony's configuration and
 //! the project's prompts. Gates run that code, and can write all of it.
 
+use symphony_core::config_change::SharedChanges;
 use symphony_core::left_behind::shown_setting;
 use symphony_store::Project;
 use symphony_workspace::config_file::{ConfigDigests, LoadedConfig, load};
@@ -41,13 +42,14 @@ impl SharedState {
         installation: &Installation,
         project: &Project,
         repository: &Repository,
-    ) -> Result<Vec<String>, RunnerError> {
+    ) -> Result<SharedChanges, RunnerError> {
         let settings = repository.shared_settings()?.unwrap_or_default();
         let settings = settings.changes_since(&self.settings);
-        let shown = settings.iter().map(|name| shown_setting(name));
         let configuration = configuration_now(installation, project);
-        let changed = configuration.changes_since(&self.configuration);
-        Ok(shown.chain(changed).collect())
+        Ok(SharedChanges {
+            settings: settings.iter().map(|name| shown_setting(name)).collect(),
+            configuration: configuration.changes_since(&self.configuration),
+        })
     }
 }
 

@@ -34,6 +34,8 @@ const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' ||
            WHEN 'landed' THEN p.state IN ('open', 'approved')
            WHEN 'conflict' THEN p.state IN ('open', 'approved')
            WHEN 'beyond' THEN 1
+           WHEN 'settings' THEN 1
+           WHEN 'configuration' THEN 1
            ELSE coalesce(i.status <> 'done', l.status <> 'completed') END
      ORDER BY n.id LIMIT ?2";
 
@@ -57,7 +59,7 @@ fn from_row(row: &Row<'_>) -> Result<OpenNotice, StoreError> {
             project: parsed("project id", row.get("project")?)?,
             of: source_from(row)?,
             pr: row.get::<_, Option<i64>>("pull_request")?.map(PrId::new),
-            kind: parsed("notice about the base branch", row.get("kind")?)?,
+            kind: parsed("notice", row.get("kind")?)?,
             commit: row.get("commit_id")?,
             text: row.get("text")?,
         },
@@ -155,10 +157,10 @@ impl Store {
             )?;
             let mut rows = statement.query(params![id, context.now.as_millisecond()])?;
             let Some(row) = rows.next()? else {
-                return Err(StoreError::not_found("notice", format!("base:{id}")));
+                return Err(StoreError::not_found("notice", format!("notice:{id}")));
             };
             let of = source_from(row)?;
-            let kind: NoticeKind = parsed("notice about the base branch", row.get("kind")?)?;
+            let kind: NoticeKind = parsed("notice", row.get("kind")?)?;
             let pr = row.get::<_, Option<i64>>("pull_request")?.map(PrId::new);
             drop(rows);
             forget_look(tx, kind, pr)?;

@@ -21,7 +21,7 @@ use crate::view::InboxView;
                   Example:\n  symphony inbox"
 )]
 pub(crate) struct InboxArgs {
-    /// Take a notice about the base branch (`base:3`) off the list: you have seen it.
+    /// Take a notice (`notice:3`) off the list: you have seen it.
     #[arg(long, value_name = "KEY")]
     dismiss: Option<String>,
 }
@@ -47,12 +47,11 @@ impl InboxArgs {
     }
 }
 
-/// Takes a notice about the base branch off the list. Everything else leaves it by itself when it is answered.
+/// Takes a notice off the list. Everything else leaves it by itself when it is answered.
 fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
-    let Some(id) = key.strip_prefix("base:").and_then(|id| id.parse().ok()) else {
+    let Some(id) = key.strip_prefix("notice:").and_then(|id| id.parse().ok()) else {
         anyhow::bail!(
-            "only a notice about the base branch (`base:NUMBER`) can be dismissed, not `{key}`: \
-             everything else leaves the inbox once its answer is given"
+            "only a notice (`notice:NUMBER`) can be dismissed, not `{key}`: everything else leaves the inbox once its answer is given"
         );
     };
     app.admit("inbox --dismiss")?;

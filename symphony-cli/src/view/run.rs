@@ -5,6 +5,7 @@ use serde_json::Value;
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::by_products::COMMITTED_BY_PRODUCTS;
+use symphony_core::config_change::AtWork;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId, RunId};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
@@ -291,7 +292,11 @@ impl View for RunView {
         let left = self.left_behind();
         if !left.is_empty() {
             page.heading("Left behind");
-            for sentence in left_behind_sentences(&left) {
+            let at_work = match self.profile {
+                AgentType::Gates => AtWork::Gates,
+                _ => AtWork::Agent,
+            };
+            for sentence in left_behind_sentences(&left, at_work) {
                 page.hanging(2, &format!("- {sentence}."));
             }
         }

@@ -129,7 +129,7 @@ fn a_configuration_that_changes_while_gates_run_the_code_of_a_change_is_reported
             { "kind": "configuration", "path": "gates" },
         ])
     );
-    let said = "Symphony's configuration changed (gates): if it was not you, it was the agent";
+    let said = "Symphony's configuration changed (gates): if it was not you, it was the code of the change";
     for arguments in [
         &["inbox"][..],
         &["runs", "show", &id],
@@ -147,5 +147,27 @@ fn a_configuration_that_changes_while_gates_run_the_code_of_a_change_is_reported
         .unwrap();
     let worker = project.run(&text(&worker["id"]));
     assert_eq!(worker["metadata"]["left_behind"], Value::Null, "{worker:#}");
+    // it stays in the inbox whatever becomes of the issue, until a person has seen it
+    project.ok(&[
+        "issue",
+        "close",
+        "SYM-1",
+        "--cancelled",
+        "--reason",
+        "It is evil",
+    ]);
+    for (kind, name, answer) in [
+        ("configuration", "(gates)", "symphony config show"),
+        ("settings", "(user.email)", "git config --local --list"),
+    ] {
+        let inbox = project.json(&["inbox"]);
+        let mut items = inbox["items"].as_array().unwrap().iter();
+        let item = items.find(|item| text(&item["text"]).contains(name));
+        let item = item.unwrap_or_else(|| panic!("no {kind} in {inbox:#}"));
+        assert_eq!(item["kind"], "settings", "{item:#}");
+        assert_eq!(item["answers"][0], answer, "{item:#}");
+        project.ok(&["inbox", "--dismiss", &text(&item["key"])]);
+    }
+    assert_eq!(project.json(&["inbox"])["items"], json!([]));
     project.assert_sound();
 }

@@ -453,6 +453,12 @@ fn a_merge_whose_gates_change_the_configuration_is_refused() {
                 .contains("user.name changed while its gates ran"),
         "{refused:#?}"
     );
+    let inbox = inbox_texts(&project);
+    let said = "while gates ran, the git configuration, attributes or hooks that all checkouts share changed (user.name)";
+    assert!(
+        inbox.iter().any(|text| text.starts_with(said)),
+        "{inbox:#?}"
+    );
     // it is as it was set, and nothing changes any more
     project.ok(&["pr", "merge", "SYM-1"]);
     project.assert_sound();

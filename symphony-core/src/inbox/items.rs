@@ -2,13 +2,14 @@
 
 use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
+use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
 use crate::gates::{GateRepair, KnownGates, ways_on};
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::listing::list_few;
-use crate::outside::{BaseNotice, GoneBase, notice_answers};
+use crate::outside::{BaseNotice, GoneBase, NoticeKind, notice_answers};
 use crate::plan::state::Choice;
 use crate::tick::{CleanUp, Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
@@ -76,29 +77,29 @@ pub fn left_behind_item(
         .filter(|left| left.kind == LeftKind::PutAside)
         .map(|left| format!("git log -p {}", left.path));
     answers.extend(put_aside.take(NAMED_MAX));
-    if has(LeftKind::Setting) {
-        answers.push("git config --local --list".to_owned());
-    }
-    if has(LeftKind::Configuration) {
-        answers.push("symphony config show".to_owned());
-    }
     let (issue, title, text, absorb) = match by {
         LeftBy::Issue(issue, title) => (
             Some(issue.clone()),
             title.to_owned(),
-            left_behind_text(left),
+            left_behind_text(left, AtWork::Agent),
             format!("symphony issue retry {issue} --absorb"),
         ),
         LeftBy::Phase(plan, phase) => (
             None,
             String::new(),
-            format!("phase {phase} of plan {plan}: {}", left_behind_text(left)),
+            format!(
+                "phase {phase} of plan {plan}: {}",
+                left_behind_text(left, AtWork::Agent)
+            ),
             format!("symphony plan retry --plan {plan} {phase} --absorb"),
         ),
         LeftBy::PlanReview(plan) => (
             None,
             String::new(),
-            format!("the review of plan {plan}: {}", left_behind_text(left)),
+            format!(
+                "the review of plan {plan}: {}",
+                left_behind_text(left, AtWork::Agent)
+            ),
             format!("symphony plan status --plan {plan}"),
         ),
     };
@@ -118,11 +119,15 @@ pub fn left_behind_item(
     }
 }
 
-/// Returns the item of commits that reached the base branch without Symphony.
-pub fn base_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) -> InboxItem {
-    let key = format!("base:{id}");
+/// Returns the item of a notice: commits that reached the base branch without Symphony, or settings that changed meanwhile.
+pub fn notice_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) -> InboxItem {
+    let key = format!("notice:{id}");
+    let kind = match notice.kind {
+        NoticeKind::Settings | NoticeKind::Configuration => InboxKind::Settings,
+        _ => InboxKind::Base,
+    };
     InboxItem {
-        kind: InboxKind::Base,
+        kind,
         project: Some(notice.project.clone()),
         issue: notice.of.issue().cloned(),
         title,

@@ -33,6 +33,8 @@ closed_set!(
         Project = "project",
         /// Commits of an agent that reached the base branch without Symphony, or a base branch that is gone.
         Base = "base",
+        /// Configuration that changed while an agent or gates were at work.
+        Settings = "settings",
         /// A run that left work in no commit.
         LeftBehind = "left_behind",
         /// A supervisor or a tick that makes no progress.
@@ -70,6 +72,7 @@ impl InboxKind {
             | Self::LeftBehind
             | Self::Stuck
             | Self::Base
+            | Self::Settings
             | Self::Preparation
             | Self::Probe
             | Self::Proposals => false,

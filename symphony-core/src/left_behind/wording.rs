@@ -1,7 +1,7 @@
 //! What a run left, in sentences: for the inbox, `runs show` and comments.
 
-use super::{LeftBehind, LeftKind};
-use crate::config_change::config_change_text;
+use super::{LeftBehind, LeftKind, shared_changes};
+use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
 use crate::listing::list_few;
 use crate::wording::capitalised;
 
@@ -9,17 +9,17 @@ use crate::wording::capitalised;
 const SENTENCE_MAX: usize = 5;
 
 /// Describes what is left behind in one sentence, for the inbox.
-pub fn left_behind_text(left: &[LeftBehind]) -> String {
-    sentences(left, SENTENCE_MAX).join("; ")
+pub fn left_behind_text(left: &[LeftBehind], at_work: AtWork) -> String {
+    sentences(left, at_work, SENTENCE_MAX).join("; ")
 }
 
 /// Returns the same as sentences that begin with a capital letter and name every path, for `runs show`.
-pub fn left_behind_sentences(left: &[LeftBehind]) -> Vec<String> {
-    let all = sentences(left, usize::MAX);
+pub fn left_behind_sentences(left: &[LeftBehind], at_work: AtWork) -> Vec<String> {
+    let all = sentences(left, at_work, usize::MAX);
     all.iter().map(|text| capitalised(text)).collect()
 }
 
-fn sentences(left: &[LeftBehind], named_max: usize) -> Vec<String> {
+fn sentences(left: &[LeftBehind], at_work: AtWork, named_max: usize) -> Vec<String> {
     let mut sentences = Vec::new();
     let mut parts = Vec::new();
     for kind in LeftKind::ALL {
@@ -46,11 +46,11 @@ fn sentences(left: &[LeftBehind], named_max: usize) -> Vec<String> {
                 continue;
             }
             (LeftKind::Setting, _) => {
-                sentences.push(setting_text(&paths));
+                sentences.push(setting_text(&paths, at_work));
                 continue;
             }
             (LeftKind::Configuration, _) => {
-                sentences.push(config_change_text(&paths));
+                sentences.push(config_change_text(&paths, at_work));
                 continue;
             }
         };
@@ -87,37 +87,26 @@ pub fn put_aside_comment(rescue: &str) -> String {
 
 /// Returns the comment on the issue of a run during which settings of the shared git configuration, or Symphony's own
 /// configuration, changed; none when neither did.
-pub fn changes_comment(left: &[LeftBehind]) -> Option<String> {
-    let of = |kind| -> Vec<&str> {
-        let left = left.iter().filter(|left| left.kind == kind);
-        left.map(|left| left.path.as_str()).collect()
-    };
-    let settings = of(LeftKind::Setting);
-    let keys = of(LeftKind::Configuration);
+pub fn changes_comment(left: &[LeftBehind], at_work: AtWork) -> Option<String> {
+    let SharedChanges {
+        settings,
+        configuration,
+    } = shared_changes(left);
     let settings = (!settings.is_empty()).then(|| {
         format!(
             "{}. Symphony left it as it is. `git config --local --list` shows it; `git config --local --unset NAME` removes a \
              setting. Attributes and hooks are files in the repository's git folder.",
-            capitalised(&setting_text(&settings))
+            capitalised(&setting_text(&settings, at_work))
         )
     });
-    let keys = (!keys.is_empty()).then(|| {
+    let keys = (!configuration.is_empty()).then(|| {
         format!(
             "{}. Symphony left it as it is. `symphony config show` shows each value and the file that it comes from.",
-            capitalised(&config_change_text(&keys))
+            capitalised(&config_change_text(&configuration, at_work))
         )
     });
     let both: Vec<String> = settings.into_iter().chain(keys).collect();
     (!both.is_empty()).then(|| both.join("\n\n"))
-}
-
-/// Says what changed, and that it need not have been the run.
-fn setting_text(settings: &[&str]) -> String {
-    format!(
-        "while the run was at work, the git configuration, attributes or hooks that it shares with you changed ({}): if it was not \
-         you, it was the agent",
-        list_few(settings.iter().copied(), SENTENCE_MAX)
-    )
 }
 
 #[cfg(test)]
@@ -134,10 +123,10 @@ mod tests {
         let mut all: Vec<LeftBehind> = ignored.collect();
         all.push(left(LeftKind::Setting, "core.symlinks"));
         assert_eq!(
-            left_behind_sentences(&all),
+            left_behind_sentences(&all, AtWork::Agent),
             [
                 "The run left work that is in no commit: ignored paths (f1, f2, f3, f4, f5, f6)",
-                "While the run was at work, the git configuration, attributes or hooks that it shares with you changed \
+                "While the run was at work, the git configuration, attributes or hooks that all checkouts share changed \
                  (core.symlinks): if it was not you, it was the agent",
             ]
         );
@@ -150,11 +139,14 @@ mod tests {
             path: path.to_owned(),
         };
         assert_eq!(
-            left_behind_text(&[
-                left(LeftKind::Repository, "lib"),
-                left(LeftKind::Ignored, "a"),
-                left(LeftKind::Ignored, "b"),
-            ]),
+            left_behind_text(
+                &[
+                    left(LeftKind::Repository, "lib"),
+                    left(LeftKind::Ignored, "a"),
+                    left(LeftKind::Ignored, "b"),
+                ],
+                AtWork::Agent
+            ),
             "the run left work that is in no commit: a nested git repository (lib), ignored paths (a, b)"
         );
     }
@@ -166,23 +158,23 @@ mod tests {
             path: path.to_owned(),
         };
         let setting = left(LeftKind::Setting, "user.email");
-        let text = left_behind_text(std::slice::from_ref(&setting));
+        let text = left_behind_text(std::slice::from_ref(&setting), AtWork::Agent);
         assert!(!text.contains("in no commit"), "{text}");
         assert!(text.contains("(user.email)"), "{text}");
         let both = [left(LeftKind::Ignored, "a"), setting];
-        let text = left_behind_text(&both);
+        let text = left_behind_text(&both, AtWork::Agent);
         assert!(
             text.starts_with(
                 "the run left work that is in no commit: an ignored path (a); while the run"
             ),
             "{text}"
         );
-        let comment = changes_comment(&both).unwrap();
+        let comment = changes_comment(&both, AtWork::Agent).unwrap();
         assert!(
             comment.starts_with("While the run was at work"),
             "{comment}"
         );
-        assert_eq!(changes_comment(&both[..1]), None);
+        assert_eq!(changes_comment(&both[..1], AtWork::Agent), None);
     }
 
     #[test]
@@ -191,12 +183,12 @@ mod tests {
             kind: LeftKind::Configuration,
             path: "gates".to_owned(),
         }];
-        let text = left_behind_text(&gates);
+        let text = left_behind_text(&gates, AtWork::Gates);
         assert!(
-            text.starts_with("while the run was at work, Symphony's configuration changed (gates)"),
+            text.starts_with("while gates ran, Symphony's configuration changed (gates)"),
             "{text}"
         );
-        let comment = changes_comment(&gates).unwrap();
+        let comment = changes_comment(&gates, AtWork::Gates).unwrap();
         assert!(comment.contains("symphony config show"), "{comment}");
         assert!(!comment.contains("git config"), "{comment}");
     }
@@ -208,7 +200,7 @@ mod tests {
             kind: LeftKind::PutAside,
             path: rescue.to_owned(),
         }];
-        let text = left_behind_text(&left);
+        let text = left_behind_text(&left, AtWork::Agent);
         assert!(
             text.ends_with(&format!("it is saved as {rescue}")),
             "{text}"
@@ -219,6 +211,6 @@ mod tests {
             comment.ends_with(&format!("`git log -p {rescue}` shows it.")),
             "{comment}"
         );
-        assert_eq!(changes_comment(&left), None);
+        assert_eq!(changes_comment(&left, AtWork::Agent), None);
     }
 }

@@ -192,16 +192,16 @@ log_events!(
             /// Who merged it, if git says so.
             by: Option<String>,
         },
-        /// Commits of an agent reached the base branch in a way that a person has to look at.
+        /// Commits of an agent reached the base branch, or settings changed, in a way that a person has to look at.
         BaseNoticed = "base_noticed" {
             /// Why.
             kind: NoticeKind,
-            /// The newest of them.
+            /// The newest of them; the run, where it is about settings.
             commit: String,
             /// What happened, in words.
             text: String,
         },
-        /// A person has seen a notice about the base branch.
+        /// A person has seen a notice.
         BaseNoticeDismissed = "base_notice_dismissed" {
             /// Why it was made.
             kind: NoticeKind,

@@ -1,10 +1,12 @@
-//! What a person is told about commits of agents that reached the base branch without Symphony.
+//! What a person has to look at beside the issues: commits of agents that reached the base branch without Symphony, and settings that
+//! changed while agents or gates were at work.
 
 use serde::Serialize;
 
 use super::{BranchCommits, FoundMerge, Missing};
 use crate::closed_set::closed_set;
-use crate::id::{PlanId, PrId, ProjectId};
+use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
+use crate::id::{PlanId, PrId, ProjectId, RunId};
 use crate::listing::list_few;
 use crate::plan::LostBase;
 use crate::pull_request::{PullRequest, PullRequestOf};
@@ -17,7 +19,7 @@ const FILES_NAMED_MAX: usize = 5;
 
 closed_set!(
     /// Why a person is told.
-    NoticeKind, "notice about the base branch", {
+    NoticeKind, "notice", {
         /// A pull request was merged without green gates or without an approval.
         Unreviewed = "unreviewed",
         /// The base got the change of a pull request while its own agent was at work.
@@ -38,6 +40,10 @@ closed_set!(
         BaseLost = "base_lost",
         /// A pull request of a plan cannot be merged: it conflicts with its base.
         Conflict = "conflict",
+        /// The git configuration that all checkouts share changed while an agent or gates were at work.
+        Settings = "settings",
+        /// Symphony's configuration changed meanwhile.
+        Configuration = "configuration",
     }
 );
 
@@ -52,7 +58,7 @@ pub struct BaseNotice {
     pub pr: Option<PrId>,
     /// Why.
     pub kind: NoticeKind,
-    /// The newest commit that it is about.
+    /// The newest commit that it is about; the run, where it is about what changed meanwhile.
     pub commit: String,
     /// What happened, in a sentence without a full stop.
     pub text: String,
@@ -114,6 +120,36 @@ impl BaseNotice {
             ),
             commit,
         }
+    }
+
+    /// Tells what changed that Symphony and the person share with a run, or with the gates of a merge.
+    pub fn of_changes(
+        (project, of): (&ProjectId, &PullRequestOf),
+        run: &RunId,
+        at_work: AtWork,
+        changes: &SharedChanges,
+    ) -> Vec<Self> {
+        let notice = |kind, text| Self {
+            project: project.clone(),
+            of: of.clone(),
+            pr: None,
+            kind,
+            commit: run.to_string(),
+            text,
+        };
+        let SharedChanges {
+            settings,
+            configuration,
+        } = changes;
+        let settings = (!settings.is_empty())
+            .then(|| notice(NoticeKind::Settings, setting_text(settings, at_work)));
+        let configuration = (!configuration.is_empty()).then(|| {
+            notice(
+                NoticeKind::Configuration,
+                config_change_text(configuration, at_work),
+            )
+        });
+        settings.into_iter().chain(configuration).collect()
     }
 
     /// Tells that the base had the work of a plan before anybody could review it.
@@ -223,6 +259,8 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
                 .collect()
         }
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
+        NoticeKind::Settings => vec!["git config --local --list".to_owned(), dismiss],
+        NoticeKind::Configuration => vec!["symphony config show".to_owned(), dismiss],
         NoticeKind::BaseLost => vec![
             format!("symphony plan status --plan {plan}"),
             format!("symphony plan resume --plan {plan}"),

@@ -192,9 +192,7 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
             )
         }
         E::BaseNoticed { text, .. } => format!("A person has to look: {}", quoted(text)),
-        E::BaseNoticeDismissed { .. } => {
-            "A person has seen the notice about the base branch".to_owned()
-        }
+        E::BaseNoticeDismissed { .. } => "A person has seen the notice".to_owned(),
         E::PublicationBegun { pr, commit: on } => {
             format!("Publishing pull request {pr} began on {}", commit(on))
         }
