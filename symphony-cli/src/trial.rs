@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
-use symphony_core::gates::{KnownGates, RedOnBase, base_red_text, telling_lines, ways_on};
+use symphony_core::gates::{
+    GateRepair, KnownGates, RedOnBase, base_red_text, telling_lines, ways_on,
+};
 use symphony_core::id::ProjectId;
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
@@ -171,34 +173,38 @@ impl TrialWatch for Spinner {
     }
 }
 
-/// Whether a red base keeps the agents of a project from being started.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum BaseHold {
-    /// It does, until the base is green.
-    OnHold,
-    /// It does not: nobody noted it, or `symphony resume` lifted the hold.
-    None,
+/// Whether a red base keeps the agents of a project from being started, and what is under way.
+#[derive(Debug, Clone)]
+pub(crate) struct BaseHold {
+    /// Whether it does. It does not when nobody noted it, or `symphony resume` lifted the hold.
+    is_on_hold: bool,
+    /// The issues that are to repair gates.
+    repairs: Vec<GateRepair>,
+}
+
+impl Serialize for BaseHold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(if self.is_on_hold { "on_hold" } else { "none" })
+    }
 }
 
 impl BaseHold {
-    /// Reads whether a project is on hold for its base.
+    /// Reads whether a project is on hold for its base, and who repairs it.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub(crate) fn load(installation: &Installation, project: &ProjectId) -> anyhow::Result<Self> {
         let scope = HoldScope::Gates(project.clone());
-        let holds = installation.require_store()?.holds()?;
-        Ok(if holds.iter().any(|hold| hold.scope == scope) {
-            Self::OnHold
-        } else {
-            Self::None
+        let store = installation.require_store()?;
+        Ok(Self {
+            is_on_hold: store.holds()?.iter().any(|hold| hold.scope == scope),
+            repairs: store.gate_repairs(project)?,
         })
     }
 }
 
 /// Writes how a trial came out, and whether the project is on hold for it now.
-pub(crate) fn write_trial(trial: &Trial, hold: BaseHold, page: &mut Page) {
+pub(crate) fn write_trial(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     let commit: String = trial.commit.chars().take(10).collect();
     page.heading(&format!(
         "Tried in a fresh checkout of {} ({commit}):",
@@ -235,7 +241,7 @@ pub(crate) fn write_trial(trial: &Trial, hold: BaseHold, page: &mut Page) {
 }
 
 /// Says what a person has to do before agents start, command by command.
-fn write_conclusion(trial: &Trial, hold: BaseHold, page: &mut Page) {
+fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
     let blocking: Vec<&TrialStep> = trial.blocking().collect();
     if blocking.is_empty() {
         let passed = |step: &TrialStep| step.outcome == TrialOutcome::Passed;
@@ -279,21 +285,28 @@ fn write_conclusion(trial: &Trial, hold: BaseHold, page: &mut Page) {
         );
     }
     page.line("  try again: symphony doctor --gates (the whole output is in .symphony/trial/)");
-    page.line(match hold {
-        BaseHold::OnHold => {
-            "Until then the project is on hold, and no agent is started (symphony inbox)."
-        }
-        BaseHold::None => {
-            "The project is not on hold now: agents are started all the same, and are paid for changes that cannot pass."
-        }
+    page.line(if hold.is_on_hold {
+        "Until then the project is on hold, and no agent is started (symphony inbox)."
+    } else {
+        "The project is not on hold now: agents are started all the same, and are paid for changes that cannot pass."
     });
     if let Some(gate) = failed
         .first()
         .filter(|_| !trial.setup.as_ref().is_some_and(TrialStep::is_red))
     {
         let text = base_red_text(&trial.base, &trial.commit, &[RedOnBase::from(*gate)]);
-        if let Some(repair) = ways_on(&text, &KnownGates::default()).get(1) {
-            page.line(&format!("An agent may repair it all the same: {repair}"));
+        let gates = KnownGates {
+            names: Vec::new(),
+            repairs: hold.repairs.clone(),
+        };
+        let is_under_way = gates.repair_under_way(&text).is_some();
+        if let Some(repair) = ways_on(&text, &gates).get(1) {
+            let who = if is_under_way {
+                "An issue is meant to repair it"
+            } else {
+                "An agent may repair it all the same"
+            };
+            page.line(&format!("{who}: {repair}"));
         }
     }
 }

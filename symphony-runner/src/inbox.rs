@@ -84,7 +84,18 @@ pub fn inbox(
             waiting.asked_at,
         )
     }));
+    name_issues(store, &mut items)?;
     Ok(in_order(items))
+}
+
+/// Gives items about an issue its title, where what they were made from does not know it.
+fn name_issues(store: &Store, items: &mut [InboxItem]) -> Result<(), RunnerError> {
+    for item in items.iter_mut().filter(|item| item.title.is_empty()) {
+        if let Some(issue) = &item.issue {
+            item.title = store.issue(issue)?.title;
+        }
+    }
+    Ok(())
 }
 
 fn awaits_intake(snapshot: &Snapshot, issue: &IssueId) -> bool {

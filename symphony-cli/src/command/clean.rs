@@ -10,6 +10,7 @@ use symphony_runner::plan::{clean_up_phase, ended_phase_worktrees};
 use symphony_runner::retention::{old_logs, remove_logs};
 
 use crate::app::App;
+use crate::failure::Stop;
 use crate::output::{Page, View, plural};
 use crate::place::Session;
 
@@ -84,7 +85,14 @@ impl CleanArgs {
         view.problems
             .iter()
             .for_each(|problem| app.out.warn(problem));
-        Ok(())
+        if view.problems.is_empty() {
+            return Ok(());
+        }
+        let message = format!(
+            "{} could not be removed",
+            plural(view.problems.len(), "thing")
+        );
+        Err(Stop::finding(message).into())
     }
 
     fn carry_out(&self, session: &mut Session) -> anyhow::Result<CleanView> {

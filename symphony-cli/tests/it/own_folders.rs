@@ -137,6 +137,14 @@ fn a_worktree_that_cannot_be_removed_is_tried_again_at_growing_distances_and_in_
         told[0].starts_with("it has ended, and its worktree cannot be removed (tried 3 times): "),
         "{told:?}"
     );
+    let item = &project.json(&["inbox"])["items"][0];
+    assert_eq!(item["title"], "Greet", "{item:#}");
+    let clean = project.symphony(&["clean"]);
+    assert_eq!(clean.code, 1, "{clean:#?}");
+    assert!(
+        clean.stderr.contains("1 thing could not be removed"),
+        "{clean:#?}"
+    );
     std::fs::remove_file(&worktree).unwrap();
     std::fs::rename(&aside, &worktree).unwrap();
     project.ok(&["clean"]);

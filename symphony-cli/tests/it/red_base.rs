@@ -79,6 +79,13 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
             .contains("SYM-2 (`todo`) is already meant to repair the gate `hello`"),
         "{second:#?}"
     );
+    let labelled = ["issue", "add", "Repair it", "--label", "fixes-gate:hello"];
+    assert_eq!(project.symphony(&labelled).code, 4);
+    let trial = project.symphony(&["doctor", "--gates"]).stdout;
+    assert!(
+        trial.contains("An issue is meant to repair it: symphony issue show SYM-2"),
+        "{trial}"
+    );
     let (why, answers) = hold(&project);
     assert!(
         why.ends_with("; SYM-2 (`todo`) is meant to repair it"),

@@ -389,7 +389,7 @@ pub fn clean_up_item(clean_up: &CleanUp) -> Option<InboxItem> {
             counted(put_off.tries.into(), "time"),
             put_off.problem
         ),
-        answers: vec!["symphony clean".to_owned(), "symphony doctor".to_owned()],
+        answers: vec!["symphony clean".to_owned()],
     })
 }
 

@@ -28,7 +28,7 @@ struct TrialView {
 
 impl View for TrialView {
     fn write(&self, page: &mut Page) {
-        write_trial(&self.trial, self.base_hold, page);
+        write_trial(&self.trial, &self.base_hold, page);
     }
 }
 

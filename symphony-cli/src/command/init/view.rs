@@ -159,12 +159,12 @@ impl InitView {
                 ));
                 page.line("`symphony doctor --gates` tries again.");
             }
-            Some(Tried::Ran(trial)) => write_trial(trial, self.base_hold, page),
+            Some(Tried::Ran(trial)) => write_trial(trial, &self.base_hold, page),
             Some(Tried::Before(trial)) => {
                 page.line(
                     "Set-up, gates and the base branch are as they were when they were last tried.",
                 );
-                write_trial(trial, self.base_hold, page);
+                write_trial(trial, &self.base_hold, page);
             }
         }
     }

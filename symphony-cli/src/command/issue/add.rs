@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::gates::{FIXES_GATE_LABEL, GateRepair};
+use symphony_core::gates::{FIXES_GATE_LABEL, GateRepair, repaired_gates};
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
 use symphony_runner::database::note_mark;
@@ -61,15 +61,15 @@ impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let description = text_or_stdin(&self.description)?;
         let mut session = app.session()?;
-        if let Some(gate) = &self.fixes_gate {
-            check_repair(&session, gate)?;
-        }
         let mut labels = self.labels.clone();
         labels.extend(
             self.fixes_gate
                 .as_ref()
                 .map(|name| format!("{FIXES_GATE_LABEL}{name}")),
         );
+        for gate in repaired_gates(&labels) {
+            check_repair(&session, gate)?;
+        }
         let new = NewIssue {
             project: session.project.id.clone(),
             title: self.title.clone(),
