@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
-    /// The run's socket can not be made.
+    /// The run's socket cannot be made.
     #[error("cannot make the run's socket {}: {source}", path.display())]
     Socket {
         /// Where it was to be.
@@ -15,7 +15,7 @@ pub enum McpError {
         #[source]
         source: std::io::Error,
     },
-    /// The run's socket can not be reached: the run is over, or its supervisor died.
+    /// The run's socket cannot be reached: the run is over, or its supervisor died.
     #[error("cannot reach the run's socket {}: {source} (the run is over, or its supervisor died)", path.display())]
     Connect {
         /// Where it was looked for.

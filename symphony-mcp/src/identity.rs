@@ -60,7 +60,7 @@ pub struct IssueWorkspace {
     pub base: BranchName,
 }
 
-/// The phases of a project; none where they can not be read, which is the default. Clones share them.
+/// The phases of a project; none where they cannot be read, which is the default. Clones share them.
 #[derive(Debug, Clone)]
 pub struct ProjectPhases(Arc<LazyLock<Option<Pipeline>, ReadPhases>>);
 

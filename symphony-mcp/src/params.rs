@@ -63,7 +63,7 @@ pub(crate) struct ListIssues {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UpdateIssueStatus {
-    /// `todo` gives the issue back, `blocked` says that you can not go on and a human is needed.
+    /// `todo` gives the issue back, `blocked` says that you cannot go on and a human is needed.
     pub(crate) status: StatusName,
     /// Why, in a sentence for a human; required for `blocked`.
     #[serde(default)]

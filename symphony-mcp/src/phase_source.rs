@@ -23,7 +23,7 @@ pub(crate) struct Delivered {
 /// where that is asked for, in a commit with `message`.
 ///
 /// # Errors
-/// When there is a nested repository, the artifact is there but can not be read, or git fails.
+/// When there is a nested repository, the artifact is there but cannot be read, or git fails.
 pub(crate) fn read_delivered(
     workspace: &IssueWorkspace,
     artifact: Option<&str>,

@@ -14,7 +14,7 @@ const BUFFER_BYTES: usize = 64 * 1024;
 /// Carries bytes between standard input/output and the socket until either side ends.
 ///
 /// # Errors
-/// When the socket can not be reached.
+/// When the socket cannot be reached.
 pub fn pipe_stdio(path: &Path) -> Result<(), McpError> {
     pipe(path, io::stdin(), &mut io::stdout().lock())
 }

@@ -138,7 +138,7 @@ impl ServerHandler for Service {
 /// Serves one session until its client goes away.
 ///
 /// # Errors
-/// When the session can not be set up. A client that goes away before it said anything is no error.
+/// When the session cannot be set up. A client that goes away before it said anything is no error.
 pub async fn serve<R, W>(service: Service, read: R, write: W) -> Result<(), McpError>
 where
     R: AsyncRead + Send + Unpin + 'static,

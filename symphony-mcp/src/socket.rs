@@ -67,7 +67,7 @@ impl RunSocket {
     /// A judge's socket takes one session: nothing else that runs in its worktree can get at its verdict tools.
     ///
     /// # Errors
-    /// When the folder or the socket can not be made.
+    /// When the folder or the socket cannot be made.
     pub fn bind(path: &Path, single_session: bool) -> Result<Self, McpError> {
         let bind = || -> io::Result<UnixListener> {
             if let Some(folder) = path

@@ -36,7 +36,7 @@ pub enum RunnerError {
     /// The MCP service.
     #[error(transparent)]
     Mcp(#[from] McpError),
-    /// Prompts can not be assembled.
+    /// Prompts cannot be assembled.
     #[error("assemble the prompts: {0}")]
     Prompt(#[from] PromptError),
     /// Prompt files of the project are wrong.
@@ -142,7 +142,7 @@ impl RunnerError {
         }
     }
 
-    /// Says whether there is no base branch any more, or git can not check its files out, which is nobody's failure: the
+    /// Says whether there is no base branch any more, or git cannot check its files out, which is nobody's failure: the
     /// next tick puts the project on hold.
     pub fn is_base_missing(&self) -> bool {
         matches!(

@@ -32,7 +32,7 @@ const PROPOSALS_MAX: u32 = 1_000;
 /// Returns what waits for a human in the whole installation, oldest first.
 ///
 /// # Errors
-/// When the database can not be read.
+/// When the database cannot be read.
 pub fn inbox(
     store: &Store,
     snapshot: &Snapshot,

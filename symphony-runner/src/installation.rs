@@ -37,7 +37,7 @@ impl Installation {
     /// Loads the configuration that holds in a folder.
     ///
     /// # Errors
-    /// When a configuration file can not be read, or what it says of the installation is wrong.
+    /// When a configuration file cannot be read, or what it says of the installation is wrong.
     pub fn load(
         executable: PathBuf,
         root: PathBuf,
@@ -62,7 +62,7 @@ impl Installation {
     /// is open.
     ///
     /// # Errors
-    /// When a configuration file can not be read, or what it says of the installation is wrong.
+    /// When a configuration file cannot be read, or what it says of the installation is wrong.
     pub fn reloaded(&self) -> Result<Self, RunnerError> {
         let loaded = load(&self.config_paths, &self.root)?;
         let mut config = loaded.installation()?.config;
@@ -126,7 +126,7 @@ impl Installation {
     /// Says whether a project may have prompts of its own. Those that ship are right: nothing of a project without any can
     /// be wrong.
     pub fn has_own_prompts(&self, config: &ProjectConfig) -> bool {
-        // a folder that can not be looked at is told by whoever reads it
+        // a folder that cannot be looked at is told by whoever reads it
         config.prompts_dir.try_exists().unwrap_or(true)
     }
 

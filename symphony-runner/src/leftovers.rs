@@ -30,7 +30,7 @@ pub struct UnfinishedRun {
 /// Returns the runs of a project whose files are not in order yet, in order of their ids.
 ///
 /// # Errors
-/// When the notes or a lock can not be read.
+/// When the notes or a lock cannot be read.
 pub(crate) fn unfinished_runs(project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError> {
     let folder = unfinished_folder(&project.root);
     let entries = match std::fs::read_dir(&folder) {
@@ -66,7 +66,7 @@ pub(crate) fn changed(path: &Path) -> Option<Timestamp> {
 /// Finds out whose the files of unfinished runs are; those of runs that are live are left out.
 ///
 /// # Errors
-/// When the database can not be read.
+/// When the database cannot be read.
 pub(crate) fn whose(
     store: &Store,
     project: &Project,

@@ -35,7 +35,7 @@ struct Told<'a> {
 /// Queues what is new in the inbox and starts the process that delivers, unless one is at work.
 ///
 /// # Errors
-/// When the database can not be read or written, or the process not be started.
+/// When the database cannot be read or written, or the process not be started.
 pub(crate) fn notify(
     installation: &Installation,
     store: &mut Store,
@@ -69,7 +69,7 @@ pub(crate) fn notify(
 /// Delivers what is queued: the body of the hidden command. Takes the lock from standard input.
 ///
 /// # Errors
-/// When the lock was not handed over, or the database can not be read or written.
+/// When the lock was not handed over, or the database cannot be read or written.
 pub fn deliver(installation: &Installation) -> Result<(), RunnerError> {
     Helper::Notify.run(installation, async |store, supervision| {
         deliver_all(installation, store, supervision).await

@@ -34,7 +34,7 @@ impl RunPaths {
     /// Makes the folder, and notes before that the run's files are to be put in order one day.
     ///
     /// # Errors
-    /// When it can not be made.
+    /// When it cannot be made.
     pub fn create(&self) -> Result<(), RunnerError> {
         let make = |folder: &Path| {
             std::fs::DirBuilder::new()
@@ -134,7 +134,7 @@ impl RunPaths {
     /// Puts the files of a run in order that is over. Doing it again does no harm.
     ///
     /// # Errors
-    /// When something can not be removed: it stays noted that it is to go.
+    /// When something cannot be removed: it stays noted that it is to go.
     pub(crate) fn tidy(&self, owner: LeftoverOwner) -> Result<(), RunnerError> {
         match owner {
             LeftoverOwner::Ended => self.prompts().iter().try_for_each(|path| remove(path))?,

@@ -35,7 +35,7 @@ pub struct PreviewOptions {
 /// Assembles the prompts that a dispatch of an issue would send now.
 ///
 /// # Errors
-/// When the issue does not exist, or its project, its prompts or its repository can not be read.
+/// When the issue does not exist, or its project, its prompts or its repository cannot be read.
 pub fn preview_prompt(
     installation: &Installation,
     store: &mut Store,

@@ -33,7 +33,7 @@ pub(crate) fn options(config: &ProjectConfig) -> RepositoryOptions {
 /// Opens a project's repository.
 ///
 /// # Errors
-/// When it can not be worked with; the text says what to do.
+/// When it cannot be worked with; the text says what to do.
 pub fn open_repository(
     project: &Project,
     config: &ProjectConfig,
@@ -44,7 +44,7 @@ pub fn open_repository(
 /// Returns where an issue's work lies, whether it exists yet or not.
 ///
 /// # Errors
-/// When the base branch can not be told.
+/// When the base branch cannot be told.
 pub fn issue_workspace(
     repository: &Repository,
     config: &ProjectConfig,
@@ -93,7 +93,7 @@ impl PullRequestPlace {
 /// Keeps the commits of a pull request, whatever becomes of its branch.
 ///
 /// # Errors
-/// When the repository can not be opened, or does not have them any more.
+/// When the repository cannot be opened, or does not have them any more.
 pub fn keep_head(
     installation: &Installation,
     project: &Project,

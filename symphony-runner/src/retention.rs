@@ -32,7 +32,7 @@ pub struct OldLogs {
 /// when its folder was last changed.
 ///
 /// # Errors
-/// When the folder of runs, or the database, can not be read.
+/// When the folder of runs, or the database, cannot be read.
 pub fn old_logs(
     store: &Store,
     project: &Project,
@@ -86,7 +86,7 @@ pub fn remove_logs(old: &[OldLogs]) -> (usize, Vec<String>) {
 /// Removes old logs of all projects, once a day; returns what was done and what could not be, a line each.
 ///
 /// # Errors
-/// When the database can not be read or written.
+/// When the database cannot be read or written.
 pub fn daily_clean_up(
     store: &mut Store,
     days: u32,

@@ -24,7 +24,7 @@ impl Migrating<'_> {
     /// Returns the database's installation id, if it has one by now.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn installation(&self) -> Result<Option<symphony_core::id::InstallationId>, StoreError> {
         crate::identity::installation_of(self.conn)
     }
@@ -69,7 +69,7 @@ impl BackupFile {
     /// Opens a file for reading; nothing of it is changed.
     ///
     /// # Errors
-    /// When it can not be opened, or is no database.
+    /// When it cannot be opened, or is no database.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(path, flags)
@@ -162,7 +162,7 @@ impl Store {
     /// file, and is on the disk when this returns.
     ///
     /// # Errors
-    /// When the file is there already, or can not be written.
+    /// When the file is there already, or cannot be written.
     pub fn backup_to(&self, path: &Path) -> Result<(), StoreError> {
         copy_whole(&self.conn, path)
     }
@@ -170,7 +170,7 @@ impl Store {
     /// Returns a number that rises with everything that is recorded in the log: a copy with the same number holds the same.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn log_position(&self) -> Result<i64, StoreError> {
         Ok(self
             .conn

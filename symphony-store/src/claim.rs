@@ -125,7 +125,7 @@ impl Store {
     /// Claims runs, all in one transaction: each is granted or refused on its own.
     ///
     /// # Errors
-    /// When the database can not be written; nothing is claimed then.
+    /// When the database cannot be written; nothing is claimed then.
     pub fn claim(
         &mut self,
         context: &Context,

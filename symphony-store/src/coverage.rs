@@ -94,7 +94,7 @@ impl Store {
     /// Returns a project's entries by file and concept.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn coverage(
         &self,
         project: &ProjectId,

@@ -73,7 +73,7 @@ pub enum StoreError {
         /// The newest version known here.
         known: i64,
     },
-    /// The file can not be opened.
+    /// The file cannot be opened.
     #[error("open the database {}: {reason}", path.display())]
     Open {
         /// The file.

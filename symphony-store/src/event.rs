@@ -153,7 +153,7 @@ impl Store {
     /// Returns an issue's log, oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn events_of_issue(&self, issue: &IssueId) -> Result<Vec<EventRecord>, StoreError> {
         load_events(&self.conn, issue)
     }

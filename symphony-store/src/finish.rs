@@ -120,7 +120,7 @@ impl Store {
     /// Ends a run. A run that has ended already is returned as it is: doing this twice does no harm.
     ///
     /// # Errors
-    /// When the run does not exist, or the database can not be written.
+    /// When the run does not exist, or the database cannot be written.
     pub fn finish_run(
         &mut self,
         context: &Context,

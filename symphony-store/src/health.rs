@@ -106,7 +106,7 @@ impl Store {
     /// Returns a project's last reports, newest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn test_health(
         &self,
         project: &ProjectId,

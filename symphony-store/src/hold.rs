@@ -231,7 +231,7 @@ impl Store {
     /// Returns what is on hold.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn holds(&self) -> Result<Vec<Hold>, StoreError> {
         load_holds(&self.conn)
     }
@@ -279,7 +279,7 @@ impl Store {
     /// same condition again places them again.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn lift_holds(&mut self, context: &Context) -> Result<usize, StoreError> {
         self.write(context, |tx| {
             // the person wants agents all the same: what was red is not tried again before the next one

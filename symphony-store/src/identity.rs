@@ -30,7 +30,7 @@ impl Store {
     /// Returns the database's installation id; none before [`Store::adopt_installation`].
     ///
     /// # Errors
-    /// When the database can not be read, or holds something else in its place.
+    /// When the database cannot be read, or holds something else in its place.
     pub fn installation(&self) -> Result<Option<InstallationId>, StoreError> {
         installation_of(&self.conn)
     }
@@ -39,7 +39,7 @@ impl Store {
     /// at once, the first one's id stays.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn adopt_installation(
         &mut self,
         wanted: &InstallationId,

@@ -114,7 +114,7 @@ impl Store {
     /// requests that were not published.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn waiting_issues(
         &self,
         project: &ProjectId,

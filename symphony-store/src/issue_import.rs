@@ -32,7 +32,7 @@ impl Store {
     ///
     /// # Errors
     /// When a run asks for it, the project does not exist, dependencies form a circle with issues that are there, or the
-    /// database can not be written.
+    /// database cannot be written.
     pub fn import_issues(
         &mut self,
         context: &Context,

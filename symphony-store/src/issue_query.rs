@@ -119,7 +119,7 @@ impl Store {
     /// Lists issues, by project and number.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn list_issues(&self, filter: &IssueFilter) -> Result<IssuePage, StoreError> {
         let mut wheres = vec!["1 = 1".to_owned()];
         let mut values: Vec<String> = Vec::new();
@@ -180,7 +180,7 @@ impl Store {
     /// Returns the issues whose dependencies name this one.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn dependents(&self, id: &IssueId) -> Result<Vec<IssueId>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT issue FROM issue_dependency WHERE depends_on = ?1 ORDER BY issue",

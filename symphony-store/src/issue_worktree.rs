@@ -41,7 +41,7 @@ impl Store {
     /// Says whether an issue's branch is to be deleted with its worktree even when it is not merged.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn branch_deletion_requested(&self, id: &IssueId) -> Result<bool, StoreError> {
         let wanted: Option<bool> = self
             .conn
@@ -54,7 +54,7 @@ impl Store {
     /// Records whether an issue has a worktree, so that clean-up finds it.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn record_worktree(
         &mut self,
         context: &Context,
@@ -79,7 +79,7 @@ impl Store {
     /// Says whether an issue ever had a worktree, and so a branch, that this database knows of; or a pull request.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn knows_branch_of(&self, id: &IssueId) -> Result<bool, StoreError> {
         Ok(self
             .conn
@@ -93,7 +93,7 @@ impl Store {
     /// Records that work after an issue's hand-in was put aside, where no end of a run records it.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn record_put_aside(
         &mut self,
         context: &Context,
@@ -107,7 +107,7 @@ impl Store {
     /// until the issue ends.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn record_rescued_branch(
         &mut self,
         context: &Context,

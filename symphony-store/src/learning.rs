@@ -284,7 +284,7 @@ impl Store {
     /// Lists learnings, newest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn learnings(&self, filter: &LearningFilter) -> Result<Vec<LearningRecord>, StoreError> {
         let scope = if filter.project.is_some() {
             "project = ?1"

@@ -85,7 +85,7 @@ impl Store {
     /// and retired ones left out.
     ///
     /// # Errors
-    /// When the options are out of range, or the database can not be read.
+    /// When the options are out of range, or the database cannot be read.
     pub fn best_learnings(
         &mut self,
         project: &ProjectId,
@@ -112,7 +112,7 @@ impl Store {
     /// Searches the learnings of a project, or of the whole installation, best first; retired ones are left out.
     ///
     /// # Errors
-    /// When the options are out of range, or the database can not be read.
+    /// When the options are out of range, or the database cannot be read.
     pub fn search_learnings(
         &mut self,
         project: Option<&ProjectId>,
@@ -135,7 +135,7 @@ impl Store {
     /// [`symphony_learning::CROSS_PROJECT_MAX`]: what an agent of a phase is given.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn cross_project_learnings(
         &mut self,
         project: &ProjectId,

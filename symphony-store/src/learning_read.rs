@@ -220,7 +220,7 @@ impl<'r, 's> Reader<'r, 's> {
         })
     }
 
-    /// Takes a learning; `false` when its form can not be used.
+    /// Takes a learning; `false` when its form cannot be used.
     fn take(&mut self, entry: Entry<'_>) -> Result<bool, StoreError> {
         let Ok(prepared) = PreparedRef::decode(entry.form) else {
             return Ok(false);

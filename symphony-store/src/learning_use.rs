@@ -88,7 +88,7 @@ impl Store {
     /// Returns how often learnings were given and how those runs ended: the most often given first, then the newest.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn learning_uses(&self, filter: &LearningFilter) -> Result<Vec<LearningUse>, StoreError> {
         let mut tallies = self.tallies(filter.project.as_ref())?;
         // the limit counts in the order of this list

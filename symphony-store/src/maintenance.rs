@@ -19,7 +19,7 @@ impl Store {
     /// Checks that the file is whole, that every reference has its row, and that its schema is known.
     ///
     /// # Errors
-    /// When it can not be read at all.
+    /// When it cannot be read at all.
     pub fn check_file(&mut self) -> Result<Vec<Violation>, StoreError> {
         self.read(|tx| {
             let mut found = Vec::new();

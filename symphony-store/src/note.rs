@@ -190,7 +190,7 @@ impl Store {
     /// Returns the last comments of an issue, oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn comments(&self, issue: &IssueId, limit: u32) -> Result<Vec<Comment>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT * FROM (SELECT * FROM comment WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id",
@@ -213,7 +213,7 @@ impl Store {
     /// Returns the last findings of an issue, oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn findings(&self, issue: &IssueId, limit: u32) -> Result<Vec<Finding>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT * FROM (SELECT * FROM finding WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id",

@@ -23,7 +23,7 @@ impl Store {
     /// Queues what a project's people have not been told of; returns how many are new.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn queue_notifications(
         &mut self,
         context: &Context,
@@ -50,7 +50,7 @@ impl Store {
     /// Says whether anything waits to be sent.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn has_queued_notifications(&self) -> Result<bool, StoreError> {
         Ok(self
             .conn
@@ -61,7 +61,7 @@ impl Store {
     /// Returns what went wrong with the last notification of a project, and when; none when it was sent, or there was none.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn notification_problem(
         &self,
         project: &ProjectId,
@@ -83,7 +83,7 @@ impl Store {
     /// Takes the oldest notification that waits. It is never taken again: told at most once.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn take_notification(
         &mut self,
         context: &Context,
@@ -112,7 +112,7 @@ impl Store {
     /// Records what came of a notification: a problem, or none when it was sent.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn record_notification(
         &mut self,
         context: &Context,

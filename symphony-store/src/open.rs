@@ -36,7 +36,7 @@ impl Store {
     /// Opens the database at a path, makes it where there is none, and brings its schema up to date.
     ///
     /// # Errors
-    /// When the file can not be opened, is no database of Symphony's, or has a newer schema.
+    /// When the file cannot be opened, is no database of Symphony's, or has a newer schema.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let conn = Connection::open(path).map_err(|error| open_error(path, error))?;
         Self::prepare(conn, path, Without::Fill, |_migrating| {})
@@ -67,7 +67,7 @@ impl Store {
     /// Makes a database in memory, for tests and rehearsals.
     ///
     /// # Errors
-    /// When SQLite can not be set up.
+    /// When SQLite cannot be set up.
     pub fn open_in_memory() -> Result<Self, StoreError> {
         let conn = Connection::open_in_memory()?;
         Self::prepare(conn, Path::new(":memory:"), Without::Fill, |_migrating| {})
@@ -210,7 +210,7 @@ impl Store {
     /// Returns journal mode and `synchronous` level (2 is FULL), as SQLite reports them.
     ///
     /// # Errors
-    /// When the database can not be asked.
+    /// When the database cannot be asked.
     pub fn durability(&self) -> Result<(String, i64), StoreError> {
         let mode = self
             .conn
@@ -225,7 +225,7 @@ impl Store {
     /// limit. For rehearsals of a full disk; it holds for this connection.
     ///
     /// # Errors
-    /// When the database can not be asked for its size.
+    /// When the database cannot be asked for its size.
     pub fn limit_growth(&self, pages: Option<u32>) -> Result<(), StoreError> {
         let size: i64 = self
             .conn

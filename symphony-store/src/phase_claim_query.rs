@@ -61,7 +61,7 @@ impl Store {
     /// Returns the claim of an issue that still waits for a verdict, or for the issue's step to the next phase.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn open_claim(&self, issue: &IssueId) -> Result<Option<PhaseClaim>, StoreError> {
         load_open_claim(&self.conn, issue)
     }
@@ -69,7 +69,7 @@ impl Store {
     /// Returns the last claims of an issue, oldest first; of one phase when one is named.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn claims(
         &self,
         issue: &IssueId,
@@ -92,7 +92,7 @@ impl Store {
     /// Says whether an issue has something open to be reviewed: a pull request, or a phase claim.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn has_open_review(&self, issue: &IssueId) -> Result<bool, StoreError> {
         Ok(self.open_pr(issue)?.is_some() || self.open_claim(issue)?.is_some())
     }

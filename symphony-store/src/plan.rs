@@ -292,7 +292,7 @@ impl Store {
     /// Says whether an id was ever given to a plan.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn has_plan(&self, id: &PlanId) -> Result<bool, StoreError> {
         Ok(self.conn.query_row(
             "SELECT EXISTS (SELECT 1 FROM plan WHERE id = ?1)",
@@ -326,7 +326,7 @@ impl Store {
     /// Returns the last plan of a file.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn last_plan_of(
         &self,
         project: &ProjectId,
@@ -345,7 +345,7 @@ impl Store {
     /// Lists the plans of a project, or of all, newest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn plans(&self, project: Option<&ProjectId>) -> Result<Vec<PlanOverview>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT p.id, p.project, p.path, p.status, p.started_at, p.completed_at, count(f.phase) AS total,
@@ -365,7 +365,7 @@ impl Store {
     /// Returns the ids of the plans of a project that have not ended, oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn open_plans(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
         self.plan_ids(
             project,
@@ -377,7 +377,7 @@ impl Store {
     /// not have, the oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn unmerged_plans(&self, project: &ProjectId) -> Result<Vec<PlanId>, StoreError> {
         self.plan_ids(
             project,
@@ -390,7 +390,7 @@ impl Store {
     /// recorded; of one project, or of all. Skipped phases made nothing.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn stopped_plans(
         &self,
         project: Option<&ProjectId>,
@@ -437,7 +437,7 @@ impl Store {
     /// Returns the phases that wait for a person, oldest question first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn plan_decisions(
         &self,
         project: Option<&ProjectId>,

@@ -53,7 +53,7 @@ impl Store {
     /// Returns a plan's log, oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn events_of_plan(&self, plan: &PlanId) -> Result<Vec<EventRecord>, StoreError> {
         let mut statement = self.conn.prepare_cached(&format!(
             "SELECT {EVENT_COLUMNS} FROM event WHERE plan = ?1 ORDER BY id"

@@ -46,7 +46,7 @@ pub struct RecordedOutcome {
     pub artifacts: Vec<Artifact>,
 }
 
-/// Says why a phase can not be claimed now.
+/// Says why a phase cannot be claimed now.
 pub(crate) fn phase_refusal(
     tx: &Transaction<'_>,
     plan: &PlanId,
@@ -252,7 +252,7 @@ impl Store {
     /// Returns what is recorded of the outcome of a run's phase.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn phase_outcome(&self, run: &RunId) -> Result<Option<RecordedOutcome>, StoreError> {
         load_outcome(&self.conn, run)
     }

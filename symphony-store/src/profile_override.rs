@@ -71,7 +71,7 @@ impl Store {
     /// Returns what the database adds to a profile in a project.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn overrides(
         &self,
         agent: &AgentType,

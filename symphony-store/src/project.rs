@@ -202,7 +202,7 @@ impl Store {
     /// Returns all projects, by id; those that were removed are left out.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn projects(&self) -> Result<Vec<Project>, StoreError> {
         let mut statement = self
             .conn
@@ -218,7 +218,7 @@ impl Store {
     /// Returns the project in a folder.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn project_at(&self, root: &Path) -> Result<Option<Project>, StoreError> {
         let Some(root) = root.to_str() else {
             return Ok(None);

@@ -59,7 +59,7 @@ impl Store {
     /// Says whether a folder is that of a project that was removed.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn is_removed_at(&self, root: &Path) -> Result<bool, StoreError> {
         Ok(self
             .conn

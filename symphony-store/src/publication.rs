@@ -53,7 +53,7 @@ impl Store {
     /// Returns how a pull request was last published, or tried to be.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn publication(&self, pr: PrId) -> Result<Option<Publication>, StoreError> {
         self.conn
             .prepare_cached(
@@ -86,7 +86,7 @@ impl Store {
     /// Returns the address under which a pull request was last published.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn published_url(&self, pr: PrId) -> Result<Option<String>, StoreError> {
         let url = self
             .conn
@@ -163,7 +163,7 @@ impl Store {
     /// Records what came of an intent.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn end_publication(
         &mut self,
         context: &Context,

@@ -216,7 +216,7 @@ impl Store {
     /// Records a merge: the pull request is merged, its issue done or its plan completed. Merging an open one is the human's approval.
     ///
     /// # Errors
-    /// When the pull request is not open, or the issue can not be done from where it is.
+    /// When the pull request is not open, or the issue cannot be done from where it is.
     pub fn record_merge(
         &mut self,
         context: &Context,

@@ -18,7 +18,7 @@ impl Store {
     /// Returns the base branches of a project's open pull requests.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn open_bases(&self, project: &ProjectId) -> Result<Vec<String>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT DISTINCT base FROM pull_request WHERE project = ?1 AND state IN ('open', 'approved') ORDER BY base",
@@ -104,7 +104,7 @@ impl Store {
     /// commits are the same.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn move_base(
         &mut self,
         context: &Context,

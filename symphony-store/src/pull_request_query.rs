@@ -161,7 +161,7 @@ impl Store {
     /// Returns the open pull request of an issue.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn open_pr(&self, issue: &IssueId) -> Result<Option<PullRequest>, StoreError> {
         load_open_pr(&self.conn, issue)
     }
@@ -177,7 +177,7 @@ impl Store {
     /// Lists pull requests, newest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn prs(&self, filter: &PrFilter) -> Result<Vec<PullRequest>, StoreError> {
         let (sql, values) = list_sql(filter);
         let mut statement = self.conn.prepare_cached(&sql)?;

@@ -39,7 +39,7 @@ impl Store {
     /// know to be published.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn record_restore(
         &mut self,
         context: &Context,

@@ -253,7 +253,7 @@ impl Store {
     /// Lists runs, newest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn runs(&self, filter: &RunFilter) -> Result<Vec<Run>, StoreError> {
         let (sql, values) = list_sql(filter);
         let mut statement = self.conn.prepare_cached(&sql)?;
@@ -268,7 +268,7 @@ impl Store {
     /// Returns the runs that are not over, oldest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn live_runs(&self) -> Result<Vec<Run>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT * FROM run WHERE status IN ('starting', 'running') ORDER BY started_at, id",
@@ -284,7 +284,7 @@ impl Store {
     /// Returns the last event of a live run, in words, and when it came.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn last_event(&self, run: &RunId) -> Result<Option<(String, Timestamp)>, StoreError> {
         let found: Option<(String, Option<i64>)> = self
             .conn
@@ -360,7 +360,7 @@ impl Store {
     /// Says whether the end of a run was asked for.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn cancel_requested(&self, run: &RunId) -> Result<bool, StoreError> {
         let at: Option<Option<i64>> = self
             .conn

@@ -14,7 +14,7 @@ impl Store {
     /// Says whether a human paused all dispatch.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn is_paused(&self) -> Result<bool, StoreError> {
         Ok(self.setting("paused")?.is_some())
     }
@@ -35,7 +35,7 @@ impl Store {
     /// Pauses or resumes all dispatch.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn set_paused(&mut self, context: &Context, paused: bool) -> Result<(), StoreError> {
         self.write(context, |tx| {
             if paused {
@@ -59,7 +59,7 @@ impl Store {
     /// Records when old logs were removed.
     ///
     /// # Errors
-    /// When the database can not be written.
+    /// When the database cannot be written.
     pub fn record_log_clean_up(&mut self, now: Timestamp) -> Result<(), StoreError> {
         self.conn
             .prepare_cached(
@@ -72,7 +72,7 @@ impl Store {
     /// Returns when old logs were last removed.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn last_log_clean_up(&self) -> Result<Option<Timestamp>, StoreError> {
         let ms = self
             .setting("last_log_clean_up")?

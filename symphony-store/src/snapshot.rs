@@ -67,7 +67,7 @@ impl Store {
     /// Reads what a tick sees, on one state of the database.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn load_snapshot(
         &mut self,
         request: SnapshotRequest,
@@ -113,7 +113,7 @@ impl Store {
     /// Returns one issue as a tick would see it, with the dependencies that are not done: for `explain`.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn candidate(&self, id: &IssueId) -> Result<Option<Candidate>, StoreError> {
         let sql = format!(
             "SELECT {CANDIDATE_COLUMNS} FROM issue i LEFT JOIN retry r ON r.issue = i.id WHERE i.id = ?1"
@@ -138,7 +138,7 @@ impl Store {
     /// Returns the issues of a project that have ended and still have a worktree.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn ended_worktrees(&self, project: &ProjectId) -> Result<Vec<IssueId>, StoreError> {
         let found = load_clean_ups(&self.conn, project)?;
         Ok(found.into_iter().map(|clean_up| clean_up.issue).collect())
@@ -147,7 +147,7 @@ impl Store {
     /// Returns the appointments for retries, soonest first.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn retries(&self, project: Option<&ProjectId>) -> Result<Vec<Retry>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT r.* FROM retry r JOIN issue i ON i.id = r.issue WHERE ?1 IS NULL OR i.project = ?1 ORDER BY r.due_at, r.issue",
@@ -170,7 +170,7 @@ impl Store {
     /// Counts the issues of a project by status.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn issue_counts(
         &self,
         project: &ProjectId,

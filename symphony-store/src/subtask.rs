@@ -51,7 +51,7 @@ impl Store {
     /// Makes a sub-task. The first one blocks its parent until all have ended; both or neither.
     ///
     /// # Errors
-    /// When a field breaks a limit, the parent can not wait for sub-tasks where it stands, a dependency is missing,
+    /// When a field breaks a limit, the parent cannot wait for sub-tasks where it stands, a dependency is missing,
     /// cancelled, of another project or waits for the parent itself, or, for a run, when it made too many issues or one
     /// with this title is open.
     pub fn add_subtask(

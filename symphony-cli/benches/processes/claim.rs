@@ -99,7 +99,7 @@ fn timed(size: usize, batches: usize) -> (f64, f64, usize) {
         let claim = begin.elapsed().as_secs_f64();
         assert!(granted.iter().all(Result::is_ok), "{granted:?}");
         let written = wal.metadata().unwrap().len().saturating_sub(before);
-        // a checkpoint began the log anew: its bytes can not be told
+        // a checkpoint began the log anew: its bytes cannot be told
         let Ok(written @ 1..) = usize::try_from(written) else {
             continue;
         };

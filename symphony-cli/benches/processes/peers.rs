@@ -33,7 +33,7 @@ pub(crate) fn script(name: &str) -> PathBuf {
     folder().join(name)
 }
 
-/// Says whether a program can be started; says so when it can not.
+/// Says whether a program can be started; says so when it cannot.
 pub(crate) fn has(program: &str) -> bool {
     let there = Command::new(program)
         .arg("--version")
@@ -45,7 +45,7 @@ pub(crate) fn has(program: &str) -> bool {
     there
 }
 
-/// Installs the packages of the lock file in a folder of their own; `None` when that can not be done, which is said.
+/// Installs the packages of the lock file in a folder of their own; `None` when that cannot be done, which is said.
 pub(crate) fn packages() -> Option<PathBuf> {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("peers");
     std::fs::create_dir_all(&place).unwrap();

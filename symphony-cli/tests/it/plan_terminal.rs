@@ -55,7 +55,7 @@ fn unbroken(lines: &[String], columns: usize) -> String {
     for line in lines {
         text.push_str(line);
         let length = line.chars().count();
-        // a blank at the edge can not be seen
+        // a blank at the edge cannot be seen
         match columns - length {
             0 => {}
             1 => text.push(' '),

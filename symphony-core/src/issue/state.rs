@@ -12,7 +12,7 @@ closed_set!(
     BlockedBy, "reason to be blocked", {
         /// Its sub-tasks.
         Subtasks = "subtasks",
-        /// An agent said that it can not go on.
+        /// An agent said that it cannot go on.
         Agent = "agent",
         /// A spending cap.
         Cap = "cap",
@@ -100,7 +100,7 @@ pub enum IssueEvent {
     RunReturned,
     /// Its agent gave it back.
     HandedBack,
-    /// Its agent can not go on.
+    /// Its agent cannot go on.
     AgentBlocked {
         /// Why.
         reason: String,

@@ -67,7 +67,7 @@ pub(super) fn unblock(snapshot: &Snapshot, plan: &mut Plan) {
     }
 }
 
-/// Removes worktrees of issues that have ended, but none that a run still works in, and none while it can not be told what
+/// Removes worktrees of issues that have ended, but none that a run still works in, and none while it cannot be told what
 /// of their work the base branch has. One that could not be removed is tried again when it is due.
 pub(super) fn clean_up(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) {
     let is_due = |clean_up: &&CleanUp| {

@@ -169,7 +169,7 @@ pub struct ProjectView {
     pub no_base: Option<NoBase>,
 }
 
-/// Why there is nothing that work on a project could start from: its base branch is missing, or git can not check it out.
+/// Why there is nothing that work on a project could start from: its base branch is missing, or git cannot check it out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoBase {
     /// What is wrong, and what to do.

@@ -45,7 +45,7 @@ pub(super) fn record_test_health(
     Ok(Answer::new(message).with("bloat", Value::Array(flags)))
 }
 
-/// Returns how many lines the issue's branch adds and removes. None where that can not be told, uncommitted changes
+/// Returns how many lines the issue's branch adds and removes. None where that cannot be told, uncommitted changes
 /// included: the tests are counted all the same, and compared with the suite instead.
 fn changed_lines(workspace: &IssueWorkspace) -> Option<u64> {
     committed_lines(workspace).ok().flatten()

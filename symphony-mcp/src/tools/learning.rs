@@ -45,7 +45,7 @@ pub(super) fn add(
     Ok(Answer::new("recorded the learning").with("id", json!(record.learning.id)))
 }
 
-/// Returns the commit that the session's worktree is at; none when it has none, or git can not tell: a learning is
+/// Returns the commit that the session's worktree is at; none when it has none, or git cannot tell: a learning is
 /// worth keeping without.
 fn head_commit(identity: &Identity) -> Option<String> {
     let workspace = identity.workspace.as_ref()?;

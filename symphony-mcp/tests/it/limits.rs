@@ -218,7 +218,7 @@ async fn a_run_writes_a_hundred_comments() {
     }
     let text = refused(&client, "add_comment", json!({ "content": "again" })).await;
     assert!(text.ends_with("the limit is 100 a run"), "{text}");
-    // a move whose reason can not be written down is not made
+    // a move whose reason cannot be written down is not made
     let text = refused(
         &client,
         "update_issue_status",

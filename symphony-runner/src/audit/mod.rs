@@ -25,7 +25,7 @@ use crate::tick::observe_snapshot;
 /// is just changing may be found broken: look again.
 ///
 /// # Errors
-/// When the database, a repository or the table of processes can not be read.
+/// When the database, a repository or the table of processes cannot be read.
 pub fn audit(
     installation: &Installation,
     store: &mut Store,

@@ -10,7 +10,7 @@ use crate::error::RunnerError;
 /// Returns the branches with names that Symphony gives, that it did not make as far as its database knows.
 ///
 /// # Errors
-/// When the database or the repository can not be read.
+/// When the database or the repository cannot be read.
 pub fn unknown_branches(
     store: &Store,
     repository: &Repository,

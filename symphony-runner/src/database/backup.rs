@@ -41,7 +41,7 @@ pub struct Backup {
 /// Makes a backup when one is due; returns its file.
 ///
 /// # Errors
-/// When it is due and can not be made: the tick reports it and goes on.
+/// When it is due and cannot be made: the tick reports it and goes on.
 pub(crate) fn back_up_if_due(
     installation: &Installation,
     store: &Store,
@@ -116,7 +116,7 @@ pub(super) fn back_up_before(installation: &Installation, migrating: &Migrating<
 /// Lists the backups of the repository's database, newest first.
 ///
 /// # Errors
-/// When the folder of backups can not be read.
+/// When the folder of backups cannot be read.
 pub fn list_backups(installation: &Installation) -> Result<Vec<Backup>, RunnerError> {
     let mut found = Vec::new();
     for folder in folders_for(installation)? {

@@ -240,7 +240,7 @@ fn keep_place(installation: &Installation, marker: Option<Marker>) {
     }
 }
 
-/// Writes a marker. One that can not be written now is written by the next command.
+/// Writes a marker. One that cannot be written now is written by the next command.
 fn note(root: &Path, marker: &Marker) {
     if let Err(error) = write_marker(root, marker) {
         tracing::warn!(%error, "the repository's marker was not written");

@@ -52,7 +52,7 @@ pub(super) fn refuse_held(root: &Path, what: &str) -> Result<(), RunnerError> {
     )))
 }
 
-/// Leads worktrees that were moved with their repository to it again. The work in them is not touched; what can not be
+/// Leads worktrees that were moved with their repository to it again. The work in them is not touched; what cannot be
 /// repaired now is repaired, or rescued, when the next run needs it.
 pub(super) fn repair_worktrees(installation: &Installation, root: &Path, from: &Path) {
     let settings = installation

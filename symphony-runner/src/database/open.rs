@@ -25,7 +25,7 @@ impl Installation {
     /// Opens the database that is there; none when there is none and nothing was ever done here.
     ///
     /// # Errors
-    /// When it can not be opened, or is not the database that the repository was worked on with.
+    /// When it cannot be opened, or is not the database that the repository was worked on with.
     pub fn existing_store(&self) -> Result<Option<Store>, RunnerError> {
         identified(self, open_any(self)?)
     }

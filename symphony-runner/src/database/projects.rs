@@ -80,7 +80,7 @@ pub fn move_project(
 /// Returns the names of a project's worktrees.
 ///
 /// # Errors
-/// When its repository can not be read.
+/// When its repository cannot be read.
 pub fn worktrees_of(
     installation: &Installation,
     project: &Project,
@@ -95,7 +95,7 @@ pub fn worktrees_of(
 /// Takes a project out of the installation. Branches stay, and everything that is recorded of it.
 ///
 /// # Errors
-/// While its runs or plans are under way, or when a worktree can not be removed safely: the project stays then.
+/// While its runs or plans are under way, or when a worktree cannot be removed safely: the project stays then.
 pub fn remove_project(
     installation: &Installation,
     store: &mut Store,

@@ -130,7 +130,7 @@ pub fn begin_plan<'a>(
     Ok((drive, record, Begun::New))
 }
 
-/// Gives the user's branch the work of the plan before another one of its file begins there; that it can not have it is
+/// Gives the user's branch the work of the plan before another one of its file begins there; that it cannot have it is
 /// no reason to wait when another plan was asked for in so many words.
 fn settle_last(
     store: &mut Store,

@@ -41,7 +41,7 @@ impl<'a> PlanDrive<'a> {
     /// Takes the plan's lock; none when another process has it.
     ///
     /// # Errors
-    /// When the lock can not be made, or the project's configuration is wrong.
+    /// When the lock cannot be made, or the project's configuration is wrong.
     pub fn take(
         installation: &'a Installation,
         project: &Project,
@@ -108,7 +108,7 @@ impl<'a> PlanDrive<'a> {
     /// of phases that are complete.
     ///
     /// # Errors
-    /// When the database can not be read or written, or the repository not be opened.
+    /// When the database cannot be read or written, or the repository not be opened.
     pub fn round(
         &mut self,
         store: &mut Store,

@@ -20,7 +20,7 @@ impl PlanLock {
     /// Takes the lock of a plan; none when another process has it.
     ///
     /// # Errors
-    /// When it can not be made.
+    /// When it cannot be made.
     pub(super) fn take(project: &Project, plan: &PlanId) -> Result<Option<Self>, RunnerError> {
         let folder = plans_folder(project);
         std::fs::create_dir_all(&folder)
@@ -36,7 +36,7 @@ impl PlanLock {
 /// Says whether a process moves the plan on at this moment: a `plan run`, or a tick.
 ///
 /// # Errors
-/// When its lock can not be asked.
+/// When its lock cannot be asked.
 pub fn is_plan_driven(project: &Project, plan: &PlanId) -> Result<bool, RunnerError> {
     Ok(lock_state(&lock_file(project, plan))? == LockState::Held)
 }

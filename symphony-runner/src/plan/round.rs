@@ -57,7 +57,7 @@ pub enum StartsLeft {
 /// Makes one round of a plan. The caller holds its lock.
 ///
 /// # Errors
-/// When the database can not be read or written.
+/// When the database cannot be read or written.
 pub(super) fn plan_round(
     installation: &Installation,
     store: &mut Store,

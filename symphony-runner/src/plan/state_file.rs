@@ -16,7 +16,7 @@ use crate::error::RunnerError;
 /// reads anew: an older state never replaces a newer one.
 ///
 /// # Errors
-/// When the plan can not be read, or the file not be written.
+/// When the plan cannot be read, or the file not be written.
 pub fn write_state_file(
     store: &mut Store,
     project: &Project,

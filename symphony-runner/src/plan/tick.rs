@@ -28,7 +28,7 @@ pub struct PlanTick {
 /// the user's branch the work of those that have completed.
 ///
 /// # Errors
-/// When the database can not be read.
+/// When the database cannot be read.
 pub fn tick_plans(installation: &Installation, store: &mut Store) -> Result<PlanTick, RunnerError> {
     let mut tick = PlanTick::default();
     for project in store.projects()? {

@@ -51,7 +51,7 @@ impl PlanWatch {
     /// Says whether anything changed: the plan, the life of one of its runs, or the time.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn is_due(&self, store: &Store, round: &PlanRound) -> Result<bool, RunnerError> {
         if store.plan_revision(&round.record.id)? != self.revision
             || self.wake_at.is_some_and(|wake| wake <= Timestamp::now())

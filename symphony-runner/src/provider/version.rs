@@ -21,7 +21,7 @@ const ANSWER_BYTES_MAX: u64 = 4096;
 /// leaves nothing.
 ///
 /// # Errors
-/// When it can not be started, does not end in time, fails, or says nothing.
+/// When it cannot be started, does not end in time, fails, or says nothing.
 pub fn program_version(program: &Path, search_path: &OsStr) -> Result<String, RunnerError> {
     let failed = |error| RunnerError::io("ask for the version of", program, error);
     let home = tempfile::tempdir().map_err(failed)?;

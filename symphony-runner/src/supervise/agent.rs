@@ -186,7 +186,7 @@ async fn watch_agent(
     }
 }
 
-/// Tells the watch what is recorded as spent; what can not be read now is read a second later.
+/// Tells the watch what is recorded as spent; what cannot be read now is read a second later.
 async fn take_in_spending(job: &Job<'_>, store: &StoreThread, watch: &mut Watch) {
     match spent_so_far(job, store).await {
         Ok(Some(spent)) => watch.recorded(spent),
@@ -257,7 +257,7 @@ async fn on_pulse(
     }
 }
 
-/// Records progress; that it can not be recorded now does not end the agent.
+/// Records progress; that it cannot be recorded now does not end the agent.
 async fn record(job: &Job<'_>, store: &StoreThread, ear: &mut Ear) {
     let Some(last_event) = ear.take_news() else {
         return;

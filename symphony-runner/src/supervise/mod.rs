@@ -99,7 +99,7 @@ pub fn supervise(
     block_on(&job.paths.dir, carry_out(&job, &store, &supervision, mode))?
 }
 
-/// Opens the database as soon as the disk takes it: SQLite can not even read without a little space. The run's lock is
+/// Opens the database as soon as the disk takes it: SQLite cannot even read without a little space. The run's lock is
 /// held meanwhile.
 fn store_when_there_is_space(installation: &Installation) -> Result<Store, RunnerError> {
     let begun = Instant::now();

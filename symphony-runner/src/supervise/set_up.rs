@@ -38,7 +38,7 @@ impl SetUp<'_> {
     /// Runs the command, once: again only when it failed, or was cut off. None when there is nothing to do.
     ///
     /// # Errors
-    /// When it can not be started, or that it passed can not be recorded.
+    /// When it cannot be started, or that it passed cannot be recorded.
     pub(crate) async fn run(
         self,
         supervision: &Supervision,

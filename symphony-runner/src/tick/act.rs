@@ -38,7 +38,7 @@ impl ActReport {
 /// Carries a plan out. What fails is said and left to the next tick.
 ///
 /// # Errors
-/// When the claims can not be written: nothing is claimed then.
+/// When the claims cannot be written: nothing is claimed then.
 pub fn act(
     store: &mut Store,
     hands: &mut impl Hands,
@@ -340,7 +340,7 @@ fn start_runs(
                 hands.give_up(project, &request.run, lock);
                 report.lines.push(format!("{what}: not started: {refusal}"));
             }
-            // a supervisor that can not be started is a crash: the next tick does the exit handling
+            // a supervisor that cannot be started is a crash: the next tick does the exit handling
             Ok(run) => match hands.start_supervisor(project, &run.id, lock, SuperviseMode::Run) {
                 Ok(()) => {
                     Failpoint::TickLaunched.reach();

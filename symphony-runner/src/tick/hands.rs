@@ -71,13 +71,13 @@ pub trait Hands {
     /// Tells whether somebody has the lock of a run.
     ///
     /// # Errors
-    /// When it can not be asked for.
+    /// When it cannot be asked for.
     fn lock_state(&mut self, project: &Project, run: &RunId) -> Result<LockState, RunnerError>;
 
     /// Takes the lock of a run, making what it needs.
     ///
     /// # Errors
-    /// When somebody has it, or it can not be made.
+    /// When somebody has it, or it cannot be made.
     fn lock(&mut self, project: &Project, run: &RunId) -> Result<Self::Lock, RunnerError>;
 
     /// Gives up the lock of a run that was not claimed, and removes what was made for it.
@@ -125,7 +125,7 @@ pub trait Hands {
     /// Starts a supervisor and hands it the lock.
     ///
     /// # Errors
-    /// When it can not be started; the lock is free then.
+    /// When it cannot be started; the lock is free then.
     fn start_supervisor(
         &mut self,
         project: &Project,
@@ -137,13 +137,13 @@ pub trait Hands {
     /// Returns the runs of a project whose files are not in order yet.
     ///
     /// # Errors
-    /// When they can not be told.
+    /// When they cannot be told.
     fn unfinished(&mut self, project: &Project) -> Result<Vec<UnfinishedRun>, RunnerError>;
 
     /// Puts the files of a run in order that is over.
     ///
     /// # Errors
-    /// When something can not be removed.
+    /// When something cannot be removed.
     fn tidy(
         &mut self,
         project: &Project,

@@ -50,7 +50,7 @@ pub struct World {
 /// Reads everything that the plan depends on.
 ///
 /// # Errors
-/// When the database can not be read.
+/// When the database cannot be read.
 pub fn observe_snapshot(
     installation: &Installation,
     store: &mut Store,
@@ -227,7 +227,7 @@ fn require_bases(world: &mut World) -> Vec<String> {
 /// Looks at the runs' locks and at the database, with the projects as they are known.
 ///
 /// # Errors
-/// When the database can not be read, or a lock not be asked for.
+/// When the database cannot be read, or a lock not be asked for.
 pub fn look(
     store: &mut Store,
     hands: &mut impl Hands,
@@ -283,7 +283,7 @@ fn view(
     project: &Project,
 ) -> Result<(ProjectView, ProjectConfig), RunnerError> {
     let config = installation.project_config(project)?;
-    // a project whose prompts can not be read is not dispatched: every run of it would fail
+    // a project whose prompts cannot be read is not dispatched: every run of it would fail
     let pipeline = if installation.has_own_prompts(&config) {
         installation.library(&config)?.pipeline
     } else {

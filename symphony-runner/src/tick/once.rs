@@ -62,7 +62,7 @@ pub struct TickReport {
 /// Makes one tick on the installation's database.
 ///
 /// # Errors
-/// When the database can not be read or written, or no turn came within a minute.
+/// When the database cannot be read or written, or no turn came within a minute.
 pub fn tick(
     installation: &Installation,
     store: &mut Store,

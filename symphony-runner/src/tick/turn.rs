@@ -217,7 +217,7 @@ pub(super) fn read_notes(file: &File) -> io::Result<Notes> {
 /// Returns when the last tick began, as far as it is known.
 ///
 /// # Errors
-/// When the lock file is there and can not be read.
+/// When the lock file is there and cannot be read.
 pub fn last_tick(installation: &Installation) -> Result<Option<Timestamp>, RunnerError> {
     let path = installation.tick_lock();
     let read = open_without_waiting(&path).and_then(io::read_to_string);

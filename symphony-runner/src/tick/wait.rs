@@ -25,7 +25,7 @@ const WATCH: Duration = Duration::from_millis(500);
 /// Waits until runs are over, exit handling and the gates that it starts included; calls back now and then.
 ///
 /// # Errors
-/// When the database can not be read.
+/// When the database cannot be read.
 pub fn wait_for(
     installation: &Installation,
     runs: &[RunId],

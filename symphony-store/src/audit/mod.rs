@@ -37,7 +37,7 @@ impl Store {
     /// Checks everything. No finding: all invariants that can be stated on the database hold.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn audit(&mut self, request: &AuditRequest) -> Result<Vec<Violation>, StoreError> {
         self.read(|tx| {
             let mut found = Vec::new();
@@ -52,7 +52,7 @@ impl Store {
     /// Checks the file itself: integrity, references, schema version.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn audit_file(&mut self) -> Result<Vec<Violation>, StoreError> {
         self.read(|tx| {
             let mut found = Vec::new();
@@ -65,7 +65,7 @@ impl Store {
     /// Returns the findings and the last entry seen, to go on from.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn audit_since(
         &mut self,
         request: &AuditRequest,

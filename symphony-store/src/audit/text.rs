@@ -20,7 +20,7 @@ impl Store {
     /// Shows every text of the database to `look`.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn for_each_text(
         &mut self,
         look: &mut dyn FnMut(&TextPlace<'_>, &[u8]),

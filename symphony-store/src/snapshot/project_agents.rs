@@ -95,7 +95,7 @@ impl Store {
     /// has looked at it.
     ///
     /// # Errors
-    /// When the database can not be read.
+    /// When the database cannot be read.
     pub fn intake_candidate(&self, id: &IssueId) -> Result<Option<IntakeCandidate>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT id, project, priority, created_at FROM issue

@@ -338,7 +338,7 @@ fn a_phase_that_a_person_asks_for_begins_with_all_its_attempts() {
 
 #[test]
 fn a_pull_request_of_a_phase_that_was_left_is_no_more() {
-    // its worker still lives, and can not open another one
+    // its worker still lives, and cannot open another one
     let (mut store, issue, run, pr) = with_pr(&["phase:ready"]);
     relabel(&mut store, &issue, &["phase:research"]);
     let error = store

@@ -16,7 +16,7 @@ const CACHE_MARK: &str = "CACHEDIR.TAG";
 /// Returns the files of a project that a pattern matches, as relative paths in order of their bytes.
 ///
 /// Not looked into: links to folders, `node_modules`, folders marked as caches, and, unless the pattern names it,
-/// what begins with a dot. Names that are not UTF-8 can not be written into a plan and do not match.
+/// what begins with a dot. Names that are not UTF-8 cannot be written into a plan and do not match.
 pub(super) fn matching(root: &Path, pattern: &Pattern) -> Result<Vec<String>, ContextFileProblem> {
     let matcher = pattern.matcher()?;
     let mut found = Vec::new();

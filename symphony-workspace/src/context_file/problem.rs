@@ -30,7 +30,7 @@ pub enum ContextFileProblem {
         /// The limit.
         entries_max: usize,
     },
-    /// The pattern can not be read.
+    /// The pattern cannot be read.
     #[error("not a pattern: {reason}")]
     BadPattern {
         /// What is wrong with it.

@@ -27,7 +27,7 @@ pub fn read_marker(root: &Path) -> Option<Marker> {
 /// Writes the marker of a repository, both of them.
 ///
 /// # Errors
-/// When one can not be written; the one in the git folder is written first.
+/// When one cannot be written; the one in the git folder is written first.
 pub fn write_marker(root: &Path, marker: &Marker) -> Result<(), WorkspaceError> {
     let text = marker.to_text();
     // The one beside the runs comes last: who finds it does not look for the other one.
@@ -45,7 +45,7 @@ pub fn write_marker(root: &Path, marker: &Marker) -> Result<(), WorkspaceError> 
 /// Removes the marker of a repository that belongs to no installation any more.
 ///
 /// # Errors
-/// When one can not be removed.
+/// When one cannot be removed.
 pub fn remove_marker(root: &Path) -> Result<(), WorkspaceError> {
     for path in [Some(root.join(BESIDE_RUNS)), in_git_dir(root)]
         .into_iter()

@@ -79,7 +79,7 @@ pub fn is_own_branch(name: &str) -> bool {
     })
 }
 
-/// Lists the names in a folder, sorted; a folder that can not be read has none.
+/// Lists the names in a folder, sorted; a folder that cannot be read has none.
 fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .into_iter()

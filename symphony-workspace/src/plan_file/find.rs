@@ -23,7 +23,7 @@ const NEVER: &str = "node_modules";
 ///
 /// Folders whose names begin with a dot, and `node_modules`, are not looked into; links to folders are not followed.
 /// Files of one age count in the order of their paths. A file whose block is not closed counts: to go on to an older
-/// plan without a word would be a surprise. Files that can not be read are passed over.
+/// plan without a word would be a surprise. Files that cannot be read are passed over.
 pub fn find_plan_file(home: Option<&Path>, current: &Path) -> Option<PathBuf> {
     let mut candidates = home.map_or_else(Vec::new, |home| candidates(&home.join(PLANS_FOLDER)));
     candidates.sort_unstable_by(|a, b| (Reverse(a.0), &a.1).cmp(&(Reverse(b.0), &b.1)));

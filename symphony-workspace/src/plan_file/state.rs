@@ -34,7 +34,7 @@ pub fn read_state_file(path: &Path) -> Result<String, WorkspaceError> {
 /// Makes a state file; false when there is something of that name, which is then not touched.
 ///
 /// # Errors
-/// When it can not be written.
+/// When it cannot be written.
 pub fn create_state_file(path: &Path, text: &str) -> Result<bool, WorkspaceError> {
     match write_new(path, text) {
         Ok(()) => Ok(true),
@@ -47,7 +47,7 @@ pub fn create_state_file(path: &Path, text: &str) -> Result<bool, WorkspaceError
 /// also after a power cut.
 ///
 /// # Errors
-/// When it can not be written.
+/// When it cannot be written.
 pub fn write_state_file(path: &Path, text: &str) -> Result<(), WorkspaceError> {
     write_whole(path, text).map_err(|source| WorkspaceError::io("write", path, source))
 }
@@ -100,7 +100,7 @@ impl LockedStateFile {
     /// Replaces the file, then lets others at it.
     ///
     /// # Errors
-    /// When it can not be written; it is then as before.
+    /// When it cannot be written; it is then as before.
     pub fn replace(self, text: &str) -> Result<(), WorkspaceError> {
         write_state_file(&self.path, text)
     }

@@ -89,7 +89,7 @@ impl<'a> Manifests<'a> {
         fs::symlink_metadata(self.root.join(name)).is_ok_and(|meta| meta.is_dir())
     }
 
-    /// Reads a file; none when it is not there or can not be read. What is not UTF-8 is replaced.
+    /// Reads a file; none when it is not there or cannot be read. What is not UTF-8 is replaced.
     pub(super) fn text(&self, name: &str) -> Option<String> {
         let bytes = read_beneath(self.root, name, MANIFEST_BYTES_MAX).ok()??;
         let text = String::from_utf8_lossy(&bytes);

@@ -34,7 +34,7 @@ pub enum FilterUse {
     Missing {
         /// The program.
         program: String,
-        /// Whether git can not check such files out without it.
+        /// Whether git cannot check such files out without it.
         is_needed: bool,
     },
 }

@@ -16,7 +16,7 @@ impl Repository {
     /// git wrote into it.
     ///
     /// # Errors
-    /// When a file can not be read or written; the other worktrees may be repaired then. Repeating it does no harm.
+    /// When a file cannot be read or written; the other worktrees may be repaired then. Repeating it does no harm.
     pub fn follow_move(&self, from: &Path) -> Result<(), WorkspaceError> {
         let _lock = self.lock()?;
         let folder = self.common_dir().join("worktrees");

@@ -33,7 +33,7 @@ fn fill(project: &Project, left_kib: u64) -> PathBuf {
     path
 }
 
-/// Says whether any run's lock is held. The database itself can not be opened on a full disk.
+/// Says whether any run's lock is held. The database itself cannot be opened on a full disk.
 fn at_work(project: &Project) -> bool {
     let runs = std::fs::read_dir(project.root.join(".symphony/runs"));
     let mut names = runs

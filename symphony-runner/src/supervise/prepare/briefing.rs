@@ -28,7 +28,7 @@ impl Briefing {
     /// Assembles the prompts for a subject at its site.
     ///
     /// # Errors
-    /// When something that belongs into them can not be read.
+    /// When something that belongs into them cannot be read.
     pub(crate) async fn write(
         job: &Job<'_>,
         store: &StoreThread,

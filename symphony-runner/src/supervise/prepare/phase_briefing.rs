@@ -65,7 +65,7 @@ pub(crate) fn override_text(
 }
 
 /// Artifacts of the phases before one, in their order: where the accepted claim says, else where the contract does.
-/// What can not be read is left out: the agent looks for itself.
+/// What cannot be read is left out: the agent looks for itself.
 pub(crate) fn earlier_artifacts(
     pipeline: &Pipeline,
     contract: &PhaseContract,

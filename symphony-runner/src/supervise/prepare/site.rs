@@ -40,7 +40,7 @@ impl Site {
     /// Makes the place that the subject is worked on in, or takes the one that is there.
     ///
     /// # Errors
-    /// When it can not be made, or its set-up command fails.
+    /// When it cannot be made, or its set-up command fails.
     pub(crate) async fn make(
         job: &Job<'_>,
         store: &StoreThread,

@@ -13,7 +13,7 @@ use crate::error::RunnerError;
 use crate::stream::{AgentEvent, StreamFormat, parse_line};
 use crate::supervise::Job;
 
-/// Whether lines such as `Created file x` count: only where git can not tell whose change is whose.
+/// Whether lines such as `Created file x` count: only where git cannot tell whose change is whose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum OutputLines {
     Count,

@@ -26,7 +26,7 @@ pub(super) enum Step {
     Verdict(VerdictKind),
     /// Somebody speaks who may not, or about another commit.
     FalseVerdict,
-    /// The agent says that it can not go on.
+    /// The agent says that it cannot go on.
     Block,
     /// The agent gives its issue back.
     HandBack,

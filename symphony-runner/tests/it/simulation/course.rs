@@ -44,7 +44,7 @@ pub(super) struct Course {
     pub(super) down: BTreeSet<String>,
     /// Issues whose agents' requests the provider always answers with an error.
     pub(super) poisonous: BTreeSet<IssueId>,
-    /// Whether worktrees and logs can not be written.
+    /// Whether worktrees and logs cannot be written.
     pub(super) disk_full: bool,
     pub(super) remembered: Remembered,
     database_full: bool,

@@ -24,9 +24,9 @@ pub(super) struct Crash;
 pub(super) struct TickFaults {
     /// After how many looks, moves and writes its process dies.
     pub(super) crash_after: Option<u32>,
-    /// How many supervisors can not be started.
+    /// How many supervisors cannot be started.
     pub(super) failing_starts: u32,
-    /// How many locks can not be made, since the disk is full.
+    /// How many locks cannot be made, since the disk is full.
     pub(super) failing_locks: u32,
     /// Whether removing worktrees fails.
     pub(super) failing_removals: bool,

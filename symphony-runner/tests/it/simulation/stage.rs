@@ -25,7 +25,7 @@ pub(super) struct Stage {
     pub(super) config: ProjectConfig,
     pub(super) provider: String,
     pub(super) pipeline: Pipeline,
-    /// Whether its configuration can not be read at present.
+    /// Whether its configuration cannot be read at present.
     pub(super) broken: bool,
 }
 

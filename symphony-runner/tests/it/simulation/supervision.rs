@@ -68,7 +68,7 @@ impl Course {
         }
     }
 
-    /// A supervisor that can not write ends; its run is left to the next tick.
+    /// A supervisor that cannot write ends; its run is left to the next tick.
     fn stop(&mut self, run: &RunId, error: &StoreError) {
         if !matches!(error, StoreError::DiskFull(_)) {
             self.machine.fail(format_args!("{run}: {error}"));
