@@ -7,16 +7,12 @@ use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, PrId, RunId};
 use symphony_core::issue::{FindingKind, Issue, NextPhase};
-use symphony_core::left_behind::{
-    LEFT_BEHIND, LeftBehind, LeftKind, changes_comment, shared_changes,
-};
+use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, changes_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
     Evidence, FailureLimits, ProjectRouting, RunEnd, reached_provider, route_plan_review_end,
     route_run_end,
 };
-use symphony_core::outside::BaseNotice;
-use symphony_core::pull_request::PullRequestOf;
 use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind, VerifiedGates};
 use symphony_core::run::{ProtectionLevel, Run, RunError, RunStatus, RunTarget, Usage};
 use symphony_core::spending::CapReached;
@@ -32,9 +28,9 @@ use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
 use crate::issue_worktree::put_aside_in;
+use crate::left_behind::note_changes;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
-use crate::outside_merge::insert_notice;
 use crate::phase_claim_query::load_claim;
 use crate::plan_run::{PhaseFinish, end_phase, phase_run_status};
 use crate::project_run::{end_intake, end_wizard, route_project};
@@ -157,7 +153,7 @@ fn end_run(
         if let (Some(id), Some(comment)) = (run.target.issue(), comment) {
             add_comment_in(tx, context, id, &comment)?;
         }
-        return note_changes(tx, context, run, finish);
+        return note_changes(tx, context, run, &finish.left_behind());
     }
     let own_fault = meet_condition(tx, run, finish)?;
     let is_own_fault = own_fault.is_some();
@@ -269,28 +265,8 @@ fn end_run(
         None if !is_own_fault && reached_provider(finish.status, usage) => Shown::Reached,
         None => Shown::Nothing,
     };
-    note_changes(tx, context, run, finish)?;
+    note_changes(tx, context, run, &finish.left_behind())?;
     settle_holds(tx, context, run, &shown)
-}
-
-/// Tells a person what changed while the run was at work, of what it shares with them; it stays told until they have seen it.
-fn note_changes(
-    tx: &Transaction<'_>,
-    context: &Context,
-    run: &Run,
-    finish: &RunFinish,
-) -> Result<(), StoreError> {
-    let issue = run.target.issue().cloned().map(PullRequestOf::from);
-    let plan = || run.target.plan().cloned().map(PullRequestOf::from);
-    let Some(of) = issue.or_else(plan) else {
-        return Ok(());
-    };
-    let at_work = AtWork::of(&run.target);
-    let changes = shared_changes(&finish.left_behind());
-    for notice in BaseNotice::of_changes((&run.project, &of), &run.id, at_work, &changes) {
-        insert_notice(tx, context, &notice)?;
-    }
-    Ok(())
 }
 
 /// Closes the claim of a run that ends when it cannot count, and says whether an accepted one waits for its step, and

@@ -1,13 +1,18 @@
-//! Runs that left work in their worktree that no commit has.
+//! What runs leave that no commit has: work in their worktree, and changed configuration.
 
-use rusqlite::params;
+use rusqlite::{Transaction, params};
 use symphony_core::Timestamp;
+use symphony_core::config_change::AtWork;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
-use symphony_core::left_behind::LeftBehind;
+use symphony_core::left_behind::{LeftBehind, shared_changes};
+use symphony_core::outside::BaseNotice;
+use symphony_core::pull_request::PullRequestOf;
+use symphony_core::run::Run;
 
+use crate::context::Context;
 use crate::error::StoreError;
-
 use crate::open::Store;
+use crate::outside_merge::insert_notice;
 use crate::row::{json as from_json, parsed, parsed_opt, time};
 
 /// Runs that are read of a project: more than a person reads.
@@ -73,6 +78,25 @@ impl Store {
         }
         Ok(found)
     }
+}
+
+/// Notes what changed while a run was at work, of what it shares with the person, until they have seen it.
+pub(crate) fn note_changes(
+    tx: &Transaction<'_>,
+    context: &Context,
+    run: &Run,
+    left: &[LeftBehind],
+) -> Result<(), StoreError> {
+    let issue = run.target.issue().cloned().map(PullRequestOf::from);
+    let plan = || run.target.plan().cloned().map(PullRequestOf::from);
+    let Some(of) = issue.or_else(plan) else {
+        return Ok(());
+    };
+    let (about, at_work) = ((&run.project, &of), AtWork::of(&run.target));
+    for notice in BaseNotice::of_changes(about, &run.id, at_work, &shared_changes(left)) {
+        insert_notice(tx, context, &notice)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
