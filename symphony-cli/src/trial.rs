@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer};
 use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
 use symphony_core::gates::{
-    GateRepair, KnownGates, RedOnBase, base_red_text, telling_lines, ways_on,
+    GateRepair, KnownGates, RedOnBase, base_red_text, telling_lines, way_to_repair,
 };
 use symphony_core::id::ProjectId;
 use symphony_core::tick::HoldScope;
@@ -300,7 +300,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
             repairs: hold.repairs.clone(),
         };
         let is_under_way = gates.repair_under_way(&text).is_some();
-        if let Some(repair) = ways_on(&text, &gates).get(1) {
+        if let Some(repair) = way_to_repair(&text, &gates) {
             let who = if is_under_way {
                 "An issue is meant to repair it"
             } else {

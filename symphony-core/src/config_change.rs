@@ -11,7 +11,7 @@ use crate::run::RunTarget;
 /// The name of a project's configuration file.
 pub const CONFIG_FILE_NAME: &str = "symphony.config.json";
 
-/// What stands before the path of a prompt file, where it is named beside keys.
+/// Prefix of the path of a prompt file, where it is named beside keys.
 pub const PROMPT_FILE_PREFIX: &str = "prompts_dir/";
 
 /// Keys that a sentence for a person names.
@@ -67,8 +67,8 @@ impl AtWork {
 
     const fn names(self) -> (&'static str, &'static str) {
         match self {
-            Self::Agent => ("the run was at work", "the agent"),
-            Self::Gates => ("gates ran", "the code of the change"),
+            Self::Agent => ("during the run", "the agent"),
+            Self::Gates => ("while gates ran", "the code of the change"),
         }
     }
 }
@@ -99,18 +99,58 @@ impl SharedChanges {
 pub fn setting_text(settings: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     format!(
-        "while {when}, the git configuration, attributes or hooks that all checkouts share changed ({}): if it was not \
-         you, it was {who}",
-        list_few(settings.iter().map(AsRef::as_ref), SENTENCE_MAX)
+        "{when}, the git configuration, attributes or hooks that all checkouts share changed ({}): if you did \
+         not change them, {who} may have",
+        list_few(
+            first_those(settings, runs_commands).into_iter(),
+            SENTENCE_MAX
+        )
     )
+}
+
+/// Names those first that a person has to see: a sentence names a few of many.
+fn first_those(names: &[impl AsRef<str>], matter: fn(&str) -> bool) -> Vec<&str> {
+    let mut names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
+    names.sort_by_key(|name| !matter(name));
+    names
+}
+
+/// Beginnings of git's settings, as `git config --list` prints them, that make it run a program or reach another place, and of the
+/// files beside them.
+const RUN_COMMANDS: &[&str] = &[
+    "core.askpass",
+    "core.attributesfile",
+    "core.editor",
+    "core.fsmonitor",
+    "core.gitproxy",
+    "core.hookspath",
+    "core.pager",
+    "core.sshcommand",
+    "credential.",
+    "diff.",
+    "filter.",
+    "gpg.",
+    "hooks/",
+    "include.",
+    "includeif.",
+    "info/attributes",
+    "merge.",
+    "pager.",
+    "remote.",
+    "url.",
+];
+
+/// Says whether a setting, or a file beside the settings, makes git run a program or reach another place.
+fn runs_commands(name: &str) -> bool {
+    RUN_COMMANDS.iter().any(|start| name.starts_with(start))
 }
 
 /// Says what of the configuration changed meanwhile, and whether it concerns what Symphony trusts.
 pub fn config_change_text(keys: &[impl AsRef<str>], at_work: AtWork) -> String {
     let (when, who) = at_work.names();
     let changed = format!(
-        "while {when}, Symphony's configuration changed ({}): if it was not you, it was {who}",
-        list_few(keys.iter().map(AsRef::as_ref), SENTENCE_MAX)
+        "{when}, Symphony's configuration changed ({}): if you did not change it, {who} may have",
+        list_few(first_those(keys, is_decisive).into_iter(), SENTENCE_MAX)
     );
     let decisive: Vec<&str> = keys
         .iter()
@@ -126,8 +166,7 @@ pub fn config_change_text(keys: &[impl AsRef<str>], at_work: AtWork) -> String {
         "decide"
     };
     format!(
-        "{changed}; {} {verb} which commands run with your permissions and which changes pass, so check that before you merge \
-         anything",
+        "{changed}; {} {verb} which commands run with your permissions and which changes pass, so check before you merge anything",
         list_few(decisive.iter().copied(), SENTENCE_MAX)
     )
 }
@@ -208,15 +247,30 @@ mod tests {
     fn the_sentence_names_what_decides_and_accuses_nobody() {
         assert_eq!(
             config_change_text(&["model"], AtWork::Agent),
-            "while the run was at work, Symphony's configuration changed (model): if it was not you, it was the agent"
+            "during the run, Symphony's configuration changed (model): if you did not change it, the agent may have"
         );
         assert_eq!(
             config_change_text(&["gates", "model", "notify"], AtWork::Agent),
-            "while the run was at work, Symphony's configuration changed (gates, model, notify): if it was not you, it was the \
-             agent; gates, notify decide which commands run with your permissions and which changes pass, so check that before \
-             you merge anything"
+            "during the run, Symphony's configuration changed (gates, notify, model): if you did not change it, the agent may have; gates, \
+             notify decide which commands run with your permissions and which changes pass, so check before you merge anything"
         );
         assert!(config_change_text(&["env.X"], AtWork::Gates).contains("; env.X decides which"));
+    }
+
+    #[test]
+    fn what_runs_programs_is_named_first() {
+        let mut settings: Vec<String> = (1..=9).map(|n| format!("alias.a{n}")).collect();
+        settings.extend(["core.hookspath".into(), "core.sshcommand".into()]);
+        let text = setting_text(&settings, AtWork::Gates);
+        assert!(
+            text.contains(
+                "(core.hookspath, core.sshcommand, alias.a1, alias.a2, alias.a3 and 6 more)"
+            ),
+            "{text}"
+        );
+        let keys = ["a", "b", "c", "d", "e", "gates"];
+        let text = config_change_text(&keys, AtWork::Gates);
+        assert!(text.contains("(gates, a, b, c, d and 1 more)"), "{text}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ pub mod library;
 pub mod merge;
 mod merge_gates;
 mod merge_turn;
+mod merge_watch;
 mod models;
 pub mod notify;
 pub mod output;

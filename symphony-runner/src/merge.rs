@@ -172,6 +172,7 @@ impl Merge<'_> {
             config: self.config,
             repository,
             of: &pr.of,
+            force: options.force,
             stop,
         };
         let logs = gates.logs();

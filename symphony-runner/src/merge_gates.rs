@@ -8,11 +8,9 @@ use std::time::Duration;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
-use symphony_core::config_change::AtWork;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::IssueId;
 use symphony_core::listing::list_few;
-use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{PullRequestOf, VerifiedGates};
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{
@@ -23,15 +21,15 @@ use symphony_workspace::{
 use crate::error::RunnerError;
 use crate::gates::{CheckoutRequest, ForegroundJob, Proof, configured_gates};
 use crate::installation::Installation;
+use crate::merge_watch::MergeWatch;
 use crate::paths::STATE_DIR;
 use crate::process::Supervision;
 use crate::runtime::block_on;
-use crate::shared_state::SharedState;
 use crate::watchdog::StepLog;
 
 /// Changes that a refusal names.
 const CHANGES_MAX: usize = 5;
-/// Time between two looks whether a person has asked for the end.
+/// Time between two checks for a request to stop.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// The gates of a pull request that is being merged.
@@ -41,7 +39,9 @@ pub(crate) struct MergeGates<'a> {
     pub(crate) config: &'a ProjectConfig,
     pub(crate) repository: &'a Repository,
     pub(crate) of: &'a PullRequestOf,
-    /// Says whether a person has asked for the end meanwhile.
+    /// Whether a person merges whatever the gates change or say.
+    pub(crate) force: bool,
+    /// Says whether a person asked to stop.
     pub(crate) stop: &'a dyn Fn() -> bool,
 }
 
@@ -74,32 +74,32 @@ impl MergeGates<'_> {
         };
         let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
-        let shared = SharedState::at_start(self.installation, self.project, self.repository)?;
+        let about = (self.installation, self.project, self.repository);
+        let watch = MergeWatch::begin(about, (self.of, job.id()))?;
         let proven = block_on(&self.project.root, async {
             tokio::select! {
                 proven = proof.run(&supervision, &passed) => Some(proven),
                 () = self.stopped() => None,
             }
-        })?;
-        let Some(proven) = proven else {
+        });
+        Failpoint::MergeGated.reach();
+        if matches!(proven, Ok(None)) {
             block_on(&self.project.root, supervision.end_rest())??;
+        }
+        // also where they were stopped or failed: they ran
+        let changed = watch.end(store)?;
+        let Some(proven) = proven? else {
             job.leave();
             return Err(RunnerError::refused(format!(
                 "{} is not merged: you stopped its gates. `symphony pr list` names its pull request, which stays open",
                 self.of
             )));
         };
-        Failpoint::MergeGated.reach();
         let proven = proven?;
-        let changed = shared.changes(self.installation, self.project, self.repository)?;
-        if !changed.is_empty() {
-            let about = (&self.project.id, self.of);
-            for notice in BaseNotice::of_changes(about, job.id(), AtWork::Gates, &changed) {
-                store.note_base(&Context::system(Timestamp::now()), &notice)?;
-            }
+        if !changed.is_empty() && !self.force {
             return Err(RunnerError::refused(format!(
-                "{} is not merged: {} changed while its gates ran, which run the code of the change. `symphony inbox` keeps \
-                 it. Look at what changed; then merge it again",
+                "{} is not merged: {} changed while its gates ran, and gates run the code of the change. `symphony inbox` has a \
+                 notice. Check it, then merge (`--force` merges all the same)",
                 self.of,
                 list_few(changed.names().into_iter(), CHANGES_MAX)
             )));
@@ -118,7 +118,7 @@ impl MergeGates<'_> {
         Ok(GatesAge::of(found, &now) == GatesAge::Current)
     }
 
-    /// Ends when a person has asked for the end.
+    /// Ends when a person asks to stop.
     async fn stopped(&self) {
         while !(self.stop)() {
             tokio::time::sleep(LOOK).await;

@@ -15,6 +15,7 @@ use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge_gates::merge_folder;
+use crate::merge_watch::note_killed_merges;
 use crate::plan::show_plan_of;
 use crate::process::{ProcessError, RunLock};
 use crate::repository::open_repository;
@@ -59,7 +60,7 @@ pub enum MergesUnderWay {
     WaitedFor,
 }
 
-/// Settles the merges of a project that were cut off: those that reached their base are recorded, the others taken back. Returns
+/// Settles the merges of a project that were cut off: what their gates changed is noted, those that reached their base are recorded, the others taken back. Returns
 /// what was done, a line each.
 ///
 /// # Errors
@@ -70,6 +71,7 @@ pub fn settle_merges(
     project: &Project,
     under_way: MergesUnderWay,
 ) -> Result<Vec<String>, RunnerError> {
+    note_killed_merges(installation, store, project)?;
     let intents = store.merge_intents(&project.id)?;
     if intents.is_empty() {
         return Ok(Vec::new());

@@ -1,6 +1,7 @@
 //! What Symphony and the person share with the code of a change: the repository's own git configuration, Symphony's configuration and
 //! the project's prompts. Gates run that code, and can write all of it.
 
+use serde::{Deserialize, Serialize};
 use symphony_core::config_change::SharedChanges;
 use symphony_core::left_behind::shown_setting;
 use symphony_store::Project;
@@ -11,7 +12,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 
 /// The shared state at one moment.
-#[derive(Debug)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SharedState {
     settings: SharedSettings,
     configuration: ConfigDigests,

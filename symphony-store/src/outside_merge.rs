@@ -176,6 +176,23 @@ pub(crate) fn insert_notice(
     context: &Context,
     notice: &BaseNotice,
 ) -> Result<bool, StoreError> {
+    // of several runs at once, each sees the same change
+    let is_known = matches!(
+        notice.kind,
+        NoticeKind::Settings | NoticeKind::Configuration
+    ) && tx
+        .prepare_cached(
+            "SELECT 1 FROM base_notice INDEXED BY base_notice_open
+                 WHERE project = ?1 AND dismissed_at IS NULL AND kind = ?2 AND text = ?3",
+        )?
+        .exists(params![
+            notice.project.as_str(),
+            notice.kind.name(),
+            notice.text
+        ])?;
+    if is_known {
+        return Ok(false);
+    }
     let inserted = tx.execute(
         "INSERT OR IGNORE INTO base_notice (project, issue, plan, pull_request, kind, commit_id, text, at)
          VALUES (?1, ?2, ?8, ?3, ?4, ?5, ?6, ?7)",

@@ -31,7 +31,7 @@ fn an_agent_that_changes_what_gates_are_is_in_the_inbox_and_the_record() {
         project.run(&id)["metadata"]["left_behind"],
         json!([{ "kind": "configuration", "path": "gates" }])
     );
-    let said = "Symphony's configuration changed (gates): if it was not you, it was the agent; gates decides which commands run";
+    let said = "Symphony's configuration changed (gates): if you did not change it, the agent may have; gates decides which commands run";
     let plain = |arguments: &[&str]| {
         let shown = project.ok(arguments);
         shown.split_whitespace().collect::<Vec<_>>().join(" ")
@@ -129,7 +129,7 @@ fn a_configuration_that_changes_while_gates_run_the_code_of_a_change_is_reported
             { "kind": "configuration", "path": "gates" },
         ])
     );
-    let said = "Symphony's configuration changed (gates): if it was not you, it was the code of the change";
+    let said = "Symphony's configuration changed (gates): if you did not change it, the code of the change may have";
     for arguments in [
         &["inbox"][..],
         &["runs", "show", &id],

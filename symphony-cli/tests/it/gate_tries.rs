@@ -172,3 +172,59 @@ fn a_build_that_passed_before_runs_again_for_the_suite_that_is_due() {
     }
     project.assert_sound();
 }
+
+#[test]
+fn what_ran_on_a_failed_build_runs_again_when_the_build_does() {
+    // the suite finds nothing to test until the build passes, at its second try
+    let build = "test -e \"$HOME/up\" || { touch \"$HOME/up\"; exit 1; }; mkdir -p build && cp *.txt build/";
+    let test = "for f in build/*.txt; do ! grep -q bad \"$f\" 2>/dev/null || exit 1; done";
+    let project = built_project(test, [("state.txt", "bad")]);
+    project.configure_more(&json!({ "gates": [gate("build", build), gate("test", test)] }));
+    project.tick_one("worker", "succeeded");
+    let gates = &project.json(&["pr", "show", "1"])["gates"];
+    assert_eq!(gates[0]["passed"], true, "{gates:#}");
+    assert_eq!(gates[1]["passed"], false, "{gates:#}");
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("todo"), json!("rejected"))
+    );
+    project.assert_sound();
+}
+
+#[test]
+fn a_pass_on_a_failed_build_is_not_remembered() {
+    let build = "test -e \"$HOME/up\" && mkdir -p build && cp *.txt build/";
+    let test = "for f in build/*.txt; do ! grep -q bad \"$f\" 2>/dev/null || exit 1; done";
+    let project = built_project(test, [("state.txt", "bad")]);
+    project.configure_more(&json!({ "gates": [gate("build", build), gate("test", test)] }));
+    project.tick_one("worker", "succeeded");
+    // held, since the base fails as well; then what was missing is there
+    assert_eq!(
+        statuses(&project, "SYM-1"),
+        (json!("review"), json!("open"))
+    );
+    std::fs::write(project.beside.join("home/up"), "").unwrap();
+    project.ok(&["resume"]);
+    project.tick_wait();
+    let gates = &project.json(&["pr", "show", "1"])["gates"];
+    assert_eq!(gates[0]["passed"], true, "{gates:#}");
+    assert_eq!(gates[1]["passed"], false, "{gates:#}");
+    project.assert_sound();
+}
+
+#[test]
+fn a_pass_counts_no_more_when_a_gate_before_it_was_changed() {
+    let test = "for f in build/*.txt; do ! grep -q bad \"$f\" 2>/dev/null || exit 1; done";
+    let project = built_project(test, [("state.txt", "bad")]);
+    let nothing = gate("build", "mkdir -p build");
+    project.configure_more(&json!({ "gates": [nothing, gate("test", test)] }));
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    project.configure_more(&json!({ "gates": [gate("build", BUILD), gate("test", test)] }));
+    let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    assert!(
+        refused.stderr.contains("required gates are red"),
+        "{refused:#?}"
+    );
+}

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     JUDGE, Project, WORKER, approving_judge, bash, call, commit, create_pr, scenario, scenarios,
-    text, turn, worker,
+    text, turn, until, worker,
 };
 
 /// Hides what a gate needs in a folder of build output, which every project ignores.
@@ -462,6 +462,58 @@ fn a_merge_whose_gates_change_the_configuration_is_refused() {
     // it is as it was set, and nothing changes any more
     project.ok(&["pr", "merge", "SYM-1"]);
     project.assert_sound();
+}
+
+#[test]
+fn who_kills_a_merge_does_not_hide_what_its_gates_changed() {
+    for next in ["tick", "merge", "force"] {
+        let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+        let project = Project::new(
+            "project",
+            &scenarios([worker(turns), approving_judge()]),
+            &json!({}),
+        );
+        let command = format!(
+            "test ! -e hello.txt || test ! -e newer.txt || git -C '{}' config core.sshCommand evil",
+            project.root.display()
+        );
+        // at work until its merge is killed
+        let merged =
+            format!("({command}) && (test ! -e newer.txt || test -e \"$HOME/on\" || sleep 60)");
+        project.configure_more(&json!({ "gates": [gate("test", &merged)] }));
+        project.add_issue("Say hello");
+        project.tick_one("worker", "succeeded");
+        project.tick_one("judge", "succeeded");
+        std::fs::write(project.root.join("newer.txt"), "x").unwrap();
+        project.git(&["add", "newer.txt"]);
+        project.git(&["commit", "-qm", "Newer"]);
+        let mut merge = project.command(&["pr", "merge", "SYM-1"]);
+        let mut merge = merge.stdout(std::process::Stdio::null()).spawn().unwrap();
+        until("the gate has changed it", || {
+            let config = std::fs::read_to_string(project.root.join(".git/config")).unwrap();
+            config.contains("evil").then_some(())
+        });
+        merge.kill().unwrap();
+        merge.wait().unwrap();
+        std::fs::write(project.beside.join("home/on"), "").unwrap();
+        if next == "tick" {
+            project.tick_wait();
+        } else {
+            let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+            assert_eq!(refused.code, 4, "{refused:#?}");
+        }
+        let told = inbox_texts(&project);
+        assert!(
+            told.iter().any(|text| text.contains("(core.sshcommand)")),
+            "{next}: {told:#?}"
+        );
+        if next == "force" {
+            project.ok(&["pr", "merge", "--force", "SYM-1"]);
+        }
+        // it clears away what the killed merge left
+        project.tick_wait();
+        project.assert_sound();
+    }
 }
 
 #[test]

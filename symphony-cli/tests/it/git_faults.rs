@@ -106,6 +106,10 @@ fn settle(project: &Project) {
             .all(|run| project.lock_is_free(&text(&run["id"])))
             .then_some(())
     });
+    // the time before a worktree's removal is tried again passes
+    let database = rusqlite::Connection::open(project.root.join(".symphony/symphony.db")).unwrap();
+    let due = "UPDATE clean_up_fault SET due_at = 0";
+    database.execute(due, []).unwrap();
     until("the retry's time", || {
         let now = project.json(&["tick", "--dry-run"]);
         let reasons = now["decisions"].to_string();

@@ -93,7 +93,7 @@ fn a_setting_that_changed_under_a_run_is_told_and_left_alone() {
     let inbox = project.ok(&["inbox"]);
     assert!(
         inbox.contains(
-            "(hooks/post-commit, info/attributes, user.email): if it was not you, it was the agent"
+            "(hooks/post-commit, info/attributes, user.email): if you did not change them, the agent may have"
         ),
         "{inbox}"
     );

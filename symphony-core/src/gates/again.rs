@@ -1,6 +1,9 @@
-//! Which red gates run once more, in another checkout, before their result counts: a flaky one would cost an agent's run.
+//! Tries of gates on the same files: a red one runs again before its failure counts, since a flaky one would cost an agent's run.
+//!
+//! Each try is a run in a checkout of its own. A gate counts as passed when it passed in a try in which all required gates before it
+//! passed, too: without what they build, a suite may pass since it finds nothing to test.
 
-use super::order::with_those_before;
+use super::order::{groups, with_those_before};
 use super::telling::telling_line;
 use crate::config::Gate;
 use crate::pull_request::{FailedTry, VerifiedGate, is_missing_program};
@@ -8,45 +11,174 @@ use crate::pull_request::{FailedTry, VerifiedGate, is_missing_program};
 /// Characters of the line that is kept of a failed try.
 const LINE_CHARS_MAX: usize = 200;
 
-/// Says whether a gate runs again on the same files after this result. One that is not required sends nothing back; one that was
-/// ended by its time limit would take as long again, and a program that is missing does not come by itself.
-fn runs_again(gate: &Gate, result: &VerifiedGate) -> bool {
-    let tries = u64::try_from(result.failed_tries.len()).unwrap_or(u64::MAX);
-    result.is_red()
-        && result.exit_code.is_some()
-        && !is_missing_program(result.exit_code)
-        && tries < gate.retries
+/// What gates came to, try after try.
+#[derive(Debug, Clone)]
+pub struct Tries<'a> {
+    gates: &'a [Gate],
+    results: Vec<GateResult>,
+    /// How many tries were made.
+    made: u64,
 }
 
-/// Returns what runs in another try, in order: the red gates that may, with all before them, each alone. Gates that run at once may
-/// have been in each other's way.
-pub fn next_try(gates: &[Gate], results: &[VerifiedGate]) -> Vec<Gate> {
-    let runs = |index: usize, gate: &Gate| {
-        let result = results.get(index);
-        result.is_some_and(|result| runs_again(gate, result))
-    };
-    let mut next = with_those_before(gates, runs);
-    for gate in &mut next {
-        gate.parallel = false;
-    }
-    next
+/// What a gate came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GateResult {
+    /// The result.
+    pub result: VerifiedGate,
+    /// Whether it passed after all required gates before it had passed in the same try.
+    pub is_proven: bool,
 }
 
-/// Takes over what the gates of [`next_try`] came to; says whether the try counts. It does not when a gate fails that passed before:
-/// what runs after it lacks what it should have built.
-pub fn take_over(gates: &[Gate], results: &mut [VerifiedGate], tried: Vec<VerifiedGate>) -> bool {
-    let mut tried = tried.into_iter().peekable();
-    for (gate, result) in gates.iter().zip(results) {
-        let Some(another) = tried.next_if(|another| another.name == gate.name) else {
-            continue;
-        };
-        if runs_again(gate, result) {
-            *result = with_another_try(result.clone(), another);
-        } else if result.passed && !another.passed {
-            return false;
+impl<'a> Tries<'a> {
+    /// Begins with the results of the first try, in the order of the gates.
+    pub fn of(gates: &'a [Gate], first: Vec<VerifiedGate>) -> Self {
+        let blocked = blocked_by(gates, first.iter().map(VerifiedGate::is_red));
+        let results = first.into_iter().zip(blocked);
+        let results = results.map(|(result, blocked)| GateResult {
+            is_proven: result.passed && blocked.is_none(),
+            result,
+        });
+        Self {
+            gates,
+            results: results.collect(),
+            made: 1,
         }
     }
-    true
+
+    /// Returns the number of the next try; the first has number 1.
+    pub const fn next_number(&self) -> u64 {
+        self.made + 1
+    }
+
+    /// Returns what runs in another try, in order, each gate alone, since gates that run at once may have been in each other's way:
+    /// the red ones that may, what passed after a red one, and all that comes before. Empty when no other try could come to
+    /// anything.
+    pub fn next(&self) -> Vec<Gate> {
+        let wanted = self.wanted();
+        let mut next = with_those_before(self.gates, |index, _| wanted.get(index) == Some(&true));
+        let failed_for_good = |gate: &Gate| {
+            let mut results = self.results.iter().map(|known| &known.result);
+            // the others did without it
+            results.any(|result| result.name == gate.name && !result.required && !result.passed)
+        };
+        next.retain(|gate| !failed_for_good(gate));
+        for gate in &mut next {
+            gate.parallel = false;
+        }
+        next
+    }
+
+    /// Says of each gate whether another try is for its sake.
+    fn wanted(&self) -> Vec<bool> {
+        let retries_max = self.gates.iter().map(|gate| gate.retries).max();
+        let mut results = self.results.iter();
+        let mut wanted = Vec::with_capacity(self.results.len());
+        let (mut is_over, mut is_worth_it) = (false, false);
+        for group in groups(self.gates) {
+            let was_over = is_over;
+            for (gate, known) in group.iter().zip(results.by_ref()) {
+                let result = &known.result;
+                let may = if result.passed {
+                    !known.is_proven && Some(self.made) <= retries_max
+                } else {
+                    can_pass_again(result) && self.made <= gate.retries
+                };
+                let is_wanted = may && !was_over;
+                is_worth_it |= is_wanted && result.required;
+                is_over |= result.is_red() && !is_wanted;
+                wanted.push(is_wanted);
+            }
+        }
+        if !is_worth_it {
+            wanted.fill(false);
+        }
+        wanted
+    }
+
+    /// Takes over what the gates of [`Tries::next`] came to; nothing when they could not run.
+    pub fn take(&mut self, tried: Vec<VerifiedGate>) {
+        self.made += 1;
+        let mut tried = tried.into_iter().peekable();
+        let of_gate = |gate: &Gate| tried.next_if(|another| another.name == gate.name);
+        let all: Vec<Option<VerifiedGate>> = self.gates.iter().map(of_gate).collect();
+        let is_red =
+            |another: &Option<VerifiedGate>| another.as_ref().is_some_and(VerifiedGate::is_red);
+        let blocked = blocked_by(self.gates, all.iter().map(is_red));
+        for ((known, another), blocked) in self.results.iter_mut().zip(all).zip(blocked) {
+            let Some(another) = another.filter(|_| !known.is_proven) else {
+                continue;
+            };
+            match blocked {
+                Some(before) if known.result.is_red() => {
+                    known.result.failed_tries.push(FailedTry {
+                        line: Some(format!("`{before}` failed before it")),
+                        ..failed_try(&another)
+                    });
+                }
+                Some(_) => {}
+                None => {
+                    known.is_proven = another.passed;
+                    // a pass that does not count is no try
+                    known.result = if known.result.passed {
+                        another
+                    } else {
+                        with_another_try(known.result.clone(), another)
+                    };
+                }
+            }
+        }
+    }
+
+    /// Returns what the gates came to. A required one that passed in no try in which those before it had passed is red: its pass may
+    /// be worth nothing.
+    pub fn into_results(self) -> Vec<GateResult> {
+        let blocked = blocked_by(
+            self.gates,
+            self.results.iter().map(|known| known.result.is_red()),
+        );
+        let results = self.results.into_iter().zip(blocked);
+        let results = results.map(|(known, blocked)| {
+            let passed = known.result.required && known.result.passed;
+            if !passed || known.is_proven || blocked.is_some() {
+                return known;
+            }
+            let remark =
+                "[Symphony: it passed only in tries in which a required gate before it failed]";
+            GateResult {
+                result: VerifiedGate {
+                    passed: false,
+                    exit_code: None,
+                    output: format!("{remark}\n{}", known.result.output),
+                    ..known.result
+                },
+                ..known
+            }
+        });
+        results.collect()
+    }
+}
+
+/// Names for each gate the first red one in a group before its own, if any.
+fn blocked_by(gates: &[Gate], red: impl IntoIterator<Item = bool>) -> Vec<Option<&str>> {
+    let mut red = red.into_iter();
+    let mut blocked = Vec::with_capacity(gates.len());
+    let mut first_red = None;
+    for group in groups(gates) {
+        let before = first_red;
+        for (gate, is_red) in group.iter().zip(red.by_ref()) {
+            blocked.push(before);
+            if is_red && first_red.is_none() {
+                first_red = Some(gate.name.as_str());
+            }
+        }
+    }
+    blocked
+}
+
+/// Says whether a gate that failed may pass on the same files. One that is not required sends nothing back; one that was ended by its
+/// time limit would take as long again, and a missing program stays missing.
+fn can_pass_again(result: &VerifiedGate) -> bool {
+    result.is_red() && result.exit_code.is_some() && !is_missing_program(result.exit_code)
 }
 
 /// Adds another try to the result of a gate. One that passed is the result, and the first becomes a failed try. One that failed
@@ -76,117 +208,4 @@ fn failed_try(result: &VerifiedGate) -> FailedTry {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::CommandLine;
-
-    fn result(required: bool, exit_code: Option<i32>, output: &str) -> VerifiedGate {
-        VerifiedGate {
-            name: "test".into(),
-            required,
-            passed: exit_code == Some(0),
-            exit_code,
-            duration_ms: 7,
-            output: output.into(),
-            cached: false,
-            definition: None,
-            failed_tries: Vec::new(),
-        }
-    }
-
-    fn gate(retries: u64) -> Gate {
-        Gate {
-            retries,
-            ..Gate::new("test", CommandLine::Shell("t".into()))
-        }
-    }
-
-    #[test]
-    fn a_required_gate_that_failed_by_itself_runs_again() {
-        for (required, exit_code, retries, expected) in [
-            (true, Some(1), 1, true),
-            (true, Some(137), 1, true),
-            (true, Some(1), 0, false),
-            (true, Some(0), 1, false),
-            (false, Some(1), 1, false),
-            (true, None, 1, false),
-            (true, Some(126), 1, false),
-            (true, Some(127), 1, false),
-        ] {
-            let result = result(required, exit_code, "");
-            assert_eq!(
-                runs_again(&gate(retries), &result),
-                expected,
-                "{exit_code:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn each_try_counts_and_the_first_is_the_result_until_one_passes() {
-        let lines = |result: &VerifiedGate| -> Vec<Option<String>> {
-            let tries = result.failed_tries.iter();
-            tries.map(|failed| failed.line.clone()).collect()
-        };
-        let first = result(true, Some(1), "one\nboom\n");
-        let second = with_another_try(first, result(true, Some(127), "no program\n"));
-        assert!(!runs_again(&gate(1), &second));
-        assert!(runs_again(&gate(2), &second));
-        assert_eq!(second.output, "one\nboom\n");
-        assert_eq!(second.how(), "failed with exit code 1 (2 tries)");
-        assert_eq!(lines(&second), [Some("no program".to_owned())]);
-        let third = with_another_try(second, result(true, Some(0), "fine"));
-        assert!(third.is_flaky() && third.output == "fine");
-        assert_eq!(third.how(), "passed at try 3");
-        let all = ["boom", "no program"].map(|line| Some(line.to_owned()));
-        assert_eq!(lines(&third), all);
-    }
-
-    #[test]
-    fn a_try_runs_what_the_red_gates_need_and_counts_while_that_passes() {
-        let gates: Vec<Gate> = ["build", "lint", "test", "docs"]
-            .map(|name| Gate {
-                name: name.into(),
-                parallel: true,
-                ..gate(1)
-            })
-            .into();
-        let gates = [
-            &[Gate {
-                parallel: false,
-                ..gates[0].clone()
-            }],
-            &gates[1..],
-        ]
-        .concat();
-        let named = |name: &str, exit_code| VerifiedGate {
-            name: name.into(),
-            ..result(true, Some(exit_code), "")
-        };
-        let first = || -> Vec<VerifiedGate> {
-            let codes = [("build", 0), ("lint", 0), ("test", 1), ("docs", 0)];
-            codes.map(|(name, code)| named(name, code)).into()
-        };
-        let next = next_try(&gates, &first());
-        let names: Vec<&str> = next.iter().map(|gate| gate.name.as_str()).collect();
-        assert_eq!(names, ["build", "test"]);
-        assert!(next.iter().all(|gate| !gate.parallel));
-
-        let mut results = first();
-        assert!(take_over(
-            &gates,
-            &mut results,
-            vec![named("build", 0), named("test", 0)]
-        ));
-        assert!(results[2].is_flaky() && !results[0].is_flaky());
-        assert_eq!(next_try(&gates, &results), []);
-        // a suite without its build may pass since it finds nothing to do
-        let mut results = first();
-        assert!(!take_over(
-            &gates,
-            &mut results,
-            vec![named("build", 1), named("test", 0)]
-        ));
-        assert_eq!(results, first());
-    }
-}
+mod tests;

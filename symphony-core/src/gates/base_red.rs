@@ -1,9 +1,9 @@
-//! A base on which gates or the set-up are red: how it is told, and when it is tried anew.
+//! A base on which gates or the set-up are red: how a hold says so, and when it is due.
 
 use crate::Timestamp;
 use crate::hold::Hold;
 use crate::listing::list_few;
-use crate::pull_request::SET_UP_GATE;
+use crate::pull_request::{SET_UP_GATE, is_missing_program};
 use crate::run::RunTarget;
 
 use super::repair::{KnownGates, fixes_gate};
@@ -11,7 +11,9 @@ use super::telling::telling_line;
 
 /// Gates that a hold names; the rest is counted.
 const NAMES_MAX: usize = 3;
-/// Characters of a gate's last line of output that a hold quotes.
+/// What follows the exit code of a gate whose program is missing.
+const MISSING: &str = ", since a program is missing or cannot be executed";
+/// Characters of output that a hold quotes for each red gate.
 const QUOTE_CHARS_MAX: usize = 200;
 
 /// A gate, or the set-up, that is red on the base.
@@ -27,7 +29,7 @@ pub struct RedOnBase<'a> {
     pub output: &'a str,
 }
 
-/// Says what is red on a base: gate, command, exit code and last line of output.
+/// Says what is red on a base: gate, command, exit code and the line of output that says why.
 pub fn base_red_text(branch: &str, commit: &str, red: &[RedOnBase<'_>]) -> String {
     let red: Vec<String> = red.iter().map(describe).collect();
     format!(
@@ -46,12 +48,24 @@ pub fn named_gate(text: &str) -> Option<&str> {
 
 /// Returns the commands by which a person ends a hold of this text, the likeliest first.
 pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
-    let repair = match named_gate(text) {
+    let ways = [
+        Some("symphony doctor --gates".to_owned()),
+        gates.change_command(text),
+        way_to_repair(text, gates),
+        Some("symphony resume".to_owned()),
+    ];
+    ways.into_iter().flatten().collect()
+}
+
+/// Returns the command by which somebody repairs what is red; none where a program is missing, which no agent installs.
+pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
+    Some(match named_gate(text) {
         _ if let Some(repair) = gates.repair_under_way(text) => {
             format!("symphony issue show {}", repair.issue)
         }
-        // nobody can work on it: an agent would need the set-up first
+        // no agent can repair it: it would need the set-up first
         Some(SET_UP_GATE) => "symphony config set worktree.setup 'COMMAND'".to_owned(),
+        Some(_) if text.contains(MISSING) => return None,
         Some(name) => {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             let name = if name.chars().all(is_plain) {
@@ -62,14 +76,7 @@ pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
             format!("symphony issue add \"Repair the gate\" --fixes-gate {name}")
         }
         None => "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
-    };
-    let ways = [
-        Some("symphony doctor --gates".to_owned()),
-        gates.change_command(text),
-        Some(repair),
-        Some("symphony resume".to_owned()),
-    ];
-    ways.into_iter().flatten().collect()
+    })
 }
 
 fn describe(gate: &RedOnBase<'_>) -> String {
@@ -80,7 +87,14 @@ fn describe(gate: &RedOnBase<'_>) -> String {
     };
     let how = gate.exit_code.map_or_else(
         || "did not end by itself".to_owned(),
-        |code| format!("failed with exit code {code}"),
+        |code| {
+            let missing = if is_missing_program(Some(code)) {
+                MISSING
+            } else {
+                ""
+            };
+            format!("failed with exit code {code}{missing}")
+        },
     );
     let quote = match telling_line(gate.output) {
         Some(line) => format!(
@@ -92,9 +106,8 @@ fn describe(gate: &RedOnBase<'_>) -> String {
     format!("`{}`{command} {how}{quote}", gate.name)
 }
 
-/// Makes a hold for a red base due when something else would be tried now than what was red: the base has moved, or gates,
-/// set-up or environment were changed.
-pub fn try_anew_when_changed(hold: &mut Hold, current: &str, now: Timestamp) {
+/// Makes a hold for a red base due when there is something new to try: the base moved, or gates, set-up or `env` changed.
+pub fn retry_when_changed(hold: &mut Hold, current: &str, now: Timestamp) {
     if hold.tried.as_deref().is_some_and(|tried| tried != current) {
         hold.until = hold.until.min(now);
     }

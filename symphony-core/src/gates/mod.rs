@@ -12,11 +12,11 @@ mod route;
 mod telling;
 mod untried;
 
-pub use again::{next_try, take_over};
+pub use again::{GateResult, Tries};
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
     RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
-    set_up_fault, try_anew_when_changed, ways_on,
+    retry_when_changed, set_up_fault, way_to_repair, ways_on,
 };
 pub use failure::{FailurePrint, failure_print};
 pub use order::{groups, with_those_before};

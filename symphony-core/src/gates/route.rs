@@ -106,7 +106,7 @@ impl RepeatedFailure {
     }
 }
 
-/// Everything that decides what becomes of a pull request whose gates have run.
+/// Everything that decides what happens to a pull request after its gates have run.
 #[derive(Debug, Clone)]
 pub struct GatesEnd<'a> {
     /// Its issue, as it is now.
@@ -123,7 +123,7 @@ pub struct GatesEnd<'a> {
     pub limits: FailureLimits,
 }
 
-/// What becomes of the pull request.
+/// What happens to the pull request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatesOutcome {
     /// Every required gate passed: it waits for its review.
@@ -141,7 +141,7 @@ pub enum GatesOutcome {
 /// What is to be written when gates have run, in one transaction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GatesRouting {
-    /// What becomes of the pull request.
+    /// What happens to the pull request.
     pub outcome: GatesOutcome,
     /// What happened to the issue.
     pub event: Option<IssueEvent>,
@@ -180,7 +180,7 @@ pub fn needs_base_comparison(
             || red.any(is_environment))
 }
 
-/// Decides what becomes of a pull request whose gates have run.
+/// Decides what happens to a pull request after its gates have run.
 pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
     let mut routing = GatesRouting {
         outcome: GatesOutcome::Passed,
@@ -202,7 +202,8 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
         return routing;
     }
     routing.counts.consecutive_failures = routing.counts.consecutive_failures.saturating_add(1);
-    if let Some(reason) = stops(end) {
+    let reason = end_of_repair(end).or_else(|| stops(end));
+    if let Some(reason) = reason {
         routing.outcome = GatesOutcome::Stopped;
         routing.event = Some(IssueEvent::GatesStopped { reason });
         return routing;
@@ -238,6 +239,19 @@ pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) 
     }
 }
 
+/// Returns why an issue that was to repair a gate stops at once: what the gate needs is missing on this machine, with its change as
+/// well.
+fn end_of_repair(end: &GatesEnd<'_>) -> Option<String> {
+    let is_missing = |gate: &VerifiedGate| is_missing_program(gate.exit_code);
+    let stops = end.base == BaseComparison::AllRed && end.gates.red().all(is_missing);
+    stops.then(|| {
+        format!(
+            "the {} needs a program that is missing or cannot be executed, on the base as well: install it, or change the command",
+            names(end.gates)
+        )
+    })
+}
+
 /// Returns why the issue stops, in a sentence; none while another try may help.
 fn stops(end: &GatesEnd<'_>) -> Option<String> {
     let repeated = &end.repeated;
@@ -261,7 +275,7 @@ fn stops(end: &GatesEnd<'_>) -> Option<String> {
     ))
 }
 
-/// Names the red gates: `gate "test"`, `gates "lint" and "test"`.
+/// Names the red gates, each in backticks: "gate X", "gates X and Y".
 fn names(gates: &VerifiedGates) -> String {
     let red: Vec<String> = gates.red().map(|gate| format!("`{}`", gate.name)).collect();
     match red.as_slice() {

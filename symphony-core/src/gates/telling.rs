@@ -32,9 +32,18 @@ pub fn telling_line(output: &str) -> Option<&str> {
                 .or_else(|| first(&|line| line.starts_with("---- ")))
                 .or_else(|| first(&|line| line.starts_with("test result: FAILED")))
         }
+        // a stack trace of JavaScript: the error is above it
+        last if is_stack_frame(last) => {
+            first(&|line| line.contains("Error: ") || line.contains("Error ["))
+                .or_else(|| said().rev().find(|line| !is_stack_frame(line)))
+        }
         _ => None,
     };
     found.or(Some(last))
+}
+
+fn is_stack_frame(line: &str) -> bool {
+    line.starts_with("at ")
 }
 
 /// Returns the lines of a red command's output that a person is shown, at most about `lines_max`: its first ones, where a tool
@@ -131,6 +140,11 @@ mod tests {
             (cargo, "test b::c ... FAILED"),
             (compile, "error[E0425]: cannot find value `y` in this scope"),
             (pytest, "FAILED tests/a.py::test_b - assert 1 == 2"),
+            (
+                "  1) sum\n       adds:\n     AssertionError [ERR_ASSERTION]: 3 == 4\n      + expected - actual\n\n      at Context.<anonymous> (test/a.js:3:5)\n      \
+                 at process.processImmediate (node:internal/timers:483:21)\n",
+                "AssertionError [ERR_ASSERTION]: 3 == 4",
+            ),
             ("one\ntwo\n\n", "two"),
             ("[Symphony: what ran before …: a]\none\n", "one"),
         ] {

@@ -518,7 +518,7 @@ fn what_was_not_tried_yet_is_tried_at_once() {
             tried: tried.map(str::to_owned),
             trials: Vec::new(),
         };
-        try_anew_when_changed(&mut hold, "same", at(50));
+        retry_when_changed(&mut hold, "same", at(50));
         assert_eq!(hold.until, at(expected), "{tried:?}");
     }
 }

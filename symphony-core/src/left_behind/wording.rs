@@ -126,8 +126,8 @@ mod tests {
             left_behind_sentences(&all, AtWork::Agent),
             [
                 "The run left work that is in no commit: ignored paths (f1, f2, f3, f4, f5, f6)",
-                "While the run was at work, the git configuration, attributes or hooks that all checkouts share changed \
-                 (core.symlinks): if it was not you, it was the agent",
+                "During the run, the git configuration, attributes or hooks that all checkouts share changed (core.symlinks): if you did \
+                 not change them, the agent may have",
             ]
         );
     }
@@ -165,15 +165,12 @@ mod tests {
         let text = left_behind_text(&both, AtWork::Agent);
         assert!(
             text.starts_with(
-                "the run left work that is in no commit: an ignored path (a); while the run"
+                "the run left work that is in no commit: an ignored path (a); during the run"
             ),
             "{text}"
         );
         let comment = changes_comment(&both, AtWork::Agent).unwrap();
-        assert!(
-            comment.starts_with("While the run was at work"),
-            "{comment}"
-        );
+        assert!(comment.starts_with("During the run"), "{comment}");
         assert_eq!(changes_comment(&both[..1], AtWork::Agent), None);
     }
 

@@ -9,14 +9,14 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 use symphony_core::config::{Gate, ProjectConfig};
-use symphony_core::gates::ConfiguredGate;
+use symphony_core::gates::{ConfiguredGate, groups};
 use symphony_workspace::{CommitId, Repository};
 
 use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
 /// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
-const VERSION: &str = "symphony-gate-3";
+const VERSION: &str = "symphony-gate-4";
 
 /// Variables that say where a command was started from, not what it does: cron sets none of them.
 const IGNORED_VARIABLES: &[&str] = &[
@@ -63,31 +63,43 @@ impl Ground {
         Ok(Self(digest))
     }
 
-    /// Returns a digest of everything that the result of a gate depends on besides the files of the commit.
-    pub(crate) fn definition(&self, gate: &Gate) -> String {
-        let mut digest = self.0.clone();
-        add(&mut digest, gate.name.as_bytes());
-        add(&mut digest, &json(&gate.command));
-        format!("{:x}", digest.finalize())
-    }
-
-    /// Returns the digest under which it is remembered that a gate passed on a tree.
-    pub(crate) fn key(&self, gate: &Gate, tree: &CommitId) -> String {
-        let mut digest = Sha256::new();
-        add(&mut digest, tree.as_str().as_bytes());
-        add(&mut digest, self.definition(gate).as_bytes());
-        format!("{:x}", digest.finalize())
+    /// Returns for each gate a digest of everything that its result depends on besides the files of the commit. The gates before it
+    /// are part of it: it may test what they built.
+    pub(crate) fn definitions(&self, gates: &[Gate]) -> Vec<String> {
+        let mut before = self.0.clone();
+        let mut definitions = Vec::with_capacity(gates.len());
+        for group in groups(gates) {
+            definitions.extend(group.iter().map(|gate| {
+                let mut digest = before.clone();
+                add(&mut digest, gate.name.as_bytes());
+                add(&mut digest, &json(&gate.command));
+                format!("{:x}", digest.finalize())
+            }));
+            for gate in group {
+                add(&mut before, &json(&(&gate.command, gate.required)));
+            }
+        }
+        definitions
     }
 
     /// Returns the gates of a configuration with all that their results depend on.
     pub(crate) fn configured(&self, gates: &[Gate]) -> Vec<ConfiguredGate> {
-        let configured = gates.iter().map(|gate| ConfiguredGate {
+        let defined = gates.iter().zip(self.definitions(gates));
+        let configured = defined.map(|(gate, definition)| ConfiguredGate {
             name: gate.name.clone(),
             required: gate.required,
-            definition: self.definition(gate),
+            definition,
         });
         configured.collect()
     }
+}
+
+/// Returns the digest under which it is remembered that a gate of this definition passed on a tree.
+pub(super) fn key(definition: &str, tree: &CommitId) -> String {
+    let mut digest = Sha256::new();
+    add(&mut digest, tree.as_str().as_bytes());
+    add(&mut digest, definition.as_bytes());
+    format!("{:x}", digest.finalize())
 }
 
 fn json(value: &impl serde::Serialize) -> Vec<u8> {

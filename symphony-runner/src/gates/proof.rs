@@ -3,13 +3,14 @@
 use std::collections::BTreeSet;
 
 use symphony_core::config::Gate;
-use symphony_core::gates::{next_try, take_over, with_those_before};
+use symphony_core::gates::{GateResult, Tries, with_those_before};
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
 use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
 use symphony_workspace::{CommitId, Failpoint};
 
 use super::checkout::{CheckoutRequest, GateCheckout};
+use super::key::key;
 use super::run::run_gates;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -46,8 +47,9 @@ impl<'a> Proof<'a> {
     ) -> Result<Self, RunnerError> {
         let tree = request.repository.tree_of(&commit)?;
         let ground = request.ground()?;
-        let keys = gates.iter().map(|gate| ground.key(gate, &tree)).collect();
-        let definitions = gates.iter().map(|gate| ground.definition(gate)).collect();
+        let definitions = ground.definitions(&gates);
+        let keys = definitions.iter().map(|definition| key(definition, &tree));
+        let keys = keys.collect();
         Ok(Self {
             request,
             commit,
@@ -106,44 +108,43 @@ impl<'a> Proof<'a> {
         due: &[Gate],
     ) -> Result<Ran, RunnerError> {
         let checkout = self.check_out()?;
-        let mut ran = match checkout.set_up(supervision).await? {
-            Some(result) if !result.passed => Ran::SetUpFailed(result),
-            _ => Ran::Gates(checkout.run_gates(supervision, due).await?),
+        let first = match checkout.set_up(supervision).await? {
+            Some(result) if !result.passed => Err(result),
+            _ => Ok(checkout.run_gates(supervision, due).await?),
         };
         self.give_up(checkout)?;
-        if let Ran::Gates(results) = &mut ran {
-            let mut number = 2;
-            while self.try_again(supervision, due, results, number).await? {
-                number += 1;
+        let first = match first {
+            Ok(first) => first,
+            Err(set_up) => return Ok(Ran::SetUpFailed(set_up)),
+        };
+        let mut tries = Tries::of(due, first);
+        loop {
+            let next = tries.next();
+            if next.is_empty() {
+                return Ok(Ran::Gates(tries.into_results()));
             }
+            let number = tries.next_number();
+            tries.take(self.try_again(supervision, &next, number).await?);
         }
-        Ok(ran)
     }
 
-    /// Runs those that are red again where they may, in another checkout with its own set-up; says whether that came to anything.
+    /// Runs gates in another checkout with its own set-up; none where the set-up fails there.
     async fn try_again(
         &self,
         supervision: &Supervision,
-        due: &[Gate],
-        results: &mut [VerifiedGate],
-        number: usize,
-    ) -> Result<bool, RunnerError> {
-        let next = next_try(due, results);
-        if next.is_empty() {
-            return Ok(false);
-        }
+        gates: &[Gate],
+        number: u64,
+    ) -> Result<Vec<VerifiedGate>, RunnerError> {
         let checkout = self.check_out()?;
         // the set-up passed before: what it says now is no verdict on the change
-        let is_ready = checkout
-            .set_up(supervision)
-            .await?
-            .is_none_or(|result| result.passed);
-        let counts = is_ready && {
-            let tried = run_gates(&checkout, supervision, &next, number).await?;
-            take_over(due, results, tried)
+        let set_up = checkout.set_up(supervision).await?;
+        let tried = if set_up.is_none_or(|result| result.passed) {
+            run_gates(&checkout, supervision, gates, number).await?
+        } else {
+            Vec::new()
         };
         self.give_up(checkout)?;
-        Ok(counts)
+        Ok(tried)
     }
 
     fn check_out(&self) -> Result<GateCheckout<'a>, RunnerError> {
@@ -158,13 +159,13 @@ impl<'a> Proof<'a> {
         checkout.remove()
     }
 
-    fn put_together(&self, ran: Vec<VerifiedGate>) -> Proven {
+    fn put_together(&self, ran: Vec<GateResult>) -> Proven {
         let mut ran = ran.into_iter().peekable();
         let (mut results, mut passes) = (Vec::new(), Vec::new());
         let defined = self.keys.iter().zip(&self.definitions);
         for (gate, (key, definition)) in self.gates.iter().zip(defined) {
-            let result = ran.next_if(|result| result.name == gate.name);
-            if result.as_ref().is_some_and(|result| result.passed) {
+            let ran = ran.next_if(|ran| ran.result.name == gate.name);
+            if ran.as_ref().is_some_and(|ran| ran.is_proven) {
                 passes.push(GatePass {
                     key: key.clone(),
                     gate: gate.name.clone(),
@@ -173,7 +174,7 @@ impl<'a> Proof<'a> {
             }
             results.push(VerifiedGate {
                 definition: Some(definition.clone()),
-                ..result.unwrap_or_else(|| cached(gate))
+                ..ran.map_or_else(|| cached(gate), |ran| ran.result)
             });
         }
         Proven {
@@ -193,7 +194,7 @@ impl<'a> Proof<'a> {
 
 enum Ran {
     SetUpFailed(VerifiedGate),
-    Gates(Vec<VerifiedGate>),
+    Gates(Vec<GateResult>),
 }
 
 /// The result of a gate that has passed before.

@@ -18,7 +18,7 @@ pub(super) async fn run_gates(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
     gates: &[Gate],
-    number: usize,
+    number: u64,
 ) -> Result<Vec<VerifiedGate>, RunnerError> {
     let mut results = Vec::with_capacity(gates.len());
     for batch in groups(gates) {
@@ -38,7 +38,7 @@ pub(super) async fn run_gates(
 async fn run_batch(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
-    (batch, number): (&[Gate], usize),
+    (batch, number): (&[Gate], u64),
     remark: Option<&str>,
 ) -> Result<Vec<VerifiedGate>, RunnerError> {
     let surroundings = |company| Surroundings {
@@ -71,7 +71,7 @@ async fn run_batch(
 async fn run_gate(
     checkout: &GateCheckout<'_>,
     supervision: &Supervision,
-    (gate, number): (&Gate, usize),
+    (gate, number): (&Gate, u64),
     surroundings: Surroundings,
 ) -> Result<VerifiedGate, RunnerError> {
     tracing::info!(gate = %gate.name, commit = %checkout.commit(), number, "gate starts");
@@ -91,7 +91,7 @@ async fn run_gate(
 }
 
 /// Names a try of a gate in its logs.
-fn title_of_try(name: &str, number: usize) -> String {
+fn title_of_try(name: &str, number: u64) -> String {
     if number == 1 {
         name.to_owned()
     } else {

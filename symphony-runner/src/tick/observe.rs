@@ -6,7 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
-use symphony_core::gates::try_anew_when_changed;
+use symphony_core::gates::retry_when_changed;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
@@ -127,7 +127,7 @@ fn try_red_bases_anew(world: &mut World, now: Timestamp) {
             continue;
         };
         match open_repository(project, config).and_then(|repository| repository.base()) {
-            Ok(base) => try_anew_when_changed(hold, &tried_digest(config, &base.commit), now),
+            Ok(base) => retry_when_changed(hold, &tried_digest(config, &base.commit), now),
             Err(error) => tracing::warn!(project = %project.id, %error, "cannot read the base"),
         }
     }
