@@ -17,9 +17,9 @@ use crate::place::Session;
 /// What `clean` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Worktrees of issues that are done or cancelled, and logs older than log_retention_days: ticks do both by \
-                  themselves. Worktrees of phases of plans that have ended: their branches stay. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; on doubt nothing is \
-                  removed.\n\nExample:\n  symphony clean --dry-run"
+    after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both, too), and worktrees of phases of \
+                  ended plans, whose unmerged branches stay. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; \
+                  when in doubt, nothing is removed.\n\nExample:\n  symphony clean --dry-run"
 )]
 pub(crate) struct CleanArgs {
     /// Print what would be removed

@@ -17,11 +17,11 @@ use crate::view::InboxView;
 /// What `inbox` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "All projects of the installation, the oldest first; each item with the commands that answer it.\n\n\
+    after_help = "Items of all projects, oldest first, each with the commands that answer it.\n\n\
                   Example:\n  symphony inbox"
 )]
 pub(crate) struct InboxArgs {
-    /// Take a notice (`notice:3`) off the list: you have seen it.
+    /// Dismiss a notice that you have seen (`notice:3`).
     #[arg(long, value_name = "KEY")]
     dismiss: Option<String>,
 }
@@ -51,7 +51,7 @@ impl InboxArgs {
 fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
     let Some(id) = key.strip_prefix("notice:").and_then(|id| id.parse().ok()) else {
         anyhow::bail!(
-            "only a notice (`notice:NUMBER`) can be dismissed, not `{key}`: everything else leaves the inbox once its answer is given"
+            "only a notice (`notice:NUMBER`) can be dismissed, not `{key}`: everything else leaves the inbox once you act on it"
         );
     };
     app.admit("inbox --dismiss")?;

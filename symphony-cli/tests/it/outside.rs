@@ -273,7 +273,7 @@ fn commits_without_a_pull_request_and_of_cancelled_issues_are_told_once() {
     project.tick_wait();
     let [item] = inbox(&project).try_into().unwrap();
     assert!(
-        text(&item["text"]).contains("there is no pull request for them"),
+        text(&item["text"]).contains("there is no pull request"),
         "{item:#}"
     );
     assert_ne!(project.issue("SYM-1")["status"], "done");

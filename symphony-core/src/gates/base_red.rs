@@ -65,7 +65,7 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
         }
         // no agent can repair it: it would need the set-up first
         Some(SET_UP_GATE) => "symphony config set worktree.setup 'COMMAND'".to_owned(),
-        Some(_) if text.contains(MISSING) => return None,
+        Some(_) if misses_program(text) => return None,
         Some(name) => {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             let name = if name.chars().all(is_plain) {
@@ -76,6 +76,15 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
             format!("symphony issue add \"Repair the gate\" --fixes-gate {name}")
         }
         None => "symphony issue add \"Repair the gate\" --fixes-gate NAME".to_owned(),
+    })
+}
+
+/// Says whether the first gate that failed by itself lacks a program.
+fn misses_program(text: &str) -> bool {
+    let after = text.split_once("failed with exit code ");
+    after.is_some_and(|(_, rest)| {
+        let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        rest.starts_with(MISSING)
     })
 }
 

@@ -441,6 +441,19 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
         assert_eq!(ways_on(&text, &KnownGates::default())[1], way);
     }
     assert_eq!(named_gate("the disk is full"), None);
+    // no agent installs a program
+    let missing = base_red_text(
+        "main",
+        commit,
+        &[red("lint", Some(127), "sh: ruff: not found")],
+    );
+    assert_eq!(
+        missing,
+        "on `main` at 0123456: `lint` (`npm test`) failed with exit code 127, since a program is missing or cannot be executed: \
+         sh: ruff: not found"
+    );
+    let ways = ["symphony doctor --gates", "symphony resume"];
+    assert_eq!(ways_on(&missing, &KnownGates::default()), ways);
     // who is at work on it is not paid twice
     let repair = |gate: &str| GateRepair {
         gate: gate.into(),

@@ -18,7 +18,7 @@ const COMMIT_CHARS: usize = 8;
 const FILES_NAMED_MAX: usize = 5;
 
 closed_set!(
-    /// Why a person is told.
+    /// Why there is a notice.
     NoticeKind, "notice", {
         /// A pull request was merged without green gates or without an approval.
         Unreviewed = "unreviewed",
@@ -47,7 +47,7 @@ closed_set!(
     }
 );
 
-/// Something to tell a person.
+/// A notice for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct BaseNotice {
     /// The project.
@@ -65,7 +65,7 @@ pub struct BaseNotice {
 }
 
 impl BaseNotice {
-    /// Tells that a pull request was merged although something was missing; none when nothing was.
+    /// Says that a pull request was merged although something was missing; none when nothing was.
     pub fn of_merge(merge: &FoundMerge) -> Option<Self> {
         if merge.missing.is_empty() {
             return None;
@@ -81,7 +81,7 @@ impl BaseNotice {
         Some(Self::new(merge, NoticeKind::Unreviewed, text))
     }
 
-    /// Tells that the base got a change while its agent was at work: it may have moved the base itself.
+    /// Says that the base got a change while its agent was at work: it may have moved the base itself.
     pub fn of_live_agent(merge: &FoundMerge) -> Self {
         let text = format!(
             "{} got the commits of pull request {} ({}) while its own agent was at work, so it does not count as merged",
@@ -92,7 +92,7 @@ impl BaseNotice {
         Self::new(merge, NoticeKind::AgentAtWork, text)
     }
 
-    /// Tells that the base has commits of a branch that nothing explains.
+    /// Says that the base has commits of a branch that nothing explains.
     pub fn of_commits(found: &BranchCommits, kind: NoticeKind) -> Self {
         let commit = found.commits.first().cloned().unwrap_or_default();
         let what = counted(found.commits.len() as u64, "commit");
@@ -102,11 +102,11 @@ impl BaseNotice {
                 format!("a part of pull request {pr}, which is still open")
             }
             (NoticeKind::Beyond, Some((pr, _))) => {
-                format!("made after what pull request {pr} merged")
+                format!("not part of merged pull request {pr}")
             }
             (NoticeKind::TurnedDown, Some((pr, state))) => format!("pull request {pr} is {state}"),
             (NoticeKind::Cancelled, _) => "the issue is cancelled".to_owned(),
-            _ => "there is no pull request for them".to_owned(),
+            _ => "there is no pull request".to_owned(),
         };
         Self {
             project: found.project.clone(),
@@ -122,7 +122,7 @@ impl BaseNotice {
         }
     }
 
-    /// Tells what changed that Symphony and the person share with a run, or with the gates of a merge.
+    /// Says what changed that Symphony and the person share with a run, or with the gates of a merge.
     pub fn of_changes(
         (project, of): (&ProjectId, &PullRequestOf),
         run: &RunId,
@@ -152,7 +152,7 @@ impl BaseNotice {
         settings.into_iter().chain(configuration).collect()
     }
 
-    /// Tells that the base had the work of a plan before anybody could review it.
+    /// Says that the base had the work of a plan before its review.
     pub fn of_landed(
         plan: &PlanId,
         project: &ProjectId,
@@ -173,7 +173,7 @@ impl BaseNotice {
         }
     }
 
-    /// Tells that the base of a plan lost work of complete phases.
+    /// Says that the base of a plan lost work of complete phases.
     pub fn of_lost_base(plan: &PlanId, project: &ProjectId, lost: &LostBase) -> Self {
         Self {
             project: project.clone(),
@@ -185,7 +185,7 @@ impl BaseNotice {
         }
     }
 
-    /// Tells that a pull request of a plan conflicts with its base.
+    /// Says that a pull request of a plan conflicts with its base.
     pub fn of_conflict(pr: &PullRequest, plan: &PlanId, base_head: &str, files: &[String]) -> Self {
         Self {
             project: pr.project.clone(),

@@ -182,7 +182,7 @@ fn notices_say_what_happened() {
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): a part of pull request 3, which is still open
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): made after what pull request 3 merged
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): pull request 3 is rejected
-    2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): there is no pull request for them
+    2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): there is no pull request
     2 commits of its branch reached main without a merge by Symphony (the newest is aaaaaaaa): the issue is cancelled
     ");
 }

@@ -181,8 +181,8 @@ proptest! {
             .into_iter()
             .enumerate()
             .map(|(at, (retries, parallel, required))| Gate {
-                parallel,
                 required,
+                parallel,
                 ..gate(&at.to_string(), retries)
             })
             .collect();
