@@ -283,6 +283,9 @@ fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
 fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxItem>, RunnerError> {
     let mut items = Vec::new();
     for hold in store.holds()? {
+        // as a tick would see it now: a change of what is red makes it due
+        let seen = snapshot.holds.iter().find(|seen| seen.scope == hold.scope);
+        let hold = seen.cloned().unwrap_or(hold);
         let gates = match &hold.scope {
             HoldScope::Gates(project) => KnownGates {
                 names: snapshot

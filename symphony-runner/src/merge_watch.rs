@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 use symphony_core::config_change::{AtWork, SharedChanges};
-use symphony_core::id::RunId;
+use symphony_core::id::{IssueId, PlanId, RunId};
 use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::PullRequestOf;
-use symphony_store::{Context, Project, Store};
+use symphony_store::{Context, Project, Store, StoreError};
 use symphony_workspace::Repository;
 
 use crate::error::RunnerError;
@@ -48,14 +48,9 @@ impl<'a> MergeWatch<'a> {
         (of, job): (&PullRequestOf, &RunId),
     ) -> Result<Self, RunnerError> {
         let path = record_path(project, of);
-        let state = match std::fs::read_to_string(&path) {
-            // one that was spoilt is compared with nothing: everything is named
-            Ok(text) => serde_json::from_str::<Record>(&text)
-                .map_or_else(|_| SharedState::default(), |record| record.state),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                SharedState::at_start(installation, project, repository)?
-            }
-            Err(error) => return Err(RunnerError::io("read", &path, error)),
+        let state = match read(&path)? {
+            Some(earlier) => earlier.state,
+            None => SharedState::at_start(installation, project, repository)?,
         };
         let record = Record {
             of: of.clone(),
@@ -87,8 +82,7 @@ impl<'a> MergeWatch<'a> {
         for notice in BaseNotice::of_changes(about, job, AtWork::Gates, &changes) {
             store.note_base(&context, &notice)?;
         }
-        let path = record_path(self.project, of);
-        std::fs::remove_file(&path).map_err(|error| RunnerError::io("remove", &path, error))?;
+        remove(&record_path(self.project, of))?;
         Ok(changes)
     }
 }
@@ -115,6 +109,11 @@ pub(crate) fn note_killed_merges(
         let Some(record) = read(&path)? else {
             continue;
         };
+        if !is_known(store, &record.of)? {
+            tracing::warn!(path = %path.display(), "a record of a merge is of nothing that is known here");
+            remove(&path)?;
+            continue;
+        }
         // a merge at work compares by itself
         if MergeTurn::take(project, &record.of)?.is_some() {
             let config = installation.project_config(project)?;
@@ -131,12 +130,51 @@ pub(crate) fn note_killed_merges(
     Ok(())
 }
 
-/// Reads a record; none when it is gone or spoilt, which the next merge reports.
+/// Reads a record; none when there is none. One that was spoilt is compared with nothing, so that everything is named.
 fn read(path: &Path) -> Result<Option<Record>, RunnerError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(serde_json::from_str(&text).ok()),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(RunnerError::io("read", path, error)),
+    let text = match symphony_workspace::read_own_text(path) {
+        Ok(text) => text,
+        Err(error) => match error.kind() {
+            ErrorKind::NotFound => return Ok(None),
+            ErrorKind::InvalidInput | ErrorKind::InvalidData => String::new(),
+            _ => return Err(RunnerError::io("read", path, error)),
+        },
+    };
+    Ok(serde_json::from_str(&text).ok().or_else(|| spoilt(path)))
+}
+
+/// Makes a record of the name of its file.
+fn spoilt(path: &Path) -> Option<Record> {
+    let name = path.file_stem()?.to_str()?;
+    let of = match name.strip_prefix("plan-") {
+        Some(plan) => PullRequestOf::from(PlanId::parse(plan).ok()?),
+        None => PullRequestOf::from(IssueId::parse(name).ok()?),
+    };
+    Some(Record {
+        of,
+        job: RunId::parse(uuid::Uuid::now_v7().to_string()).ok()?,
+        state: SharedState::default(),
+    })
+}
+
+fn is_known(store: &mut Store, of: &PullRequestOf) -> Result<bool, RunnerError> {
+    let found = match of {
+        PullRequestOf::Issue(issue) => store.issue(issue).map(drop),
+        PullRequestOf::Plan(plan) => store.plan(plan).map(drop),
+    };
+    match found {
+        Ok(()) => Ok(true),
+        Err(StoreError::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn remove(path: &Path) -> Result<(), RunnerError> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => {
+            Err(RunnerError::io("remove", path, error))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::issue::Issue;
@@ -25,6 +26,9 @@ pub(crate) struct FailureView {
     /// What the run, which counts as a success all the same, ended without: its work goes on at once.
     #[serde(skip)]
     continued_without: Option<&'static str>,
+    /// Whether it was a run of gates.
+    #[serde(skip)]
+    is_of_gates: bool,
 }
 
 impl FailureView {
@@ -69,6 +73,7 @@ impl FailureView {
             message: message.lines().next().unwrap_or_default().to_owned(),
             at: run.ended_at?,
             continued_without,
+            is_of_gates: run.agent == AgentType::Gates,
         })
     }
 
@@ -78,6 +83,9 @@ impl FailureView {
         let when = ago(self.at, now);
         match self.continued_without {
             Some(missing) => format!("Its last run ended {when} without {missing}: {message}"),
+            None if self.is_of_gates => {
+                format!("Its gates failed {when} ({}): {message}", class.words())
+            }
             None if class.precedes_the_agent() => format!(
                 "Its last run ended {when} before its agent was started ({}): {message}",
                 class.words()

@@ -489,7 +489,7 @@ fn a_merge_whose_gates_change_the_configuration_is_refused() {
 
 #[test]
 fn who_kills_a_merge_does_not_hide_what_its_gates_changed() {
-    for next in ["tick", "merge", "force"] {
+    for next in ["tick", "spoilt", "merge", "force"] {
         let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
         let project = Project::new(
             "project",
@@ -519,15 +519,22 @@ fn who_kills_a_merge_does_not_hide_what_its_gates_changed() {
         merge.kill().unwrap();
         merge.wait().unwrap();
         std::fs::write(project.beside.join("home/on"), "").unwrap();
-        if next == "tick" {
+        let records = project.root.join(".symphony/merging");
+        if next == "spoilt" {
+            // by the same code: then everything is named
+            std::fs::write(records.join("SYM-1.json"), "x").unwrap();
+            std::fs::write(records.join("ABC-9.json"), "x").unwrap();
+        }
+        if ["tick", "spoilt"].contains(&next) {
             project.tick_wait();
+            assert_eq!(std::fs::read_dir(&records).unwrap().count(), 0);
         } else {
             let refused = project.symphony(&["pr", "merge", "SYM-1"]);
             assert_eq!(refused.code, 4, "{refused:#?}");
         }
         let told = inbox_texts(&project);
         assert!(
-            told.iter().any(|text| text.contains("(core.sshcommand)")),
+            told.iter().any(|text| text.contains("core.sshcommand")),
             "{next}: {told:#?}"
         );
         if next == "force" {
