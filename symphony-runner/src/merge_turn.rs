@@ -60,8 +60,8 @@ pub enum MergesUnderWay {
     WaitedFor,
 }
 
-/// Settles the merges of a project that were cut off: what their gates changed is noted, those that reached their base are recorded, the others taken back. Returns
-/// what was done, a line each.
+/// Settles the merges of a project that were cut off: those that reached their base are recorded, the others taken back, and what
+/// their gates changed is noted. Returns what was done, a line each.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -71,7 +71,17 @@ pub fn settle_merges(
     project: &Project,
     under_way: MergesUnderWay,
 ) -> Result<Vec<String>, RunnerError> {
+    let lines = settle_intents(installation, store, project, under_way)?;
     note_killed_merges(installation, store, project)?;
+    Ok(lines)
+}
+
+fn settle_intents(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+    under_way: MergesUnderWay,
+) -> Result<Vec<String>, RunnerError> {
     let intents = store.merge_intents(&project.id)?;
     if intents.is_empty() {
         return Ok(Vec::new());

@@ -17,6 +17,7 @@ use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::merge_turn::MergeTurn;
 use crate::paths::{STATE_DIR, write_private};
+use crate::process::sweep_marked;
 use crate::repository::open_repository;
 use crate::shared_state::SharedState;
 
@@ -48,9 +49,12 @@ impl<'a> MergeWatch<'a> {
         (of, job): (&PullRequestOf, &RunId),
     ) -> Result<Self, RunnerError> {
         let path = record_path(project, of);
-        let state = match read(&path)? {
-            Some(earlier) => earlier.state,
-            None => SharedState::at_start(installation, project, repository)?,
+        let state = if let Some(earlier) = read(&path)? {
+            // what its gates left behind may still change something
+            sweep_marked(&earlier.job)?;
+            earlier.state
+        } else {
+            SharedState::at_start(installation, project, repository)?
         };
         let record = Record {
             of: of.clone(),
@@ -60,6 +64,8 @@ impl<'a> MergeWatch<'a> {
         let folder = records(project);
         std::fs::create_dir_all(&folder)
             .map_err(|error| RunnerError::io("make the folder", &folder, error))?;
+        // a folder in its place could not be replaced
+        remove(&path)?;
         let text = serde_json::to_string(&record).expect("a record has string keys only");
         write_private(&path, &text)?;
         Ok(Self {
@@ -102,31 +108,56 @@ pub(crate) fn note_killed_merges(
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(RunnerError::io("read the folder", &folder, error)),
     };
+    let mut problem = None;
     for entry in entries {
         let path = entry
             .map_err(|error| RunnerError::io("read the folder", &folder, error))?
             .path();
-        let Some(record) = read(&path)? else {
-            continue;
-        };
-        if !is_known(store, &record.of)? {
-            tracing::warn!(path = %path.display(), "a record of a merge is of nothing that is known here");
-            remove(&path)?;
+        // any other is just being written
+        let is_record = path
+            .extension()
+            .is_some_and(|extension| extension == "json");
+        if !is_record {
             continue;
         }
-        // a merge at work compares by itself
-        if MergeTurn::take(project, &record.of)?.is_some() {
-            let config = installation.project_config(project)?;
-            let repository = open_repository(project, &config)?;
-            let watch = MergeWatch {
-                installation,
-                project,
-                repository: &repository,
-                record,
-            };
-            watch.end(store)?;
+        if let Err(error) = note_killed_merge(installation, store, project, &path) {
+            problem = Some(error);
         }
     }
+    problem.map_or(Ok(()), Err)
+}
+
+/// Does it for one record.
+fn note_killed_merge(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+    path: &Path,
+) -> Result<(), RunnerError> {
+    let Some(Record { of, .. }) = read(path)? else {
+        return Ok(());
+    };
+    if path != record_path(project, &of) || !is_known(store, &of)? {
+        tracing::warn!(path = %path.display(), "a record of a merge is of nothing that is known here");
+        return remove(path);
+    }
+    // a merge at work compares by itself
+    let Some(_turn) = MergeTurn::take(project, &of)? else {
+        return Ok(());
+    };
+    let Some(record) = read(path)? else {
+        return Ok(());
+    };
+    sweep_marked(&record.job)?;
+    let config = installation.project_config(project)?;
+    let repository = open_repository(project, &config)?;
+    let watch = MergeWatch {
+        installation,
+        project,
+        repository: &repository,
+        record,
+    };
+    watch.end(store)?;
     Ok(())
 }
 
@@ -169,8 +200,15 @@ fn is_known(store: &mut Store, of: &PullRequestOf) -> Result<bool, RunnerError> 
     }
 }
 
+/// Removes what is in the place of a record.
 fn remove(path: &Path) -> Result<(), RunnerError> {
-    match std::fs::remove_file(path) {
+    let is_folder = path.symlink_metadata().is_ok_and(|meta| meta.is_dir());
+    let removed = if is_folder {
+        std::fs::remove_dir_all(path)
+    } else {
+        std::fs::remove_file(path)
+    };
+    match removed {
         Err(error) if error.kind() != ErrorKind::NotFound => {
             Err(RunnerError::io("remove", path, error))
         }

@@ -25,8 +25,15 @@ pub struct Tries<'a> {
 pub struct GateResult {
     /// The result.
     pub result: VerifiedGate,
-    /// Whether it passed after all required gates before it had passed in the same try.
-    pub is_proven: bool,
+    /// Whether it ran in a try in which all required gates before it passed. What it came to behind a red one is no verdict.
+    is_judged: bool,
+}
+
+impl GateResult {
+    /// Says whether it passed after all required gates before it had passed in the same try.
+    pub const fn is_proven(&self) -> bool {
+        self.is_judged && self.result.passed
+    }
 }
 
 impl<'a> Tries<'a> {
@@ -35,7 +42,7 @@ impl<'a> Tries<'a> {
         let blocked = blocked_by(gates, first.iter().map(VerifiedGate::is_red));
         let results = first.into_iter().zip(blocked);
         let results = results.map(|(result, blocked)| GateResult {
-            is_proven: result.passed && blocked.is_none(),
+            is_judged: blocked.is_none(),
             result,
         });
         Self {
@@ -51,7 +58,7 @@ impl<'a> Tries<'a> {
     }
 
     /// Returns what runs in another try, in order, each gate alone, since gates that run at once may have been in each other's way:
-    /// the red ones that may, what passed after a red one, and all that comes before. Empty when no other try could come to
+    /// the red ones that may, what ran after a red one, and all that comes before. Empty when no other try could come to
     /// anything.
     pub fn next(&self) -> Vec<Gate> {
         let wanted = self.wanted();
@@ -78,10 +85,10 @@ impl<'a> Tries<'a> {
             let was_over = is_over;
             for (gate, known) in group.iter().zip(results.by_ref()) {
                 let result = &known.result;
-                let may = if result.passed {
-                    !known.is_proven && Some(self.made) <= retries_max
-                } else {
+                let may = if known.is_judged {
                     can_pass_again(result) && self.made <= gate.retries
+                } else {
+                    Some(self.made) <= retries_max
                 };
                 let is_wanted = may && !was_over;
                 is_worth_it |= is_wanted && result.required;
@@ -105,11 +112,11 @@ impl<'a> Tries<'a> {
             |another: &Option<VerifiedGate>| another.as_ref().is_some_and(VerifiedGate::is_red);
         let blocked = blocked_by(self.gates, all.iter().map(is_red));
         for ((known, another), blocked) in self.results.iter_mut().zip(all).zip(blocked) {
-            let Some(another) = another.filter(|_| !known.is_proven) else {
+            let Some(another) = another.filter(|_| !known.is_proven()) else {
                 continue;
             };
             match blocked {
-                Some(before) if known.result.is_red() => {
+                Some(before) if known.is_judged => {
                     known.result.failed_tries.push(FailedTry {
                         line: Some(format!("`{before}` failed before it")),
                         ..failed_try(&another)
@@ -117,13 +124,12 @@ impl<'a> Tries<'a> {
                 }
                 Some(_) => {}
                 None => {
-                    known.is_proven = another.passed;
-                    // a pass that does not count is no try
-                    known.result = if known.result.passed {
-                        another
-                    } else {
+                    known.result = if known.is_judged {
                         with_another_try(known.result.clone(), another)
+                    } else {
+                        another
                     };
+                    known.is_judged = true;
                 }
             }
         }
@@ -139,7 +145,7 @@ impl<'a> Tries<'a> {
         let results = self.results.into_iter().zip(blocked);
         let results = results.map(|(known, blocked)| {
             let passed = known.result.required && known.result.passed;
-            if !passed || known.is_proven || blocked.is_some() {
+            if !passed || known.is_judged || blocked.is_some() {
                 return known;
             }
             let remark =

@@ -79,10 +79,12 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
     })
 }
 
-/// Says whether the first gate that failed by itself lacks a program.
+/// Says whether the first gate that is named lacks a program.
 fn misses_program(text: &str) -> bool {
-    let after = text.split_once("failed with exit code ");
-    after.is_some_and(|(_, rest)| {
+    const ENDED: [&str; 2] = ["failed with exit code ", "did not end by itself"];
+    let ends = ENDED.iter().filter_map(|how| text.split_once(how));
+    let first = ends.min_by_key(|(before, _)| before.len());
+    first.is_some_and(|(_, rest)| {
         let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         rest.starts_with(MISSING)
     })

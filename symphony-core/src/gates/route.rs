@@ -22,10 +22,19 @@ pub enum BaseComparison {
     NotMade,
     /// Each of them is red on the base: no change could pass, so that this one is not at fault.
     AllRed,
+    /// So it is, and each lacks a program in both places.
+    AllMissing,
     /// Some are red on the base, and the change broke others.
     SomeRed,
     /// The base passes all of them: the change is at fault.
     Green,
+}
+
+impl BaseComparison {
+    /// Says whether no change could pass.
+    pub const fn is_all_red(self) -> bool {
+        matches!(self, Self::AllRed | Self::AllMissing)
+    }
 }
 
 /// Compares the red gates of a change with the same gates on its base, by their names alone: test runners print random lines,
@@ -36,10 +45,16 @@ pub fn compare_with_base(change: &VerifiedGates, base: &VerifiedGates) -> BaseCo
         let mut red = base.red();
         red.any(|gate| gate.name == name || gate.name == SET_UP_GATE)
     };
+    let is_missing = |gate: &&VerifiedGate| {
+        let there = base.results.iter().find(|there| there.name == gate.name);
+        is_missing_program(gate.exit_code)
+            && there.is_some_and(|there| is_missing_program(there.exit_code))
+    };
     let red = change.red();
     let (both, own): (Vec<_>, Vec<_>) = red.partition(|gate| is_red(&gate.name));
     match (both.is_empty(), own.is_empty()) {
         (true, _) => BaseComparison::Green,
+        (false, true) if both.iter().all(is_missing) => BaseComparison::AllMissing,
         (false, true) => BaseComparison::AllRed,
         (false, false) => BaseComparison::SomeRed,
     }
@@ -197,7 +212,7 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
         routing.counts.consecutive_failures = 0;
         return routing;
     }
-    if end.base == BaseComparison::AllRed && !fixes_gate(&end.issue.labels) {
+    if end.base.is_all_red() && !fixes_gate(&end.issue.labels) {
         routing.outcome = GatesOutcome::Held;
         return routing;
     }
@@ -232,7 +247,7 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
 pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) -> GatesOutcome {
     match (print, base) {
         (None, _) => GatesOutcome::Passed,
-        (Some(_), BaseComparison::AllRed) => GatesOutcome::Held,
+        (Some(_), BaseComparison::AllRed | BaseComparison::AllMissing) => GatesOutcome::Held,
         (Some(_), BaseComparison::SomeRed | BaseComparison::Green | BaseComparison::NotMade) => {
             GatesOutcome::Stopped
         }
@@ -242,9 +257,7 @@ pub fn route_plan_gates_end(print: Option<&FailurePrint>, base: BaseComparison) 
 /// Returns why an issue that was to repair a gate stops at once: what the gate needs is missing on this machine, with its change as
 /// well.
 fn end_of_repair(end: &GatesEnd<'_>) -> Option<String> {
-    let is_missing = |gate: &VerifiedGate| is_missing_program(gate.exit_code);
-    let stops = end.base == BaseComparison::AllRed && end.gates.red().all(is_missing);
-    stops.then(|| {
+    (end.base == BaseComparison::AllMissing).then(|| {
         format!(
             "the {} needs a program that is missing or cannot be executed, on the base as well: install it, or change the command",
             names(end.gates)

@@ -229,11 +229,12 @@ fn the_base_is_looked_at_when_the_change_may_not_be_at_fault() {
 
 #[test]
 fn a_gate_that_is_red_on_the_base_is_so_whatever_it_prints() {
-    use BaseComparison::{AllRed, Green, SomeRed};
+    use BaseComparison::{AllMissing, AllRed, Green, SomeRed};
     let red = |name| gate(name, Some(1), "1 failed: Tk9x");
     // another exit code, other lines, and cut off: red is red
     let other = |name| gate(name, None, "2026 random lines");
     let passed = |name| gate(name, Some(0), "");
+    let missing = |name| gate(name, Some(127), "sh: not found");
     for (change, base, expected) in [
         (vec![red("test")], vec![other("test")], AllRed),
         (vec![red("test")], vec![passed("test")], Green),
@@ -255,6 +256,13 @@ fn a_gate_that_is_red_on_the_base_is_so_whatever_it_prints() {
         (vec![red(SET_UP_GATE)], vec![passed("a")], Green),
         // the change broke the set-up, which says nothing of the gates
         (vec![red(SET_UP_GATE)], vec![other("a")], Green),
+        (vec![missing("a")], vec![missing("a")], AllMissing),
+        (vec![missing("a")], vec![other("a")], AllRed),
+        (
+            vec![missing("a"), red("b")],
+            vec![missing("a"), other("b")],
+            AllRed,
+        ),
     ] {
         let found = compare_with_base(&gates(&change), &gates(&base));
         assert_eq!(found, expected, "{change:?} on {base:?}");
@@ -350,7 +358,7 @@ fn route(issue: &Issue, exit_code: i32, base: BaseComparison, repeated: (u32, u3
 
 #[test]
 fn every_result_has_its_route() {
-    use BaseComparison::{AllRed, Green, NotMade, SomeRed};
+    use BaseComparison::{AllMissing, AllRed, Green, NotMade, SomeRed};
     let review = issue(IssueState::Review, &[], (1, 2));
     let table = [
         (route(&review, 0, NotMade, (0, 0)), "Passed | - | 0/2 | -"),
@@ -386,6 +394,19 @@ fn every_result_has_its_route() {
                 (0, 0),
             ),
             "Rejected | review_rejected | 1/1 | 10s: the gate `test` failed on its pull request",
+        ),
+        (
+            route(
+                &issue(IssueState::Review, &["fixes-gate:test"], (0, 1)),
+                127,
+                AllMissing,
+                (0, 0),
+            ),
+            "Stopped | gates_stopped | 1/1 | -",
+        ),
+        (
+            route(&review, 127, AllMissing, (0, 0)),
+            "Held | - | 1/2 | -",
         ),
         (
             route(&issue(IssueState::Review, &[], (3, 3)), 1, NotMade, (0, 0)),

@@ -165,7 +165,7 @@ impl<'a> Proof<'a> {
         let defined = self.keys.iter().zip(&self.definitions);
         for (gate, (key, definition)) in self.gates.iter().zip(defined) {
             let ran = ran.next_if(|ran| ran.result.name == gate.name);
-            if ran.as_ref().is_some_and(|ran| ran.is_proven) {
+            if ran.as_ref().is_some_and(GateResult::is_proven) {
                 passes.push(GatePass {
                     key: key.clone(),
                     gate: gate.name.clone(),

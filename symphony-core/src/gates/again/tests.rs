@@ -120,11 +120,11 @@ fn what_ran_after_a_red_gate_runs_again_with_it() {
     assert_eq!(results[0].result.how(), "passed at try 2");
     assert_eq!(results[1].result.how(), "failed with exit code 1");
     let (_, results) = play(&gates, &[&[1, 0], &[0]]);
-    assert!(results.iter().all(|known| known.is_proven));
+    assert!(results.iter().all(GateResult::is_proven));
     // a build that stays red leaves the suite as it is, and its pass is worth nothing
     let (ran, results) = play(&gates, &[&[1], &[0]]);
     assert_eq!(ran.len(), 1);
-    assert!(results[1].result.passed && !results[1].is_proven);
+    assert!(results[1].result.passed && !results[1].is_proven());
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_failure_before_it_costs_a_gate_one_try_and_not_all() {
     let five = [gate("build", 5), gate("test", 5)];
     let (ran, results) = play(&five, &[&[0, 1, 0], &[1, 0]]);
     assert_eq!(ran.len(), 2);
-    assert!(results.iter().all(|known| known.is_proven), "{results:#?}");
+    assert!(results.iter().all(GateResult::is_proven), "{results:#?}");
     assert_eq!(results[1].result.how(), "passed at try 3");
     let tries = &results[1].result.failed_tries;
     assert_eq!(tries[1].line.as_deref(), Some("`build` failed before it"));
@@ -156,10 +156,20 @@ fn no_try_is_made_behind_a_gate_that_stays_red_and_optional_ones_block_nothing()
     ];
     let (ran, results) = play(&optional, &[&[1], &[1, 0]]);
     assert_eq!(ran, [["test"]]);
-    assert!(results[1].is_proven);
+    assert!(results[1].is_proven());
     let (ran, results) = play(&optional, &[&[0, 1], &[1, 0]]);
     assert_eq!(ran, [["lint", "test"]]);
-    assert!(results[1].is_proven);
+    assert!(results[1].is_proven());
+}
+
+#[test]
+fn what_failed_behind_a_red_gate_is_no_verdict() {
+    // the program that the build makes was missing, and the suite may not even run again by itself
+    let gates = [gate("build", 1), gate("e2e", 0)];
+    let (ran, results) = play(&gates, &[&[1, 0], &[127, 0]]);
+    assert_eq!(ran, [["build", "e2e"]]);
+    assert!(results.iter().all(GateResult::is_proven), "{results:#?}");
+    assert_eq!(results[1].result.how(), "passed");
 }
 
 #[test]
@@ -192,7 +202,7 @@ proptest! {
         prop_assert!(ran.len() as u64 <= most);
         if results.iter().all(|known| !known.result.is_red()) {
             for known in results.iter().filter(|known| known.result.required) {
-                prop_assert!(known.is_proven, "{known:#?}");
+                prop_assert!(known.is_proven(), "{known:#?}");
             }
         }
         // each try runs, before each gate, all required ones of the groups before

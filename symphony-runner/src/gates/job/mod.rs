@@ -348,7 +348,7 @@ fn outcome_of(gates: &VerifiedGates, base: BaseComparison) -> AgentOutcome {
             hold_until: None,
         };
     }
-    let class = if base == BaseComparison::AllRed {
+    let class = if base.is_all_red() {
         ErrorClass::BaseGatesFailed
     } else {
         ErrorClass::GatesRed
