@@ -81,6 +81,12 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
     );
     let labelled = ["issue", "add", "Repair it", "--label", "fixes-gate:hello"];
     assert_eq!(project.symphony(&labelled).code, 4);
+    for (label, code) in [("fixes-gate:hello", 4), ("fixes-gate:helo", 3)] {
+        let edited = project.symphony(&["issue", "edit", "SYM-1", "--add-label", label]);
+        assert_eq!(edited.code, code, "{edited:#?}");
+    }
+    // its own label is not a second repair
+    project.ok(&["issue", "edit", "SYM-2", "--add-label", "soon"]);
     let trial = project.symphony(&["doctor", "--gates"]).stdout;
     assert!(
         trial.contains("An issue is meant to repair it: symphony issue show SYM-2"),
@@ -92,7 +98,13 @@ fn a_gate_that_a_trial_found_red_holds_the_project_before_the_first_worker() {
         "{why}"
     );
     assert_eq!(answers[2], "symphony issue show SYM-2");
-    assert_eq!(profiles(&project.tick_wait())[..1], ["worker"]);
+    let runs = project.tick_wait();
+    assert_eq!(profiles(&runs)[..1], ["worker"]);
+    let prompt = project.run_file(&text(&runs[0]["id"]), "user-prompt.md");
+    assert!(
+        prompt.contains("failed with exit code 1: no hello"),
+        "{prompt}"
+    );
     // a person repairs it: the base has moved, so that it is tried at once, and what was held goes on
     std::fs::write(project.root.join("said.txt"), "hello\n").unwrap();
     project.git(&["add", "said.txt"]);

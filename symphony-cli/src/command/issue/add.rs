@@ -2,15 +2,14 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_core::gates::{FIXES_GATE_LABEL, GateRepair, repaired_gates};
+use symphony_core::gates::FIXES_GATE_LABEL;
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueStatus, Priority, Size};
 use symphony_runner::database::note_mark;
 use symphony_store::NewIssue;
 
+use super::repair::check_repairs;
 use crate::app::App;
-use crate::failure::{Exit, Stop, did_you_mean};
-use crate::place::Session;
 use crate::value::{issue_id, named, text_or_stdin};
 use crate::view::IssueView;
 
@@ -67,9 +66,7 @@ impl AddArgs {
                 .as_ref()
                 .map(|name| format!("{FIXES_GATE_LABEL}{name}")),
         );
-        for gate in repaired_gates(&labels) {
-            check_repair(&session, gate)?;
-        }
+        check_repairs(&session, &labels, "add the issue")?;
         let new = NewIssue {
             project: session.project.id.clone(),
             title: self.title.clone(),
@@ -90,27 +87,4 @@ impl AddArgs {
         let sentence = format!("Added {}: {}", issue.id, issue.title);
         app.out.done(&IssueView::from(issue), &sentence)
     }
-}
-
-/// Refuses a repair of a gate that the project does not have, and a second one of the same gate: the same work would be paid for twice.
-fn check_repair(session: &Session, gate: &str) -> anyhow::Result<()> {
-    let config = session.config().context("add the issue")?;
-    let names = || config.gates.iter().map(|gate| gate.name.as_str());
-    if !names().any(|name| name == gate) {
-        let message = format!("add the issue: the project has no gate `{gate}`");
-        let listing = "`symphony config show gates` lists them";
-        let hint = did_you_mean(gate, names(), listing);
-        return Err(Stop::new(Exit::NotFound, message).hint(hint).into());
-    }
-    let repairs = session.store.gate_repairs(&session.project.id)?;
-    if let Some(GateRepair { issue, status, .. }) = repairs.iter().find(|r| r.gate == gate) {
-        let message = format!(
-            "add the issue: {issue} (`{status}`) is already meant to repair the gate `{gate}`"
-        );
-        let hint = format!(
-            "`symphony issue show {issue}` shows how far it is; `symphony issue close {issue} --cancelled --reason TEXT` gives it up"
-        );
-        return Err(Stop::new(Exit::Refused, message).hint(hint).into());
-    }
-    Ok(())
 }

@@ -8,6 +8,7 @@ use symphony_runner::cancel::end_run_of;
 use symphony_runner::repository::keep_head;
 use symphony_store::{IssueEdit, SupersededReview};
 
+use super::repair::check_repairs;
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
@@ -93,7 +94,11 @@ impl EditArgs {
             depends_on: (self.no_dependencies || !self.depends_on.is_empty())
                 .then(|| self.depends_on.clone()),
         };
-        let labels = self.new_labels(&session.store.issue(&self.issue).with_context(what)?.labels);
+        let old = session.store.issue(&self.issue).with_context(what)?.labels;
+        let labels = self.new_labels(&old);
+        let mut added = labels.clone().unwrap_or_default();
+        added.retain(|label| !old.contains(label));
+        check_repairs(&session, &added, &what())?;
         let ended = labels
             .as_deref()
             .map(|labels| end_review(&mut session, &self.issue, labels))

@@ -12,6 +12,7 @@ mod history;
 mod import;
 mod list;
 mod relocate;
+mod repair;
 mod retry;
 mod show;
 mod tree;

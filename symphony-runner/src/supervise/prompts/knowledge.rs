@@ -2,9 +2,11 @@
 
 use symphony_core::Timestamp;
 use symphony_core::config::{Budget, Gate, ProjectConfig, Shares as ConfigShares};
+use symphony_core::gates::fixes_gate;
 use symphony_core::id::{LearningId, RunId};
-use symphony_core::issue::Issue;
+use symphony_core::issue::{CommentAuthor, FindingKind, Issue};
 use symphony_core::run::Run;
+use symphony_core::tick::HoldScope;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
     ATTEMPTS_MAX, AttemptInput, Budgets, CommentInput, DependencyInput, FINDINGS_MAX, FindingInput,
@@ -117,16 +119,33 @@ fn attempt_input(run: &Run) -> AttemptInput {
 
 pub(super) fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerError> {
     let limit = u32::try_from(FINDINGS_MAX).unwrap_or(u32::MAX);
-    Ok(store
-        .findings(&issue.id, limit)?
-        .into_iter()
+    let found = store.findings(&issue.id, limit)?.into_iter();
+    let mut findings: Vec<FindingInput> = found
         .map(|finding| FindingInput {
             kind: finding.kind,
             author: finding.author,
             text: finding.text,
             files: finding.files,
         })
-        .collect())
+        .collect();
+    findings.extend(red_on_base(issue, store)?);
+    Ok(findings)
+}
+
+/// What is red on the base, for the issue that is to repair it: the newest finding, since the project is on hold for it.
+fn red_on_base(issue: &Issue, store: &Store) -> Result<Option<FindingInput>, RunnerError> {
+    if !fixes_gate(&issue.labels) {
+        return Ok(None);
+    }
+    let scope = HoldScope::Gates(issue.project.clone());
+    let holds = store.holds()?.into_iter();
+    let mut holds = holds.filter(|hold| hold.scope == scope);
+    Ok(holds.next().map(|hold| FindingInput {
+        kind: FindingKind::Gate,
+        author: CommentAuthor::System,
+        text: format!("The project is on hold: {}", hold.reason),
+        files: Vec::new(),
+    }))
 }
 
 pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerError> {
