@@ -7,19 +7,22 @@ use std::time::Duration;
 use anyhow::Context as _;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Serialize, Serializer};
+use symphony_core::Timestamp;
 use symphony_core::asker::Asker;
 use symphony_core::config::{CommandLine, ProjectConfig};
 use symphony_core::gates::{
     GateRepair, KnownGates, RedOnBase, base_red_text, telling_lines, way_to_repair,
 };
 use symphony_core::id::ProjectId;
+use symphony_core::outside::BaseNotice;
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep};
+use symphony_core::wording::capitalised;
 use symphony_runner::gates::record_trial;
 use symphony_runner::installation::Installation;
 use symphony_runner::repository::open_repository;
 use symphony_runner::trial::{TrialRequest, TrialWatch, keep_trial};
-use symphony_store::Project;
+use symphony_store::{Context, Project};
 use symphony_workspace::config_file::{CONFIG_FILE_NAME, remove_old_remarks};
 
 use crate::app::App;
@@ -71,7 +74,28 @@ pub(crate) fn try_gates(
     if let Some(bar) = &spinner.bar {
         bar.finish_and_clear();
     }
-    tried
+    let (trial, notices) = tried?;
+    for notice in &notices {
+        note_change(out, installation, notice)?;
+    }
+    Ok(trial)
+}
+
+/// Shows what changed while the gates ran, and keeps it in the inbox until a person dismisses it.
+fn note_change(
+    out: Output,
+    installation: &Installation,
+    notice: &BaseNotice,
+) -> anyhow::Result<()> {
+    let mut store = installation.require_store()?;
+    store
+        .note_base(&Context::system(Timestamp::now()), notice)
+        .context("note what changed while the gates ran")?;
+    out.warn(&format!(
+        "{}. Symphony left it as it is; `symphony inbox` keeps this notice until you dismiss it.",
+        capitalised(&notice.text)
+    ));
+    Ok(())
 }
 
 /// Notes what a trial came to: what is red holds the project before its first worker, until it is green. An agent's trial is

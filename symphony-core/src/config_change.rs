@@ -4,9 +4,9 @@
 //! The configuration says which commands Symphony runs with a person's permissions, and which commits pass. An agent that
 //! runs with the same permissions can edit it, and so can the person: a change is reported, and never undone.
 
+use crate::agent::AgentType;
 use crate::listing::list_few;
 use crate::pull_request::FileStat;
-use crate::run::RunTarget;
 
 /// The name of a project's configuration file.
 pub const CONFIG_FILE_NAME: &str = "symphony.config.json";
@@ -52,15 +52,15 @@ pub fn is_decisive(key: &str) -> bool {
 pub enum AtWork {
     /// The agent of a run.
     Agent,
-    /// Gates, which run the code of a change.
+    /// Gates, which run the code of a change, or of the base.
     Gates,
 }
 
 impl AtWork {
-    /// Says what is at work in a run about this.
-    pub const fn of(target: &RunTarget) -> Self {
-        match target {
-            RunTarget::Gates(..) => Self::Gates,
+    /// Says what is at work in a run of this agent.
+    pub const fn of(agent: &AgentType) -> Self {
+        match agent {
+            AgentType::Gates => Self::Gates,
             _ => Self::Agent,
         }
     }
@@ -68,7 +68,7 @@ impl AtWork {
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Agent => ("during the run", "the agent"),
-            Self::Gates => ("while gates ran", "the code of the change"),
+            Self::Gates => ("while gates ran", "the code they ran"),
         }
     }
 }

@@ -34,6 +34,21 @@ impl SharedState {
         })
     }
 
+    /// Records the state, with the configuration as its files have it now: the command may have written them itself.
+    ///
+    /// # Errors
+    /// When the git configuration cannot be read.
+    pub(crate) fn now(
+        installation: &Installation,
+        project: &Project,
+        repository: &Repository,
+    ) -> Result<Self, RunnerError> {
+        Ok(Self {
+            settings: repository.shared_settings()?.unwrap_or_default(),
+            configuration: configuration_now(installation, project),
+        })
+    }
+
     /// Names what has changed since.
     ///
     /// # Errors

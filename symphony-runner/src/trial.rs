@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use symphony_core::config::{CommandLine, Gate, Millis, ProjectConfig};
+use symphony_core::config_change::AtWork;
+use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::trial::{Trial, TrialOutcome, TrialStep, TrialVerdict};
 use symphony_store::Project;
@@ -18,6 +20,7 @@ use crate::paths::{STATE_DIR, read_capped, write_private};
 use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::runtime::block_on;
+use crate::shared_state::SharedState;
 use crate::watchdog::StepLog;
 
 /// Time between two looks at whether the person has had enough.
@@ -50,11 +53,12 @@ pub struct TrialRequest<'a> {
 
 impl TrialRequest<'_> {
     /// Runs the set-up command and the gates, each within its own time limit and that of the trial. A set-up that fails
-    /// leaves the gates untried: they would fail for its reason.
+    /// leaves the gates untried: they would fail for its reason. The notices say what changed meanwhile of what the person
+    /// shares with the code that ran.
     ///
     /// # Errors
     /// When there is no base branch, or no checkout can be made. Red commands are no error.
-    pub fn run(&self, watch: &mut dyn TrialWatch) -> Result<Trial, RunnerError> {
+    pub fn run(&self, watch: &mut dyn TrialWatch) -> Result<(Trial, Vec<BaseNotice>), RunnerError> {
         let repository = open_repository(self.project, self.config)?;
         let base = repository.base()?;
         let logs = fresh_logs(&self.project.root)?;
@@ -69,6 +73,7 @@ impl TrialRequest<'_> {
             logs,
             steps: &steps,
         };
+        let before = SharedState::now(self.installation, self.project, &repository)?;
         let checkout = GateCheckout::make(request, &base.commit)?;
         let mut course = Course {
             checkout: &checkout,
@@ -79,13 +84,17 @@ impl TrialRequest<'_> {
         };
         let tried = block_on(checkout.path(), course.run(self.config));
         checkout.remove()?;
+        let changes = before.changes(self.installation, self.project, &repository)?;
+        let about = (&self.project.id, None);
+        let notices = BaseNotice::of_changes(about, job.id(), AtWork::Gates, &changes);
         let (setup, gates) = tried??;
-        Ok(Trial {
+        let trial = Trial {
             base: base.branch.to_string(),
             commit: base.commit.to_string(),
             setup,
             gates,
-        })
+        };
+        Ok((trial, notices))
     }
 }
 

@@ -65,6 +65,17 @@ impl<'a> About<'a> {
         }
     }
 
+    /// What an entry of a project is about that may be about an issue or a plan of it.
+    pub(crate) fn of_or_project(of: Option<&'a PullRequestOf>, project: &'a ProjectId) -> Self {
+        of.map_or_else(
+            || Self {
+                project: Some(project),
+                ..Self::default()
+            },
+            Self::of,
+        )
+    }
+
     /// What an entry about a pull request is about.
     pub(crate) const fn of(of: &'a PullRequestOf) -> Self {
         Self {

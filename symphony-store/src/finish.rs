@@ -247,7 +247,7 @@ fn end_run(
         for put_aside in left.iter().filter(|left| left.kind == LeftKind::PutAside) {
             put_aside_in(tx, context, (id, Some(&run.id)), &put_aside.path)?;
         }
-        if let Some(comment) = changes_comment(&left, AtWork::of(&run.target)) {
+        if let Some(comment) = changes_comment(&left, AtWork::of(&run.agent)) {
             add_comment_in(tx, context, id, &comment)?;
         }
         end_intake(tx, context, run, id, finish)?;

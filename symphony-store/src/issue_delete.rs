@@ -203,7 +203,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue and cut what only names it.
-const REMOVAL: [&str; 26] = [
+const REMOVAL: [&str; 27] = [
     "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE learning SET issue = NULL WHERE issue = ?1",
     "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",
@@ -223,6 +223,8 @@ const REMOVAL: [&str; 26] = [
     "DELETE FROM clean_up_fault WHERE issue = ?1",
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",
+    // what changed that the project shares with its runs still waits for a person
+    "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration')",
     "DELETE FROM base_notice WHERE issue = ?1",
     "DELETE FROM pull_request WHERE issue = ?1",
     "DELETE FROM comment WHERE issue = ?1",

@@ -88,11 +88,8 @@ pub(crate) fn note_changes(
     left: &[LeftBehind],
 ) -> Result<(), StoreError> {
     let issue = run.target.issue().cloned().map(PullRequestOf::from);
-    let plan = || run.target.plan().cloned().map(PullRequestOf::from);
-    let Some(of) = issue.or_else(plan) else {
-        return Ok(());
-    };
-    let (about, at_work) = ((&run.project, &of), AtWork::of(&run.target));
+    let of = issue.or_else(|| run.target.plan().cloned().map(PullRequestOf::from));
+    let (about, at_work) = ((&run.project, of.as_ref()), AtWork::of(&run.agent));
     for notice in BaseNotice::of_changes(about, &run.id, at_work, &shared_changes(left)) {
         insert_notice(tx, context, &notice)?;
     }

@@ -3,7 +3,7 @@
 use rusqlite_migration::{M, Migrations};
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 25;
+pub const SCHEMA_VERSION: i64 = 26;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -33,6 +33,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0023_merge_intents.sql")),
         M::up(include_str!("schema/0024_tried_gates.sql")),
         M::up(include_str!("schema/0025_clean_up_fault.sql")),
+        M::up(include_str!("schema/0026_notices_about_projects.sql")),
     ])
 }
 
@@ -73,6 +74,31 @@ mod tests {
             )
             .unwrap();
         assert_eq!(next, (3, "x".to_owned()));
+    }
+
+    #[test]
+    fn a_notice_is_about_an_issue_a_plan_or_its_project_and_never_about_two() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 25).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             VALUES ('P-1', 'p', 1, 't', 't', '', 'todo', 4, 0, 0);
+             INSERT INTO base_notice (id, project, issue, kind, commit_id, text, at, dismissed_at) VALUES (7, 'p', 'P-1', 'part', 'a', 'x', 3, 4);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let kept: (i64, String, i64, i64) = conn
+            .query_row(
+                "SELECT id, issue, at, dismissed_at FROM base_notice",
+                [],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)),
+            )
+            .unwrap();
+        assert_eq!(kept, (7, "P-1".to_owned(), 3, 4));
+        let insert = "INSERT INTO base_notice (project, kind, commit_id, text, at) VALUES ('p', 'settings', 'run', 'x', 0)";
+        conn.execute_batch(insert).unwrap();
+        assert!(conn.execute_batch(insert).is_err(), "once a run");
     }
 
     #[test]

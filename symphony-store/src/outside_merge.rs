@@ -16,7 +16,7 @@ use crate::event::{About, append};
 use crate::merge_intent::begun_merge_of;
 use crate::open::Store;
 use crate::plan_review::end_merged_plan;
-use crate::pull_request_query::{load_pr, source_from};
+use crate::pull_request_query::{load_pr, source_or_project_from};
 use crate::review_write::set_pr_state;
 use crate::row::{parsed, time, to_json};
 
@@ -25,7 +25,7 @@ const NOTICES_MAX: i64 = 1_000;
 
 /// Notices that a person has not dismissed. One about a merge is over when the issue is taken up again, one about a pull request
 /// that its agent moved when that is no longer open, any other when the issue is done or the plan completed.
-const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' || l.path || ')') AS title
+const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' || l.path || ')', '') AS title
      FROM base_notice n INDEXED BY base_notice_open
      LEFT JOIN issue i ON i.id = n.issue LEFT JOIN plan l ON l.id = n.plan LEFT JOIN pull_request p ON p.id = n.pull_request
      WHERE n.project = ?1 AND n.dismissed_at IS NULL AND CASE n.kind
@@ -36,7 +36,7 @@ const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' ||
            WHEN 'beyond' THEN 1
            WHEN 'settings' THEN 1
            WHEN 'configuration' THEN 1
-           ELSE coalesce(i.status <> 'done', l.status <> 'completed') END
+           ELSE coalesce(i.status <> 'done', l.status <> 'completed', 1) END
      ORDER BY n.id LIMIT ?2";
 
 /// A notice that waits for a person.
@@ -46,7 +46,7 @@ pub struct OpenNotice {
     pub id: i64,
     /// What it says.
     pub notice: BaseNotice,
-    /// The title of the issue, or the plan with its file.
+    /// The title of the issue, or the plan with its file; empty for a project.
     pub title: String,
     /// Since when.
     pub since: Timestamp,
@@ -55,17 +55,26 @@ pub struct OpenNotice {
 fn from_row(row: &Row<'_>) -> Result<OpenNotice, StoreError> {
     Ok(OpenNotice {
         id: row.get("id")?,
-        notice: BaseNotice {
-            project: parsed("project id", row.get("project")?)?,
-            of: source_from(row)?,
-            pr: row.get::<_, Option<i64>>("pull_request")?.map(PrId::new),
-            kind: parsed("notice", row.get("kind")?)?,
-            commit: row.get("commit_id")?,
-            text: row.get("text")?,
-        },
+        notice: notice_from_row(row)?,
         title: row.get("title")?,
         since: time(row.get("at")?)?,
     })
+}
+
+fn notice_from_row(row: &Row<'_>) -> Result<BaseNotice, StoreError> {
+    Ok(BaseNotice {
+        project: parsed("project id", row.get("project")?)?,
+        of: source_or_project_from(row)?,
+        pr: row.get::<_, Option<i64>>("pull_request")?.map(PrId::new),
+        kind: parsed("notice", row.get("kind")?)?,
+        commit: row.get("commit_id")?,
+        text: row.get("text")?,
+    })
+}
+
+/// What the entries of the log about a notice are about.
+fn about(notice: &BaseNotice) -> About<'_> {
+    About::of_or_project(notice.of.as_ref(), &notice.project)
 }
 
 impl Store {
@@ -141,7 +150,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Records that a person has seen a notice; returns what it was about.
+    /// Records that a person has seen a notice, and returns it.
     ///
     /// # Errors
     /// When no such notice waits.
@@ -149,24 +158,22 @@ impl Store {
         &mut self,
         context: &Context,
         id: i64,
-    ) -> Result<PullRequestOf, StoreError> {
+    ) -> Result<BaseNotice, StoreError> {
         self.write(context, |tx| {
             let mut statement = tx.prepare_cached(
                 "UPDATE base_notice SET dismissed_at = ?2 WHERE id = ?1 AND dismissed_at IS NULL
-                 RETURNING issue, plan, kind, pull_request",
+                 RETURNING project, issue, plan, pull_request, kind, commit_id, text",
             )?;
             let mut rows = statement.query(params![id, context.now.as_millisecond()])?;
             let Some(row) = rows.next()? else {
                 return Err(StoreError::not_found("notice", format!("notice:{id}")));
             };
-            let of = source_from(row)?;
-            let kind: NoticeKind = parsed("notice", row.get("kind")?)?;
-            let pr = row.get::<_, Option<i64>>("pull_request")?.map(PrId::new);
+            let notice = notice_from_row(row)?;
             drop(rows);
-            forget_look(tx, kind, pr)?;
-            let event = LogEvent::BaseNoticeDismissed { kind };
-            append(tx, context, About::of(&of), &event)?;
-            Ok(of)
+            forget_look(tx, notice.kind, notice.pr)?;
+            let event = LogEvent::BaseNoticeDismissed { kind: notice.kind };
+            append(tx, context, about(&notice), &event)?;
+            Ok(notice)
         })
     }
 }
@@ -198,13 +205,13 @@ pub(crate) fn insert_notice(
          VALUES (?1, ?2, ?8, ?3, ?4, ?5, ?6, ?7)",
         params![
             notice.project.as_str(),
-            notice.of.issue().map(IssueId::as_str),
+            notice.issue().map(IssueId::as_str),
             notice.pr.map(PrId::get),
             notice.kind.name(),
             notice.commit,
             notice.text,
             context.now.as_millisecond(),
-            notice.of.plan().map(PlanId::as_str),
+            notice.plan().map(PlanId::as_str),
         ],
     )?;
     if inserted == 0 {
@@ -215,7 +222,7 @@ pub(crate) fn insert_notice(
         commit: notice.commit.clone(),
         text: notice.text.clone(),
     };
-    append(tx, context, About::of(&notice.of), &event)?;
+    append(tx, context, about(notice), &event)?;
     Ok(true)
 }
 

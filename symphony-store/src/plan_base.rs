@@ -144,7 +144,7 @@ impl Store {
         let open = self.base_notices(&project)?.into_iter();
         Ok(open
             .map(|open| open.notice)
-            .filter(|notice| notice.of == of)
+            .filter(|notice| notice.of.as_ref() == Some(&of))
             .collect())
     }
 }

@@ -62,15 +62,19 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
 
 /// Reads what a pull request finishes: one of the two columns has it.
 pub(crate) fn source_from(row: &Row<'_>) -> Result<PullRequestOf, StoreError> {
-    let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
-    let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
-    let of = issue
-        .map(PullRequestOf::Issue)
-        .or(plan.map(PullRequestOf::Plan));
-    of.ok_or_else(|| StoreError::InvalidRow {
+    source_or_project_from(row)?.ok_or_else(|| StoreError::InvalidRow {
         what: "pull request",
         found: "neither an issue nor a plan".to_owned(),
     })
+}
+
+/// Reads the same where both columns may be empty: the row is about the project then.
+pub(crate) fn source_or_project_from(row: &Row<'_>) -> Result<Option<PullRequestOf>, StoreError> {
+    let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
+    let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+    Ok(issue
+        .map(PullRequestOf::Issue)
+        .or(plan.map(PullRequestOf::Plan)))
 }
 
 /// Reads one pull request, inside or outside a transaction.

@@ -145,7 +145,7 @@ fn concerns(action: &Action, id: &IssueId) -> bool {
         | Action::CleanUp { issue, .. } => issue == id,
         Action::StartRun(start) => start.target.issue() == Some(id),
         Action::RecordMerge(merge) => merge.of.issue() == Some(id),
-        Action::NoteBase(notice) => notice.of.issue() == Some(id),
+        Action::NoteBase(notice) => notice.issue() == Some(id),
         Action::TidyRun { .. } | Action::RememberBase(_) => false,
     }
 }

@@ -56,12 +56,12 @@ fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
     };
     app.admit("inbox --dismiss")?;
     let mut session = app.session()?;
-    let of = session.store.dismiss_base_notice(&App::as_human(), id)?;
-    let sentence = format!("The notice about {of} is dismissed.");
+    let notice = session.store.dismiss_base_notice(&App::as_human(), id)?;
+    let sentence = format!("The notice about {} is dismissed.", notice.subject());
     let view = DismissedView {
         dismissed: key.to_owned(),
-        issue: of.issue().cloned(),
-        plan: of.plan().cloned(),
+        issue: notice.issue().cloned(),
+        plan: notice.plan().cloned(),
     };
     app.out.done(&view, &sentence)
 }

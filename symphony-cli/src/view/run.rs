@@ -292,10 +292,7 @@ impl View for RunView {
         let left = self.left_behind();
         if !left.is_empty() {
             page.heading("Left behind");
-            let at_work = match self.profile {
-                AgentType::Gates => AtWork::Gates,
-                _ => AtWork::Agent,
-            };
+            let at_work = AtWork::of(&self.profile);
             for sentence in left_behind_sentences(&left, at_work) {
                 page.hanging(2, &format!("- {sentence}."));
             }

@@ -157,8 +157,8 @@ impl From<&Action> for ActionView {
             },
             Action::NoteBase(notice) => Self {
                 project: Some(notice.project.clone()),
-                issue: notice.of.issue().cloned(),
-                plan: notice.of.plan().cloned(),
+                issue: notice.issue().cloned(),
+                plan: notice.plan().cloned(),
                 pull_request: notice.pr,
                 ..none("note_base")
             },

@@ -129,7 +129,7 @@ fn a_configuration_that_changes_while_gates_run_the_code_of_a_change_is_reported
             { "kind": "configuration", "path": "gates" },
         ])
     );
-    let said = "Symphony's configuration changed (gates): if you did not change it, the code of the change may have";
+    let said = "Symphony's configuration changed (gates): if you did not change it, the code they ran may have";
     for arguments in [
         &["inbox"][..],
         &["runs", "show", &id],
@@ -169,5 +169,70 @@ fn a_configuration_that_changes_while_gates_run_the_code_of_a_change_is_reported
         project.ok(&["inbox", "--dismiss", &text(&item["key"])]);
     }
     assert_eq!(project.json(&["inbox"])["items"], json!([]));
+    project.assert_sound();
+}
+
+/// Returns the notice with this in its text, and its key.
+fn notice(project: &Project, wanted: &str) -> (String, String) {
+    let inbox = project.json(&["inbox"]);
+    let mut items = inbox["items"].as_array().unwrap().iter();
+    let item = items.find(|item| text(&item["text"]).contains(wanted));
+    let item = item.unwrap_or_else(|| panic!("no {wanted} in {inbox:#}"));
+    assert_eq!(item["kind"], "settings", "{item:#}");
+    (text(&item["text"]), text(&item["key"]))
+}
+
+#[test]
+fn what_gates_of_the_base_change_is_in_the_inbox_of_the_project() {
+    let gate = json!([{ "name": "test", "command": "git -C ../.. config user.email evil@example.invalid" }]);
+    let project = project([work()]);
+    project.configure_more(&json!({ "gates": gate, "try_changed_gates": true }));
+    project.add_issue("Say hello");
+    let run = project.tick_one("gates", "succeeded");
+    let (said, key) = notice(&project, "(user.email)");
+    assert!(said.contains("the code they ran may have"), "{said}");
+    let shown = project.ok(&["runs", "show", &text(&run["id"])]);
+    assert!(shown.contains("user.email"), "{shown}");
+    let dismissed = project.ok(&["inbox", "--dismiss", &key]);
+    assert!(
+        dismissed.contains("The notice about project is dismissed."),
+        "{dismissed}"
+    );
+    assert_eq!(project.json(&["inbox"])["items"], json!([]));
+    project.assert_sound();
+}
+
+#[test]
+fn what_a_trial_of_the_gates_changes_is_shown_and_stays_in_the_inbox() {
+    let project = project([work()]);
+    let gate = r#"sed -i "s/\"max_retries\": 3/\"max_retries\": 9/" ../../symphony.config.json"#;
+    project.configure_more(&json!({
+        "gates": [{ "name": "test", "command": gate }],
+        "max_retries": 3,
+    }));
+    let trial = project.symphony(&["doctor", "--gates"]);
+    let warned: Vec<&str> = trial.stderr.split_whitespace().collect();
+    let warned = warned.join(" ");
+    assert!(
+        warned.contains("Symphony's configuration changed (max_retries)"),
+        "{trial:#?}"
+    );
+    notice(&project, "(max_retries)");
+    // one that changes nothing says nothing
+    let trial = project.symphony(&["doctor", "--gates"]);
+    assert!(!trial.stderr.contains("changed ("), "{trial:#?}");
+}
+
+#[test]
+fn a_notice_outlives_the_issue_that_is_deleted() {
+    let project = project([work(), bash(REDUCES_GATES)]);
+    project.add_issue("Say hello");
+    project.tick_wait();
+    let (said, _) = notice(&project, "(gates)");
+    project.ok(&["issue", "close", "SYM-1", "--cancelled", "--reason", "Evil"]);
+    project.ok(&["issue", "delete", "SYM-1", "--yes"]);
+    let (kept, key) = notice(&project, "(gates)");
+    assert_eq!(kept, said);
+    project.ok(&["inbox", "--dismiss", &key]);
     project.assert_sound();
 }

@@ -5,7 +5,7 @@ use symphony_core::id::ProjectId;
 
 use crate::records::store;
 use crate::support::{
-    JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+    JUDGE, Project, WORKER, bash, call, commit, create_pr, scenario, scenarios, text, turn,
 };
 
 const WIZARD: &str = "^# Setup wizard$";
@@ -67,6 +67,27 @@ fn with_wizard(plays: &Value) -> Project {
         project.ok(&["config", "set", key, value]);
     }
     project
+}
+
+#[test]
+fn a_wizard_that_helps_itself_to_the_configuration_is_in_the_inbox() {
+    let helps_itself =
+        "git config core.pager evil; sed -i 's/scripted/other/' ../../symphony.config.json";
+    let project = with_wizard(&scenarios([scenario(
+        "sets up",
+        &when(WIZARD),
+        [bash(helps_itself), configure_call()],
+    )]));
+    project.add_issue("Greet");
+    project.tick_one("wizard", "succeeded");
+    let inbox = project.ok(&["inbox"]);
+    let shown: Vec<&str> = inbox.split_whitespace().collect();
+    let shown = shown.join(" ");
+    for changed in ["(core.pager)", "Symphony's configuration changed (provider"] {
+        assert!(shown.contains(changed), "{changed}: {inbox}");
+    }
+    // what it set up by its tool is no change of the file
+    assert!(!shown.contains("sensitive_paths"), "{inbox}");
 }
 
 #[test]

@@ -129,7 +129,7 @@ pub fn notice_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp
     InboxItem {
         kind,
         project: Some(notice.project.clone()),
-        issue: notice.of.issue().cloned(),
+        issue: notice.issue().cloned(),
         title,
         since,
         until: None,

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{BranchCommits, FoundMerge, Missing};
 use crate::closed_set::closed_set;
 use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
-use crate::id::{PlanId, PrId, ProjectId, RunId};
+use crate::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use crate::listing::list_few;
 use crate::plan::LostBase;
 use crate::pull_request::{PullRequest, PullRequestOf};
@@ -52,8 +52,8 @@ closed_set!(
 pub struct BaseNotice {
     /// The project.
     pub project: ProjectId,
-    /// What the branch was made for.
-    pub of: PullRequestOf,
+    /// What the branch was made for, or what was at work meanwhile; none where that was the project's own.
+    pub of: Option<PullRequestOf>,
     /// The pull request.
     pub pr: Option<PrId>,
     /// Why.
@@ -65,6 +65,22 @@ pub struct BaseNotice {
 }
 
 impl BaseNotice {
+    /// Returns the issue that it is about.
+    pub fn issue(&self) -> Option<&IssueId> {
+        self.of.as_ref().and_then(PullRequestOf::issue)
+    }
+
+    /// Returns the plan that it is about.
+    pub fn plan(&self) -> Option<&PlanId> {
+        self.of.as_ref().and_then(PullRequestOf::plan)
+    }
+
+    /// Names what it is about.
+    pub fn subject(&self) -> String {
+        let of = self.of.as_ref().map(ToString::to_string);
+        of.unwrap_or_else(|| self.project.to_string())
+    }
+
     /// Says that a pull request was merged although something was missing; none when nothing was.
     pub fn of_merge(merge: &FoundMerge) -> Option<Self> {
         if merge.missing.is_empty() {
@@ -110,7 +126,7 @@ impl BaseNotice {
         };
         Self {
             project: found.project.clone(),
-            of: found.of.clone(),
+            of: Some(found.of.clone()),
             pr: review.map(|(pr, _)| pr),
             kind,
             text: format!(
@@ -122,16 +138,16 @@ impl BaseNotice {
         }
     }
 
-    /// Says what changed that Symphony and the person share with a run, or with the gates of a merge.
+    /// Says what changed that Symphony and the person share with a run, or with gates that a person's command ran.
     pub fn of_changes(
-        (project, of): (&ProjectId, &PullRequestOf),
+        (project, of): (&ProjectId, Option<&PullRequestOf>),
         run: &RunId,
         at_work: AtWork,
         changes: &SharedChanges,
     ) -> Vec<Self> {
         let notice = |kind, text| Self {
             project: project.clone(),
-            of: of.clone(),
+            of: of.cloned(),
             pr: None,
             kind,
             commit: run.to_string(),
@@ -161,7 +177,7 @@ impl BaseNotice {
     ) -> Self {
         Self {
             project: project.clone(),
-            of: plan.clone().into(),
+            of: Some(plan.clone().into()),
             pr: Some(pr),
             kind: NoticeKind::Landed,
             text: format!(
@@ -177,7 +193,7 @@ impl BaseNotice {
     pub fn of_lost_base(plan: &PlanId, project: &ProjectId, lost: &LostBase) -> Self {
         Self {
             project: project.clone(),
-            of: plan.clone().into(),
+            of: Some(plan.clone().into()),
             pr: None,
             kind: NoticeKind::BaseLost,
             commit: lost.marker().to_owned(),
@@ -189,7 +205,7 @@ impl BaseNotice {
     pub fn of_conflict(pr: &PullRequest, plan: &PlanId, base_head: &str, files: &[String]) -> Self {
         Self {
             project: pr.project.clone(),
-            of: plan.clone().into(),
+            of: Some(plan.clone().into()),
             pr: Some(pr.id),
             kind: NoticeKind::Conflict,
             commit: base_head.to_owned(),
@@ -205,7 +221,7 @@ impl BaseNotice {
     fn new(merge: &FoundMerge, kind: NoticeKind, text: String) -> Self {
         Self {
             project: merge.project.clone(),
-            of: merge.of.clone(),
+            of: Some(merge.of.clone()),
             pr: Some(merge.pr),
             kind,
             commit: merge.merge.commit.clone(),
@@ -232,12 +248,12 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
     let dismiss = format!("symphony inbox --dismiss {key}");
     let commit = short(&notice.commit);
     let show = format!("git show {commit}");
-    let issue = notice.of.issue();
+    let issue = notice.issue();
     // an issue names its pull request, a plan's has its number
     let reference = issue.map(ToString::to_string);
     let reference = reference.or_else(|| notice.pr.map(|pr| pr.to_string()));
     let reference = reference.unwrap_or_default();
-    let plan = notice.of.plan().map(ToString::to_string);
+    let plan = notice.plan().map(ToString::to_string);
     let plan = plan.unwrap_or_default();
     match notice.kind {
         NoticeKind::Unreviewed => vec![

@@ -80,10 +80,13 @@ pub fn act(
                 match store.note_base(&Context::system(hands.now()), notice) {
                     Ok(true) => report.lines.push(format!(
                         "{}: {}: see `symphony inbox`",
-                        notice.of, notice.text
+                        notice.subject(),
+                        notice.text
                     )),
                     Ok(false) => {}
-                    Err(error) => report.problems.push(format!("{}: {error}", notice.of)),
+                    Err(error) => report
+                        .problems
+                        .push(format!("{}: {error}", notice.subject())),
                 }
             }
             Action::RememberBase(look) => {
