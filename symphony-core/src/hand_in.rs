@@ -1,19 +1,20 @@
-//! Work that an agent could not hand in: why the tool that its run is for was refused to it, and how often it may be for the
-//! same reason.
+//! Runs that hand nothing in: why the tool that a run is for was refused to it, and how often runs may end so before a person
+//! looks (`docs/design/0023`).
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::closed_set::closed_set;
 use crate::id::RunId;
 use crate::tools::Tool;
 
-/// Runs in a row whose duty tool was refused for one reason, the last one included, at which it counts as a failure: one may
-/// have run out of time before it had put it right.
-pub const REFUSED_FAILS: u32 = 2;
-/// The same at which the issue waits for a person: three agents were told what to do, and none of them could.
-pub const REFUSED_STOPS: u32 = 3;
+/// Runs in a row that came to nothing, the last one included, at which it counts as a failure: one may have run out of time, or
+/// have been refused the tool that it is for before it had put the reason right.
+pub const NOTHING_FAILS: u32 = 2;
+/// The same at which the issue waits for a person: three agents were told what to do, and none of them did.
+pub const NOTHING_STOPS: u32 = 3;
 /// Characters of a refusal that are kept.
 const MESSAGE_CHARS_MAX: usize = 2_000;
 
@@ -96,9 +97,9 @@ const fn create_pr() -> Tool {
     Tool::CreatePr
 }
 
-/// What a run's refused call does to its issue.
+/// What a run that came to nothing does to its issue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RefusalEffect {
+pub enum NothingEffect {
     /// The work goes on at once.
     Continues,
     /// The run has failed: the next one waits, longer each time.
@@ -107,15 +108,31 @@ pub enum RefusalEffect {
     Stops,
 }
 
-/// Decides what a refusal does after `before` runs in a row whose call was refused for the same reason.
-pub const fn refusal_effect(before: u32) -> RefusalEffect {
+/// Decides what a run that came to nothing does after `before` runs in a row that came to nothing in the same way: their call was
+/// refused for the same reason, or they ended without a commit and without any call of the tool that they are for.
+pub const fn nothing_effect(before: u32) -> NothingEffect {
     let count = before.saturating_add(1);
-    if count >= REFUSED_STOPS {
-        RefusalEffect::Stops
-    } else if count >= REFUSED_FAILS {
-        RefusalEffect::Fails
+    if count >= NOTHING_STOPS {
+        NothingEffect::Stops
+    } else if count >= NOTHING_FAILS {
+        NothingEffect::Fails
     } else {
-        RefusalEffect::Continues
+        NothingEffect::Continues
+    }
+}
+
+/// The detail of a run's metadata that holds the commit its worktree was at when its agent started.
+pub const HEAD_AT_START: &str = "head_at_start";
+/// The detail that holds the commit of the worktree once what the agent left was committed.
+pub const HEAD_AT_END: &str = "head_at_end";
+
+/// Says whether the worktree of a run ended at the commit that it began at. A run of which that is not known (an older one, one
+/// without a worktree of its issue) has no commits of its own to show.
+pub fn has_new_commits(metadata: &Value) -> bool {
+    let head = |name| metadata.get(name).and_then(Value::as_str);
+    match (head(HEAD_AT_START), head(HEAD_AT_END)) {
+        (Some(start), Some(end)) => start != end,
+        _ => false,
     }
 }
 
@@ -152,10 +169,20 @@ mod tests {
     }
 
     #[test]
-    fn the_second_refusal_in_a_row_fails_and_the_third_stops() {
-        use RefusalEffect::{Continues, Fails, Stops};
-        let effects: Vec<RefusalEffect> = (0..5).map(refusal_effect).collect();
+    fn the_second_in_a_row_fails_and_the_third_stops() {
+        use NothingEffect::{Continues, Fails, Stops};
+        let effects: Vec<NothingEffect> = (0..5).map(nothing_effect).collect();
         assert_eq!(effects, [Continues, Fails, Stops, Stops, Stops]);
-        assert_eq!(refusal_effect(u32::MAX), Stops);
+        assert_eq!(nothing_effect(u32::MAX), Stops);
+    }
+
+    #[test]
+    fn commits_are_seen_by_the_two_ends_of_a_run() {
+        let metadata =
+            |start, end| serde_json::json!({ "head_at_start": start, "head_at_end": end });
+        assert!(has_new_commits(&metadata("a", "b")));
+        assert!(!has_new_commits(&metadata("a", "a")));
+        assert!(!has_new_commits(&serde_json::json!({ "head_at_end": "a" })));
+        assert!(!has_new_commits(&Value::Null));
     }
 }

@@ -100,9 +100,14 @@ pub enum WaitsFor {
     Verdict {
         /// The pull request.
         pr: PrId,
+        /// Judges that ended without one; none where they are switched off.
+        judges: u32,
     },
     /// The claim of its phase needs a human's verdict.
-    PhaseVerdict,
+    PhaseVerdict {
+        /// Judges that ended without one; none where they are switched off.
+        judges: u32,
+    },
     /// It is in review with nothing open: its last phase was accepted.
     Acceptance,
     /// It is blocked.
@@ -149,6 +154,25 @@ pub enum WaitsFor {
     },
 }
 
+/// Says why no judge gives the verdict.
+fn why_no_judge(ended: u32) -> String {
+    if ended == 0 {
+        "judge_enabled is off".to_owned()
+    } else {
+        judges_ended(ended)
+    }
+}
+
+/// Returns the command that lets another judge look, where some ended without a verdict.
+fn another_judge(ended: u32, issue: &IssueId) -> Option<String> {
+    (ended > 0).then(|| format!("symphony issue retry {issue}"))
+}
+
+/// Says how many judges ended without a verdict.
+fn judges_ended(runs: u32) -> String {
+    format!("{} ended without one", counted(runs.into(), "judge"))
+}
+
 impl WaitsFor {
     /// Says whether a decision of dispatch may leave something to a human: only then the rest is worth looking up. What a
     /// run is at work on waits for that run.
@@ -168,8 +192,12 @@ impl WaitsFor {
             .iter()
             .find_map(|reason| match (reason, open_pr) {
                 (Reason::Judged, Some(pr)) => Some(Self::Merge { pr }),
-                (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr }),
-                (Reason::JudgeOff, None) => Some(Self::PhaseVerdict),
+                (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr, judges: 0 }),
+                (Reason::JudgeOff, None) => Some(Self::PhaseVerdict { judges: 0 }),
+                (Reason::JudgesSpent { runs }, Some(pr)) => {
+                    Some(Self::Verdict { pr, judges: *runs })
+                }
+                (Reason::JudgesSpent { runs }, None) => Some(Self::PhaseVerdict { judges: *runs }),
                 (Reason::SubtasksCancelled, _) => Some(Self::CancelledSubtasks),
                 (Reason::AttemptsSpent { .. }, None) => Some(Self::Spent(counts)),
                 (
@@ -190,7 +218,7 @@ impl WaitsFor {
             | Self::MergeRed { .. }
             | Self::Unmergeable { .. }
             | Self::Verdict { .. }
-            | Self::PhaseVerdict
+            | Self::PhaseVerdict { .. }
             | Self::Acceptance => InboxKind::Review,
             Self::Blocked(_) => InboxKind::Blocked,
             Self::Spent(_) => InboxKind::Breaker,
@@ -216,12 +244,14 @@ impl WaitsFor {
             Self::Unmergeable { pr, obstacle } => {
                 format!("pull request {pr} cannot be merged: {}", obstacle.text())
             }
-            Self::Verdict { pr } => {
-                format!("pull request {pr} waits for your verdict (judge_enabled is off)")
-            }
-            Self::PhaseVerdict => {
-                "what its phase made waits for your verdict (judge_enabled is off)".to_owned()
-            }
+            Self::Verdict { pr, judges } => format!(
+                "pull request {pr} waits for your verdict ({})",
+                why_no_judge(*judges)
+            ),
+            Self::PhaseVerdict { judges } => format!(
+                "what its phase made waits for your verdict ({})",
+                why_no_judge(*judges)
+            ),
             Self::Acceptance => "its review waits for you".to_owned(),
             Self::Blocked(block) => format!("it is blocked ({}): {}", block.by, block.reason),
             Self::Spent(counts) => format!(
@@ -273,17 +303,23 @@ impl WaitsFor {
                 format!("symphony pr reject {issue} --feedback TEXT"),
             ],
             Self::Unmergeable { obstacle, .. } => obstacle.answers(issue.as_str()),
-            Self::Verdict { .. } => vec![
+            Self::Verdict { judges, .. } => [
                 format!("symphony pr show {issue}"),
                 format!("symphony pr merge {issue}"),
                 format!("symphony pr approve {issue}"),
                 format!("symphony pr reject {issue} --feedback TEXT"),
-            ],
-            Self::PhaseVerdict => vec![
+            ]
+            .into_iter()
+            .chain(another_judge(*judges, issue))
+            .collect(),
+            Self::PhaseVerdict { judges } => [
                 format!("symphony issue show {issue}"),
                 format!("symphony phase approve {issue}"),
                 format!("symphony phase reject {issue} --feedback TEXT"),
-            ],
+            ]
+            .into_iter()
+            .chain(another_judge(*judges, issue))
+            .collect(),
             Self::Acceptance => vec![
                 format!("symphony issue move {issue} done"),
                 format!("symphony issue show {issue}"),
@@ -313,6 +349,7 @@ impl WaitsFor {
             Self::Spent(_) => vec![
                 format!("symphony issue show {issue}"),
                 format!("symphony issue retry {issue}"),
+                format!("symphony issue close {issue} --done --reason TEXT"),
             ],
             Self::CancelledDependencies(_) => vec![
                 format!("symphony issue edit {issue} --no-dependencies"),

@@ -6,7 +6,7 @@ use crate::wording::counted;
 use crate::agent::AgentType;
 use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
-use crate::hand_in::{RefusalEffect, RefusedCall, refusal_effect};
+use crate::hand_in::{NothingEffect, RefusedCall, nothing_effect};
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus, RunTarget, Usage};
@@ -63,6 +63,9 @@ pub struct RunEnd<'a> {
     pub unprepared_before: u32,
     /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused for the same reason, in a row.
     pub refused: Option<(RefusedCall, u32)>,
+    /// How many runs before this one came to nothing, in a row, where this one did: it ended well without a commit and without
+    /// what it is for.
+    pub idle_before: Option<u32>,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -164,6 +167,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
             end.refused.as_ref().map(|(call, _)| call),
         )
         .or_else(|| refused_again(end).filter(|_| in_progress))
+        .or_else(|| idle_again(end).filter(|_| in_progress))
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -176,12 +180,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     } else {
         0
     };
-    let is_hopeless = in_progress
-        && end
-            .refused
-            .as_ref()
-            .is_some_and(|(_, before)| refusal_effect(*before) == RefusalEffect::Stops);
-    let spent = is_hopeless || breaker_opens(routing.counts, end.limits.max_retries);
+    let spent = is_hopeless(end) || breaker_opens(routing.counts, end.limits.max_retries);
     // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
     if end.run.moved_issue && !in_progress {
         // honoured: the agent's word stands.
@@ -194,7 +193,9 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     if end.evidence == Evidence::Found && !in_progress {
         return routing;
     }
-    if spent && waits_or_works(status) {
+    // a judge takes nothing from the work: after enough of them the tick asks a person for the verdict
+    let is_judged = end.run.target.is_review() && status == IssueStatus::Review;
+    if spent && waits_or_works(status) && !is_judged {
         open_breaker(&mut routing, end);
         return routing;
     }
@@ -295,11 +296,41 @@ fn empty_end(run: &Run, evidence: Evidence, refused: Option<&RefusedCall>) -> Op
     }
 }
 
+/// What another run after so many that came to nothing would do. Only those since the last progress count, or since a person
+/// cleared the attempts.
+fn effect_after(end: &RunEnd<'_>, before: u32) -> NothingEffect {
+    nothing_effect(before.min(end.issue.counts.total_runs))
+}
+
+/// Says whether another run would end as the last ones did.
+fn is_hopeless(end: &RunEnd<'_>) -> bool {
+    let refused = end.refused.as_ref().map(|(_, before)| *before);
+    let mut before = refused.into_iter().chain(end.idle_before);
+    end.issue.state.status() == IssueStatus::InProgress
+        && before.any(|before| effect_after(end, before) == NothingEffect::Stops)
+}
+
+/// A clean end that left nothing, like that of the run before: continued at once, it would be paid for over and over.
+fn idle_again(end: &RunEnd<'_>) -> Option<RunError> {
+    let before = end.idle_before?;
+    (effect_after(end, before) != NothingEffect::Continues).then(|| {
+        let tool = if is_in_phase(end.run) {
+            "complete_phase"
+        } else {
+            "create_pr"
+        };
+        no_outcome(&format!(
+            "{} runs in a row ended without a commit and without calling `{tool}`",
+            before.saturating_add(1)
+        ))
+    })
+}
+
 /// A clean end without what the run is for, because its call was refused for the reason of the run before: continued at once,
 /// it would be refused over and over.
 fn refused_again(end: &RunEnd<'_>) -> Option<RunError> {
     let (refused, before) = end.refused.as_ref()?;
-    (refusal_effect(*before) != RefusalEffect::Continues).then(|| {
+    (effect_after(end, *before) != NothingEffect::Continues).then(|| {
         let runs = before.saturating_add(1);
         let RefusedCall { tool, message, .. } = refused;
         no_outcome(&format!(

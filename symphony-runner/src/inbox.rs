@@ -269,7 +269,7 @@ fn of_decision(
 /// Replaces the advice to merge a pull request where a merge must fail.
 fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
     match why {
-        WaitsFor::Merge { pr } | WaitsFor::MergeRed { pr } | WaitsFor::Verdict { pr } => {
+        WaitsFor::Merge { pr } | WaitsFor::MergeRed { pr } | WaitsFor::Verdict { pr, .. } => {
             match snapshot.base.obstacle_to(pr) {
                 Some(obstacle) => WaitsFor::Unmergeable { pr, obstacle },
                 None => why,

@@ -2,11 +2,12 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::Value;
+use symphony_core::agent::AgentType;
 use symphony_core::config_change::AtWork;
 use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, PrId, RunId};
-use symphony_core::issue::{FindingKind, Issue, NextPhase};
+use symphony_core::issue::{FindingKind, Issue, IssueStatus, NextPhase};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, changes_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
@@ -23,7 +24,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, not_run, record_gates, settle_gates};
-use crate::hand_in::{refused_call, refused_in_a_row};
+use crate::hand_in::{IDLE, idle_in_a_row, left_nothing, refused_call, refused_in_a_row};
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
@@ -180,23 +181,27 @@ fn end_run(
         output_tail: finish.output_tail.clone(),
         ..run.clone()
     };
-    let mut counted = false;
+    let (mut counted, mut is_idle) = (false, false);
     let routing = match run.target.issue() {
         None => None,
         Some(id) => {
             let accepted = settle_claim(tx, context, id, finish)?;
             let issue = load_issue(tx, id)?;
+            let evidence = evidence(tx, run, finish)?;
+            is_idle = own_pr.is_none() && came_to_nothing((run, &issue), finish, evidence);
+            let idle_before = is_idle.then(|| idle_in_a_row(tx, id, run)).transpose()?;
             let end = RunEnd {
                 run,
                 issue: &issue,
                 status: finish.status,
                 error: finish.error.clone(),
-                evidence: evidence(tx, run, finish)?,
+                evidence,
                 accepted,
                 awaits_gates,
                 cap: finish.cap,
                 unprepared_before: unprepared_in_a_row(tx, id)?,
                 refused: refused_in_a_row(tx, run)?,
+                idle_before,
                 limits: finish.limits,
             };
             let routing = route_run_end(&end, context.now);
@@ -225,6 +230,7 @@ fn end_run(
         status,
         error: error.as_ref(),
         counted,
+        is_idle,
         advanced: routing
             .as_ref()
             .is_some_and(|(_, end)| end.advance.is_some()),
@@ -307,6 +313,7 @@ fn end_gates(
     let ending = Ending {
         status: finish.status,
         error: finish.error.as_ref(),
+        is_idle: false,
         counted: false,
         advanced: false,
         failures,
@@ -320,6 +327,21 @@ fn end_gates(
 }
 
 /// What a run's agent is for, apart from moving its issue.
+/// Says whether a run on an issue ended well and left nothing: no commit, no hand-in, no change of status. Intake only sorts.
+fn came_to_nothing((run, issue): (&Run, &Issue), finish: &RunFinish, evidence: Evidence) -> bool {
+    let mut metadata = run.metadata.clone();
+    if let Value::Object(known) = &mut metadata {
+        known.extend(finish.metadata.clone());
+    }
+    matches!(run.target, RunTarget::Issue(_))
+        && run.agent != AgentType::Intake
+        && issue.state.status() == IssueStatus::InProgress
+        && finish.status == RunStatus::Succeeded
+        && evidence != Evidence::Found
+        && !run.moved_issue
+        && left_nothing(&metadata)
+}
+
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let found = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?
@@ -402,6 +424,8 @@ struct Ending<'a> {
     error: Option<&'a RunError>,
     /// Whether it counts towards the circuit breaker of its issue.
     counted: bool,
+    /// Whether it came to nothing.
+    is_idle: bool,
     /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
     advanced: bool,
     /// The issue's failures in a row afterwards, where the end of the run alone does not tell.
@@ -421,6 +445,9 @@ fn write_end(
         _ => serde_json::Map::new(),
     };
     metadata.extend(finish.metadata.clone());
+    if ending.is_idle {
+        metadata.insert(IDLE.to_owned(), Value::Bool(true));
+    }
     if let Some(usage) = &finish.usage {
         write_usage(tx, &run.id, usage, context.now)?;
     }

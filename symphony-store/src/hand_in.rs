@@ -3,7 +3,8 @@
 use rusqlite::{Connection, params};
 use serde_json::Value;
 use symphony_core::failure::ErrorClass;
-use symphony_core::hand_in::{REFUSED_STOPS, RefusedCall};
+use symphony_core::hand_in::{NOTHING_STOPS, RefusedCall, has_new_commits};
+use symphony_core::id::IssueId;
 use symphony_core::run::{Run, RunStatus};
 
 use crate::context::{Actor, Context};
@@ -14,7 +15,9 @@ use crate::row::{json, to_json};
 /// The detail of a run's metadata that holds its last refused call. Its name is from the time when only `create_pr` was kept;
 /// databases have it.
 const REFUSED_CALL: &str = "refused_create_pr";
-/// Runs that are looked at: those that used no attempt say nothing, and are passed over.
+/// The detail of a run that came to nothing.
+pub(crate) const IDLE: &str = "idle";
+/// Runs that are looked at, since those that used no attempt are passed over.
 const RUNS_MAX: u32 = 50;
 
 impl Store {
@@ -49,6 +52,35 @@ pub(crate) fn refused_in_a_row(
     let (Some(refused), Some(issue)) = (refused_call(&run.metadata), run.target.issue()) else {
         return Ok(None);
     };
+    let count = in_a_row(conn, (issue, run), |metadata| {
+        refused_call(metadata).is_some_and(|before| before.is_like(&refused))
+    })?;
+    Ok(Some((refused, count)))
+}
+
+/// Says whether a run left nothing, as far as its metadata shows it when it ends: no commit, and its call was not refused.
+pub(crate) fn left_nothing(metadata: &Value) -> bool {
+    !has_new_commits(metadata) && refused_call(metadata).is_none()
+}
+
+/// Returns how many runs on the issue before this one came to nothing, in a row.
+pub(crate) fn idle_in_a_row(
+    conn: &Connection,
+    issue: &IssueId,
+    run: &Run,
+) -> Result<u32, StoreError> {
+    in_a_row(conn, (issue, run), |metadata| {
+        metadata.get(IDLE).and_then(Value::as_bool) == Some(true)
+    })
+}
+
+/// Counts the runs on an issue before this one that ended alike, newest first, as far as it matters. Those that used no attempt
+/// say nothing, and are passed over.
+fn in_a_row(
+    conn: &Connection,
+    (issue, run): (&IssueId, &Run),
+    is_alike: impl Fn(&Value) -> bool,
+) -> Result<u32, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT status, error_class, metadata FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL AND id <> ?2
          ORDER BY fence DESC LIMIT ?3",
@@ -56,10 +88,10 @@ pub(crate) fn refused_in_a_row(
     let mut rows = statement.query(params![issue.as_str(), run.id.as_str(), RUNS_MAX])?;
     let mut count = 0;
     while let Some(row) = rows.next()?
-        && count < REFUSED_STOPS
+        && count < NOTHING_STOPS
     {
         let metadata: Value = json("run metadata", &row.get::<_, String>("metadata")?)?;
-        if refused_call(&metadata).is_some_and(|before| before.is_like(&refused)) {
+        if is_alike(&metadata) {
             count += 1;
             continue;
         }
@@ -72,7 +104,7 @@ pub(crate) fn refused_in_a_row(
             break;
         }
     }
-    Ok(Some((refused, count)))
+    Ok(count)
 }
 
 /// Forgets that a call was refused: a later one of the same run did what it is for.

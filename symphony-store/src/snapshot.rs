@@ -33,7 +33,7 @@ mod plan_reviews;
 mod project_agents;
 
 use self::evidence::{Evidence, pending_gates};
-use self::plan_reviews::load_plan_reviews;
+use self::plan_reviews::{JUDGED_CLAIM_SQL, JUDGED_SQL, judges_of_issue, load_plan_reviews};
 use self::project_agents::{load_agents, load_intake};
 
 /// SQLite's word for no limit.
@@ -317,6 +317,7 @@ fn load_reviews(
             fixes_gate: fixes_gate(&labels),
             has_verdict: evidence.has_verdict,
             last_judged_at: evidence.last_judged_at,
+            judges: judges_of_issue(conn, JUDGED_SQL, row.get("pr")?, counts_from(row)?)?,
             counts: counts_from(row)?,
         });
     }
@@ -360,6 +361,7 @@ fn load_claims(
                 .get::<_, Option<i64>>("last_judged")?
                 .map(time)
                 .transpose()?,
+            judges: judges_of_issue(conn, JUDGED_CLAIM_SQL, claim.get(), counts_from(row)?)?,
             counts: counts_from(row)?,
         });
     }

@@ -53,6 +53,8 @@ mod history;
 #[cfg(test)]
 mod holds;
 #[cfg(test)]
+mod idle_runs;
+#[cfg(test)]
 mod init;
 #[cfg(test)]
 mod installation;

@@ -208,7 +208,7 @@ fn a_scanner_files_issues_and_no_duplicates() {
             [
                 tool("list_issues", json!({})),
                 file("Say what this is"),
-                crate::support::bash("echo scribble > notes.txt"),
+                bash("echo scribble > notes.txt"),
             ],
         ),
         scenario(

@@ -1,6 +1,6 @@
 //! Plans whose review waits for a person, in words.
 
-use super::{InboxItem, InboxKind};
+use super::{InboxItem, InboxKind, judges_ended};
 use crate::Timestamp;
 use crate::id::{PlanId, PrId, ProjectId};
 use crate::outside::MergeObstacle;
@@ -70,9 +70,7 @@ impl PlanWaitsFor {
         decision.reasons.iter().find_map(|reason| match reason {
             Reason::Judged => Some(Self::Merge),
             Reason::JudgeOff => Some(Self::Verdict("judge_enabled is off".to_owned())),
-            Reason::AttemptsSpent { runs, .. } => Some(Self::Verdict(format!(
-                "{runs} runs of a judge ended without one"
-            ))),
+            Reason::JudgesSpent { runs } => Some(Self::Verdict(judges_ended(*runs))),
             _ => None,
         })
     }
@@ -203,7 +201,7 @@ mod tests {
         let running = Reason::Running {
             run: crate::id::RunId::parse("r1").unwrap(),
         };
-        let spent = Reason::AttemptsSpent { runs: 3, limit: 3 };
+        let spent = Reason::JudgesSpent { runs: 3 };
         for (reasons, waits) in [
             (vec![Reason::Judged], Some(PlanWaitsFor::Merge)),
             (vec![Reason::GatesRed], Some(PlanWaitsFor::GatesRed)),
@@ -219,9 +217,7 @@ mod tests {
             ),
             (
                 vec![spent],
-                Some(PlanWaitsFor::Verdict(
-                    "3 runs of a judge ended without one".into(),
-                )),
+                Some(PlanWaitsFor::Verdict("3 judges ended without one".into())),
             ),
         ] {
             assert_eq!(PlanWaitsFor::from_decision(&decision(reasons)), waits);

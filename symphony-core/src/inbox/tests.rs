@@ -32,8 +32,10 @@ fn every_reason_has_a_sentence_and_an_answer() {
     let rows = [
         WaitsFor::Merge { pr },
         WaitsFor::MergeRed { pr },
-        WaitsFor::Verdict { pr },
-        WaitsFor::PhaseVerdict,
+        WaitsFor::Verdict { pr, judges: 0 },
+        WaitsFor::Verdict { pr, judges: 3 },
+        WaitsFor::PhaseVerdict { judges: 0 },
+        WaitsFor::PhaseVerdict { judges: 1 },
         WaitsFor::Acceptance,
         blocked(BlockedBy::Agent),
         blocked(BlockedBy::Human),

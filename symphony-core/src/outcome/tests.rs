@@ -99,6 +99,7 @@ fn route(row: Row) -> String {
         cap: row.cap.map(cap),
         unprepared_before: 0,
         refused: None,
+        idle_before: None,
         limits: LIMITS,
     };
     let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -352,7 +353,7 @@ fn every_end_has_its_route() {
         (
             "judge failed for the last time",
             last(r(Judge, Review, Failed, Some(ErrorClass::AgentFailed))),
-            "failed:agent_failed | breaker_opened | 3/3 | - | last: agent_failed: m",
+            "failed:agent_failed | - | 3/3 | -",
         ),
         (
             "worker opened a pr, then the provider was overloaded",
@@ -422,6 +423,7 @@ proptest! {
         failures in 0_u32..4,
         more_runs in 0_u32..4,
         accepted in proptest::option::of(select(vec![NextPhase::Follows, NextPhase::None])),
+        idle in proptest::option::of(0_u32..4),
     ) {
         let [moved, found, awaits_gates, to_todo, denied] = flags;
         let counts = AttemptCounts {
@@ -449,6 +451,7 @@ proptest! {
             cap: scope.map(cap),
             unprepared_before: 0,
             refused: None,
+            idle_before: idle,
             limits,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -493,6 +496,60 @@ proptest! {
         if after.status() == IssueStatus::Todo && !waited && issue.state.status() != IssueStatus::Todo {
             prop_assert!(opened || !breaker_opens(routing.counts, limits.max_retries));
         }
+    }
+}
+
+#[test]
+fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
+    let outcome = |agent: AgentType, idle_before: u32, counts: (u32, u32)| {
+        let counts = AttemptCounts {
+            consecutive_failures: counts.0,
+            total_runs: counts.1,
+        };
+        let (issue, run) = (
+            samples::issue(IssueState::InProgress, counts),
+            run(agent, false),
+        );
+        let end = RunEnd {
+            run: &run,
+            issue: &issue,
+            status: RunStatus::Succeeded,
+            error: None,
+            evidence: Evidence::None,
+            accepted: None,
+            awaits_gates: false,
+            cap: None,
+            unprepared_before: 0,
+            refused: None,
+            idle_before: Some(idle_before),
+            limits: LIMITS,
+        };
+        let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
+        let what = match (&routing.event, &routing.retry) {
+            (Some(IssueEvent::BreakerOpened { .. }), None) => "stops",
+            (_, Some(retry)) if retry.kind == RetryKind::Continuation => "continues",
+            (_, Some(_)) => "backs off",
+            _ => "something else",
+        };
+        (what, routing.error.map(|error| error.message))
+    };
+    let ended = |runs| {
+        format!("{runs} runs in a row ended without a commit and without calling `create_pr`")
+    };
+    let worker = |before, counts| outcome(AgentType::Worker, before, counts);
+    assert_eq!(worker(0, (0, 0)), ("continues", None));
+    assert_eq!(worker(1, (0, 1)), ("backs off", Some(ended(2))));
+    assert_eq!(worker(2, (1, 2)), ("stops", Some(ended(3))));
+    // those before a person cleared the attempts, or before the phase advanced, do not count
+    assert_eq!(worker(2, (0, 0)), ("continues", None));
+    assert_eq!(worker(3, (0, 1)), ("backs off", Some(ended(4))));
+    // a planner that files nothing has failed at once, and stops as early
+    for (before, counts, expected) in [
+        (0, (0, 0), "backs off"),
+        (1, (1, 1), "backs off"),
+        (2, (2, 2), "stops"),
+    ] {
+        assert_eq!(outcome(AgentType::Planner, before, counts).0, expected);
     }
 }
 

@@ -101,7 +101,11 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::GatesDelayed { until, .. }
         | Reason::CoolingDown { until }
         | Reason::RanRecently { until } => leads.due(*until),
-        Reason::SubtasksCancelled | Reason::Judged | Reason::JudgeOff | Reason::GatesRed => {
+        Reason::SubtasksCancelled
+        | Reason::Judged
+        | Reason::JudgeOff
+        | Reason::JudgesSpent { .. }
+        | Reason::GatesRed => {
             leads.nowhere(reason);
         }
         Reason::NoPhase

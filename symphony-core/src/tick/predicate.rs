@@ -103,9 +103,9 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     reasons
 }
 
-/// Judges of one pull request of a plan that may end without a verdict, before a person is asked for it. An issue goes back to
-/// its worker meanwhile, and its attempts are counted; here nothing changes between two judges.
-const PLAN_JUDGES_MAX: u32 = 3;
+/// Judges of one pull request or claim that may end without a verdict, before a person is asked for it: nothing changes between
+/// two of them.
+const JUDGES_MAX: u32 = 3;
 
 /// Returns every reason, slots apart, why a review is not given to a judge now.
 pub fn review_obstacles(
@@ -127,15 +127,9 @@ pub fn review_obstacles(
     let Some(project) = project else {
         return reasons;
     };
-    let runs = review.counts.total_runs;
-    if review.of.plan().is_some()
-        && runs >= PLAN_JUDGES_MAX
-        && !breaker_opens(review.counts, project.max_retries)
-    {
-        reasons.push(Reason::AttemptsSpent {
-            runs,
-            limit: PLAN_JUDGES_MAX,
-        });
+    let runs = review.judges;
+    if runs >= JUDGES_MAX.min(project.max_retries) && !review.has_verdict && project.judge_enabled {
+        reasons.push(Reason::JudgesSpent { runs });
     }
     if review.has_verdict {
         reasons.push(Reason::Judged);

@@ -83,6 +83,11 @@ pub enum Reason {
         /// The limit.
         limit: u32,
     },
+    /// Judges ended without a verdict on it.
+    JudgesSpent {
+        /// How many, in a row.
+        runs: u32,
+    },
     /// It has no phase label, and migration mode is off.
     NoPhase,
     /// Its phase has no contract in the project's pipeline.
@@ -179,6 +184,7 @@ impl Reason {
                 | Self::JudgeOff
                 | Self::SubtasksCancelled
                 | Self::AttemptsSpent { .. }
+                | Self::JudgesSpent { .. }
                 | Self::PlanningOff
                 | Self::ResearchOff
                 | Self::NoPhase
@@ -270,6 +276,11 @@ impl fmt::Display for Reason {
                 f,
                 "used {runs} of {} without progress (`symphony issue retry` clears the count)",
                 counted((*limit).into(), "run")
+            ),
+            Self::JudgesSpent { runs } => write!(
+                f,
+                "it waits for the verdict of a person: {} ended without one",
+                counted((*runs).into(), "judge")
             ),
             Self::NoPhase => f.write_str("has no `phase:` label, and migration_mode is off"),
             Self::UnknownPhase { phase } => {

@@ -360,8 +360,10 @@ pub struct ReviewCandidate {
     pub has_verdict: bool,
     /// When the last judge's run on it started.
     pub last_judged_at: Option<Timestamp>,
-    /// What counts towards the breaker.
+    /// What counts towards the breaker; nothing for a plan, which has none.
     pub counts: AttemptCounts,
+    /// How many judges ended without a verdict on it, in a row, since a person last cleared the attempts.
+    pub judges: u32,
 }
 
 impl ReviewCandidate {

@@ -313,6 +313,7 @@ impl End {
             cap: None,
             unprepared_before: 0,
             refused: None,
+            idle_before: None,
             limits,
         };
         route_run_end(&end, now)

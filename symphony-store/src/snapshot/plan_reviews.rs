@@ -45,27 +45,43 @@ pub(super) fn load_plan_reviews(
             fixes_gate: false,
             has_verdict: evidence.has_verdict,
             last_judged_at: evidence.last_judged_at,
-            counts: count_judges(conn, pr)?,
+            judges: count_judges(conn, JUDGED_SQL, pr.get())?,
+            counts: AttemptCounts::default(),
         });
     }
     Ok(reviews)
 }
 
-/// Counts the judges of an open pull request that ended without a verdict. A plan has no counts of its own: a verdict ends
-/// the review, and a global condition is no attempt.
-fn count_judges(conn: &Connection, pr: PrId) -> Result<AttemptCounts, StoreError> {
-    let mut statement = conn.prepare_cached(JUDGED_SQL)?;
-    let mut rows = statement.query([pr.get()])?;
+/// Runs of judges on a claim that ended.
+pub(super) const JUDGED_CLAIM_SQL: &str = "SELECT error_class FROM run
+    WHERE claim = ?1 AND agent = 'judge' AND status NOT IN ('starting', 'running', 'cancelled')";
+
+/// Counts the judges of an open pull request or claim that ended without a verdict: a verdict ends the review. What says
+/// nothing about the task, such as a global condition, is no attempt.
+pub(super) fn count_judges(conn: &Connection, sql: &str, id: i64) -> Result<u32, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
+    let mut rows = statement.query([id])?;
     let mut runs = 0_u32;
     while let Some(row) = rows.next()? {
         let class: Option<String> = row.get(0)?;
         let class: Option<ErrorClass> = class
             .map(|class| parsed("error class", class))
             .transpose()?;
-        runs += u32::from(!class.is_some_and(ErrorClass::is_hold));
+        runs += u32::from(!class.is_some_and(ErrorClass::uses_no_attempt));
     }
-    Ok(AttemptCounts {
-        consecutive_failures: runs,
-        total_runs: runs,
-    })
+    Ok(runs)
+}
+
+/// The same for an issue: those from before a person cleared its attempts do not count.
+pub(super) fn judges_of_issue(
+    conn: &Connection,
+    sql: &str,
+    id: i64,
+    counts: AttemptCounts,
+) -> Result<u32, StoreError> {
+    // each of them was a failure of its issue
+    if counts.consecutive_failures == 0 {
+        return Ok(0);
+    }
+    Ok(count_judges(conn, sql, id)?.min(counts.consecutive_failures))
 }

@@ -231,7 +231,7 @@ fn a_judge_without_a_verdict_has_failed_and_global_conditions_do_not_count() {
             .finish_run(&system(8), &finish(&judge, status, class))
             .unwrap();
         assert_eq!(ended.run.status, expected);
-        assert_eq!(candidate(&mut store).counts.total_runs, counted, "{run}");
+        assert_eq!(candidate(&mut store).judges, counted, "{run}");
     }
     assert_eq!(status(&mut store), PlanStatus::Review);
 }

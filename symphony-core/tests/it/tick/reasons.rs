@@ -228,6 +228,20 @@ fn a_claim_goes_to_a_judge_as_a_pull_request_does() {
             |s, _| s.live.push(live("r7", Some(1), AgentType::Judge)),
             "wait SYM-1: run r7 is at work on it",
         ),
+        (
+            |_, c| c.judges = 3,
+            "wait SYM-1: it waits for the verdict of a person: 3 judges ended without one",
+        ),
+        // the breaker takes nothing from a review that a person can end
+        (
+            |s, c| {
+                a(s).max_retries = 1;
+                c.judges = 1;
+                c.counts = counts(1, 1);
+            },
+            "wait SYM-1: used 1 of 1 run without progress (`symphony issue retry` clears the count); it waits for the verdict of a person: 1 judge ended without one",
+        ),
+        (|_, c| c.judges = 2, "start judge SYM-1 #1"),
     ];
     for (row, (change, expected)) in table.iter().enumerate() {
         assert_eq!(lines(&judged(*change)), [*expected], "row {row}");

@@ -118,6 +118,7 @@ pub(crate) fn review(number: u64) -> ReviewCandidate {
         has_verdict: false,
         last_judged_at: None,
         counts: AttemptCounts::default(),
+        judges: 0,
     }
 }
 
@@ -188,7 +189,7 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         Action::Unblock { issue } => format!("unblock {issue}"),
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
         Action::RecordMerge(merge) => format!("record merge of {}", merge.of),
-        Action::NoteBase(notice) => format!("note {} on {}", notice.kind, notice.of),
+        Action::NoteBase(notice) => format!("note {} on {}", notice.kind, notice.subject()),
         Action::RememberBase(look) => format!("remember {} at {}", look.branch, look.head),
         Action::CleanUp { issue, .. } => format!("clean up {issue}"),
         Action::TidyRun { run, owner, .. } => format!("tidy {run} ({owner})"),

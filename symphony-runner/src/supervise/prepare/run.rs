@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use symphony_core::config::ProviderName;
+use symphony_core::hand_in::HEAD_AT_START;
 use symphony_core::profile::ResolvedModel;
 use symphony_mcp::{Identity, StoreThread};
 use symphony_prompt::BuiltPrompt;
@@ -143,6 +144,7 @@ async fn record_start(
         metadata: json!({
             "model_source": model.map(|model| model.source),
             "prompt": built.report,
+            HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),
         }),
     };
     let (context, run) = (job.as_run(), job.run.id.clone());

@@ -1,6 +1,8 @@
 //! The work on an issue: committed, or put aside after a pull request.
 
+use serde_json::json;
 use symphony_core::Timestamp;
+use symphony_core::hand_in::HEAD_AT_END;
 use symphony_core::id::IssueId;
 use symphony_mcp::{IssueWorkspace, StoreThread};
 use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
@@ -38,6 +40,10 @@ pub(super) async fn settle_issue(
             }
             None => auto_commit(&repository, &worktree, issue)?,
         }
+        let head = repository.head(&worktree)?;
+        outcome
+            .metadata
+            .insert(HEAD_AT_END.to_owned(), json!(head.as_str()));
         note_by_products(&repository, &worktree, &place.base, outcome);
         return note_left_behind(&repository, &worktree, &place.base, outcome);
     };

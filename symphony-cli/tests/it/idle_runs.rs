@@ -1,0 +1,138 @@
+//! Runs that come to nothing: three in a row are enough, and a person hears what the work is waiting for.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    JUDGE, PLANNER, Project, approving_judge, bash, commit, create_pr, scenario, scenarios, text,
+    until, worker,
+};
+
+/// A project whose agents wait for nothing between two runs.
+fn project(plays: &[Value]) -> Project {
+    let config =
+        json!({ "max_retry_backoff_ms": 1, "judge_cooldown_ms": 0, "planner_enabled": true });
+    Project::new("project", &scenarios(plays.to_vec()), &config)
+}
+
+/// Ticks until nothing was started, and returns who ran.
+fn run_all(project: &Project) -> Vec<String> {
+    let mut ran = Vec::new();
+    until("the end of all runs", || {
+        let runs = project.tick_wait();
+        ran.extend(runs.iter().map(|run| text(&run["profile"])));
+        // a continuation is due in a second
+        (runs.is_empty() && project.retries().is_empty()).then_some(())
+    });
+    ran.retain(|profile| profile != "gates");
+    ran
+}
+
+fn item(project: &Project, kind: &str) -> Value {
+    let inbox = project.json(&["inbox"]);
+    let mut items = inbox["items"].as_array().unwrap().iter();
+    let item = items.find(|item| item["kind"] == kind);
+    item.unwrap_or_else(|| panic!("no {kind} in {inbox:#}"))
+        .clone()
+}
+
+#[test]
+fn three_workers_that_leave_nothing_are_enough() {
+    let project = project(&[worker([])]);
+    project.add_issue("Say hello");
+    assert_eq!(run_all(&project), ["worker"; 3]);
+    let breaker = item(&project, "breaker");
+    let answers = breaker["answers"].to_string();
+    assert!(
+        answers.contains("symphony issue close SYM-1 --done --reason TEXT"),
+        "{breaker:#}"
+    );
+    let comments = project.issue("SYM-1")["comments"].to_string();
+    assert!(
+        comments.contains("3 runs in a row ended without a commit and without calling `create_pr`"),
+        "{comments}"
+    );
+    // a person who takes it up again gets as many
+    project.ok(&["issue", "retry", "SYM-1"]);
+    assert_eq!(run_all(&project), ["worker"; 3]);
+    project.assert_sound();
+}
+
+#[test]
+fn commits_are_progress_and_so_is_what_is_left_uncommitted() {
+    for play in [
+        bash("date +%s%N > a.txt; git add -A; git commit -qm more"),
+        bash("date +%s%N > a.txt"),
+    ] {
+        let project = project(&[worker([play])]);
+        project.configure_more(&json!({ "max_retries": 5 }));
+        project.add_issue("Say hello");
+        assert_eq!(run_all(&project), ["worker"; 5]);
+    }
+}
+
+#[test]
+fn three_planners_that_file_nothing_are_enough() {
+    let when = json!({ "match_system": PLANNER });
+    let project = project(&[scenario("planner", &when, [])]);
+    project.add_issue("Split it");
+    project.ok(&["issue", "edit", "SYM-1", "--add-label", "needs-planning"]);
+    assert_eq!(run_all(&project), ["planner"; 3]);
+    item(&project, "breaker");
+    project.assert_sound();
+}
+
+#[test]
+fn after_three_judges_without_a_verdict_a_person_is_asked_for_it() {
+    let when = json!({ "match_system": JUDGE });
+    let silent = scenario("silent", &when, []);
+    let project = project(&[
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+        silent,
+    ]);
+    let id = project.add_issue("Say hello");
+    assert_eq!(run_all(&project), ["worker", "judge", "judge", "judge"]);
+    assert_eq!(project.issue(&id)["status"], "review");
+    let review = item(&project, "review");
+    let said = text(&review["text"]);
+    assert!(
+        said.ends_with("waits for your verdict (3 judges ended without one)"),
+        "{review:#}"
+    );
+    let explained = project.ok(&["explain", &id]);
+    assert!(
+        explained.contains("3 judges ended without one"),
+        "{explained}"
+    );
+    // each command that is offered does what it says: another judge, or the person's own verdict
+    project.ok(&["issue", "retry", &id]);
+    assert_eq!(run_all(&project), ["judge"; 3]);
+    let answers = review["answers"].to_string();
+    for offered in ["symphony issue retry SYM-1", "symphony pr approve SYM-1"] {
+        assert!(answers.contains(offered), "{answers}");
+    }
+    project.ok(&["pr", "approve", &id]);
+    project.ok(&["pr", "merge", &id]);
+    assert_eq!(project.issue(&id)["status"], "done");
+    project.assert_sound();
+}
+
+#[test]
+fn a_verdict_after_two_silent_judges_goes_on_as_ever() {
+    let when = json!({ "match_system": JUDGE });
+    let mut silent = scenario("silent", &when, []);
+    silent["uses"] = json!(2);
+    let project = project(&[
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+        silent,
+        approving_judge(),
+    ]);
+    let id = project.add_issue("Say hello");
+    assert_eq!(run_all(&project), ["worker", "judge", "judge", "judge"]);
+    let review = item(&project, "review");
+    assert!(
+        text(&review["text"]).ends_with("waits for your merge"),
+        "{review:#}"
+    );
+    project.ok(&["pr", "merge", &id]);
+    project.assert_sound();
+}
