@@ -2,12 +2,11 @@
 
 use rusqlite::{Transaction, params};
 use serde_json::Value;
-use symphony_core::agent::AgentType;
 use symphony_core::config_change::AtWork;
 use symphony_core::consequence::{claim_at_end, consequences_of_run_end};
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::{IssueId, PrId, RunId};
-use symphony_core::issue::{FindingKind, Issue, IssueStatus, NextPhase};
+use symphony_core::issue::{FindingKind, Issue, NextPhase};
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, LeftKind, changes_comment};
 use symphony_core::log::LogEvent;
 use symphony_core::outcome::{
@@ -24,7 +23,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, not_run, record_gates, settle_gates};
-use crate::hand_in::{IDLE, idle_in_a_row, left_nothing, refused_call, refused_in_a_row};
+use crate::hand_in::{IDLE, came_to_nothing, idle_in_a_row, refused_call, refused_in_a_row};
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
@@ -327,21 +326,6 @@ fn end_gates(
 }
 
 /// What a run's agent is for, apart from moving its issue.
-/// Says whether a run on an issue ended well and left nothing: no commit, no hand-in, no change of status. Intake only sorts.
-fn came_to_nothing((run, issue): (&Run, &Issue), finish: &RunFinish, evidence: Evidence) -> bool {
-    let mut metadata = run.metadata.clone();
-    if let Value::Object(known) = &mut metadata {
-        known.extend(finish.metadata.clone());
-    }
-    matches!(run.target, RunTarget::Issue(_))
-        && run.agent != AgentType::Intake
-        && issue.state.status() == IssueStatus::InProgress
-        && finish.status == RunStatus::Succeeded
-        && evidence != Evidence::Found
-        && !run.moved_issue
-        && left_nothing(&metadata)
-}
-
 fn evidence(tx: &Transaction<'_>, run: &Run, finish: &RunFinish) -> Result<Evidence, StoreError> {
     let found = match &run.target {
         RunTarget::PullRequest(_, pr) => load_pr(tx, *pr)?

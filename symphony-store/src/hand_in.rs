@@ -2,13 +2,17 @@
 
 use rusqlite::{Connection, params};
 use serde_json::Value;
+use symphony_core::agent::AgentType;
 use symphony_core::failure::ErrorClass;
 use symphony_core::hand_in::{NOTHING_STOPS, RefusedCall, has_new_commits};
 use symphony_core::id::IssueId;
-use symphony_core::run::{Run, RunStatus};
+use symphony_core::issue::{Issue, IssueStatus};
+use symphony_core::outcome::Evidence;
+use symphony_core::run::{Run, RunStatus, RunTarget};
 
 use crate::context::{Actor, Context};
 use crate::error::StoreError;
+use crate::finish::RunFinish;
 use crate::open::Store;
 use crate::row::{json, to_json};
 
@@ -58,8 +62,27 @@ pub(crate) fn refused_in_a_row(
     Ok(Some((refused, count)))
 }
 
+/// Says whether a run on an issue ended well and left nothing: no commit, no hand-in, no change of status. Intake only sorts.
+pub(crate) fn came_to_nothing(
+    (run, issue): (&Run, &Issue),
+    finish: &RunFinish,
+    evidence: Evidence,
+) -> bool {
+    let mut metadata = run.metadata.clone();
+    if let Value::Object(known) = &mut metadata {
+        known.extend(finish.metadata.clone());
+    }
+    matches!(run.target, RunTarget::Issue(_))
+        && run.agent != AgentType::Intake
+        && issue.state.status() == IssueStatus::InProgress
+        && finish.status == RunStatus::Succeeded
+        && evidence != Evidence::Found
+        && !run.moved_issue
+        && left_nothing(&metadata)
+}
+
 /// Says whether a run left nothing, as far as its metadata shows it when it ends: no commit, and its call was not refused.
-pub(crate) fn left_nothing(metadata: &Value) -> bool {
+fn left_nothing(metadata: &Value) -> bool {
     !has_new_commits(metadata) && refused_call(metadata).is_none()
 }
 
