@@ -10,6 +10,7 @@
 //! | scanner, researcher without an issue | [`BackgroundDispatch`] |
 //! | the setup wizard | [`WizardDispatch`] |
 //! | a phase of a plan file | [`PlanPhaseDispatch`], [`worker`] |
+//! | what is wrong with a project's own texts | [`lint::lint`] |
 //! | a document from another language | [`PromptInput`], [`build_document`] |
 //! | a prompt of your own, by the same rules | [`Shares`], [`truncate_tail`], [`build_system_prompt`], [`shorten_artifact`], [`summarize_artifact`] |
 //!
@@ -55,6 +56,7 @@ mod fingerprint;
 mod hidden;
 mod input;
 mod layer;
+pub mod lint;
 mod omission;
 mod report;
 mod rule;
