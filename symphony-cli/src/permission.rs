@@ -155,6 +155,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("project show", Agents),
         ("project wizard", Person(Nothing)),
         ("prompt build", Agents),
+        ("prompt lint", Agents),
         ("prompt schema", Agents),
         ("prompt show", Agents),
         ("prompt worker", Agents),

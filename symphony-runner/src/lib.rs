@@ -17,6 +17,7 @@ pub mod inbox;
 pub mod installation;
 mod leftovers;
 pub mod library;
+pub mod lint;
 pub mod merge;
 mod merge_gates;
 mod merge_turn;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use symphony_core::contract::{PhaseContract, Pipeline, PipelineProblem, parse_contract};
-use symphony_core::id::PhaseName;
-use symphony_core::profile::{AgentProfile, ProfileSet, parse_profile};
+use symphony_core::contract::Pipeline;
+use symphony_core::profile::{AgentProfile, ProfileSet};
+use symphony_prompt::lint::{Finding, Library, PromptText as LintText, TextKind, read_library};
 
 use crate::error::RunnerError;
 use crate::supervise::read_own;
@@ -75,46 +75,41 @@ impl StandalonePrompts {
     }
 }
 
+impl ShippedPrompts {
+    /// Returns the profiles and contracts as a layer of a library.
+    pub(crate) fn layer(&self) -> Vec<LintText<'static>> {
+        let kinds = [
+            (self.profiles, TextKind::Profile),
+            (self.contracts, TextKind::Contract),
+        ];
+        let texts = kinds.into_iter().flat_map(|(prompts, kind)| {
+            prompts.iter().map(move |prompt| LintText {
+                file: prompt.file,
+                kind: kind.clone(),
+                text: prompt.text,
+            })
+        });
+        texts.collect()
+    }
+}
+
 impl PromptLibrary {
     /// Loads the shipped prompts and those of a folder over them, which need not exist.
     ///
     /// # Errors
     /// All problems of all files at once.
     pub fn load(shipped: &ShippedPrompts, folder: &Path) -> Result<Self, RunnerError> {
-        let mut problems = Vec::new();
-        let own_profiles = read_folder(&folder.join("profiles"))?;
-        let own_contracts = read_folder(&folder.join("phases"))?;
-        let base = parse_all(
-            shipped.profiles.iter().map(|p| (p.file, p.text)),
-            parse_profile,
-            &mut problems,
-        );
-        let own = parse_all(borrowed(&own_profiles), parse_profile, &mut problems);
-        let profiles = collected(ProfileSet::new([base, own]), &mut problems).unwrap_or_default();
-        let base: Vec<PhaseContract> = parse_all(
-            shipped.contracts.iter().map(|p| (p.file, p.text)),
-            parse_contract,
-            &mut problems,
-        );
-        let (emptied, own_contracts): (Vec<_>, Vec<_>) = own_contracts
-            .into_iter()
-            .partition(|(_, text)| text.trim().is_empty());
-        let removed = removed_phases(&emptied, &base, &mut problems);
-        let own = parse_all(borrowed(&own_contracts), parse_contract, &mut problems);
-        let pipeline = collected(
-            Pipeline::new([base, own], &removed, &profiles.types()),
-            &mut problems,
-        )
-        .unwrap_or_default();
-        if problems.is_empty() {
-            Ok(Self {
-                profiles,
-                pipeline,
-                standalone: StandalonePrompts::load(shipped, folder)?,
-            })
-        } else {
-            Err(RunnerError::PromptFiles { problems })
-        }
+        let own = OwnText::read_all(folder)?;
+        let own: Vec<LintText<'_>> = own.iter().map(OwnText::borrowed).collect();
+        let read = read_library(&[&shipped.layer(), &own]);
+        let Library { profiles, pipeline } = read.map_err(|found| RunnerError::PromptFiles {
+            problems: found.iter().map(ToString::to_string).collect(),
+        })?;
+        Ok(Self {
+            profiles,
+            pipeline,
+            standalone: StandalonePrompts::load(shipped, folder)?,
+        })
     }
 
     /// Returns the profile of an agent type; types without one of their own use the researcher's.
@@ -123,98 +118,64 @@ impl PromptLibrary {
     }
 }
 
-/// What keeps the contracts of a project from forming chains.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChainProblem {
-    /// The contracts do not fit together.
-    Contracts(PipelineProblem),
-    /// Another file cannot be read as what it is.
-    File(String),
-}
-
-/// Checks the chains that the contracts of a prompts folder form once a contract takes the place of the one of its phase.
+/// Checks the chains that the contracts of a prompts folder form once a contract takes the place of the one of its phase, which
+/// `stem` names. What the folder has for this phase is what the contract is to replace, right or not.
 ///
 /// # Errors
 /// When the folder cannot be read.
 pub fn check_chain(
     shipped: &ShippedPrompts,
     folder: &Path,
-    contract: PhaseContract,
-) -> Result<Vec<ChainProblem>, RunnerError> {
-    let mut broken = Vec::new();
-    let own_profiles = read_folder(&folder.join("profiles"))?;
-    let own_contracts = read_folder(&folder.join("phases"))?;
-    let shipped_profiles = shipped.profiles.iter().map(|p| (p.file, p.text));
-    let profiles = [
-        parse_all(shipped_profiles, parse_profile, &mut broken),
-        parse_all(borrowed(&own_profiles), parse_profile, &mut broken),
-    ];
-    let profiles = collected(ProfileSet::new(profiles), &mut broken).unwrap_or_default();
-    let shipped_contracts = shipped.contracts.iter().map(|p| (p.file, p.text));
-    let base: Vec<PhaseContract> = parse_all(shipped_contracts, parse_contract, &mut broken);
-    // what the folder has for this phase is what the contract is to replace, right or not
-    let is_other = |(file, _): &(String, String)| {
-        Path::new(file).file_stem().unwrap_or_default() != contract.phase.as_str()
+    (file, text): (&str, &str),
+    stem: &str,
+) -> Result<Vec<Finding>, RunnerError> {
+    let own = OwnText::read_all(folder)?;
+    let is_replaced = |own: &&OwnText| {
+        own.kind == TextKind::Contract
+            && Path::new(&own.file)
+                .file_stem()
+                .is_some_and(|name| name == stem)
     };
-    let others = own_contracts.into_iter().filter(is_other);
-    let (emptied, others): (Vec<_>, Vec<_>) = others.partition(|(_, text)| text.trim().is_empty());
-    let removed = removed_phases(&emptied, &base, &mut broken);
-    let own = parse_all(borrowed(&others), parse_contract, &mut broken);
-    let layers = [base, own, vec![contract]];
-    let chain = Pipeline::new(layers, &removed, &profiles.types());
-    let problems = chain.err().unwrap_or_default().into_iter();
-    let files = broken.into_iter().map(ChainProblem::File);
-    Ok(problems.map(ChainProblem::Contracts).chain(files).collect())
+    let others = own.iter().filter(|own| !is_replaced(own));
+    let mut own: Vec<LintText<'_>> = others.map(OwnText::borrowed).collect();
+    own.push(LintText {
+        file,
+        kind: TextKind::Contract,
+        text,
+    });
+    let read = read_library(&[&shipped.layer(), &own]);
+    Ok(read.err().unwrap_or_default())
 }
 
-/// Names the phases that a project takes out: those it has an empty file for.
-fn removed_phases(
-    emptied: &[(String, String)],
-    shipped: &[PhaseContract],
-    problems: &mut Vec<String>,
-) -> Vec<PhaseName> {
-    let mut removed = Vec::new();
-    for (file, _) in emptied {
-        let name = Path::new(file).file_stem().unwrap_or_default();
-        match shipped.iter().find(|contract| name == contract.phase.as_str()) {
-            Some(contract) => removed.push(contract.phase.clone()),
-            None => problems.push(format!(
-                "{file}: is empty, which takes a phase out, but no phase of this name ships: write a contract, or delete the file"
-            )),
+/// A text of a project's prompts folder.
+#[derive(Debug)]
+pub(crate) struct OwnText {
+    /// Its path.
+    pub(crate) file: String,
+    /// What it is for.
+    pub(crate) kind: TextKind,
+    pub(crate) text: String,
+}
+
+impl OwnText {
+    /// Reads the profiles and contracts of a folder, which need not exist.
+    pub(crate) fn read_all(folder: &Path) -> Result<Vec<Self>, RunnerError> {
+        let mut texts = read_folder(&folder.join("profiles"), &TextKind::Profile)?;
+        texts.extend(read_folder(&folder.join("phases"), &TextKind::Contract)?);
+        Ok(texts)
+    }
+
+    pub(crate) fn borrowed(&self) -> LintText<'_> {
+        LintText {
+            file: &self.file,
+            kind: self.kind.clone(),
+            text: &self.text,
         }
     }
-    removed
-}
-
-fn borrowed(files: &[(String, String)]) -> impl Iterator<Item = (&str, &str)> {
-    files
-        .iter()
-        .map(|(file, text)| (file.as_str(), text.as_str()))
-}
-
-fn parse_all<'a, T, P: ToString>(
-    texts: impl Iterator<Item = (&'a str, &'a str)>,
-    parse: fn(&str, &str) -> Result<T, Vec<P>>,
-    problems: &mut Vec<String>,
-) -> Vec<T> {
-    let mut parsed = Vec::new();
-    for (file, text) in texts {
-        match parse(file, text) {
-            Ok(value) => parsed.push(value),
-            Err(found) => problems.extend(found.iter().map(ToString::to_string)),
-        }
-    }
-    parsed
-}
-
-fn collected<T, P: ToString>(result: Result<T, Vec<P>>, problems: &mut Vec<String>) -> Option<T> {
-    result
-        .map_err(|found| problems.extend(found.iter().map(ToString::to_string)))
-        .ok()
 }
 
 /// Reads the markdown files of a folder, by name.
-fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RunnerError> {
+fn read_folder(folder: &Path, kind: &TextKind) -> Result<Vec<OwnText>, RunnerError> {
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -228,9 +189,13 @@ fn read_folder(folder: &Path) -> Result<Vec<(String, String)>, RunnerError> {
         if path.extension().is_some_and(|extension| extension == "md") {
             let text = std::fs::read_to_string(&path)
                 .map_err(|error| RunnerError::io("read the prompt", &path, error))?;
-            files.push((path.display().to_string(), text));
+            files.push(OwnText {
+                file: path.display().to_string(),
+                kind: kind.clone(),
+                text,
+            });
         }
     }
-    files.sort();
+    files.sort_by(|one, other| one.file.cmp(&other.file));
     Ok(files)
 }

@@ -52,7 +52,7 @@ pub(crate) use plan::{PlanCommand, print_statusline};
 pub(crate) use pr::PrCommand;
 pub(crate) use profile::{OverrideView, ProfileCommand, known_profile};
 pub(crate) use project::ProjectCommand;
-pub(crate) use prompt::PromptCommand;
+pub(crate) use prompt::{PromptCommand, lint_here};
 pub(crate) use run::RunArgs;
 pub(crate) use runs::{RunsCommand, find_run};
 pub(crate) use scripted_agent::{SCRIPTED_AGENT_COMMAND, scripted_agent};

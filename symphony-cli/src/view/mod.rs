@@ -10,6 +10,7 @@ mod issue;
 mod issue_detail;
 mod last_failure;
 mod learning;
+mod lint;
 mod news;
 mod notes;
 mod open_pr;
@@ -37,6 +38,7 @@ pub(crate) use learning::{
     ExplainedLearning, FoundLearning, ImportView, LearningFate, LearningUseView, LearningView,
     ScoredLearning,
 };
+pub(crate) use lint::{FindingView, counted, errors};
 pub(crate) use news::PrNewsView;
 pub(crate) use notes::CommentView;
 pub(crate) use open_pr::{GatesNow, OpenPrView};

@@ -45,14 +45,18 @@ fn doctor_names_what_is_wrong_with_a_profiles_tools() {
     );
     profile("[get_issue, approve_pr]");
     let check = prompts_check(&project);
-    assert_eq!(check["status"], "warning", "{check:#}");
+    assert_eq!(check["status"], "failed", "{check:#}");
     let detail = text(&check["detail"]);
-    assert!(
-        detail.contains(
-            "profile `worker`: `tools` lists `approve_pr`, which this type of agent never has"
-        ) && detail
-            .contains("leave a run as worker without `create_pr`: it could not hand in its work"),
-        "{detail}"
+    assert_eq!(
+        detail,
+        "prompts/profiles/worker.md:5: `tools` and `disallowedTools` leave a run as worker without `create_pr`: it could not hand in its work"
+    );
+    profile("[get_issue, create_pr, complete_phase, approve_pr]");
+    let check = prompts_check(&project);
+    assert_eq!(check["status"], "warning", "{check:#}");
+    assert_eq!(
+        text(&check["detail"]),
+        "prompts/profiles/worker.md:5: `tools` lists `approve_pr`, which this type of agent never has: listing it has no effect"
     );
 }
 
@@ -167,7 +171,10 @@ fn an_empty_file_takes_a_phase_out() {
     let unknown = project.symphony(&["phase", "list"]);
     assert_eq!(unknown.code, 1, "{unknown:?}");
     assert!(
-        unknown.stderr.contains("wording.md") && unknown.stderr.contains("delete the file"),
+        unknown
+            .stderr
+            .contains("wording.md:1: is empty, which takes a phase out")
+            && unknown.stderr.contains("or remove them"),
         "{unknown:?}"
     );
 }

@@ -133,6 +133,8 @@ mod project_agents;
 #[cfg(test)]
 mod project_life;
 #[cfg(test)]
+mod prompt_lint;
+#[cfg(test)]
 mod prompt_sizes;
 #[cfg(test)]
 mod pull_requests;

@@ -7,7 +7,7 @@ use symphony_core::front_matter::FrontMatter;
 use super::budget::budget_findings;
 use super::contradiction::contradictions;
 use super::dead_text::dead_text;
-use super::finding::Finding;
+use super::finding::{Finding, Severity};
 use super::library::Parsed;
 use super::placeholder::placeholders;
 use super::text::{PromptText, TextKind};
@@ -94,9 +94,19 @@ pub fn lint(input: &LintInput<'_>) -> Vec<Finding> {
         found.extend(contradictions(text, &body, first_line));
     }
     found.extend(budget_findings(input, &parsed));
-    found.sort();
+    // stable: what is on one line stays in the order in which it was found
+    found.sort_by(|one, other| place(one).cmp(&place(other)));
     found.dedup();
     found
+}
+
+fn place(finding: &Finding) -> (&str, usize, Option<usize>, Severity) {
+    (
+        &finding.file,
+        finding.line,
+        finding.column,
+        finding.severity,
+    )
 }
 
 /// Returns what agents read of a text, with the number of its first line; nothing of a file that nobody reads.

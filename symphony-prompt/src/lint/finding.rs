@@ -15,7 +15,7 @@ pub enum Severity {
 }
 
 /// What a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LintRule {
     /// The front matter of a profile or a contract: unknown fields and tools, wrong values, no text below it.
@@ -39,7 +39,7 @@ pub enum LintRule {
 }
 
 /// One thing that is wrong with a text.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// The file, as the caller named it.
     pub file: String,

@@ -41,6 +41,8 @@ pub fn read_library(layers: &[&[PromptText<'_>]]) -> Result<Library, Vec<Finding
 pub(super) struct Parsed<'a> {
     /// Empty as soon as one file is wrong.
     library: Library,
+    /// The last layer.
+    last: &'a [PromptText<'a>],
     /// What keeps the texts from being a library.
     pub(super) findings: Vec<Finding>,
     /// The profile that holds for each type, with its file.
@@ -52,7 +54,10 @@ pub(super) struct Parsed<'a> {
 impl<'a> Parsed<'a> {
     /// Reads layers of texts as far as they can be read.
     pub(super) fn of(layers: &[&'a [PromptText<'a>]]) -> Self {
-        let mut parsed = Self::default();
+        let mut parsed = Self {
+            last: layers.last().copied().unwrap_or_default(),
+            ..Self::default()
+        };
         let mut profiles = Vec::new();
         let mut contracts = Vec::new();
         let mut removed = Vec::new();
@@ -137,12 +142,15 @@ impl<'a> Parsed<'a> {
             _ => (None, ""),
         };
         let text = phase.and_then(|phase| self.contracts.get(phase));
-        let advice = match problem {
-            PipelineProblem::UnknownProfile { .. } => {
-                "name a profile; `symphony profile list` shows them"
-            }
-            _ => "name another phase; `symphony phase list` shows them",
-        };
+        let (what, known): (_, Vec<&str>) =
+            if matches!(problem, PipelineProblem::UnknownProfile { .. }) {
+                let known = self.profiles.keys().map(AgentType::name);
+                ("a profile", known.collect())
+            } else {
+                let known = self.contracts.keys().map(PhaseName::as_str);
+                ("another phase", known.collect())
+            };
+        let advice = format!("name {what}: {}", known.join(", "));
         Finding {
             file: text.map_or_else(String::new, |(text, _)| text.file.to_owned()),
             line: text.map_or(1, |(text, _)| line_of(text.text, field)),
@@ -150,18 +158,17 @@ impl<'a> Parsed<'a> {
             severity: Severity::Error,
             rule: LintRule::Chain,
             found: problem.to_string(),
-            advice: advice.to_owned(),
+            advice,
         }
     }
 
-    /// Of the phases of a circle, the one whose file was read last: that of the project, where it has one.
+    /// Of the phases of a circle the first that the last layer has a contract for: the project's own, where it has one.
     fn own_of<'p>(&self, phases: &'p [PhaseName]) -> Option<&'p PhaseName> {
-        phases.iter().max_by_key(|phase| {
-            // a project's files are named by longer paths than those that ship
-            self.contracts
-                .get(*phase)
-                .map_or(0, |(text, _)| text.file.len())
-        })
+        let is_own = |phase: &&PhaseName| {
+            let held = self.contracts.get(*phase).map(|(text, _)| text.file);
+            self.last.iter().any(|text| held == Some(text.file))
+        };
+        phases.iter().find(is_own).or(phases.first())
     }
 }
 

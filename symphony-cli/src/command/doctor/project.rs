@@ -1,9 +1,10 @@
 //! What a project needs: settings, a provider, prompts, gates, a base branch, room for worktrees.
 
 use symphony_core::config::ProjectConfig;
+use symphony_prompt::lint::{Finding, Severity};
 use symphony_runner::environment::agents_committers;
 use symphony_runner::installation::Installation;
-use symphony_runner::library::PromptLibrary;
+use symphony_runner::lint::lint_project;
 use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_runner::supervise::read_vault;
 use symphony_store::Project;
@@ -45,14 +46,7 @@ pub(super) fn check_project(
     });
     checks.extend(root);
     checks.extend(login);
-    checks.push(match installation.library(&config) {
-        Ok(library) => check_prompts(&library),
-        Err(error) => CheckView::failed(
-            "prompts",
-            &error,
-            "correct the files, or remove them so that the shipped ones are used; `symphony profile list` reads them again",
-        ),
-    });
+    checks.extend(check_prompts(installation, &config, project));
     checks.push(check_gates(installation, &config, &project.id));
     checks.extend(check_vault(&config));
     let repository = match open_repository(project, &config) {
@@ -179,21 +173,53 @@ fn check_identity(
     )
 }
 
-/// Says what is wrong with the profiles that could be read.
-fn check_prompts(library: &PromptLibrary) -> CheckView {
-    let warnings: Vec<String> = library
-        .profiles
-        .warnings()
+/// What prompt lint finds: what keeps agents from being started, and what they read in vain.
+fn check_prompts(
+    installation: &Installation,
+    config: &ProjectConfig,
+    project: &Project,
+) -> Vec<CheckView> {
+    const CHECK: &str = "prompts";
+    // the database answers, or its own check has said what is wrong with it
+    let store = installation.existing_store().ok().flatten();
+    let recorded = store.as_ref().map(|store| (store, project));
+    let findings = match lint_project(installation, config, &project.root, recorded) {
+        Ok(findings) => findings,
+        Err(error) => {
+            let fix = "`symphony prompt lint` reads them again";
+            return vec![CheckView::failed(CHECK, &error, fix)];
+        }
+    };
+    let (errors, warnings): (Vec<&Finding>, Vec<&Finding>) = findings
         .iter()
-        .map(|(agent, warning)| format!("profile `{agent}`: {warning}"))
-        .collect();
-    if warnings.is_empty() {
-        let phases = library.pipeline.iter().count();
-        return CheckView::ok("prompts", plural(phases, "phase"));
+        .partition(|finding| finding.severity == Severity::Error);
+    let mut checks = Vec::new();
+    if !errors.is_empty() {
+        checks.push(CheckView::failed(CHECK, &lines(&errors), fix_of(&errors)));
     }
-    CheckView::warning(
-        "prompts",
-        warnings.join("; "),
-        "correct the lists in the profile's file; `symphony profile show TYPE` prints the tools that are left",
-    )
+    if !warnings.is_empty() {
+        checks.push(CheckView::warning(
+            CHECK,
+            lines(&warnings),
+            fix_of(&warnings),
+        ));
+    }
+    if checks.is_empty() {
+        let library = installation.library(config);
+        let phases = library.map_or(0, |library| library.pipeline.iter().count());
+        checks.push(CheckView::ok(CHECK, plural(phases, "phase")));
+    }
+    checks
+}
+
+fn lines(findings: &[&Finding]) -> String {
+    let lines = findings.iter().map(ToString::to_string);
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+fn fix_of(findings: &[&Finding]) -> String {
+    match findings {
+        [only] => format!("{}; `symphony prompt lint` looks again", only.advice),
+        _ => "`symphony prompt lint` says what to do about each".to_owned(),
+    }
 }

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::config::{FileReaders, InitFile, IssuePrefix, ProjectConfig};
+use symphony_prompt::lint::Finding;
 use symphony_runner::installation::Installation;
+use symphony_runner::lint::lint_project;
 use symphony_runner::trial::kept_trial;
 use symphony_store::Project;
 use symphony_workspace::proposal::Proposal;
@@ -236,6 +238,7 @@ impl InitArgs {
             tried: None,
             base_hold: BaseHold::load(&installation, &project.id)?,
             provider_problem: provider_problem.map(|error| error.to_string()),
+            prompts: lint(&installation, &config, &project),
         };
         Ok(SetUp {
             view,
@@ -283,6 +286,14 @@ fn options(installation: &Installation) -> RepositoryOptions {
             .and_then(|settings| settings.config.base_branch),
         ..RepositoryOptions::default()
     }
+}
+
+/// Looks at what agents will be told. Files that cannot be read keep nothing from being set up: `doctor` reports them.
+fn lint(installation: &Installation, config: &ProjectConfig, project: &Project) -> Vec<Finding> {
+    lint_project(installation, config, &project.root, None).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the prompts were not looked at");
+        Vec::new()
+    })
 }
 
 /// Proposes gates from the base branch, where agents' work starts and ends. Without one nothing is proposed: `doctor` and

@@ -7,9 +7,14 @@ use symphony_core::config::{CommandLine, Gate};
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 use symphony_core::trial::Trial;
+use symphony_prompt::lint::Finding;
 
 use crate::output::{Page, View, plural};
 use crate::trial::{BaseHold, write_trial};
+use crate::view::counted;
+
+/// Findings on prompts that are shown; the rest is counted.
+const FINDINGS_MAX: usize = 5;
 
 /// What is set up.
 #[derive(Debug, Clone, Serialize)]
@@ -57,6 +62,8 @@ pub(crate) struct InitView {
     /// Why no agent can be started yet; `doctor` says it of programs.
     #[serde(skip)]
     pub(crate) provider_problem: Option<String>,
+    /// What is wrong with what agents of the project will be told.
+    pub(crate) prompts: Vec<Finding>,
 }
 
 /// What became of a trial.
@@ -89,6 +96,7 @@ impl View for InitView {
         if let Some(problem) = &self.provider_problem {
             page.line(&format!("No agent can be started yet: {problem}."));
         }
+        self.write_prompts(page);
         self.write_tried(page);
         page.gap();
         page.line("Next:");
@@ -112,6 +120,23 @@ impl View for InitView {
 }
 
 impl InitView {
+    fn write_prompts(&self, page: &mut Page) {
+        if self.prompts.is_empty() {
+            return;
+        }
+        let counted = counted(&self.prompts);
+        page.line(&format!(
+            "Agents read texts of yours that have {counted}; `symphony prompt lint` says what to do:"
+        ));
+        for finding in self.prompts.iter().take(FINDINGS_MAX) {
+            page.hanging(4, &format!("  {finding}"));
+        }
+        let more = self.prompts.len().saturating_sub(FINDINGS_MAX);
+        if more > 0 {
+            page.line(&format!("  and {more} more"));
+        }
+    }
+
     fn write_set_up(&self, page: &mut Page) {
         let root = self.root.display();
         if self.registered {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
-use symphony_core::contract::{PhaseContract, PipelineProblem, parse_contract};
-use symphony_runner::library::{ChainProblem, check_chain};
+use symphony_core::contract::parse_contract;
+use symphony_prompt::lint::Finding;
+use symphony_runner::library::check_chain;
 use symphony_workspace::config_file::load;
 
 use crate::app::App;
@@ -88,13 +89,8 @@ impl PhaseCheckArgs {
                 Ok((problems.collect(), hint))
             }
             Ok(contract) => {
-                let phase = contract.phase.clone();
-                let found = chain(app, contract)?.into_iter();
-                let problems = found.map(|problem| {
-                    let line =
-                        field(&problem, phase.as_str()).and_then(|field| line_of(text, field));
-                    chain_problem(&file, line, &problem)
-                });
+                let found = chain(app, (&file, text), contract.phase.as_str())?;
+                let problems = found.iter().map(|finding| chain_problem(&file, finding));
                 let hint = "`symphony phase list` shows the phases and their profiles";
                 Ok((problems.collect(), hint))
             }
@@ -103,56 +99,25 @@ impl PhaseCheckArgs {
 }
 
 /// Returns what keeps the contracts of the project from forming chains with this one; outside a project there are none.
-fn chain(app: &App, contract: PhaseContract) -> anyhow::Result<Vec<ChainProblem>> {
+fn chain(app: &App, contract: (&str, &str), phase: &str) -> anyhow::Result<Vec<Finding>> {
     let Some(project) = app.surroundings.recorded_project()? else {
         return Ok(Vec::new());
     };
     let root = &project.root;
     let loaded = load(&app.surroundings.config_paths(), root).context("load the configuration")?;
     let settings = loaded.project(Some(&project.id), root, Some(&project.settings))?;
-    Ok(check_chain(
-        &SHIPPED,
-        &settings.config.prompts_dir,
-        contract,
-    )?)
+    let folder = &settings.config.prompts_dir;
+    Ok(check_chain(&SHIPPED, folder, contract, phase)?)
 }
 
-/// Names the field of this phase's contract that a problem is about; none when it is about another contract.
-fn field(problem: &ChainProblem, own: &str) -> Option<&'static str> {
-    match problem {
-        ChainProblem::Contracts(PipelineProblem::UnknownNext { phase, .. }) => {
-            (phase.as_str() == own).then_some("next_phase:")
-        }
-        ChainProblem::Contracts(PipelineProblem::UnknownProfile { phase, .. }) => {
-            (phase.as_str() == own).then_some("dispatch_profile:")
-        }
-        ChainProblem::Contracts(PipelineProblem::Cycle { phases }) => phases
-            .iter()
-            .any(|phase| phase.as_str() == own)
-            .then_some("next_phase:"),
-        _ => None,
-    }
-}
-
-fn line_of(text: &str, field: &str) -> Option<usize> {
-    let at = text.lines().position(|line| line.starts_with(field));
-    at.map(|at| at + 1)
-}
-
-fn chain_problem(file: &str, line: Option<usize>, problem: &ChainProblem) -> PhaseProblem {
-    let message = match problem {
-        ChainProblem::Contracts(problem) => problem.to_string(),
-        ChainProblem::File(problem) => problem.clone(),
-    };
-    let snippet = match line {
-        Some(line) => format!("{file}:{line}:1: {message}\n"),
-        None => format!("{message}\n"),
-    };
+/// A problem of the chain; its line is that of this file, or none.
+fn chain_problem(file: &str, finding: &Finding) -> PhaseProblem {
+    let is_here = finding.file == file;
     PhaseProblem {
-        file: file.to_owned(),
-        line,
-        column: line.map(|_| 1),
-        message,
-        snippet,
+        file: finding.file.clone(),
+        line: is_here.then_some(finding.line),
+        column: is_here.then_some(finding.column.unwrap_or(1)),
+        message: finding.found.clone(),
+        snippet: format!("{finding}\n"),
     }
 }

@@ -3,7 +3,7 @@
 use clap::{Args, Subcommand, ValueEnum};
 use symphony_prompt::schema::{document_schema, worker_schema};
 
-use super::{build, show, worker};
+use super::{build, lint, show, worker};
 use crate::app::App;
 
 /// A command on prompts.
@@ -11,6 +11,8 @@ use crate::app::App;
 pub(crate) enum PromptCommand {
     /// Show the prompts that a dispatch of an issue would send now, and the report on them
     Show(show::ShowArgs),
+    /// Check the texts that agents get, and say what to do about each problem
+    Lint(lint::LintArgs),
     /// Build the prompts of a dispatch from a document, without a database
     Build(build::BuildArgs),
     /// Build the prompt of a plan phase from a document
@@ -43,6 +45,7 @@ impl PromptCommand {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         match self {
             Self::Show(args) => args.run(app),
+            Self::Lint(args) => args.run(app),
             Self::Build(args) => args.run(app),
             Self::Worker(args) => args.run(app),
             Self::Schema(args) => {

@@ -191,7 +191,7 @@ pub(super) fn gate_commands(gates: &[Gate]) -> Vec<GateCommand> {
         .collect()
 }
 
-pub(super) fn budgets(config: &ProjectConfig) -> Result<Budgets, PromptError> {
+pub(crate) fn budgets(config: &ProjectConfig) -> Result<Budgets, PromptError> {
     let budget: &Budget = &config.budget;
     Ok(Budgets {
         user_tokens: budget.user_tokens,

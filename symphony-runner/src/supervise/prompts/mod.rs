@@ -10,6 +10,7 @@ mod review_input;
 mod vault;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};
+pub(crate) use knowledge::budgets;
 pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;
 pub(crate) use plan_review::{PlanReviewPrompt, build_plan_review};

@@ -1,0 +1,60 @@
+//! `symphony prompt lint`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_prompt::lint::Finding;
+use symphony_runner::lint::lint_project;
+
+use crate::app::App;
+use crate::failure::Stop;
+use crate::output::List;
+use crate::view::{FindingView, counted, errors};
+
+/// What `prompt lint` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "It looks at the files of `prompts_dir`, at WORKFLOW.md and CLAUDE.md, and at the instructions of `profile set`: for \
+                  tools, profiles and phases that do not exist, for text that reaches no agent, names tools that its reader lacks, has \
+                  placeholders, finds no room in the budget, or contradicts how agents work. Errors end with exit code 1, warnings with \
+                  0.\n\nWith --json: `file`, `line`, `severity`, `rule`, `found` and `advice` of each.\n\nExample:\n  symphony prompt lint"
+)]
+pub(crate) struct LintArgs {}
+
+impl LintArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let Self {} = self;
+        let findings = lint_here(app).context("look at the prompts")?;
+        let view: List<FindingView> = findings.iter().cloned().map(FindingView::from).collect();
+        app.out.answer_long(&view)?;
+        if errors(&findings).next().is_none() {
+            return Ok(());
+        }
+        let message = format!("{} in the prompts", counted(&findings));
+        let hint = "no agent is started while a file is wrong; correct it, or remove it so that the shipped one is used";
+        Err(Stop::finding(message).hint(hint).into())
+    }
+}
+
+/// Looks at the prompts of the repository here, set up or not.
+///
+/// # Errors
+/// When its configuration is wrong, or a file cannot be read.
+pub(crate) fn lint_here(app: &App) -> anyhow::Result<Vec<Finding>> {
+    let installation = app.surroundings.installation()?;
+    let root = &installation.root;
+    let store = installation.existing_store()?;
+    let project = match &store {
+        Some(store) => store.project_at(root)?,
+        None => None,
+    };
+    let recorded = project.as_ref();
+    let id = recorded.map(|project| &project.id);
+    let settings = recorded.map(|project| &project.settings);
+    let config = installation.loaded().project(id, root, settings)?.config;
+    Ok(lint_project(
+        &installation,
+        &config,
+        root,
+        store.as_ref().zip(recorded),
+    )?)
+}
