@@ -29,6 +29,9 @@ pub const LEARNINGS_MAX: usize = 25;
 /// Comments shown to a phase agent; the last ones.
 pub const PHASE_COMMENTS_MAX: usize = 5;
 
+/// Dependencies shown; more than an issue that one session can finish has.
+pub const DEPENDENCIES_MAX: usize = 20;
+
 /// Rejected claims shown to a phase agent; the last ones.
 pub const REJECTED_CLAIMS_MAX: usize = 3;
 

@@ -5,11 +5,13 @@ use std::fmt::Write as _;
 
 use symphony_core::issue::Priority;
 
+use crate::budget::DEPENDENCIES_MAX;
 use crate::fence::Fenced;
 use crate::hidden::one_line;
 use crate::input::{DependencyInput, IssueInput, Workspace};
+use crate::report::ItemsKept;
 use crate::section::fit::{Fitter, fit_text, stripped_end};
-use crate::section::{Piece, SectionDraft, SectionName};
+use crate::section::{Fit, Piece, SectionDraft, SectionName};
 use crate::truncate::limit_head;
 
 /// Longest title, in characters: the MCP server takes no longer one.
@@ -120,7 +122,8 @@ pub(crate) fn dependencies<'a>(dependencies: &[DependencyInput]) -> SectionDraft
     if dependencies.is_empty() {
         return SectionDraft::new(SectionName::Dependencies, Vec::new());
     }
-    let lines: Vec<String> = dependencies
+    let kept = kept_dependencies(dependencies);
+    let lines: Vec<String> = kept
         .iter()
         .map(|dependency| {
             format!(
@@ -131,6 +134,35 @@ pub(crate) fn dependencies<'a>(dependencies: &[DependencyInput]) -> SectionDraft
             )
         })
         .collect();
-    let text = format!("## Dependencies\n\n{}", lines.join("\n"));
-    SectionDraft::new(SectionName::Dependencies, vec![Piece::text(text)])
+    let mut text = format!("## Dependencies\n\n{}", lines.join("\n"));
+    let more = dependencies.len() - kept.len();
+    if more > 0 {
+        text.push_str(&format!("\n- and {more} more, which `get_issue` lists"));
+    }
+    let fit = Fit {
+        items: Some(ItemsKept {
+            given: dependencies.len(),
+            kept: kept.len(),
+        }),
+        ..Fit::default()
+    };
+    SectionDraft::fitted(SectionName::Dependencies, vec![Piece::text(text)], fit)
+}
+
+/// The dependencies that are shown, in their order. Of too many, those that have not ended go first: what is merged can be seen
+/// in the code.
+fn kept_dependencies(dependencies: &[DependencyInput]) -> Vec<&DependencyInput> {
+    let is_open = |dependency: &DependencyInput| !dependency.status.is_terminal();
+    let mut places: Vec<usize> = (0..dependencies.len()).collect();
+    places.sort_by_key(|place| {
+        dependencies
+            .get(*place)
+            .is_none_or(|dependency| !is_open(dependency))
+    });
+    places.truncate(DEPENDENCIES_MAX);
+    places.sort_unstable();
+    places
+        .into_iter()
+        .filter_map(|place| dependencies.get(place))
+        .collect()
 }

@@ -1,7 +1,8 @@
 //! Limits to the character and to the item: what is at one is whole, what is one over is cut.
 
 use symphony_prompt::{
-    AgentType, FileChange, ItemsKept, Outcome, ProfileDispatch, Review, Tokens, Warning,
+    AgentType, DependencyInput, FileChange, IssueId, IssueStatus, ItemsKept, Outcome,
+    ProfileDispatch, Review, Tokens, Warning,
 };
 
 use crate::budgets::{comments, fences, part};
@@ -220,4 +221,48 @@ fn a_plan_phase_is_cut_to_its_maximum() {
             .user
             .contains("[Content truncated to fit the token limit]")
     );
+}
+
+#[test]
+fn of_many_dependencies_those_that_have_not_ended_are_shown_and_the_rest_is_counted() {
+    for (ended, open, shown_ended, rest) in [
+        (20, 0, 20, None),
+        (5, 20, 0, Some("- and 5 more, which `get_issue` lists")),
+        (30, 2, 18, Some("- and 12 more, which `get_issue` lists")),
+    ] {
+        let mut dispatch = rich::profile(&AgentType::Worker);
+        let dependency = |n: u64| DependencyInput {
+            identifier: IssueId::new("SYM", n + 1).unwrap(),
+            title: "T".to_owned(),
+            status: if n < ended {
+                IssueStatus::Done
+            } else {
+                IssueStatus::Todo
+            },
+        };
+        dispatch.dependencies = (0..ended + open).map(dependency).collect();
+        let built = dispatch.build().unwrap();
+        let (_, section) = built.user.split_once("## Dependencies\n\n").unwrap();
+        let lines: Vec<&str> = section
+            .lines()
+            .take_while(|line| !line.is_empty())
+            .collect();
+        let count = |status: &str| lines.iter().filter(|line| line.contains(status)).count();
+        assert_eq!(
+            (count("(done)"), count("(todo)")),
+            (shown_ended, usize::try_from(open).unwrap())
+        );
+        assert_eq!(
+            lines.iter().copied().find(|line| line.starts_with("- and")),
+            rest
+        );
+        let part = built
+            .report
+            .user
+            .iter()
+            .find(|part| part.part == "dependencies")
+            .unwrap();
+        let items = part.items.unwrap();
+        assert_eq!((items.given as u64, items.kept), (ended + open, 20));
+    }
 }
