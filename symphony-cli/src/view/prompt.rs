@@ -192,12 +192,28 @@ fn what(part: &PartReport) -> String {
         Outcome::OmittedByProfile { why } => format!("omitted: {why}"),
     };
     if let Some(items) = part.items.filter(|items| items.kept < items.given) {
-        text.push_str(&format!(", {} of {} items", items.kept, items.given));
+        let noun = noun_of(&part.part);
+        text.push_str(&format!(", {} of {} {noun}", items.kept, items.given));
     }
     if let Some(note) = &part.note {
         text.push_str(&format!(", {note}"));
     }
     text
+}
+
+/// What the items of a section are.
+fn noun_of(part: &str) -> &'static str {
+    match part {
+        "previous_attempts" => "attempts",
+        "previous_findings" => "findings",
+        "conversation" => "comments",
+        "related_learnings" => "learnings",
+        "dependencies" => "dependencies",
+        "rejected_claims" => "claims",
+        "previous_artifacts" => "documents",
+        "diff" => "files",
+        _ => "items",
+    }
 }
 
 fn write_difference(difference: &PromptDifference, page: &mut Page) {

@@ -9,15 +9,15 @@ use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
-    ATTEMPTS_MAX, AttemptInput, Budgets, CommentInput, DependencyInput, FINDINGS_MAX, FindingInput,
-    GateCommand, IssueInput, Outcome, PartReport, PromptError, Report, Shares, SharesRow,
+    AttemptInput, Budgets, CommentInput, DependencyInput, FindingInput, GateCommand, IssueInput,
+    Outcome, PartReport, PromptError, Report, Shares, SharesRow,
 };
 use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
 use crate::error::RunnerError;
 
-/// Comments read for a prompt: more than its budget ever holds.
-const COMMENTS_READ_MAX: u32 = 50;
+/// Attempts, findings and comments read for a prompt: more than it ever shows, so that its report says how many there are.
+const READ_MAX: u32 = 50;
 
 /// Returns the learnings that stand in the prompts: of each list the best, as many as profile and budget left.
 pub(super) fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
@@ -86,17 +86,14 @@ pub(super) fn attempts(
     issue: &Issue,
     store: &Store,
 ) -> Result<Vec<AttemptInput>, RunnerError> {
-    let limit = u32::try_from(ATTEMPTS_MAX).unwrap_or(u32::MAX);
-    // one more: this run is among them
     let filter = RunFilter {
         issue: Some(issue.id.clone()),
         agents_only: true,
-        limit: Some(limit.saturating_add(1)),
+        limit: Some(READ_MAX),
         ..RunFilter::default()
     };
     let mut runs = store.runs(&filter)?;
     runs.retain(|run| run.id != *own);
-    runs.truncate(ATTEMPTS_MAX);
     runs.reverse();
     Ok(runs.iter().map(attempt_input).collect())
 }
@@ -118,8 +115,7 @@ fn attempt_input(run: &Run) -> AttemptInput {
 }
 
 pub(super) fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerError> {
-    let limit = u32::try_from(FINDINGS_MAX).unwrap_or(u32::MAX);
-    let found = store.findings(&issue.id, limit)?.into_iter();
+    let found = store.findings(&issue.id, READ_MAX)?.into_iter();
     let mut findings: Vec<FindingInput> = found
         .map(|finding| FindingInput {
             kind: finding.kind,
@@ -150,7 +146,7 @@ fn red_on_base(issue: &Issue, store: &Store) -> Result<Option<FindingInput>, Run
 
 pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>, RunnerError> {
     Ok(store
-        .comments(&issue.id, COMMENTS_READ_MAX)?
+        .comments(&issue.id, READ_MAX)?
         .into_iter()
         .map(|comment| CommentInput {
             author: comment.author,
