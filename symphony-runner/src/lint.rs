@@ -11,6 +11,7 @@ use symphony_store::{Project, Store};
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::library::OwnText;
+use crate::preview::provider_of;
 use crate::supervise::{budgets, read_own};
 
 /// Most files of a prompts folder that are looked at: far more than agents, phases and overrides there can be.
@@ -35,10 +36,7 @@ pub fn lint_project(
         own.extend(instructions(&own, store, project)?);
     }
     let own: Vec<LintText<'_>> = own.iter().map(OwnText::borrowed).collect();
-    let provider = match installation.provider(config) {
-        Ok(call) => call.name(),
-        Err(_missing) => config.provider.named().unwrap_or(ProviderName::ClaudeCli),
-    };
+    let provider = provider_of(installation, config, None);
     Ok(lint(&LintInput {
         shipped: &installation.shipped.layer(),
         own: &own,

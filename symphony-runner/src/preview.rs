@@ -2,14 +2,14 @@
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::config::ProviderName;
+use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::contract::{PhaseClaim, PhaseContract};
 use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tick::wanted_agent;
 use symphony_prompt::BuiltPrompt;
-use symphony_store::Store;
+use symphony_store::{Project, Store};
 use symphony_workspace::{BranchName, CommitId, WorktreeKey};
 
 use crate::error::RunnerError;
@@ -18,8 +18,9 @@ use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::repository::open_repository;
 use crate::supervise::{
-    CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, PhasePart, PromptRequest, build, build_phase,
-    earlier_artifacts, judged_artifact, override_text, phase_review, read_own, review_input,
+    CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest, build,
+    build_background, build_phase, build_wizard, earlier_artifacts, judged_artifact, override_text,
+    phase_review, read_own, review_input,
 };
 use crate::tick::observe_snapshot;
 
@@ -49,14 +50,7 @@ pub fn preview_prompt(
     let base = repository.base()?;
     let library = installation.library(&config)?;
     let subject = subject(installation, store, &issue, &library, options)?;
-    let provider = match options.provider {
-        Some(provider) => provider,
-        // nothing is started: a program that is not installed yet is no obstacle
-        None => match installation.provider(&config) {
-            Ok(call) => call.name(),
-            Err(_missing) => config.provider.named().unwrap_or(ProviderName::ClaudeCli),
-        },
-    };
+    let provider = provider_of(installation, &config, options.provider);
     // the id of no run: the prompts name none, and its files are only named
     let run = RunId::parse("preview").expect("a word is a run id");
     let worktree = config
@@ -122,6 +116,59 @@ pub fn preview_prompt(
         contract,
     };
     Ok(build_phase(request, part, store)?.built)
+}
+
+/// Assembles the prompts that an agent of a project itself would be sent now: the scanner, background research, the setup wizard.
+///
+/// # Errors
+/// When the agent is none of these, or the project, its prompts or its repository cannot be read.
+pub fn preview_project_prompt(
+    installation: &Installation,
+    store: &mut Store,
+    project: &Project,
+    agent: AgentType,
+    provider: Option<ProviderName>,
+) -> Result<BuiltPrompt, RunnerError> {
+    let config = installation.project_config(project)?;
+    let repository = open_repository(project, &config)?;
+    let base = repository.base()?;
+    let claude_md = repository.file_at(&base.commit, "CLAUDE.md", PROMPT_FILE_BYTES_MAX)?;
+    // the name of no worktree: a dispatch makes one of its own
+    let identifier = format!("_{agent}-preview");
+    let request = ProjectRequest {
+        path: config.workspaces_dir.join(&identifier),
+        read_from: project.root.clone(),
+        identifier,
+        claude_md: claude_md.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
+        workflow_md: read_own(&project.root.join("WORKFLOW.md"))?,
+        custom_instructions: store
+            .overrides(&agent, &project.id)?
+            .effective()
+            .custom_instructions,
+        provider: provider_of(installation, &config, provider),
+        library: installation.library(&config)?,
+        project: project.clone(),
+        config,
+        agent,
+    };
+    let prompts = match request.agent {
+        AgentType::Wizard => build_wizard(request)?,
+        _ => build_background(&request, store)?,
+    };
+    Ok(prompts.built)
+}
+
+/// The provider that was asked for, or the one that a dispatch would use.
+pub(crate) fn provider_of(
+    installation: &Installation,
+    config: &ProjectConfig,
+    asked: Option<ProviderName>,
+) -> ProviderName {
+    asked.unwrap_or_else(|| match installation.provider(config) {
+        // nothing is started: a program that is not installed yet is no obstacle
+        Err(_missing) => config.provider.named().unwrap_or(ProviderName::ClaudeCli),
+        Ok(call) => call.name(),
+    })
 }
 
 /// What a dispatch would be about.

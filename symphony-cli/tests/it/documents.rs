@@ -152,6 +152,73 @@ fn a_preview_for_what_is_not_there_says_so() {
 }
 
 #[test]
+fn agents_of_the_project_are_previewed_without_an_issue() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    project.ok(&["issue", "add", "One"]);
+    for (agent, user) in [
+        ("scanner", "Scan this project for work worth doing."),
+        ("researcher", "Research this project in the background."),
+        ("wizard", "# Set Up: tool"),
+    ] {
+        let shown = project.json(&["prompt", "show", "--profile", agent]);
+        assert!(
+            shown["user"].as_str().unwrap().starts_with(user),
+            "{shown:#}"
+        );
+        assert_eq!(shown["report"]["agent"], agent);
+        let page = project.ok(&["prompt", "show", "--profile", agent, "--text"]);
+        assert!(page.contains(&format!("User prompt\n{user}")), "{page}");
+    }
+    for (arguments, problem) in [
+        (
+            &["--profile", "worker"][..],
+            "error: failed to build the prompts of the worker: it works on an issue\n",
+        ),
+        (
+            &["SYM-1", "--profile", "wizard"],
+            "error: failed to build the prompts for SYM-1: the wizard works on the project, not on an issue\nhint: `symphony prompt show --profile wizard` shows its prompts\n",
+        ),
+        (
+            &[],
+            "error: the following required arguments were not provided:\n",
+        ),
+    ] {
+        let answer = project.symphony(&[&["prompt", "show"], arguments].concat());
+        assert_eq!(answer.code, 2, "{answer:?}");
+        assert!(answer.stderr.starts_with(problem), "{answer:?}");
+    }
+}
+
+#[test]
+fn a_report_counts_what_is_left_out_and_names_what_a_profile_does_not_get() {
+    let project = Project::repository("tool");
+    project.ok(&["init", "--prefix", "SYM"]);
+    for number in 1..=23 {
+        project.ok(&["issue", "add", &format!("Issue {number}")]);
+    }
+    let on: Vec<String> = (2..=23).map(|number| format!("SYM-{number}")).collect();
+    let mut arguments = vec!["issue", "edit", "SYM-1"];
+    for id in &on {
+        arguments.extend(["--depends-on", id.as_str()]);
+    }
+    project.ok(&arguments);
+    let page = project.ok(&["prompt", "show", "SYM-1"]);
+    assert!(page.contains("included, 20 of 22 dependencies"), "{page}");
+
+    let gates = r#"[{ "name": "test", "command": "true" }]"#;
+    project.ok(&["config", "set", "gates", gates]);
+    let logged = |arguments: &[&str]| project.symphony(arguments).stderr;
+    let judge = ["prompt", "show", "SYM-1", "--profile", "judge"];
+    let stderr = logged(&[&judge[..], &["-vv"]].concat());
+    assert!(
+        stderr.contains("omitted from the prompt") && stderr.contains("gate_commands"),
+        "{stderr}"
+    );
+    assert_eq!(logged(&judge), "");
+}
+
+#[test]
 fn schemas_are_printed() {
     let project = Project::repository("tool");
     for document in ["build", "worker"] {

@@ -63,7 +63,8 @@ pub(crate) use prepare::{
 };
 pub use prompts::read_vault;
 pub(crate) use prompts::{
-    PhasePart, PromptRequest, budgets, build, build_phase, phase_review, review_input,
+    PhasePart, ProjectRequest, PromptRequest, budgets, build, build_background, build_phase,
+    build_wizard, phase_review, review_input,
 };
 pub(crate) use set_up::{SetUp, is_due};
 pub(crate) use settle::{record_settings, return_to_recorded_head};

@@ -6,26 +6,30 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
 use symphony_core::id::IssueId;
 use symphony_core::run::Run;
-use symphony_prompt::Report;
+use symphony_prompt::{BuiltPrompt, Report};
 use symphony_runner::paths::RunPaths;
-use symphony_runner::preview::{PreviewOptions, preview_prompt};
+use symphony_runner::preview::{PreviewOptions, preview_project_prompt, preview_prompt};
 use symphony_store::Store;
 
 use crate::app::App;
 use crate::command::{find_run, known_profile};
 use crate::failure::{Exit, Stop};
+use crate::place::Session;
 use crate::value::{RunReference, issue_id};
 use crate::view::PromptView;
 
 /// What `prompt show` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "With --json: `system`, `user`, `report`, and with --diff-run `difference`.\n\nExamples:\n  symphony prompt show SYM-1\n  symphony prompt show SYM-1 --profile judge --texts\n  symphony prompt show SYM-1 --diff-run SYM-1"
+    after_help = "The scanner, background research and the setup wizard work on the project: name them by --profile, without an issue.\n\n\
+                  With --json: `system`, `user`, `report`, and with --diff-run `difference`.\n\nExamples:\n  symphony prompt show SYM-1\n  \
+                  symphony prompt show SYM-1 --profile judge --texts\n  symphony prompt show --profile scanner\n  symphony prompt show \
+                  SYM-1 --diff-run SYM-1"
 )]
 pub(crate) struct ShowArgs {
-    /// The issue
-    #[arg(value_parser = issue_id)]
-    issue: IssueId,
+    /// The issue; none for an agent that works on the project
+    #[arg(value_parser = issue_id, required_unless_present = "profile")]
+    issue: Option<IssueId>,
     /// For this profile instead of the one a dispatch would choose
     #[arg(long, value_name = "TYPE", value_parser = AgentType::parse)]
     profile: Option<AgentType>,
@@ -36,31 +40,18 @@ pub(crate) struct ShowArgs {
     #[arg(long, value_name = "RUN")]
     diff_run: Option<RunReference>,
     /// Print the two prompts too
-    #[arg(long)]
+    #[arg(long, visible_alias = "text")]
     texts: bool,
 }
 
 impl ShowArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let mut session = app.session()?;
-        let options = PreviewOptions {
-            agent: self.profile.clone(),
-            provider: self.provider,
+        let built = match (&self.issue, &self.profile) {
+            (Some(issue), _) => self.of_issue(&mut session, issue)?,
+            (None, Some(agent)) => self.of_project(&mut session, agent)?,
+            (None, None) => return Err(works_on_an_issue("an agent").into()),
         };
-        let what = format!("build the prompts for {}", self.issue);
-        // the wizard has none, and is refused with the reason below
-        if let Some(agent) = &self.profile
-            && *agent != AgentType::Wizard
-        {
-            known_profile(&session, agent, &what)?;
-        }
-        let built = preview_prompt(
-            &session.installation,
-            &mut session.store,
-            &self.issue,
-            &options,
-        )
-        .context(what)?;
         let mut view = PromptView::new(built, self.texts);
         if let Some(reference) = &self.diff_run {
             let run =
@@ -73,6 +64,50 @@ impl ShowArgs {
         }
         app.out.answer_long(&view)
     }
+
+    fn of_issue(&self, session: &mut Session, issue: &IssueId) -> anyhow::Result<BuiltPrompt> {
+        let what = format!("build the prompts for {issue}");
+        if let Some(agent) = &self.profile {
+            if matches!(agent, AgentType::Scanner | AgentType::Wizard) {
+                let message = format!("{what}: the {agent} works on the project, not on an issue");
+                let hint = format!("`symphony prompt show --profile {agent}` shows its prompts");
+                return Err(Stop::new(Exit::Usage, message).hint(hint).into());
+            }
+            known_profile(session, agent, &what)?;
+        }
+        let options = PreviewOptions {
+            agent: self.profile.clone(),
+            provider: self.provider,
+        };
+        preview_prompt(&session.installation, &mut session.store, issue, &options).context(what)
+    }
+
+    fn of_project(&self, session: &mut Session, agent: &AgentType) -> anyhow::Result<BuiltPrompt> {
+        let what = format!("build the prompts of the {agent}");
+        match agent {
+            // it has a prompt of its own, and no profile
+            AgentType::Wizard => {}
+            AgentType::Scanner | AgentType::Researcher => {
+                known_profile(session, agent, &what)?;
+            }
+            _ => return Err(works_on_an_issue(&format!("the {agent}")).into()),
+        }
+        preview_project_prompt(
+            &session.installation,
+            &mut session.store,
+            &session.project,
+            agent.clone(),
+            self.provider,
+        )
+        .context(what)
+    }
+}
+
+fn works_on_an_issue(who: &str) -> Stop {
+    let message = format!("build the prompts of {who}: it works on an issue");
+    Stop::new(Exit::Usage, message).hint(
+        "name one: `symphony prompt show SYM-1`; the scanner, the researcher and the wizard work on the project, too",
+    )
 }
 
 /// The report that stands in a run's metadata.

@@ -24,6 +24,7 @@ pub(super) async fn project_briefing(
         project: job.project.clone(),
         identifier: site.worktree.key().as_str().to_owned(),
         path: site.path().to_owned(),
+        read_from: site.path().to_owned(),
         claude_md: read_own(&site.path().join("CLAUDE.md"))?,
         workflow_md: read_own(&job.project.root.join("WORKFLOW.md"))?,
         custom_instructions: job.overrides.custom_instructions.clone(),

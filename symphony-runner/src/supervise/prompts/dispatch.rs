@@ -11,6 +11,7 @@ use super::knowledge::{
     attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
     learnings, standing, texts,
 };
+use super::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
@@ -98,6 +99,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
+    log_omissions(&built);
     let learnings = standing(&best, &built.report);
     Ok(Prompts { built, learnings })
 }

@@ -16,6 +16,7 @@ use super::dispatch::{PromptRequest, Prompts};
 use super::knowledge::{
     budgets, comments, fence_marker, issue_input, learnings, standing_conventions, texts,
 };
+use super::log_omissions;
 use super::project::external_research;
 use super::vault::load_vault;
 use crate::error::RunnerError;
@@ -75,6 +76,7 @@ pub(crate) fn build_phase(
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
+    log_omissions(&built);
     let learnings = standing_conventions(&best, &built.report);
     Ok(Prompts { built, learnings })
 }

@@ -10,6 +10,7 @@ use symphony_store::PlanRecord;
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, fence_marker, gate_commands};
+use super::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
@@ -59,6 +60,7 @@ pub(crate) fn build_plan_review(request: PlanReviewPrompt<'_>) -> Result<Prompts
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
+    log_omissions(&built);
     Ok(Prompts {
         built,
         learnings: Vec::new(),

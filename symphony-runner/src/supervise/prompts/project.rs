@@ -16,6 +16,7 @@ use symphony_workspace::proposal::Proposal;
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, gate_commands, standing, texts};
+use super::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
@@ -35,6 +36,8 @@ pub(crate) struct ProjectRequest {
     pub(crate) identifier: String,
     /// The agent's working directory.
     pub(crate) path: PathBuf,
+    /// Where the project's files are read: its working directory, or what that will have.
+    pub(crate) read_from: PathBuf,
     /// CLAUDE.md, as the agent is to be given it.
     pub(crate) claude_md: Option<String>,
     /// WORKFLOW.md of the project's root.
@@ -99,13 +102,14 @@ pub(crate) fn build_background(
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
+    log_omissions(&built);
     let learnings = standing(&best, &built.report);
     Ok(Prompts { built, learnings })
 }
 
 /// Assembles both prompts of a setup wizard, from what can be detected in its worktree.
 pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerError> {
-    let detected = detect_project(&request.path, Some(&request.project.name));
+    let detected = detect_project(&request.read_from, Some(&request.project.name));
     let context = ProjectContext {
         name: detected.name,
         description: detected.description,
@@ -117,7 +121,7 @@ pub(crate) fn build_wizard(request: ProjectRequest) -> Result<Prompts, RunnerErr
     let proposal = propose(&request)?;
     dispatch.gates = gate_commands(&proposal.gates);
     dispatch.setup = proposal.setup.map(|setup| setup.to_string());
-    dispatch.entries = entries(&request.path)?;
+    dispatch.entries = entries(&request.read_from)?;
     dispatch.claude_md = request.claude_md;
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch.budgets = budgets(&request.config)?;
