@@ -10,5 +10,6 @@ mod prop_budget;
 mod prop_fence;
 mod prop_worker;
 mod rich;
+mod summaries;
 mod untrusted;
 mod worker_goldens;
