@@ -17,6 +17,7 @@ use crate::tick::{Decision, Reason};
 
 mod items;
 mod kind;
+mod left_worktree;
 mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
@@ -29,6 +30,7 @@ pub use items::{
     stuck_tick_item,
 };
 pub use kind::InboxKind;
+pub use left_worktree::{LeftWorktree, left_worktrees_item};
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
 pub use waiting_plan::waiting_plan_item;

@@ -9,12 +9,13 @@ use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
     InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, clean_up_item,
-    gone_base_item, hold_item, in_order, left_behind_item, lone_probe_item, notice_item,
-    pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
+    gone_base_item, hold_item, in_order, left_behind_item, left_worktrees_item, lone_probe_item,
+    notice_item, pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
     stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::left_behind::LeftBehind;
+use symphony_core::outside::MergeObstacle;
 use symphony_core::project::WizardState;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::spending::day_start;
@@ -55,6 +56,7 @@ pub fn inbox(
         items.extend(plans.into_iter().map(InboxItem::from));
         items.extend(left_behind(store, id)?);
         items.extend(base_notices(store, id)?);
+        items.extend(left_worktrees_item(id, &snapshot.left_worktrees, now));
     }
     items.extend(snapshot.base.gone.iter().map(gone_base_item));
     items.extend(store.paused_since()?.map(pause_item));
@@ -126,6 +128,11 @@ fn of_plan_decision(
     let why = match why {
         PlanWaitsFor::Merge | PlanWaitsFor::Verdict(_) => {
             let obstacle = snapshot.base.obstacle_to(decision.pr);
+            obstacle.map_or(why, PlanWaitsFor::Unmergeable)
+        }
+        PlanWaitsFor::GatesNotRun { .. } => {
+            let obstacle = snapshot.base.obstacle_to(decision.pr);
+            let obstacle = obstacle.filter(MergeObstacle::is_gone);
             obstacle.map_or(why, PlanWaitsFor::Unmergeable)
         }
         why => why,
@@ -271,6 +278,13 @@ fn unless_unmergeable(why: WaitsFor, snapshot: &Snapshot) -> WaitsFor {
     match why {
         WaitsFor::Merge { pr } | WaitsFor::MergeRed { pr } | WaitsFor::Verdict { pr, .. } => {
             match snapshot.base.obstacle_to(pr) {
+                Some(obstacle) => WaitsFor::Unmergeable { pr, obstacle },
+                None => why,
+            }
+        }
+        WaitsFor::GatesNotRun { pr, .. } => {
+            let obstacle = snapshot.base.obstacle_to(pr);
+            match obstacle.filter(MergeObstacle::is_gone) {
                 Some(obstacle) => WaitsFor::Unmergeable { pr, obstacle },
                 None => why,
             }

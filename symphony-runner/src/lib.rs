@@ -15,6 +15,7 @@ mod helper;
 mod hook;
 pub mod inbox;
 pub mod installation;
+pub mod left_worktrees;
 mod leftovers;
 pub mod library;
 pub mod lint;

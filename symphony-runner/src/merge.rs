@@ -8,6 +8,7 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
+use symphony_core::gates::{Brings, head_counts_for_merge};
 use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
 use symphony_core::outside::{BaseNotice, reject_for_conflict, ways_on};
@@ -20,12 +21,13 @@ use symphony_workspace::{
 use crate::cancel::end_run_on;
 use crate::clean_up::clean_up;
 use crate::error::RunnerError;
+use crate::gates::History;
 use crate::installation::Installation;
 use crate::merge_gates::MergeGates;
 use crate::merge_turn::{MergeTurn, Settled, record, settle_cut_off};
 use crate::person::as_person;
 use crate::plan::clean_up_plan;
-use crate::repository::{PullRequestPlace, open_repository};
+use crate::repository::{PullRequestPlace, gone_head, open_repository, way_back};
 
 /// Secrets that a refusal lists.
 const LISTED_MAX: usize = 20;
@@ -61,6 +63,30 @@ fn style_of(pr: &PullRequest, squash: Option<&Squash>) -> (MergeStyle, String) {
         Some(Squash { message: None }) => {
             let message = format!("{}: {}\n\n{}", pr.of, pr.title, pr.body.trim());
             (MergeStyle::Squash, message.trim_end().to_owned())
+        }
+    }
+}
+
+/// What a merge brings into the history of its base.
+struct Brought {
+    kind: Brings,
+    history: History,
+}
+
+impl Brought {
+    fn by(style: MergeStyle, (head, message, author): (&CommitId, &str, &Identity)) -> Self {
+        if style == MergeStyle::Squash {
+            return Self {
+                kind: Brings::OneCommit,
+                history: History::Squash {
+                    message: message.to_owned(),
+                    author: author.clone(),
+                },
+            };
+        }
+        Self {
+            kind: Brings::CommitsOfHead,
+            history: History::Of(head.clone()),
         }
     }
 }
@@ -162,6 +188,7 @@ impl Merge<'_> {
             return Err(base_gone(store, pr)?);
         };
         let head = commit_id(&pr.head_commit)?;
+        refuse_gone(repository, pr, &head)?;
         refuse_moved(repository, pr, &head)?;
         let (style, message) = style_of(pr, options.squash.as_ref());
         let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
@@ -176,7 +203,8 @@ impl Merge<'_> {
             stop,
         };
         let logs = gates.logs();
-        let (target, gates) = gated_result(store, pr, &gates, (plan, &expected, &head))?;
+        let brought = Brought::by(style, (&head, &message, &identity));
+        let (target, gates) = gated_result(store, pr, &gates, (plan, &expected, &head), &brought)?;
         if let Some(gates) = &gates {
             // on the head itself they are the pull request's own: red ones of a plan pay no judge, and `pr show` has the output.
             // Those of an issue count as a failure of its worker, which a merge is not to decide.
@@ -231,6 +259,7 @@ fn gated_result(
     pr: &PullRequest,
     gates: &MergeGates<'_>,
     (plan, expected, head): (MergePlan, &CommitId, &CommitId),
+    brought: &Brought,
 ) -> Result<(CommitId, Option<VerifiedGates>), RunnerError> {
     // green ones of gates that the project has changed since are not its gates any more
     let is_gated = match pr.gates_of_head() {
@@ -242,7 +271,8 @@ fn gated_result(
     match plan {
         // what an agent brought to the base itself was never gated there
         MergePlan::AlreadyMerged if pr.of.plan().is_some() && !is_gated => {
-            Ok((expected.clone(), gates.run(store, head)?))
+            let gates = gates.run(store, (head, &brought.history))?;
+            Ok((expected.clone(), gates))
         }
         MergePlan::AlreadyMerged => Ok((expected.clone(), None)),
         MergePlan::FastForward(commit) => {
@@ -251,17 +281,20 @@ fn gated_result(
             let gates = if is_head_gated {
                 None
             } else {
-                gates.run(store, &commit)?
+                gates.run(store, (&commit, &brought.history))?
             };
             Ok((commit, gates))
         }
         MergePlan::Merge(commit) => {
-            // the same files need no second run
-            let is_same = is_head_gated && gates.repository.have_same_tree(&commit, head)?;
+            // the same files with the same commits need no second run
+            let is_same = is_head_gated
+                && head_counts_for_merge(brought.kind, &gates.config.gates)
+                && gates.repository.have_same_tree(&commit, head)?;
             let gates = if is_same {
+                gates.take_over(store, pr.gates_of_head(), &commit)?;
                 None
             } else {
-                gates.run(store, &commit)?
+                gates.run(store, (&commit, &brought.history))?
             };
             Ok((commit, gates))
         }
@@ -335,6 +368,26 @@ fn conflicting_plan(pr: &PullRequest, plan: &PlanId, files: &[String]) -> Runner
     ))
 }
 
+/// Refuses a head that the repository does not have any more, and says what gets on.
+fn refuse_gone(
+    repository: &Repository,
+    pr: &PullRequest,
+    head: &CommitId,
+) -> Result<(), RunnerError> {
+    if repository.has_commit(head)? {
+        return Ok(());
+    }
+    let lost = gone_head(repository, (pr.id, &pr.of), head.as_str())?;
+    let ways = lost.answers(&pr.reference());
+    let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
+    Err(RunnerError::refused(format!(
+        "pull request {} is not merged: {}. {} gets on",
+        pr.id,
+        lost.found.text(),
+        ways.join(" or ")
+    )))
+}
+
 /// Refuses a branch that has moved since its pull request: a later commit voids what was said of the one before, and would
 /// be left behind without a word.
 fn refuse_moved(
@@ -347,10 +400,7 @@ fn refuse_moved(
     let Some(now) = now.filter(|now| now != head) else {
         return Ok(());
     };
-    let back = match repository.worktree(&place.key, Some(&place.branch)) {
-        Ok(worktree) => format!("git -C '{}' reset --keep {head}", worktree.path().display()),
-        Err(_) => format!("git branch -f {} {head}", place.branch),
-    };
+    let back = way_back(repository, &place, head.as_str());
     Err(RunnerError::refused(format!(
         "pull request {} is not merged: its branch {} is at {now}, and {head} was reviewed. `symphony pr reject {} \
          --feedback TEXT` has it opened anew with what came later, `{back}` leaves that out",

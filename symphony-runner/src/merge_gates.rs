@@ -19,7 +19,9 @@ use symphony_workspace::{
 };
 
 use crate::error::RunnerError;
-use crate::gates::{CheckoutRequest, ForegroundJob, Proof, configured_gates};
+use crate::gates::{
+    CheckoutRequest, ForegroundJob, History, Proof, configured_gates, passes_in_base,
+};
 use crate::installation::Installation;
 use crate::merge_watch::MergeWatch;
 use crate::paths::STATE_DIR;
@@ -46,14 +48,14 @@ pub(crate) struct MergeGates<'a> {
 }
 
 impl MergeGates<'_> {
-    /// Runs them on a commit, except those that passed before on the same files; none when there are none.
+    /// Runs them on a commit that brings a history, except those that passed before on the same; none when there are none.
     ///
     /// # Errors
     /// When the checkout cannot be made or removed.
     pub(crate) fn run(
         &self,
         store: &mut Store,
-        commit: &CommitId,
+        (commit, history): (&CommitId, &History),
     ) -> Result<Option<VerifiedGates>, RunnerError> {
         if self.config.gates.is_empty() {
             return Ok(None);
@@ -72,7 +74,11 @@ impl MergeGates<'_> {
             logs,
             steps: &steps,
         };
-        let proof = Proof::of(request, commit.clone(), self.config.gates.clone())?;
+        let proof = Proof::of(
+            request,
+            (commit.clone(), history),
+            self.config.gates.clone(),
+        )?;
         let passed = store.gate_passes(proof.keys(), Timestamp::now())?;
         let about = (self.installation, self.project, self.repository);
         let watch = MergeWatch::begin(about, (self.of, job.id()))?;
@@ -107,6 +113,26 @@ impl MergeGates<'_> {
         let context = Context::system(Timestamp::now());
         store.record_gate_passes(&context, &self.project.id, &proven.passes)?;
         Ok(Some(proven.gates))
+    }
+
+    /// Remembers green results of a head for its merge commit, which has the same files: failures of later changes are compared
+    /// with the base that it becomes.
+    ///
+    /// # Errors
+    /// When git fails, or the database cannot be written.
+    pub(crate) fn take_over(
+        &self,
+        store: &mut Store,
+        found: Option<&VerifiedGates>,
+        commit: &CommitId,
+    ) -> Result<(), RunnerError> {
+        let Some(found) = found.filter(|found| found.green()) else {
+            return Ok(());
+        };
+        let passes = passes_in_base(self.repository, (&self.config.gates, found), commit)?;
+        let context = Context::system(Timestamp::now());
+        store.record_gate_passes(&context, &self.project.id, &passes)?;
+        Ok(())
     }
 
     /// Says whether results are those that the project's gates would have now.

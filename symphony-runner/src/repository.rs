@@ -2,8 +2,9 @@
 
 use symphony_core::Timestamp;
 use symphony_core::config::ProjectConfig;
-use symphony_core::id::{IssueId, PlanId};
+use symphony_core::id::{IssueId, PlanId, PrId};
 use symphony_core::listing::list_few;
+use symphony_core::outside::{HeadFound, LostHead};
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
@@ -88,6 +89,35 @@ impl PullRequestPlace {
             branch: BranchName::of_plan_base(plan),
         }
     }
+}
+
+/// Returns the command that takes the branch of a pull request back to its reviewed commit.
+pub(crate) fn way_back(repository: &Repository, place: &PullRequestPlace, head: &str) -> String {
+    match repository.worktree(&place.key, Some(&place.branch)) {
+        Ok(worktree) => format!("git -C '{}' reset --keep {head}", worktree.path().display()),
+        Err(_) => format!("git branch -f {} {head}", place.branch),
+    }
+}
+
+/// Says what there is of the work of a pull request whose reviewed commit the repository does not have any more.
+///
+/// # Errors
+/// When git fails.
+pub(crate) fn gone_head(
+    repository: &Repository,
+    (pr, of): (PrId, &PullRequestOf),
+    commit: &str,
+) -> Result<LostHead, RunnerError> {
+    let rescues = repository.rescues_of(&PullRequestPlace::of(of).key)?;
+    Ok(LostHead {
+        pr,
+        of: of.clone(),
+        found: HeadFound::Gone {
+            commit: commit.to_owned(),
+            // their names end with the time
+            rescue: rescues.into_iter().next_back(),
+        },
+    })
 }
 
 /// Keeps the commits of a pull request, whatever becomes of its branch.

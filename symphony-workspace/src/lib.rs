@@ -74,6 +74,7 @@ pub use secrets::{
 pub use shared_settings::SharedSettings;
 pub use whole_file::{write_private, write_whole};
 pub use worktree::{
-    BaseMerge, BranchFate, BranchOutcome, ListedWorktree, MergeOfBase, Prepared, Recovery,
-    Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest, WorktreeState,
+    BaseMerge, BranchFate, BranchOutcome, ClearedTemporary, ListedWorktree, MergeOfBase, Prepared,
+    Recovery, Registration, RemoveRequest, Removed, Worktree, WorktreeKey, WorktreeRequest,
+    WorktreeState,
 };

@@ -6,6 +6,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, RunId};
 use symphony_runner::clean_up::clean_up;
+use symphony_runner::left_worktrees::{clear_left_worktree, left_worktrees};
 use symphony_runner::plan::{clean_up_phase, ended_phase_worktrees};
 use symphony_runner::retention::{old_logs, remove_logs};
 
@@ -17,9 +18,9 @@ use crate::place::Session;
 /// What `clean` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both, too), and worktrees of phases of \
-                  ended plans, whose unmerged branches stay. What is uncommitted or unmerged is saved to refs/symphony/rescue/ first; \
-                  when in doubt, nothing is removed.\n\nExample:\n  symphony clean --dry-run"
+    after_help = "Removes worktrees of ended issues, logs older than log_retention_days (ticks do both, too), temporary worktrees that \
+                  ended runs have left, and worktrees of phases of ended plans, whose unmerged branches stay. What is uncommitted \
+                  or unmerged is saved to refs/symphony/rescue/ first; when in doubt, nothing is removed.\n\nExample:\n  symphony clean --dry-run"
 )]
 pub(crate) struct CleanArgs {
     /// Print what would be removed
@@ -33,6 +34,8 @@ struct CleanView {
     dry_run: bool,
     /// Issues whose worktree it is.
     worktrees: Vec<IssueId>,
+    /// Temporary worktrees of runs that have ended.
+    temporary_worktrees: Vec<String>,
     /// Phases of plans whose worktree it is.
     plan_worktrees: Vec<PlanWorktree>,
     /// Runs whose logs they are.
@@ -51,13 +54,20 @@ struct PlanWorktree {
 
 impl View for CleanView {
     fn write(&self, page: &mut Page) {
-        if self.worktrees.is_empty() && self.plan_worktrees.is_empty() && self.logs.is_empty() {
+        if self.worktrees.is_empty()
+            && self.temporary_worktrees.is_empty()
+            && self.plan_worktrees.is_empty()
+            && self.logs.is_empty()
+        {
             page.line("There is nothing to remove.");
             return;
         }
         if self.dry_run {
             for issue in &self.worktrees {
                 page.line(&format!("Would remove the worktree of {issue}."));
+            }
+            for path in &self.temporary_worktrees {
+                page.line(&format!("Would remove the temporary worktree {path}."));
             }
             for PlanWorktree { plan, phase } in &self.plan_worktrees {
                 page.line(&format!(
@@ -104,12 +114,14 @@ impl CleanArgs {
         let old = old_logs(&session.store, &project, days, Timestamp::now())?;
         let phases = ended_phase_worktrees(&mut session.store, &project, &config)?;
         let phases = phases.into_iter();
+        let left = left_worktrees(&session.store, &project, &config)?;
         let mut view = CleanView {
             dry_run: self.dry_run,
             plan_worktrees: phases
                 .map(|(plan, phase)| PlanWorktree { plan, phase })
                 .collect(),
             worktrees: session.store.ended_worktrees(&project.id)?,
+            temporary_worktrees: left.iter().map(|left| left.path.clone()).collect(),
             logs: old.iter().map(|logs| logs.run.clone()).collect(),
             ..CleanView::default()
         };
@@ -122,6 +134,14 @@ impl CleanArgs {
                 Err(error) => view
                     .problems
                     .push(format!("{issue}: its worktree stays: {error}")),
+            }
+        }
+        for left in &left {
+            match clear_left_worktree(&project, &config, left) {
+                Ok(line) => view.done.push(line),
+                Err(error) => view
+                    .problems
+                    .push(format!("{}: it stays: {error}", left.path)),
             }
         }
         for PlanWorktree { plan, phase } in &view.plan_worktrees {

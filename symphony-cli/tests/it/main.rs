@@ -33,6 +33,8 @@ mod failpoints;
 #[cfg(test)]
 mod failure;
 #[cfg(test)]
+mod gate_history;
+#[cfg(test)]
 mod gate_tries;
 #[cfg(test)]
 mod gates;
@@ -64,6 +66,8 @@ mod issues;
 mod learnings;
 #[cfg(test)]
 mod left_behind;
+#[cfg(test)]
+mod left_worktrees;
 #[cfg(test)]
 mod library;
 #[cfg(test)]

@@ -181,6 +181,65 @@ fn the_inbox_advises_no_merge_that_must_fail() {
 }
 
 #[test]
+fn the_inbox_offers_what_works_for_a_commit_that_is_not_where_it_was_reviewed() {
+    for how in ["reject", "close"] {
+        let project = project();
+        let issue = project.add_issue("Say hello");
+        let pr = open_pr(&project, &issue, "Say hello in a file");
+        record_gates(&project, pr, true);
+        project.ok(&["pr", "approve", &issue]);
+        let inbox = || {
+            let inbox = project.json(&["inbox"]);
+            let mut items = inbox["items"].as_array().unwrap().iter();
+            items.find(|item| item["kind"] == "review").unwrap().clone()
+        };
+        let head = project.git(&["rev-parse", "symphony/SYM-1"]);
+        project.git(&["branch", "-f", "symphony/SYM-1", "main"]);
+        let moved = inbox();
+        let text = text(&moved["text"]);
+        assert!(text.contains("its branch symphony/SYM-1 is at "), "{text}");
+        let back = format!("git branch -f symphony/SYM-1 {}", head.trim());
+        assert_eq!(moved["answers"][0], back);
+        // a branch that is only gone is none that a merge needs
+        project.git(&["branch", "-D", "symphony/SYM-1"]);
+        assert_eq!(inbox()["answers"][1], "symphony pr merge SYM-1");
+        project.git(&["reflog", "expire", "--expire=now", "--all"]);
+        project.git(&["gc", "-q", "--prune=now"]);
+        let gone = inbox();
+        assert_eq!(
+            json!([gone["text"], gone["answers"]]),
+            json!([
+                format!(
+                    "pull request 1 cannot be merged: the repository does not have its commit {} any more",
+                    head.trim()
+                ),
+                [
+                    "symphony pr reject SYM-1 --feedback 'the commit is gone: do it again'",
+                    "symphony pr close SYM-1",
+                    "symphony pr show SYM-1"
+                ]
+            ])
+        );
+        let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+        assert_eq!(refused.code, 4, "{refused:#?}");
+        assert!(
+            refused.stderr.contains("does not have its commit")
+                && refused.stderr.contains("`symphony pr close SYM-1`"),
+            "{refused:#?}"
+        );
+        project.ok(&["pr", "show", "SYM-1"]);
+        if how == "reject" {
+            let feedback = "the commit is gone: do it again";
+            project.ok(&["pr", "reject", "SYM-1", "--feedback", feedback]);
+            assert_eq!(project.issue("SYM-1")["status"], "todo");
+        } else {
+            project.ok(&["pr", "close", "SYM-1"]);
+        }
+        project.assert_sound();
+    }
+}
+
+#[test]
 fn an_approval_promises_no_merge_while_the_issue_is_blocked() {
     let project = project();
     let issue = project.add_issue("Say hello");

@@ -130,18 +130,73 @@ fn a_red_base_that_is_returned_to_pays_nobody() {
     project.assert_sound();
 }
 
+/// A gate that ends its supervisor, as the system does when memory runs out, but only while this file exists.
+fn deadly(flag: &std::path::Path) -> String {
+    format!(
+        "test -e '{}' || exit 0; p=$$; while [ $p -gt 1 ]; do p=$(cut -d' ' -f4 /proc/$p/stat); \
+         if tr '\\0' ' ' </proc/$p/cmdline | grep -q ' supervise '; then kill -9 $p; sleep 30; fi; done",
+        flag.display()
+    )
+}
+
+fn hold(project: &Project) -> Value {
+    let inbox = project.json(&["inbox"]);
+    let mut items = inbox["items"].as_array().unwrap().iter();
+    items
+        .find(|item| item["kind"] == "hold")
+        .cloned()
+        .unwrap_or_default()
+}
+
+/// Lets the time pass after which the hold is probed.
+fn pass_hold(project: &Project) {
+    let database = rusqlite::Connection::open(project.root.join(".symphony/symphony.db")).unwrap();
+    assert_eq!(
+        database.execute("UPDATE hold SET until = 0", []).unwrap(),
+        1
+    );
+}
+
 #[test]
-fn a_gate_that_ends_whoever_runs_it_is_not_tried_for_ever() {
-    let kill = "p=$$; while [ $p -gt 1 ]; do p=$(cut -d' ' -f4 /proc/$p/stat); \
-                if tr '\\0' ' ' </proc/$p/cmdline | grep -q ' supervise '; then kill -9 $p; sleep 30; fi; done";
-    let project = project(&[gate("test", kill)]);
+fn a_gate_that_ends_whoever_runs_it_holds_the_project_and_is_named() {
+    let project = project(&[]);
+    let flag = project.beside.join("deadly");
+    std::fs::write(&flag, "").unwrap();
+    project.configure_more(&config(&[
+        gate("lint", "true"),
+        gate("test", &deadly(&flag)),
+    ]));
     project.add_issue("Say hello");
-    let mut started = Vec::new();
-    for _ in 0..6 {
-        started.extend(profiles(&project));
-        if started.iter().any(|profile| profile == "worker") {
-            break;
+    project.add_issue("Say hello again");
+    let settle = || {
+        let mut started = profiles(&project);
+        while project.json(&["runs", "list", "--live"])["items"] != json!([]) {
+            started.extend(profiles(&project));
         }
-    }
-    assert_eq!(started, ["gates", "worker"]);
+        started
+    };
+    assert_eq!(settle(), ["gates"]);
+    let told = hold(&project);
+    let words = text(&told["text"]);
+    assert!(words.contains("`test` (`test -e "), "{words}");
+    assert!(
+        words.contains(" came to no result: the supervisor of run "),
+        "{words}"
+    );
+    assert_eq!(told["answers"][0], "symphony doctor --gates", "{told:#}");
+    assert_eq!(settle(), [""; 0]);
+    // a probe that ends alike makes the wait longer
+    pass_hold(&project);
+    assert_eq!(settle(), ["gates"]);
+    assert_eq!(settle(), [""; 0]);
+    assert_eq!(project.json(&["status"])["holds"][0]["probes"], 1);
+    assert_eq!(project.issue("SYM-1")["total_runs"], 0);
+    project.assert_sound();
+    // it was the machine: the next probe ends the hold
+    std::fs::remove_file(&flag).unwrap();
+    pass_hold(&project);
+    assert_eq!(settle(), ["gates"]);
+    assert!(!held(&project));
+    assert_eq!(profiles(&project)[..1], ["worker"]);
+    project.assert_sound();
 }

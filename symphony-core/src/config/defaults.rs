@@ -48,6 +48,8 @@ pub const GATE_TIMEOUT_MS: u64 = 600_000;
 pub const GATE_RETRIES: u64 = 1;
 /// The most retries of a gate.
 pub const GATE_RETRIES_MAX: u64 = 5;
+/// `gates[].reads`
+pub const GATE_READS: &str = "history";
 /// Whether ticks take plans on.
 pub const PLAN_BY_TICK: bool = false;
 /// Files of a medium risk.

@@ -41,6 +41,6 @@ pub use settings::{
 };
 pub use table::{INSTALLATION_KEYS, KEYS};
 pub use value::{
-    BreakerTarget, CommandLine, CommandOutput, Gate, IssuePrefix, Millis, ProviderChoice,
-    ProviderName, SandboxMode,
+    BreakerTarget, CommandLine, CommandOutput, Gate, GateReads, IssuePrefix, Millis,
+    ProviderChoice, ProviderName, SandboxMode,
 };

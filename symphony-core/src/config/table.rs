@@ -4,7 +4,7 @@
 
 use super::defaults as d;
 use super::key::{DefaultValue, Each, Key, Kind, Leaf, NameRule, PathBase, Scope, TextRule};
-use super::value::{BreakerTarget, CommandOutput, ProviderChoice, SandboxMode};
+use super::value::{BreakerTarget, CommandOutput, GateReads, ProviderChoice, SandboxMode};
 use DefaultValue::{Below, Bool, Integer, Text, Texts, Unset};
 use Scope::{OneProject, Project, TopLevel};
 
@@ -281,6 +281,8 @@ const GATE: &[Key] = &[
         "Whether it may run at the same time, and in the same checkout, as neighbouring gates that may too."),
     leaf("retries", Leaf::Integer { min: 0, max: d::GATE_RETRIES_MAX }, Integer(d::GATE_RETRIES), Project,
         "How many more times it runs on the same commit when it is required and fails, so that a flaky gate does not cost an agent's run."),
+    leaf("reads", Leaf::Choice(GateReads::NAMES), Text(d::GATE_READS), Project,
+        "What of the commit its result depends on: `tree` promises that it never looks at messages, authors, commits or tags, so that it need not run again on other commits with the same files."),
 ];
 
 #[rustfmt::skip]

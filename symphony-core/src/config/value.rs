@@ -90,6 +90,9 @@ pub struct Gate {
     /// How often it runs again on the same files when it is red.
     #[serde(default = "gate_retries_default")]
     pub retries: u64,
+    /// What of the commit its result depends on.
+    #[serde(default)]
+    pub reads: GateReads,
 }
 
 const fn gate_required_default() -> bool {
@@ -114,6 +117,7 @@ impl Gate {
             timeout_ms: gate_timeout_default(),
             parallel: false,
             retries: gate_retries_default(),
+            reads: GateReads::default(),
         }
     }
 }
@@ -180,6 +184,18 @@ impl From<IssuePrefix> for String {
         prefix.0
     }
 }
+
+closed_set!(
+    /// What of a commit the result of a gate depends on.
+    #[derive(Default)]
+    GateReads, "what a gate reads", {
+        /// Its files, and what its git repository tells of it: messages, authors, commits, tags.
+        #[default]
+        History = "history",
+        /// Its files alone.
+        Tree = "tree",
+    }
+);
 
 closed_set!(
     /// The program that runs agents.

@@ -5,8 +5,10 @@ mod again;
 mod age;
 mod base_red;
 mod failure;
+mod no_result;
 mod order;
 mod output;
+mod reads;
 mod repair;
 mod route;
 mod telling;
@@ -19,8 +21,10 @@ pub use base_red::{
     retry_when_changed, set_up_fault, way_to_repair, ways_on,
 };
 pub use failure::{FailurePrint, failure_print};
+pub use no_result::no_result_text;
 pub use order::{groups, with_those_before};
 pub use output::normal_lines;
+pub use reads::{Brings, head_counts_for_merge};
 pub use repair::{FIXES_GATE_LABEL, GateRepair, KnownGates, fixes_gate, repaired_gates};
 pub use route::{
     BaseComparison, BaseRecord, GatesEnd, GatesOutcome, GatesRouting, PastFailure, RepeatedFailure,

@@ -10,7 +10,7 @@ mod obstacle;
 
 pub use gone::{GoneBase, OpenInto, ways_on};
 pub use notice::{BaseNotice, NoticeKind, notice_answers};
-pub use obstacle::{MergeConflict, MergeObstacle, reject_for_conflict};
+pub use obstacle::{HeadFound, LostHead, MergeConflict, MergeObstacle, reject_for_conflict};
 
 use serde::{Deserialize, Serialize};
 
@@ -189,6 +189,8 @@ pub struct BaseView {
     pub gone: Vec<GoneBase>,
     /// Pull requests that wait for a person and conflict with their base.
     pub conflicting: Vec<MergeConflict>,
+    /// Pull requests whose reviewed commit is not what their branch has, or is nowhere.
+    pub lost: Vec<LostHead>,
 }
 
 /// Returns why it is not explained that the base has these commits; none when it is.

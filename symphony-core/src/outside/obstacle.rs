@@ -3,6 +3,7 @@
 use super::BaseView;
 use crate::id::PrId;
 use crate::listing::list_few;
+use crate::pull_request_of::PullRequestOf;
 
 /// Files that a sentence names; the rest is counted.
 const FILES_NAMED_MAX: usize = 5;
@@ -16,6 +17,38 @@ pub struct MergeConflict {
     pub base: String,
     /// The files that conflict.
     pub files: Vec<String>,
+}
+
+/// An open pull request whose reviewed commit is not what its branch has, or is nowhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LostHead {
+    /// The pull request.
+    pub pr: PrId,
+    /// What it finishes.
+    pub of: PullRequestOf,
+    /// What there is in its place.
+    pub found: HeadFound,
+}
+
+/// What there is in the place of a reviewed commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HeadFound {
+    /// Nothing: the repository does not have it.
+    Gone {
+        /// The commit.
+        commit: String,
+        /// The newest ref that other work on the same was saved to.
+        rescue: Option<String>,
+    },
+    /// Its branch has gone on, or back.
+    Moved {
+        /// The branch.
+        branch: String,
+        /// Where that is.
+        now: String,
+        /// The command that takes it back.
+        back: String,
+    },
 }
 
 /// Why a pull request cannot be merged as it is.
@@ -35,6 +68,8 @@ pub enum MergeObstacle {
         /// Where it was last.
         commit: String,
     },
+    /// What was reviewed is not there to be merged.
+    Head(LostHead),
 }
 
 impl BaseView {
@@ -49,6 +84,10 @@ impl BaseView {
                 base: gone.branch.clone(),
                 commit: gone.commit.clone(),
             });
+        }
+        let mut lost = self.lost.iter();
+        if let Some(lost) = lost.find(|lost| lost.pr == pr) {
+            return Some(MergeObstacle::Head(lost.clone()));
         }
         let mut conflicting = self.conflicting.iter();
         let conflict = conflicting.find(|conflict| conflict.pr == pr)?;
@@ -68,6 +107,7 @@ impl MergeObstacle {
                 list_few(files.iter().map(String::as_str), FILES_NAMED_MAX)
             ),
             Self::NoBase { base, .. } => format!("its base branch `{base}` does not exist"),
+            Self::Head(lost) => lost.found.text(),
         }
     }
 
@@ -81,6 +121,68 @@ impl MergeObstacle {
                 "symphony config set base_branch NAME".to_owned(),
                 show,
             ],
+            Self::Head(lost) => {
+                let mut answers = lost.answers(reference);
+                answers.push(show);
+                answers
+            }
+        }
+    }
+
+    /// Says whether no other look at the pull request can come to anything either: its gates and its judge need the commit.
+    pub const fn is_gone(&self) -> bool {
+        matches!(
+            self,
+            Self::Head(LostHead {
+                found: HeadFound::Gone { .. },
+                ..
+            })
+        )
+    }
+}
+
+impl HeadFound {
+    /// Says what is wrong, in words that follow "it cannot be merged:".
+    pub fn text(&self) -> String {
+        match self {
+            Self::Gone { commit, rescue } => {
+                let saved = rescue.as_ref().map_or_else(String::new, |rescue| {
+                    format!("; other work on it was saved to {rescue}")
+                });
+                format!("the repository does not have its commit {commit} any more{saved}")
+            }
+            Self::Moved { branch, now, .. } => {
+                format!("its branch {branch} is at {now} now, which nobody reviewed")
+            }
+        }
+    }
+}
+
+impl LostHead {
+    /// Returns the commands that get on.
+    pub fn answers(&self, reference: &str) -> Vec<String> {
+        let reject =
+            |feedback: &str| format!("symphony pr reject {reference} --feedback {feedback}");
+        match (&self.found, &self.of) {
+            (HeadFound::Moved { back, .. }, _) => vec![back.clone(), reject("TEXT")],
+            (HeadFound::Gone { rescue, .. }, PullRequestOf::Issue(_)) => {
+                let look = rescue.as_ref().map(|rescue| format!("git log {rescue}"));
+                let ways = [
+                    Some(reject("'the commit is gone: do it again'")),
+                    look,
+                    Some(format!("symphony pr close {reference}")),
+                ];
+                ways.into_iter().flatten().collect()
+            }
+            (HeadFound::Gone { rescue, .. }, PullRequestOf::Plan(plan)) => {
+                let look = rescue.as_ref().map(|rescue| format!("git log {rescue}"));
+                let ways = [
+                    Some(format!("symphony pr close {reference}")),
+                    look,
+                    Some(format!("symphony plan abort --plan {plan}")),
+                ];
+                ways.into_iter().flatten().collect()
+            }
         }
     }
 }
@@ -88,4 +190,75 @@ impl MergeObstacle {
 /// Returns the command that has an agent resolve the conflicts of a pull request with its base.
 pub fn reject_for_conflict(reference: &str, base: &str) -> String {
     format!("symphony pr reject {reference} --feedback 'merge {base} and resolve the conflicts'")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::{IssueId, PlanId};
+
+    #[test]
+    fn a_head_that_is_not_there_is_named_with_ways_that_work() {
+        let issue = || PullRequestOf::from(IssueId::parse("SYM-1").unwrap());
+        let plan = || PullRequestOf::from(PlanId::parse("ship").unwrap());
+        let gone = |rescue: Option<&str>| HeadFound::Gone {
+            commit: "abc".to_owned(),
+            rescue: rescue.map(str::to_owned),
+        };
+        let moved = HeadFound::Moved {
+            branch: "symphony/SYM-1".to_owned(),
+            now: "def".to_owned(),
+            back: "git branch -f symphony/SYM-1 abc".to_owned(),
+        };
+        let again = "symphony pr reject X --feedback 'the commit is gone: do it again'";
+        for (of, found, text, answers) in [
+            (
+                issue(),
+                gone(None),
+                "the repository does not have its commit abc any more",
+                vec![again, "symphony pr close X", "symphony pr show X"],
+            ),
+            (
+                issue(),
+                gone(Some("refs/r")),
+                "the repository does not have its commit abc any more; other work on it was saved to refs/r",
+                vec![
+                    again,
+                    "git log refs/r",
+                    "symphony pr close X",
+                    "symphony pr show X",
+                ],
+            ),
+            (
+                plan(),
+                gone(None),
+                "the repository does not have its commit abc any more",
+                vec![
+                    "symphony pr close X",
+                    "symphony plan abort --plan ship",
+                    "symphony pr show X",
+                ],
+            ),
+            (
+                issue(),
+                moved,
+                "its branch symphony/SYM-1 is at def now, which nobody reviewed",
+                vec![
+                    "git branch -f symphony/SYM-1 abc",
+                    "symphony pr reject X --feedback TEXT",
+                    "symphony pr show X",
+                ],
+            ),
+        ] {
+            let pr = PrId::new(1);
+            let view = BaseView {
+                lost: vec![LostHead { pr, of, found }],
+                ..BaseView::default()
+            };
+            let obstacle = view.obstacle_to(pr).unwrap();
+            assert_eq!(obstacle.text(), text);
+            assert_eq!(obstacle.answers("X"), answers);
+            assert_eq!(view.obstacle_to(PrId::new(2)), None);
+        }
+    }
 }

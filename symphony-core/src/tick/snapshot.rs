@@ -16,6 +16,7 @@ use crate::exit_handling::PutOff;
 use crate::gates::ConfiguredGate;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
+use crate::inbox::LeftWorktree;
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
 use crate::pull_request::PullRequestOf;
@@ -57,6 +58,8 @@ pub struct Snapshot {
     pub watched: BTreeMap<RunId, Watch>,
     /// What base branches show that have moved.
     pub base: BaseView,
+    /// Temporary worktrees whose run has ended.
+    pub left_worktrees: Vec<LeftWorktree>,
     /// Plans that have not ended.
     pub plans: Vec<OpenPlan>,
     /// Another tick that has its turn and makes no progress.

@@ -42,6 +42,11 @@ pub fn audit(
         let subject = format!("branch {} of project {}", gone.branch, gone.project);
         Violation::new(Invariant::L1, subject, gone.text())
     }));
+    let left = snapshot.left_worktrees.iter();
+    found.extend(
+        left.filter(|left| left.is_for_person(now))
+            .map(|left| Violation::new(Invariant::I13, left.path.clone(), left.text())),
+    );
     found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {

@@ -3,9 +3,9 @@
 use sha2::{Digest, Sha256};
 use symphony_core::config::ProjectConfig;
 use symphony_core::failure::ErrorClass;
-use symphony_core::gates::{RedOnBase, base_red_text};
+use symphony_core::gates::{RedOnBase, base_red_text, no_result_text};
 use symphony_core::id::ProjectId;
-use symphony_core::pull_request::VerifiedGate;
+use symphony_core::pull_request::{SET_UP_GATE, VerifiedGate};
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::{Trial, TrialVerdict};
 use symphony_store::{Context, NewHold, Project, Store};
@@ -16,6 +16,8 @@ use crate::error::RunnerError;
 
 /// First wait before the base is probed again; it doubles with each probe that fails.
 const PROBE_DELAY_MS: u64 = 5 * 60 * 1000;
+/// The same where the gates came to no result: the time between two ticks of cron.
+const NO_RESULT_DELAY_MS: u64 = 60 * 1000;
 
 /// Returns a digest of what is tried when gates run on a base: the commit, and what the configuration says. The environment
 /// is not part of it: a person's shell and cron have different ones, and a hold would be probed by each after the other.
@@ -46,6 +48,38 @@ pub(crate) fn base_hold(
     }
 }
 
+/// Makes the hold of a project whose gates came to no result on its base: an agent would be paid for work that nothing checks. The
+/// probe comes sooner than one of a red base, since a machine that was restarted is no reason to wait.
+pub(crate) fn no_result_hold(
+    project: &ProjectId,
+    config: &ProjectConfig,
+    base: &Base,
+    (running, why): (&[String], &str),
+) -> NewHold {
+    // the names come from a file that commands of the gates can write
+    let known = |name: &&String| {
+        *name == SET_UP_GATE || config.gates.iter().any(|gate| gate.name == **name)
+    };
+    let running: Vec<(&str, String)> = running
+        .iter()
+        .filter(known)
+        .map(|name| (name.as_str(), command_of(config, name)))
+        .collect();
+    let text = no_result_text(base.branch.as_str(), base.commit.as_str(), &running, why);
+    NewHold {
+        first_ms: NO_RESULT_DELAY_MS,
+        ..base_hold(project, config, &base.commit, text)
+    }
+}
+
+/// Returns the command of a gate, or of the set-up, for people.
+fn command_of(config: &ProjectConfig, name: &str) -> String {
+    let configured = config.gates.iter().find(|gate| gate.name == name);
+    let line = configured.map(|configured| &configured.command);
+    let line = line.or(config.worktree.setup.as_ref());
+    line.map_or_else(String::new, ToString::to_string)
+}
+
 /// Says what is red on a base, with the commands of the configuration.
 pub(crate) fn red_text<'r>(
     config: &ProjectConfig,
@@ -53,12 +87,7 @@ pub(crate) fn red_text<'r>(
     red: impl Iterator<Item = &'r VerifiedGate>,
 ) -> String {
     let red: Vec<(&VerifiedGate, String)> = red
-        .map(|gate| {
-            let configured = config.gates.iter().find(|other| other.name == gate.name);
-            let line = configured.map(|configured| &configured.command);
-            let line = line.or(config.worktree.setup.as_ref());
-            (gate, line.map_or_else(String::new, ToString::to_string))
-        })
+        .map(|gate| (gate, command_of(config, &gate.name)))
         .collect();
     let red: Vec<RedOnBase<'_>> = red
         .iter()

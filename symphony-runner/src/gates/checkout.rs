@@ -17,6 +17,7 @@ use symphony_workspace::{CommitId, Planted, Pristine, Redactor, Repository, Work
 use super::key::Ground;
 use super::result::{GateCommand, gate_result};
 use super::run::run_gates;
+use super::running::Running;
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -138,6 +139,7 @@ impl<'a> GateCheckout<'a> {
             remark: None,
         };
         let log = (SET_UP_GATE, "setup.log".to_owned());
+        let _running = Running::note(&self.request.logs, [SET_UP_GATE].into_iter());
         let result = self.run_in(supervision, &command, log, alone);
         result.await.map(Some)
     }

@@ -8,15 +8,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use symphony_core::config::{Gate, ProjectConfig};
+use symphony_core::config::{Gate, GateReads, ProjectConfig};
 use symphony_core::gates::{ConfiguredGate, groups};
-use symphony_workspace::{CommitId, Repository};
+use symphony_workspace::{CommitId, Identity, Repository};
 
 use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
 /// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
-const VERSION: &str = "symphony-gate-4";
+const VERSION: &str = "symphony-gate-5";
 
 /// Variables that say where a command was started from, not what it does: cron sets none of them.
 const IGNORED_VARIABLES: &[&str] = &[
@@ -94,11 +94,51 @@ impl Ground {
     }
 }
 
-/// Returns the digest under which it is remembered that a gate of this definition passed on a tree.
-pub(super) fn key(definition: &str, tree: &CommitId) -> String {
+/// What gates may see of a commit: its files, and the history that a checkout shows.
+#[derive(Debug, Clone)]
+pub(super) struct Sight<'a> {
+    /// The tree of the commit.
+    pub(super) tree: &'a CommitId,
+    /// The commits that it brings.
+    pub(super) history: &'a History,
+    /// The repository's tags, each with its commit.
+    pub(super) tags: &'a [u8],
+}
+
+/// The commits that a gated commit brings into the base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum History {
+    /// The commits up to this one. A merge with the base, which only Symphony makes, brings those of the head.
+    Of(CommitId),
+    /// One commit on the base, with this message and author.
+    Squash {
+        /// The message.
+        message: String,
+        /// The author.
+        author: Identity,
+    },
+}
+
+/// Returns the digest under which it is remembered that a gate of this definition passed where it saw this.
+pub(super) fn key(definition: &str, reads: GateReads, sight: &Sight<'_>) -> String {
     let mut digest = Sha256::new();
-    add(&mut digest, tree.as_str().as_bytes());
+    add(&mut digest, sight.tree.as_str().as_bytes());
     add(&mut digest, definition.as_bytes());
+    match (reads, sight.history) {
+        (GateReads::Tree, _) => {}
+        (GateReads::History, History::Of(commit)) => {
+            add(&mut digest, b"commits");
+            add(&mut digest, commit.as_str().as_bytes());
+            add(&mut digest, sight.tags);
+        }
+        (GateReads::History, History::Squash { message, author }) => {
+            add(&mut digest, b"squash");
+            for text in [message, &author.name, &author.email] {
+                add(&mut digest, text.as_bytes());
+            }
+            add(&mut digest, sight.tags);
+        }
+    }
     format!("{:x}", digest.finalize())
 }
 
@@ -165,5 +205,45 @@ fn add_stat(digest: &mut Sha256, path: &Path) {
         ] {
             digest.update(value.to_le_bytes());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pass_counts_for_another_commit_only_where_the_gate_sees_the_same() {
+        let id = |digit: &str| CommitId::parse(&digit.repeat(40)).unwrap();
+        let squash = |message: &str| History::Squash {
+            message: message.to_owned(),
+            author: Identity::symphony(),
+        };
+        let key = |reads, tree: &str, history: History, tags: &str| {
+            let sight = Sight {
+                tree: &id(tree),
+                history: &history,
+                tags: tags.as_bytes(),
+            };
+            key("test", reads, &sight)
+        };
+        let first = |reads| key(reads, "a", History::Of(id("1")), "v1");
+        for (tree, history, tags, by_history, by_tree) in [
+            ("a", History::Of(id("1")), "v1", true, true),
+            ("a", History::Of(id("2")), "v1", false, true),
+            ("a", History::Of(id("1")), "v2", false, true),
+            ("a", squash("Add it"), "v1", false, true),
+            ("b", History::Of(id("1")), "v1", false, false),
+        ] {
+            for (reads, expected) in [(GateReads::History, by_history), (GateReads::Tree, by_tree)]
+            {
+                let same = key(reads, tree, history.clone(), tags) == first(reads);
+                assert_eq!(same, expected, "{reads} {tree} {history:?} {tags}");
+            }
+        }
+        assert_ne!(
+            key(GateReads::History, "a", squash("Add it"), ""),
+            key(GateReads::History, "a", squash("WIP"), "")
+        );
     }
 }

@@ -14,6 +14,7 @@ mod key;
 mod proof;
 mod result;
 mod run;
+mod running;
 mod untried;
 
 pub use base_red::record_trial;
@@ -22,6 +23,7 @@ pub(crate) use checkout::clear_left_checkout;
 pub use checkout::{CheckoutRequest, GateCheckout, configured_gates, shown_gates};
 pub use foreground::ForegroundJob;
 pub use job::check_pr;
-pub(crate) use job::{GatesEnded, clear_dead_checkout, run_gates_job, start_gates, waive_trial};
-pub(crate) use proof::Proof;
+pub(crate) use job::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job, start_gates};
+pub(crate) use key::History;
+pub(crate) use proof::{Proof, passes_in_base};
 pub(crate) use untried::untried;

@@ -7,10 +7,10 @@ use symphony_core::gates::{GateResult, Tries, with_those_before};
 use symphony_core::pull_request::{VerifiedGate, VerifiedGates};
 use symphony_core::watchdog::Step;
 use symphony_store::GatePass;
-use symphony_workspace::{CommitId, Failpoint};
+use symphony_workspace::{CommitId, Failpoint, Repository};
 
 use super::checkout::{CheckoutRequest, GateCheckout};
-use super::key::key;
+use super::key::{History, Sight, key};
 use super::run::run_gates;
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -23,6 +23,8 @@ pub(crate) struct Proof<'a> {
     tree: CommitId,
     gates: Vec<Gate>,
     keys: Vec<String>,
+    /// As `keys`, for the commit once it is in the base itself.
+    keys_in_base: Vec<String>,
     definitions: Vec<String>,
 }
 
@@ -31,33 +33,56 @@ pub(crate) struct Proof<'a> {
 pub(crate) struct Proven {
     /// The results, in the order of the gates.
     pub(crate) gates: VerifiedGates,
-    /// Those that ran and passed: they need not run again on the same files.
+    /// Those that ran and passed: they need not run again where a gate sees the same.
     pub(crate) passes: Vec<GatePass>,
 }
 
 impl<'a> Proof<'a> {
-    /// Prepares gates on a commit: finds out what their results depend on.
+    /// Prepares gates on a commit and the history that it brings: finds out what their results depend on.
     ///
     /// # Errors
     /// When the commit is not here, or the files to copy cannot be listed.
     pub(crate) fn of(
         request: CheckoutRequest<'a>,
-        commit: CommitId,
+        (commit, history): (CommitId, &History),
         gates: Vec<Gate>,
     ) -> Result<Self, RunnerError> {
         let tree = request.repository.tree_of(&commit)?;
-        let ground = request.ground()?;
-        let definitions = ground.definitions(&gates);
-        let keys = definitions.iter().map(|definition| key(definition, &tree));
-        let keys = keys.collect();
+        let tags = request.repository.tags()?;
+        let definitions = request.ground()?.definitions(&gates);
+        let keys = |history: &History| {
+            let sight = Sight {
+                tree: &tree,
+                history,
+                tags: &tags,
+            };
+            let defined = gates.iter().zip(&definitions);
+            let keys = defined.map(|(gate, definition)| key(definition, gate.reads, &sight));
+            keys.collect()
+        };
+        let (keys, keys_in_base) = (keys(history), keys(&History::Of(commit.clone())));
         Ok(Self {
             request,
             commit,
             tree,
             gates,
             keys,
+            keys_in_base,
             definitions,
         })
+    }
+
+    /// Prepares gates on a commit that brings its own history.
+    ///
+    /// # Errors
+    /// As [`Proof::of`].
+    pub(crate) fn of_commit(
+        request: CheckoutRequest<'a>,
+        commit: CommitId,
+        gates: Vec<Gate>,
+    ) -> Result<Self, RunnerError> {
+        let history = History::Of(commit.clone());
+        Self::of(request, (commit, &history), gates)
     }
 
     /// Returns the digests under which passes are remembered, in the order of the gates.
@@ -162,15 +187,18 @@ impl<'a> Proof<'a> {
     fn put_together(&self, ran: Vec<GateResult>) -> Proven {
         let mut ran = ran.into_iter().peekable();
         let (mut results, mut passes) = (Vec::new(), Vec::new());
-        let defined = self.keys.iter().zip(&self.definitions);
-        for (gate, (key, definition)) in self.gates.iter().zip(defined) {
+        let keys = self.keys.iter().zip(&self.keys_in_base);
+        let defined = keys.zip(&self.definitions);
+        for (gate, ((key, key_in_base), definition)) in self.gates.iter().zip(defined) {
             let ran = ran.next_if(|ran| ran.result.name == gate.name);
             if ran.as_ref().is_some_and(GateResult::is_proven) {
-                passes.push(GatePass {
+                // the second, once the commit is in the base: failures of other changes are compared with that
+                let keys = BTreeSet::from([key, key_in_base]);
+                passes.extend(keys.into_iter().map(|key| GatePass {
                     key: key.clone(),
                     gate: gate.name.clone(),
                     tree: self.tree.as_str().to_owned(),
-                });
+                }));
             }
             results.push(VerifiedGate {
                 definition: Some(definition.clone()),
@@ -195,6 +223,32 @@ impl<'a> Proof<'a> {
 enum Ran {
     SetUpFailed(VerifiedGate),
     Gates(Vec<GateResult>),
+}
+
+/// Returns green results as what is remembered of a commit with the same files that becomes the base.
+///
+/// # Errors
+/// When git fails, or the commit is not here.
+pub(crate) fn passes_in_base(
+    repository: &Repository,
+    (gates, found): (&[Gate], &VerifiedGates),
+    commit: &CommitId,
+) -> Result<Vec<GatePass>, RunnerError> {
+    let sight = Sight {
+        tree: &repository.tree_of(commit)?,
+        history: &History::Of(commit.clone()),
+        tags: &repository.tags()?,
+    };
+    let passed = |gate: &Gate| {
+        let mut results = found.results.iter();
+        let result = results.find(|result| result.name == gate.name && result.passed)?;
+        Some(GatePass {
+            key: key(result.definition.as_ref()?, gate.reads, &sight),
+            gate: gate.name.clone(),
+            tree: sight.tree.as_str().to_owned(),
+        })
+    };
+    Ok(gates.iter().filter_map(passed).collect())
 }
 
 /// The result of a gate that has passed before.

@@ -8,6 +8,7 @@ use symphony_workspace::Failpoint;
 
 use super::checkout::{GateCheckout, Surroundings, log_of};
 use super::result::GateCommand;
+use super::running::Running;
 use crate::error::RunnerError;
 use crate::process::Supervision;
 use crate::supervise::Company;
@@ -29,6 +30,8 @@ pub(super) async fn run_gates(
             .enter_commands(Step::Gates, limit.unwrap_or_default());
         // gates that run at once see each other's files anyway
         let remark = checkout.restore()?;
+        let names = batch.iter().map(|gate| gate.name.as_str());
+        let _running = Running::note(&checkout.request.logs, names);
         results.extend(run_batch(checkout, supervision, (batch, number), remark.as_deref()).await?);
     }
     Ok(results)

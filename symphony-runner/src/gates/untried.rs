@@ -55,7 +55,7 @@ pub(crate) fn untried(
     if untried.is_empty() {
         return Ok(untried);
     }
-    // a person, or a trial that could not be made, has waived it for this very commit and configuration
+    // a person has waived it for this very commit and configuration
     let base = open_repository(project, config)?.base()?;
     let is_waived = passed.contains(&tried_digest(config, &base.commit));
     Ok(if is_waived { Vec::new() } else { untried })
@@ -78,8 +78,8 @@ pub(crate) fn note_green(
     Ok(store.record_tried_gates(context, &project.id, &digests)?)
 }
 
-/// Records what a run that tried the gates on the base came to, where it does not hold the project. One that could not try them
-/// is not repeated on this commit: whatever keeps gates from running meets the work itself, where it is counted and reported.
+/// Records what a run that tried the gates on the base came to, where it does not hold the project. One that a person ended is not
+/// repeated on this commit.
 ///
 /// # Errors
 /// When the database cannot be written, or there is no base branch any more.
@@ -107,6 +107,6 @@ pub(super) async fn note_trial_run(
 pub(super) enum TrialRun<'a> {
     /// Each required one passes.
     Green,
-    /// They did not run on this commit.
+    /// A person ended them on this commit.
     NotMade(&'a CommitId),
 }

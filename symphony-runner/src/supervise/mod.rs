@@ -44,7 +44,7 @@ use self::phase_settings::phase_settings;
 use self::space::{DISK_LOOK, DISK_WAIT_MAX};
 use crate::environment::{agent_environment, name_committers};
 use crate::error::RunnerError;
-use crate::gates::{GatesEnded, clear_dead_checkout, run_gates_job, waive_trial};
+use crate::gates::{clear_dead_checkout, end_of_dead, run_gates_job};
 use crate::installation::Installation;
 use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
@@ -129,9 +129,7 @@ async fn carry_out(
             SuperviseMode::Run => run_gates_job(job, store, supervision).await,
             SuperviseMode::Finish => {
                 clear_dead_checkout(job)?;
-                // a gate that ends whoever runs it would otherwise be tried again by each tick
-                waive_trial(job, store).await;
-                GatesEnded::crashed(dead(job, store).await?)
+                end_of_dead(job, store, dead(job, store).await?).await
             }
         };
         return finish::finish_gates(job, store, ended).await;

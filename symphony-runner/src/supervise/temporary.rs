@@ -3,18 +3,13 @@
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
-use symphony_core::id::RunId;
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_mcp::StoreThread;
 use symphony_workspace::{BranchFate, CommitId, RemoveRequest, Repository, Worktree, WorktreeKey};
 
 use super::Job;
 use crate::error::RunnerError;
-
-/// What the folder of a temporary worktree begins with; no issue's does.
-const MARK: &str = "_";
-/// Leftovers that one run looks at: the next one looks at the rest.
-const LEFTOVERS_MAX: usize = 50;
+use crate::left_worktrees::{MARK, temporary_folders};
 
 /// Returns the key of a run's temporary worktree (`_scanner-<run>`), when it works in one.
 pub(super) fn temporary_key(run: &Run) -> Option<WorktreeKey> {
@@ -75,7 +70,7 @@ pub(super) async fn remove_leftovers(
     store: &StoreThread,
     repository: &Repository,
 ) -> Result<(), RunnerError> {
-    for (key, run) in leftovers(job) {
+    for (key, run) in temporary_folders(&job.config) {
         let id = run.clone();
         let found = store.call(move |store| store.run(&id)).await?;
         let over =
@@ -85,24 +80,4 @@ pub(super) async fn remove_leftovers(
         }
     }
     Ok(())
-}
-
-/// Lists the temporary worktrees there are, with the runs they were made for, by name.
-fn leftovers(job: &Job<'_>) -> Vec<(WorktreeKey, RunId)> {
-    // not there before the first worktree is
-    let Ok(entries) = std::fs::read_dir(&job.config.workspaces_dir) else {
-        return Vec::new();
-    };
-    let mut found: Vec<(WorktreeKey, RunId)> = entries
-        .flatten()
-        .filter_map(|entry| {
-            let name = entry.file_name().into_string().ok()?;
-            let (_, run) = name.strip_prefix(MARK)?.split_once('-')?;
-            let run = RunId::parse(run).ok()?;
-            Some((WorktreeKey::from_folder(&name), run))
-        })
-        .collect();
-    found.sort_by(|a, b| a.1.cmp(&b.1));
-    found.truncate(LEFTOVERS_MAX);
-    found
 }

@@ -6,6 +6,7 @@ use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
+use symphony_core::exit_handling::ExitFault;
 use symphony_core::gates::retry_when_changed;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
@@ -22,6 +23,7 @@ use super::outside::{look_at_bases, look_for_obstacles};
 use crate::error::RunnerError;
 use crate::gates::{shown_gates, tried_digest, untried};
 use crate::installation::Installation;
+use crate::left_worktrees::left_worktrees;
 use crate::leftovers::whose;
 use crate::models::read_models;
 use crate::plan::is_plan_driven;
@@ -109,6 +111,7 @@ pub(crate) fn observe(
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
     look_for_obstacles(store, &mut world)?;
+    problems.extend(look_for_left_worktrees(store, &mut world));
     add_gates(installation, store, &mut world)?;
     try_red_bases_anew(&mut world, now);
     add_untried_gates(store, &mut world);
@@ -131,6 +134,27 @@ fn try_red_bases_anew(world: &mut World, now: Timestamp) {
             Err(error) => tracing::warn!(project = %project.id, %error, "cannot read the base"),
         }
     }
+}
+
+/// Adds the temporary worktrees of runs that have ended.
+fn look_for_left_worktrees(store: &Store, world: &mut World) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (id, (project, config)) in &world.projects {
+        let Some(config) = config else {
+            continue;
+        };
+        match left_worktrees(store, project, config) {
+            Ok(left) => world.snapshot.left_worktrees.extend(left),
+            // git was cut off, or the machine is full: the next look finds them
+            Err(error) if error.exit_fault() == ExitFault::Machine => {
+                tracing::warn!(project = %id, %error, "temporary worktrees were not looked for");
+            }
+            Err(error) => problems.push(format!(
+                "project {id}: its temporary worktrees were not looked for: {error}"
+            )),
+        }
+    }
+    problems
 }
 
 /// Adds the gates that are to be tried on the base of a project before an issue of it is given to an agent. Where no issue

@@ -9,8 +9,8 @@ use symphony_core::config::ProjectConfig;
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::id::{IssueId, PlanId, ProjectId};
 use symphony_core::outside::{
-    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, GoneBase,
-    MergeConflict, NoticeKind, OpenInto, OutsideMerge, Standing, missing_of,
+    BaseLook, BaseNotice, BaseView, BranchCommits, BranchReview, FoundMerge, GoneBase, HeadFound,
+    LostHead, MergeConflict, NoticeKind, OpenInto, OutsideMerge, Standing, missing_of,
 };
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_store::{Context, PrFilter, Project, Store};
@@ -22,7 +22,7 @@ use symphony_workspace::{
 use super::hands::Hands;
 use super::observe::World;
 use crate::error::RunnerError;
-use crate::repository::{open_repository, options};
+use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
 pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
@@ -82,6 +82,12 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
                 continue;
             }
         };
+        match lost_heads(project, config, &open) {
+            Ok(lost) => world.snapshot.base.lost.extend(lost),
+            Err(error) => {
+                tracing::warn!(project = %id, %error, "the heads of pull requests were not looked for");
+            }
+        }
         for (name, head) in names.iter().zip(heads) {
             let Some(head) = head else {
                 let seen = store.base_look(id, name)?;
@@ -104,6 +110,49 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
         }
     }
     Ok(())
+}
+
+/// Returns the pull requests whose branch is not at the reviewed commit, where that keeps them from being merged. One that is costs
+/// the reading of one ref.
+fn lost_heads(
+    project: &Project,
+    config: &ProjectConfig,
+    open: &[OpenInto],
+) -> Result<Vec<LostHead>, RunnerError> {
+    let places: Vec<PullRequestPlace> = open
+        .iter()
+        .map(|open| PullRequestPlace::of(&open.of))
+        .collect();
+    let branches: Vec<BranchName> = places.iter().map(|place| place.branch.clone()).collect();
+    let heads = Repository::heads_of(&project.root, options(config), &branches)?;
+    let mut lost = Vec::new();
+    for ((open, place), now) in open.iter().zip(&places).zip(heads) {
+        let reviewed = CommitId::parse(&open.head_commit)
+            .map_err(|error| RunnerError::refused(error.to_string()))?;
+        if now.as_ref() == Some(&reviewed) {
+            continue;
+        }
+        let repository = open_repository(project, config)?;
+        if !repository.has_commit(&reviewed)? {
+            lost.push(gone_head(
+                &repository,
+                (open.pr, &open.of),
+                reviewed.as_str(),
+            )?);
+        } else if let (Some(now), PullRequestOf::Issue(_)) = (now, &open.of) {
+            // the next round of a plan gives its pull request the new head
+            lost.push(LostHead {
+                pr: open.pr,
+                of: open.of.clone(),
+                found: HeadFound::Moved {
+                    branch: place.branch.to_string(),
+                    now: now.to_string(),
+                    back: way_back(&repository, place, reviewed.as_str()),
+                },
+            });
+        }
+    }
+    Ok(lost)
 }
 
 /// Returns the conflict of a pull request with its base; none where it has none. One whose base has not moved cannot have any, which

@@ -168,6 +168,14 @@ impl Repository {
         tree_of(&self.git, commit)
     }
 
+    /// Returns the tags, as a private clone has them.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn tags(&self) -> Result<Vec<u8>, WorkspaceError> {
+        self.refs_of(&["refs/tags"])
+    }
+
     /// Makes the git folder of a private clone; it has no configuration yet.
     pub(super) fn lay_out(&self, git_dir: &Path, at: &CommitId) -> Result<(), WorkspaceError> {
         self.write_folders(git_dir, at)
@@ -189,11 +197,14 @@ impl Repository {
     /// Returns the tags and the base branch in the form of a `packed-refs` file.
     fn refs_to_copy(&self) -> Result<Vec<u8>, WorkspaceError> {
         let base = self.base().ok().map(|base| base.branch.reference());
-        let format = "--format=%(objectname) %(refname)";
-        let patterns = base.as_deref().into_iter().chain(["refs/tags"]);
+        let patterns: Vec<&str> = base.as_deref().into_iter().chain(["refs/tags"]).collect();
+        self.refs_of(&patterns)
+    }
+
+    fn refs_of(&self, patterns: &[&str]) -> Result<Vec<u8>, WorkspaceError> {
         self.git
             .command("for-each-ref")
-            .arg(format)
+            .arg("--format=%(objectname) %(refname)")
             .args(patterns)
             .run()
     }

@@ -191,7 +191,7 @@ fn discard(git_dir: &Path) -> Result<(), WorkspaceError> {
 }
 
 /// Moves a folder that nothing knows out of the way.
-fn clear_leftover(
+pub(super) fn clear_leftover(
     key: &WorktreeKey,
     path: &Path,
     now: Timestamp,
@@ -250,7 +250,7 @@ pub(super) fn restore_git_file(
             Ok(())
         }
         Err(source) => Err(WorkspaceError::io("look at", file, source)),
-        Ok(meta) if meta.is_file() && points_to(&file, &worktree.place().git_dir) => Ok(()),
+        Ok(meta) if leads_to_its_git_dir(worktree, &file, &meta) => Ok(()),
         Ok(_) => Err(WorkspaceError::Tampered {
             path: worktree.path().to_owned(),
             what: format!(
@@ -259,6 +259,11 @@ pub(super) fn restore_git_file(
             ),
         }),
     }
+}
+
+/// Says whether what is in the place of a worktree's `.git` is the file that leads to its git folder.
+pub(super) fn leads_to_its_git_dir(worktree: &Worktree, file: &Path, meta: &fs::Metadata) -> bool {
+    meta.is_file() && points_to(file, &worktree.place().git_dir)
 }
 
 fn points_to(file: &Path, git_dir: &Path) -> bool {

@@ -4,6 +4,7 @@ mod broken;
 mod create;
 mod head;
 mod key;
+mod left;
 mod listing;
 mod locks;
 mod model;
@@ -15,6 +16,7 @@ mod temporary;
 mod unknown;
 
 pub use key::WorktreeKey;
+pub use left::ClearedTemporary;
 pub use listing::{ListedWorktree, WorktreeState};
 pub use model::{BaseMerge, MergeOfBase, Prepared, Recovery, Worktree, WorktreeRequest};
 pub use registration::Registration;

@@ -7,8 +7,8 @@ use std::path::Path;
 use symphony_core::Timestamp;
 
 use super::broken::{is_unfinished, refuse_busy, refuse_link, restore_git_file};
-use super::head::{checked_out_reference, is_start};
 use super::key::WorktreeKey;
+use super::left::put_git_aside;
 use super::locks::clear_stale_locks;
 use super::model::Worktree;
 use crate::change::RescueRef;
@@ -121,6 +121,7 @@ impl Repository {
             return remove_unregistered(path);
         }
         refuse_out_of_reach(path)?;
+        put_git_aside(&worktree)?;
         // Git refuses to remove a worktree without it; a removal that was cut off may have taken it.
         restore_git_file(&worktree, &mut Vec::new())?;
         // Nobody was ever let into an unfinished one, so it holds nothing to save.
@@ -176,12 +177,7 @@ impl Repository {
         if let Some(rescue) = self.rescue(worktree, now)? {
             return Ok(Some(rescue));
         }
-        let head = self.head(worktree)?;
-        let on_branch = checked_out_reference(worktree)?.is_some();
-        if !on_branch && !is_start(worktree, &head)? && !self.is_on_a_branch(&head)? {
-            return self.keep(worktree.key(), &head, now).map(Some);
-        }
-        Ok(None)
+        self.keep_head(worktree, now)
     }
 
     pub(super) fn settle_branch(

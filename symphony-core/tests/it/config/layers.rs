@@ -6,8 +6,9 @@ use serde_json::{Value, json};
 use symphony_core::agent::AgentType;
 use symphony_core::config::{
     BreakerTarget, CommandLine, CommandOutput, ConfigDocument, ConfigProblem, Effective, FileInput,
-    FileRole, Gate, KeyPath, Layer, Millis, Place, Positions, ProjectConfig, ProviderChoice,
-    ProviderName, RiskThreshold, SandboxMode, Source, defaults, parse_file, parse_project_row,
+    FileRole, Gate, GateReads, KeyPath, Layer, Millis, Place, Positions, ProjectConfig,
+    ProviderChoice, ProviderName, RiskThreshold, SandboxMode, Source, defaults, parse_file,
+    parse_project_row,
 };
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::unit::{Tokens, UsdMicros};
@@ -242,6 +243,7 @@ fn a_full_file_reaches_every_field() {
         command: CommandLine::Argv(vec!["make".into(), "test".into()]),
         required: false,
         timeout_ms: Millis::new(9),
+        reads: GateReads::History,
     };
     assert_eq!(project.gates, [gate]);
     assert_eq!(project.publish, Some(CommandLine::Shell("p".into())));

@@ -35,6 +35,7 @@ fn moved(merges: Vec<FoundMerge>) -> Snapshot {
             merges,
             commits: Vec::new(),
             gone: Vec::new(),
+            lost: Vec::new(),
             looks: vec![BaseLook {
                 project: project("a"),
                 branch: "main".to_owned(),

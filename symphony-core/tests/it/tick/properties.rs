@@ -272,6 +272,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                 Snapshot {
                     watched: BTreeMap::new(),
                     base: BaseView::default(),
+                    left_worktrees: Vec::new(),
                     plans: Vec::new(),
                     stuck_tick: None,
                     paused,

@@ -6,7 +6,7 @@ use symphony_workspace::{CommitId, Identity, MergePlan, MergeStyle, Repository};
 
 use super::{request, run_remembered};
 use crate::error::RunnerError;
-use crate::gates::proof::Proof;
+use crate::gates::{History, Proof};
 use crate::process::Supervision;
 use crate::supervise::Job;
 
@@ -30,8 +30,10 @@ pub(super) async fn gates_of_head(
     repository: &Repository,
     (head, fresh): (&CommitId, bool),
 ) -> Result<Gated, RunnerError> {
+    let history = History::Of(head.clone());
     let run = async |commit: CommitId| {
-        let proof = Proof::of(request(job, repository), commit, job.config.gates.clone())?;
+        let gated = (commit, &history);
+        let proof = Proof::of(request(job, repository), gated, job.config.gates.clone())?;
         let proven = run_remembered(job, store, supervision, &proof, fresh).await?;
         Ok::<_, RunnerError>(Gated {
             gates: proven.gates,

@@ -80,7 +80,7 @@ impl<'a> OnBase<'a> {
         let again = with_those_before(&job.config.gates, |_, gate| is_red(gate));
         let of_red: Vec<bool> = again.iter().map(is_red).collect();
         let base = repository.base()?;
-        let proof = Proof::of(request(job, repository), base.commit, again)?;
+        let proof = Proof::of_commit(request(job, repository), base.commit, again)?;
         let keys = proof.keys().iter().zip(of_red);
         let keys = keys.filter(|(_, is_red)| *is_red);
         let keys = keys.map(|(key, _)| key.clone()).collect();

@@ -25,9 +25,10 @@ use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_head};
 use self::compare::compare_if_needed;
-use super::base_red::{base_hold, red_text};
+use super::base_red::{base_hold, no_result_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
+use super::running::ran_at_its_end;
 use super::untried::{TrialRun, note_trial_run};
 use crate::error::RunnerError;
 use crate::process::Supervision;
@@ -72,9 +73,12 @@ pub(crate) async fn run_gates_job(
     match ended {
         Some(Ok(ended)) => ended,
         Some(Err(error)) => {
+            let hold = no_result(job, &error);
             clear(job, supervision).await;
-            waive_trial(job, store).await;
-            GatesEnded::not_run(&error)
+            GatesEnded {
+                hold,
+                ..GatesEnded::not_run(&error)
+            }
         }
         None => {
             clear(job, supervision).await;
@@ -84,8 +88,55 @@ pub(crate) async fn run_gates_job(
     }
 }
 
-/// Lets work go on whose project's gates could not be tried on its base, or whose trial ended without a result.
-pub(crate) async fn waive_trial(job: &Job<'_>, store: &StoreThread) {
+/// The hold of a project whose gates could not be tried on its base. A full disk holds everything, and without a base there is nothing
+/// to hold.
+fn no_result(job: &Job<'_>, error: &RunnerError) -> Option<NewHold> {
+    if error.is_disk_full() || error.is_base_missing() {
+        return None;
+    }
+    no_result_for(job, (&[], &error.with_causes()))
+}
+
+/// The end of a run of gates whose supervisor died; nothing of it is alive. A trial on the base holds its project: a gate that ends
+/// whoever runs it would come to no result on any change either, and each would cost an agent's run. One that a person ended does not.
+pub(crate) async fn end_of_dead(
+    job: &Job<'_>,
+    store: &StoreThread,
+    outcome: AgentOutcome,
+) -> GatesEnded {
+    let hold = if outcome.status == RunStatus::Cancelled {
+        waive_trial(job, store).await;
+        None
+    } else {
+        let running = ran_at_its_end(&job.paths.dir);
+        let why = outcome.error.as_ref().map(|error| error.message.as_str());
+        no_result_for(job, (&running, why.unwrap_or("their supervisor died")))
+    };
+    GatesEnded {
+        outcome,
+        gates: GatesAtEnd::Due,
+        hold,
+    }
+}
+
+fn no_result_for(job: &Job<'_>, came_to: (&[String], &str)) -> Option<NewHold> {
+    if job.run.target != RunTarget::Project {
+        return None;
+    }
+    let base = open_repository(&job.project, &job.config)
+        .map_err(RunnerError::from)
+        .and_then(|repository| Ok(repository.base()?));
+    match base {
+        Ok(base) => Some(no_result_hold(&job.project.id, &job.config, &base, came_to)),
+        Err(error) => {
+            tracing::warn!(%error, "the next tick tries the gates again");
+            None
+        }
+    }
+}
+
+/// Lets work go on although the gates of its project were not tried on its base: a person ended the trial.
+async fn waive_trial(job: &Job<'_>, store: &StoreThread) {
     if job.run.target != RunTarget::Project {
         return;
     }
@@ -242,7 +293,7 @@ async fn gates_of_base(
 ) -> Result<GatesEnded, RunnerError> {
     let base = repository.base()?;
     let request = request(job, repository);
-    let proof = Proof::of(request, base.commit, job.config.gates.clone())?;
+    let proof = Proof::of_commit(request, base.commit, job.config.gates.clone())?;
     let proven = run_remembered(job, store, supervision, &proof, false).await?;
     let (hold, base) = if proven.gates.green() {
         note_trial_run(job, store, TrialRun::Green).await?;
@@ -374,15 +425,6 @@ impl GatesEnded {
             gates: GatesAtEnd::Found(GatesFound::NotRun {
                 problem: error.with_causes(),
             }),
-            hold: None,
-        }
-    }
-
-    /// Gates whose supervisor died.
-    pub(crate) fn crashed(outcome: AgentOutcome) -> Self {
-        Self {
-            outcome,
-            gates: GatesAtEnd::Due,
             hold: None,
         }
     }

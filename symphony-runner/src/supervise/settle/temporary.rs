@@ -1,5 +1,6 @@
 //! A temporary worktree, when its run has ended: nothing of it is committed, and it goes.
 
+use symphony_core::Timestamp;
 use symphony_workspace::{WorkspaceError, WorktreeKey};
 
 use super::tampered::end_if_tampered;
@@ -18,7 +19,13 @@ pub(super) fn settle_temporary(
 ) -> Result<(), RunnerError> {
     let repository = open_repository(&job.project, &job.config)?;
     match repository.worktree(key, None) {
-        Ok(worktree) if end_if_tampered(job, &repository, &worktree, outcome)? => return Ok(()),
+        Ok(worktree) if end_if_tampered(job, &repository, &worktree, outcome)? => {
+            // it stays for a person; a ref is all that is safe to make, and the commit may be in no other
+            if let Some(rescue) = repository.keep_head(&worktree, Timestamp::now())? {
+                tracing::info!(%rescue, "what the agent committed was kept");
+            }
+            return Ok(());
+        }
         Ok(_) | Err(WorkspaceError::WorktreeMissing { .. }) => {}
         Err(error) => return Err(error.into()),
     }

@@ -1,0 +1,135 @@
+//! Temporary worktrees that outlive their run: what an agent committed there is in no branch, and what it did to its `.git` may keep
+//! git from removing them.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use symphony_core::Timestamp;
+
+use super::broken::{clear_leftover, leads_to_its_git_dir, refuse_link};
+use super::head::{checked_out_reference, is_start};
+use super::key::WorktreeKey;
+use super::model::{Recovery, Worktree};
+use super::remove::{BranchFate, RemoveRequest};
+use crate::change::RescueRef;
+use crate::error::WorkspaceError;
+use crate::git::fields;
+use crate::repository::{BranchName, Repository};
+
+/// What a worktree's `.git` is named when it is something else than git made it.
+const GIT_ASIDE: &str = ".git.left";
+
+/// What became of a temporary worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClearedTemporary {
+    /// Where the work in it was saved.
+    pub rescues: Vec<RescueRef>,
+    /// Where the folder is now, when git did not know it any more and nothing of it could be saved.
+    pub moved: Option<PathBuf>,
+}
+
+impl Repository {
+    /// Saves the commit that a detached worktree has checked out to a rescue ref, unless it is the one that it began at, or a branch
+    /// or a rescue ref of the worktree has it. Nothing of the folder is read, so that it does not matter what was done there.
+    ///
+    /// # Errors
+    /// When git fails, or the worktree's `HEAD` cannot be read.
+    pub fn keep_head(
+        &self,
+        worktree: &Worktree,
+        now: Timestamp,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        let head = self.head(worktree)?;
+        let on_branch = checked_out_reference(worktree)?.is_some();
+        if on_branch || is_start(worktree, &head)? || self.is_on_a_branch(&head)? {
+            return Ok(None);
+        }
+        let folder = format!("refs/symphony/rescue/{}/", worktree.key().as_ref_part());
+        let kept = self
+            .git
+            .command("for-each-ref")
+            .arg("--count=1")
+            .arg(format!("--points-at={head}"))
+            .arg("--format=%(refname)%00")
+            .arg(folder)
+            .run()?;
+        if fields(&kept).next().is_some() {
+            return Ok(None);
+        }
+        self.keep(worktree.key(), &head, now).map(Some)
+    }
+
+    /// Removes a temporary worktree after everything in it is saved. A folder that git does not know is moved away as a whole.
+    ///
+    /// # Errors
+    /// As [`Repository::remove_worktree`].
+    pub fn clear_temporary(
+        &self,
+        key: &WorktreeKey,
+        base: &BranchName,
+        now: Timestamp,
+    ) -> Result<ClearedTemporary, WorkspaceError> {
+        if let Some(moved) = self.move_unregistered(key, now)? {
+            return Ok(ClearedTemporary {
+                rescues: Vec::new(),
+                moved: Some(moved),
+            });
+        }
+        let removed = self.remove_worktree(&RemoveRequest {
+            key,
+            branch: None,
+            base,
+            fate: BranchFate::Keep,
+            now,
+        })?;
+        Ok(ClearedTemporary {
+            rescues: removed.rescues,
+            moved: None,
+        })
+    }
+
+    fn move_unregistered(
+        &self,
+        key: &WorktreeKey,
+        now: Timestamp,
+    ) -> Result<Option<PathBuf>, WorkspaceError> {
+        let _lock = self.lock()?;
+        let path = self.worktree_path(key)?;
+        refuse_link(&path)?;
+        if self.registration_at(&path)?.is_some() {
+            return Ok(None);
+        }
+        let mut recovered = Vec::new();
+        clear_leftover(key, &path, now, &mut recovered)?;
+        let moved = recovered.into_iter().find_map(|done| match done {
+            Recovery::LeftoverMoved(to) => Some(to),
+            _ => None,
+        });
+        Ok(moved)
+    }
+}
+
+/// Puts aside whatever is in the place of a worktree's `.git` and does not lead to its git folder: git would not remove the worktree, and
+/// would take a repository there for something of its own. What is put aside is saved with all other files.
+pub(super) fn put_git_aside(worktree: &Worktree) -> Result<(), WorkspaceError> {
+    let entry = worktree.path().join(".git");
+    match fs::symlink_metadata(&entry) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
+        Err(source) => return Err(WorkspaceError::io("look at", &entry, source)),
+        Ok(meta) if leads_to_its_git_dir(worktree, &entry, &meta) => return Ok(()),
+        Ok(_) => {}
+    }
+    let aside = free_name(worktree.path());
+    fs::rename(&entry, &aside).map_err(|source| WorkspaceError::io("put aside", &entry, source))
+}
+
+fn free_name(folder: &Path) -> PathBuf {
+    let mut path = folder.join(GIT_ASIDE);
+    let mut number = 1_u32;
+    while path.symlink_metadata().is_ok() {
+        number += 1;
+        path = folder.join(format!("{GIT_ASIDE}-{number}"));
+    }
+    path
+}
