@@ -33,6 +33,8 @@ closed_set!(
         NestedRepository = "nested_repository",
         /// A commit holds secrets.
         Secrets = "secrets",
+        /// Review points have no answer.
+        UnansweredPoints = "unanswered_points",
         /// Anything else.
         Other = "other",
     }

@@ -13,6 +13,7 @@ use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
 use crate::outside::MergeObstacle;
 use crate::pull_request::VerifiedGates;
+use crate::review_point::asked_point;
 use crate::tick::{Decision, Reason};
 
 mod items;
@@ -332,6 +333,15 @@ impl WaitsFor {
                     BlockedBy::Cap => answers.insert(0, raise_cap(&block.reason)),
                     BlockedBy::Agent | BlockedBy::Human => {
                         answers.insert(0, format!("symphony issue comment {issue} TEXT"));
+                    }
+                    // the reply lets the issue go on by itself
+                    BlockedBy::Question => {
+                        let point = asked_point(&block.reason).unwrap_or("NUMBER");
+                        return vec![
+                            format!("symphony point list {issue}"),
+                            format!("symphony point reply {issue} {point} TEXT"),
+                            format!("symphony issue retry {issue}"),
+                        ];
                     }
                     BlockedBy::Tampered => {
                         answers.insert(0, format!("symphony issue show {issue}"));

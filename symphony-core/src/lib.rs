@@ -41,6 +41,7 @@ pub mod publication;
 pub mod pull_request;
 mod pull_request_of;
 pub mod retry;
+pub mod review_point;
 pub mod risk;
 pub mod run;
 pub mod spending;

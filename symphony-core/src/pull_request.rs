@@ -240,10 +240,10 @@ pub struct Verdict {
 const COMMENT_COMMIT_CHARS: usize = 10;
 
 impl Verdict {
-    /// Returns the comment for its issue; none where nothing was said. It names the commit: whoever reads it later, another
-    /// judge too, has a newer one before them.
-    pub fn issue_comment(&self, pr: PrId) -> Option<String> {
-        if self.comment.trim().is_empty() {
+    /// Returns the comment for its issue, which ends with what was `said`; none where that is nothing. It names the commit: whoever
+    /// reads it later, another judge too, has a newer one before them.
+    pub fn issue_comment(&self, pr: PrId, said: &str) -> Option<String> {
+        if said.is_empty() {
             return None;
         }
         let word = match self.kind {
@@ -252,10 +252,7 @@ impl Verdict {
         };
         let commit = self.commit.get(..COMMENT_COMMIT_CHARS);
         let commit = commit.unwrap_or(&self.commit);
-        Some(format!(
-            "{word} pull request {pr} at commit {commit}: {}",
-            self.comment
-        ))
+        Some(format!("{word} pull request {pr} at commit {commit}{said}"))
     }
 }
 

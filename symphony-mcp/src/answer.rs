@@ -4,6 +4,7 @@ use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 use symphony_core::hand_in::RefusalKind;
 use symphony_core::issue::FieldError;
+use symphony_core::review_point::PointError;
 use symphony_store::StoreError;
 
 /// A tool's answer.
@@ -79,6 +80,12 @@ impl From<FieldError> for ToolError {
     }
 }
 
+impl From<PointError> for ToolError {
+    fn from(error: PointError) -> Self {
+        StoreError::from(error).into()
+    }
+}
+
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         let hint = match &error {
@@ -87,11 +94,18 @@ impl From<StoreError> for ToolError {
             StoreError::NotFound { what: "issue", .. } => " Use `list_issues` to find identifiers.",
             _ => "",
         };
+        let kind = match &error {
+            StoreError::Point(PointError::Unanswered { .. }) => RefusalKind::UnansweredPoints,
+            _ => RefusalKind::Other,
+        };
         let text = error.to_string();
-        Self::new(if hint.is_empty() {
-            text
-        } else {
-            format!("{text}.{hint}")
-        })
+        Self::of_kind(
+            kind,
+            if hint.is_empty() {
+                text
+            } else {
+                format!("{text}.{hint}")
+            },
+        )
     }
 }

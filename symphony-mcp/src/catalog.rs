@@ -23,6 +23,7 @@ pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
     Tool::AddComment,
     Tool::SearchLearnings,
     Tool::CreatePr,
+    Tool::AnswerReviewPoint,
     Tool::ApprovePr,
     Tool::RejectPr,
     Tool::CompletePhase,
@@ -60,7 +61,7 @@ fn complete_plan_phase() -> McpTool {
 fn describe(tool: Tool, role: Role) -> McpTool {
     let (description, schema) = match tool {
         Tool::GetIssue => (
-            "Returns the issue with its comments, findings, dependencies, sub-tasks and pull request.",
+            "Returns the issue with its comments, findings, dependencies, sub-tasks, pull request and open review points.",
             schema::<params::GetIssue>(),
         ),
         Tool::ListIssues => (
@@ -102,16 +103,22 @@ fn describe(tool: Tool, role: Role) -> McpTool {
         ),
         Tool::CreatePr => (
             "Opens the pull request for the issue you work on, from what is committed; the issue goes to review. \
-             Refused when nothing is committed or the worktree has uncommitted changes: commit first. \
-             Symphony runs the gates itself afterwards.",
+             Refused when nothing is committed or the worktree has uncommitted changes: commit first; and while a `must` \
+             point of a review has no answer. Symphony runs the gates itself afterwards.",
             schema::<params::CreatePr>(),
         ),
+        Tool::AnswerReviewPoint => (
+            "Answers one point of a review of your work: `fixed` with the commit, `declined` with the reason, or `question` \
+             when only a person can say what is meant, which blocks the issue until one replies.",
+            schema::<params::AnswerReviewPoint>(),
+        ),
         Tool::ApprovePr => (
-            "Approves the pull request you review, on the commit you were shown.",
+            "Approves the pull request you review, on the commit you were shown. Every open `must` point has to be closed by it.",
             schema::<params::ApprovePr>(),
         ),
         Tool::RejectPr => (
-            "Rejects the pull request you review; the feedback goes to the next worker.",
+            "Rejects the pull request you review. The next worker gets every open point whole, and answers each: one point for \
+             each thing, at most 50 open ones.",
             schema::<params::RejectPr>(),
         ),
         Tool::RecordCoverage => (
@@ -125,15 +132,18 @@ fn describe(tool: Tool, role: Role) -> McpTool {
         ),
         Tool::CompletePhase => (
             "Claims that the phase of the issue you work on is delivered. The artifact and the paths you changed are checked \
-             at once: a refusal names every reason, mend them and claim again. An accepted claim ends your work.",
+             at once: a refusal names every reason, mend them and claim again. Refused while a `must` point of a review has no \
+             answer. An accepted claim ends your work.",
             schema::<params::CompletePhase>(),
         ),
         Tool::ApprovePhase => (
-            "Approves the phase claim that you review, on the commit you were shown; the issue goes on to its next phase.",
+            "Approves the phase claim that you review, on the commit you were shown; the issue goes on to its next phase. Every \
+             open `must` point has to be closed by it.",
             schema::<params::ApprovePhase>(),
         ),
         Tool::RejectPhase => (
-            "Rejects the phase claim that you review; the feedback goes to the phase's next agent.",
+            "Rejects the phase claim that you review. The phase's next agent gets every open point whole, and answers each: one \
+             point for each thing, at most 50 open ones.",
             schema::<params::RejectPhase>(),
         ),
         Tool::ConfigureProject => (

@@ -1,10 +1,12 @@
 //! The arguments of each tool; their JSON schemas are made from these types.
 
+mod point;
 mod project;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub(crate) use point::{AnswerName, AnswerReviewPoint, PointParam, PointStateName, SeverityName};
 pub(crate) use project::ConfigureProject;
 
 /// `get_issue`.
@@ -292,14 +294,21 @@ pub(crate) struct ApprovePr {
     /// What convinced you.
     #[serde(default)]
     pub(crate) comment: Option<String>,
+    /// Old points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
+    #[serde(default)]
+    pub(crate) points: Vec<PointParam>,
 }
 
 /// `reject_pr`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectPr {
-    /// What must change, concretely enough to act on.
-    pub(crate) feedback: String,
+    /// A summary in a sentence. Without `points` it is what must change, concretely enough to act on, and becomes one `must` point.
+    #[serde(default)]
+    pub(crate) feedback: Option<String>,
+    /// What must change: one point for each thing, and old ones that are met or not met (`id`, `state`).
+    #[serde(default)]
+    pub(crate) points: Vec<PointParam>,
 }
 
 /// `complete_phase`.
@@ -329,14 +338,21 @@ pub(crate) struct ApprovePhase {
     /// What convinced you.
     #[serde(default)]
     pub(crate) comment: Option<String>,
+    /// Old points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
+    #[serde(default)]
+    pub(crate) points: Vec<PointParam>,
 }
 
 /// `reject_phase`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectPhase {
-    /// What must change, concretely enough to act on.
-    pub(crate) feedback: String,
+    /// A summary in a sentence. Without `points` it is what must change, concretely enough to act on, and becomes one `must` point.
+    #[serde(default)]
+    pub(crate) feedback: Option<String>,
+    /// What must change: one point for each thing, and old ones that are met or not met (`id`, `state`).
+    #[serde(default)]
+    pub(crate) points: Vec<PointParam>,
 }
 
 /// How a plan's phase ended.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use symphony_core::id::{PlanId, PrId, RunId};
 use symphony_core::issue::{FieldError, TransitionError};
 use symphony_core::plan::state::PlanTransitionError;
+use symphony_core::review_point::PointError;
 
 /// An error of the store.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +40,9 @@ pub enum StoreError {
     /// A field is over a limit or malformed.
     #[error(transparent)]
     Field(#[from] FieldError),
+    /// A rule about review points forbids it.
+    #[error(transparent)]
+    Point(#[from] PointError),
     /// A rule forbids it.
     #[error("{reason}")]
     Refused {

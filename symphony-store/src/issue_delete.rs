@@ -203,7 +203,7 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue and cut what only names it.
-const REMOVAL: [&str; 27] = [
+const REMOVAL: [&str; 29] = [
     "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE learning SET issue = NULL WHERE issue = ?1",
     "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",
@@ -218,6 +218,8 @@ const REMOVAL: [&str; 27] = [
     // a fencing number is never given twice, though its run is forgotten
     "INSERT INTO setting (key, value) SELECT 'fence_floor', max(fence) FROM run WHERE issue = ?1 HAVING max(fence) IS NOT NULL
      ON CONFLICT (key) DO UPDATE SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+    "DELETE FROM point_answer WHERE point IN (SELECT id FROM review_point WHERE issue = ?1)",
+    "DELETE FROM review_point WHERE issue = ?1",
     "DELETE FROM phase_claim WHERE issue = ?1",
     "DELETE FROM gate_failure WHERE issue = ?1",
     "DELETE FROM clean_up_fault WHERE issue = ?1",

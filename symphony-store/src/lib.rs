@@ -71,6 +71,9 @@ mod pull_request_query;
 #[cfg(test)]
 mod query_plan;
 mod restore;
+mod review_point;
+mod review_point_migration;
+mod review_point_write;
 mod review_write;
 mod row;
 mod run;
@@ -128,6 +131,7 @@ pub use publication::{PublishOutcome, PublishWish};
 pub use pull_request::NewPullRequest;
 pub use pull_request_query::PrFilter;
 pub use restore::RestoreRecord;
+pub use review_point_write::{NewAnswer, NewVerdict};
 pub use run::{RunFilter, RunProgress, RunStart};
 pub use snapshot::SnapshotRequest;
 pub use subtask::{NewSubtask, Subtask};

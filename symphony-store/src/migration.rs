@@ -2,8 +2,10 @@
 
 use rusqlite_migration::{M, Migrations};
 
+use crate::review_point_migration::points_of_last_rejections;
+
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 26;
+pub const SCHEMA_VERSION: i64 = 27;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -34,12 +36,19 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0024_tried_gates.sql")),
         M::up(include_str!("schema/0025_clean_up_fault.sql")),
         M::up(include_str!("schema/0026_notices_about_projects.sql")),
+        M::up_with_hook(
+            include_str!("schema/0027_review_points.sql"),
+            points_of_last_rejections,
+        ),
     ])
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The version that brought review points.
+    const REVIEW_POINTS: usize = 27;
 
     #[test]
     fn migrations_are_valid_and_counted() {
@@ -117,6 +126,82 @@ mod tests {
             .map(|hold| (hold.scope.to_string(), hold.probes, hold.trials.len()))
             .collect();
         assert_eq!(found, [("provider claude-cli".to_owned(), 3, 0)]);
+    }
+
+    #[test]
+    fn the_last_rejection_of_each_open_issue_becomes_points() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations()
+            .to_version(&mut conn, REVIEW_POINTS - 1)
+            .unwrap();
+        let long = format!("{}\\n\\n{}", "a".repeat(1_500), "b".repeat(1_500));
+        let verdict = |kind: &str, author: &str, text: &str| {
+            format!(
+                r#"{{"kind":"{kind}","author":"{author}","run":null,"commit":"c9","protection":"none","comment":"{text}","at":"1970-01-01T00:00:07Z"}}"#
+            )
+        };
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 6)
+             INSERT INTO issue (id, project, number, title, title_key, description, status, priority, created_at, updated_at)
+             SELECT 'P-' || i, 'p', i, 't', 't', '', CASE i WHEN 3 THEN 'done' ELSE 'todo' END, 4, 0, 0 FROM n",
+        )
+        .unwrap();
+        let pr = |issue: &str, state: &str, verdict: Option<String>| {
+            conn.execute(
+                "INSERT INTO pull_request (project, issue, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates,
+                                           state, verdict, created_at, updated_at)
+                 VALUES ('p', ?1, 't', '', 'b', 'main', 'c', 'c9', '', '[]', '[]', ?2, ?3, 0, 0)",
+                rusqlite::params![issue, state, verdict],
+            )
+            .unwrap();
+        };
+        pr("P-1", "rejected", Some(verdict("rejected", "judge", "old")));
+        pr("P-1", "rejected", Some(verdict("rejected", "judge", &long)));
+        pr("P-2", "rejected", None); // by its gates
+        pr(
+            "P-3",
+            "rejected",
+            Some(verdict("rejected", "judge", "ended")),
+        );
+        pr(
+            "P-4",
+            "rejected",
+            Some(verdict("rejected", "judge", "settled")),
+        );
+        pr("P-4", "approved", Some(verdict("approved", "judge", "")));
+        pr(
+            "P-5",
+            "rejected",
+            Some(verdict("rejected", "human", "louder")),
+        );
+        conn.execute(
+            "INSERT INTO phase_claim (project, issue, phase, summary, author, state, verdict, open, created_at)
+             VALUES ('p', 'P-6', 'architecture', 's', 'architect', 'rejected', ?1, 0, 0)",
+            [verdict("rejected", "judge", "no risks")],
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare(
+                "SELECT issue || ' ' || number || ' ' || author || ' ' || substr(text, 1, 9) || ' ' || coalesce('pr ' || pull_request, 'claim ' || claim)
+                        || ' ' || commit_id || ' ' || created_at FROM review_point ORDER BY id",
+            )
+            .unwrap();
+        let found: Vec<String> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(
+            found,
+            [
+                "P-1 1 judge aaaaaaaaa pr 2 c9 7000",
+                "P-1 2 judge bbbbbbbbb pr 2 c9 7000",
+                "P-5 1 human louder pr 7 c9 7000",
+                "P-6 1 judge no risks claim 1 c9 7000",
+            ]
+        );
     }
 
     #[test]

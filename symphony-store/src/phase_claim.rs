@@ -8,6 +8,7 @@ use symphony_core::contract::{ClaimState, PhaseClaim};
 use symphony_core::id::{ClaimId, IssueId, PhaseName, RunId};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus, check_required_text, check_text};
 use symphony_core::log::LogEvent;
+use symphony_core::review_point::refuse_unanswered;
 
 use crate::cascade::move_in;
 use crate::context::Context;
@@ -18,6 +19,7 @@ use crate::issue_query::load_issue;
 use crate::note::check_run_limit;
 use crate::open::Store;
 use crate::phase_claim_query::{load_claim, load_open_claim};
+use crate::review_point::load_points;
 use crate::review_write::reject_claim;
 use crate::row::to_json;
 
@@ -73,7 +75,7 @@ impl Store {
     /// room for it.
     ///
     /// # Errors
-    /// When the issue is not in progress, its phase is another one now, this run has a claim on it already, a field breaks
+    /// When the issue is not in progress, it has a `must` point of a review without an answer, its phase is another one now, this run has a claim on it already, a field breaks
     /// a limit, or the run has made too many.
     pub fn submit_claim(
         &mut self,
@@ -90,6 +92,7 @@ impl Store {
                     issue.state.status()
                 )));
             }
+            refuse_unanswered(&load_points(tx, &issue.id.clone().into())?)?;
             if let Some(open) = load_open_claim(tx, &issue.id)? {
                 make_room(tx, context, &open)?;
             }

@@ -4,9 +4,10 @@ use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{ClaimState, PhaseClaim};
 use symphony_core::id::{ClaimId, IssueId};
-use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus, check_required_text, check_text};
+use symphony_core::issue::{FindingKind, IssueEvent, IssueStatus};
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::{Verdict, VerdictKind};
+use symphony_core::pull_request::{PullRequestOf, Verdict, VerdictKind};
+use symphony_core::review_point::ReviewOf;
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::wording::with_article;
 
@@ -19,18 +20,15 @@ use crate::issue_query::load_issue;
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
 use crate::phase_claim_query::{load_claim, load_open_claim};
+use crate::review_point_write::{NewVerdict, Reviewed, judge_points};
 use crate::row::to_json;
 use crate::run::load_run;
 
 impl Store {
-    /// Records a verdict on a claim, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
-    /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
-    ///
-    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's.
+    /// Records a verdict without points of its own, as [`Store::record_phase_review`] does.
     ///
     /// # Errors
-    /// When the claim does not await a judge, the commit is not the claim's, a rejection has no feedback, the writer may
-    /// not judge it, or the issue is not in `review`.
+    /// As [`Store::record_phase_review`].
     pub fn record_phase_verdict(
         &mut self,
         context: &Context,
@@ -39,25 +37,38 @@ impl Store {
         commit: &str,
         comment: &str,
     ) -> Result<PhaseClaim, StoreError> {
-        match kind {
-            VerdictKind::Rejected => check_required_text("feedback", comment)?,
-            VerdictKind::Approved => check_text("comment", comment)?,
-        }
+        self.record_phase_review(context, id, &NewVerdict::plain(kind, commit, comment))
+    }
+
+    /// Records a verdict on a claim with its points, as a finding of kind `phase_verdict` too. A rejection sends the issue back to
+    /// `todo`; an approved one goes on to its next phase at once when no run is live on the issue, else when that ends.
+    ///
+    /// An agent's verdict counts only from a live judge's run on this claim, other than its author's.
+    ///
+    /// # Errors
+    /// When the claim does not await a judge, the commit is not the claim's, a rejection asks for nothing, an approval leaves `must`
+    /// points open, the writer may not judge it, or the issue is not in `review`.
+    pub fn record_phase_review(
+        &mut self,
+        context: &Context,
+        id: ClaimId,
+        new: &NewVerdict,
+    ) -> Result<PhaseClaim, StoreError> {
+        new.check_comment()?;
         self.write(context, |tx| {
-            let claim = judged(tx, id, commit)?;
-            let verdict = Verdict {
-                kind,
-                author: context.actor.author(),
-                run: context.actor.run().cloned(),
-                commit: commit.to_owned(),
-                protection: check_judge(tx, context, &claim)?,
-                comment: comment.to_owned(),
-                at: context.now,
-                unverified: context.actor.unverified().map(str::to_owned),
+            let claim = judged(tx, id, &new.commit)?;
+            let protection = check_judge(tx, context, &claim)?;
+            let of = PullRequestOf::from(claim.issue.clone());
+            let reviewed = Reviewed {
+                of: &of,
+                review: Some(ReviewOf::Claim(id)),
+                commit: Some(&new.commit),
             };
-            write_verdict(tx, context, &claim, &verdict)?;
+            let said = judge_points(tx, context, &reviewed, new)?;
+            let verdict = new.verdict(context, protection, &said);
+            write_verdict(tx, context, &claim, &verdict, &said)?;
             forget_refused_call(tx, context)?;
-            match kind {
+            match new.kind {
                 VerdictKind::Rejected => {
                     move_in(tx, context, &claim.issue, &IssueEvent::ReviewRejected)?;
                 }
@@ -137,12 +148,13 @@ fn check_judge(
     Ok(run.protection)
 }
 
-/// Writes a verdict: on the claim, as a finding, and its feedback as a comment for the next agent.
+/// Writes a verdict: on the claim, as a finding, and as a comment that names its points. `said` is what follows the verdict there.
 fn write_verdict(
     tx: &Transaction<'_>,
     context: &Context,
     claim: &PhaseClaim,
     verdict: &Verdict,
+    said: &str,
 ) -> Result<(), StoreError> {
     let (state, word) = match verdict.kind {
         VerdictKind::Approved => (ClaimState::Accepted, "Approved"),
@@ -162,11 +174,6 @@ fn write_verdict(
             to_json(verdict),
         ],
     )?;
-    let said = if verdict.comment.trim().is_empty() {
-        String::new()
-    } else {
-        format!(": {}", verdict.comment)
-    };
     let text = format!(
         "{word} the phase {} (claim {}) on commit {}{said}",
         claim.phase, claim.id, verdict.commit

@@ -11,6 +11,7 @@ use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, PullRequestOf, ReportedGate, Verdict, VerdictKind,
     VerifiedGates,
 };
+use symphony_core::review_point::{ReviewOf, refuse_unanswered};
 use symphony_core::run::{ProtectionLevel, RunTarget};
 use symphony_core::wording::with_article;
 
@@ -25,6 +26,8 @@ use crate::note::{NewFinding, add_comment_in, add_limited_finding};
 use crate::open::Store;
 use crate::plan_review::{end_merged_plan, open_plan_pr};
 use crate::pull_request_query::{load_open_pr, load_pr};
+use crate::review_point::load_points;
+use crate::review_point_write::{NewVerdict, Reviewed, judge_points};
 use crate::review_write::set_pr_state;
 use crate::row::to_json;
 use crate::run::load_run;
@@ -88,8 +91,8 @@ impl Store {
     /// A new head voids gates and verdict: they are bound to the commit they were made on.
     ///
     /// # Errors
-    /// When a field breaks a limit, the issue is in a phase that delivers something else, or it may not go to `review`
-    /// from where it is, as a plan with phases that are not complete.
+    /// When a field breaks a limit, the issue is in a phase that delivers something else, it has a `must` point of a review without an
+    /// answer, or it may not go to `review` from where it is, as a plan with phases that are not complete.
     pub fn create_pr(
         &mut self,
         context: &Context,
@@ -124,6 +127,7 @@ impl Store {
             };
             let issue = load_issue(tx, of)?;
             refuse_superseded_pr(&issue)?;
+            refuse_unanswered(&load_points(tx, &new.of)?)?;
             let open = load_open_pr(tx, of)?;
             if open.is_none() || issue.state.status() == IssueStatus::InProgress {
                 move_in(tx, context, of, &IssueEvent::PrCreated)?;
@@ -153,14 +157,10 @@ impl Store {
         })
     }
 
-    /// Records a verdict on the head commit of an open pull request; a rejection sends the issue back to `todo`, and
-    /// lets a plan wait for a person.
-    ///
-    /// An agent's verdict counts only from a live judge's run on this pull request, other than its author's.
+    /// Records a verdict without points of its own, as [`Store::record_review`] does: plain feedback of a rejection becomes a point.
     ///
     /// # Errors
-    /// When the pull request is not open, the commit is not its head, a rejection has no feedback, or the writer may
-    /// not judge it.
+    /// As [`Store::record_review`].
     pub fn record_verdict(
         &mut self,
         context: &Context,
@@ -169,10 +169,24 @@ impl Store {
         commit: &str,
         comment: &str,
     ) -> Result<PullRequest, StoreError> {
-        match kind {
-            VerdictKind::Rejected => check_required_text("feedback", comment)?,
-            VerdictKind::Approved => check_text("comment", comment)?,
-        }
+        self.record_review(context, id, &NewVerdict::plain(kind, commit, comment))
+    }
+
+    /// Records a verdict on the head commit of an open pull request, with its points; a rejection sends the issue back to `todo`, and
+    /// lets a plan wait for a person.
+    ///
+    /// An agent's verdict counts only from a live judge's run on this pull request, other than its author's.
+    ///
+    /// # Errors
+    /// When the pull request is not open, the commit is not its head, a rejection asks for nothing, an approval leaves `must` points
+    /// open, or the writer may not judge it, or not close a point.
+    pub fn record_review(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        new: &NewVerdict,
+    ) -> Result<PullRequest, StoreError> {
+        new.check_comment()?;
         self.write(context, |tx| {
             let pr = load_pr(tx, id)?;
             if !pr.state.is_open() {
@@ -181,29 +195,26 @@ impl Store {
                     pr.state
                 )));
             }
-            if pr.head_commit != commit {
+            if pr.head_commit != new.commit {
                 return Err(StoreError::refused(format!(
-                    "the verdict is about commit {commit}, but the head of pull request {id} is {}",
-                    pr.head_commit
+                    "the verdict is about commit {}, but the head of pull request {id} is {}",
+                    new.commit, pr.head_commit
                 )));
             }
             let protection = check_judge(tx, context, &pr)?;
-            forget_refused_call(tx, context)?;
-            let verdict = Verdict {
-                kind,
-                author: context.actor.author(),
-                run: context.actor.run().cloned(),
-                commit: commit.to_owned(),
-                protection,
-                comment: comment.to_owned(),
-                at: context.now,
-                unverified: context.actor.unverified().map(str::to_owned),
+            let reviewed = Reviewed {
+                of: &pr.of,
+                review: Some(ReviewOf::PullRequest(id)),
+                commit: Some(&new.commit),
             };
+            let said = judge_points(tx, context, &reviewed, new)?;
+            forget_refused_call(tx, context)?;
+            let verdict = new.verdict(context, protection, &said);
             write_verdict(tx, id, &verdict)?;
-            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(id)) {
+            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(id, &said)) {
                 add_comment_in(tx, context, issue, &comment)?;
             }
-            match kind {
+            match new.kind {
                 VerdictKind::Approved => {
                     set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
                 }

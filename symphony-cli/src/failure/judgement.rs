@@ -180,6 +180,7 @@ fn of_store(error: &StoreError) -> Verdict {
         },
         StoreError::PlanTransition { plan, source } => plan::of_order(plan, source),
         StoreError::Field(_)
+        | StoreError::Point(_)
         | StoreError::Refused { .. }
         | StoreError::MergeBegun { .. }
         | StoreError::Superseded { .. } => Verdict::plain(Exit::Refused),

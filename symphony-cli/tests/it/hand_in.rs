@@ -116,7 +116,7 @@ fn a_judge_whose_verdict_was_refused_is_reported_with_the_refusal() {
     next(&project);
     let run = next(&project);
     assert_eq!(run["profile"], "judge", "{run:#}");
-    let why = "its last call of `reject_pr` was refused: the arguments do not fit: unknown field `comment`, expected `feedback`";
+    let why = "its last call of `reject_pr` was refused: the arguments do not fit: unknown field `comment`, expected `feedback` or `points`";
     let message = text(&run["error"]["message"]);
     assert!(message.contains(why), "{message}");
     let id = text(&run["id"]);

@@ -41,6 +41,7 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Human),
         blocked(BlockedBy::Cap),
         blocked(BlockedBy::Tampered),
+        blocked(BlockedBy::Question),
         WaitsFor::Spent(counts),
         WaitsFor::CancelledDependencies(vec![issue("A-1"), issue("A-2")]),
         WaitsFor::CancelledSubtasks,

@@ -65,6 +65,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::RunReturned,
         IssueEvent::HandedBack,
         IssueEvent::AgentBlocked { reason: reason() },
+        IssueEvent::QuestionAsked { reason: reason() },
         IssueEvent::SubtasksOpened,
         IssueEvent::SubtasksClosed,
         IssueEvent::ReviewRejected,

@@ -22,6 +22,8 @@ closed_set!(
         Human = "human",
         /// Gates that fail again and again in the same way.
         Gates = "gates",
+        /// A question about a review point that a person has to answer.
+        Question = "question",
     }
 );
 
@@ -103,6 +105,11 @@ pub enum IssueEvent {
     /// Its agent cannot go on.
     AgentBlocked {
         /// Why.
+        reason: String,
+    },
+    /// Its agent asked a person about a review point.
+    QuestionAsked {
+        /// The point, and the question.
         reason: String,
     },
     /// Its first sub-task was made.
@@ -221,6 +228,7 @@ impl IssueEvent {
             Self::RunReturned => "run_returned",
             Self::HandedBack => "handed_back",
             Self::AgentBlocked { .. } => "agent_blocked",
+            Self::QuestionAsked { .. } => "question_asked",
             Self::SubtasksOpened => "subtasks_opened",
             Self::SubtasksClosed => "subtasks_closed",
             Self::ReviewRejected => "review_rejected",
@@ -277,6 +285,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         | (S::Blocked(_) | S::Backlog, E::ReviewResumed) => S::Review,
         (S::InProgress | S::Todo, E::AgentBlocked { reason }) => blocked(BlockedBy::Agent, reason),
         (S::Review, E::AgentBlocked { reason }) => blocked(BlockedBy::Human, reason),
+        (S::InProgress, E::QuestionAsked { reason }) => blocked(BlockedBy::Question, reason),
         (S::InProgress | S::Todo, E::SubtasksOpened) => {
             blocked(BlockedBy::Subtasks, "waits for its sub-tasks")
         }

@@ -19,6 +19,7 @@ use crate::plan::state::{PhaseOutcome, PlanEvent};
 use crate::project::WizardState;
 use crate::publication::PublicationState;
 use crate::pull_request::{PrState, VerdictKind, VerifiedGates};
+use crate::review_point::{AnswerKind, PointNumber, PointState, Severity};
 use crate::run::RunStatus;
 use crate::spending::CapScope;
 use crate::tick::HoldScope;
@@ -265,6 +266,27 @@ log_events!(
             kind: VerdictKind,
             /// The commit it is about.
             commit: String,
+        },
+        /// A review raised a point.
+        ReviewPointRaised = "review_point_raised" {
+            /// Its number.
+            point: PointNumber,
+            /// How much it holds up.
+            severity: Severity,
+        },
+        /// A review point was closed, or opened again.
+        ReviewPointMoved = "review_point_moved" {
+            /// Its number.
+            point: PointNumber,
+            /// Where it is now.
+            state: PointState,
+        },
+        /// A review point was answered.
+        ReviewPointAnswered = "review_point_answered" {
+            /// Its number.
+            point: PointNumber,
+            /// What the answer says.
+            answer: AnswerKind,
         },
         /// An accepted claim took its issue to the next phase.
         PhaseAdvanced = "phase_advanced" {

@@ -141,6 +141,9 @@ impl LogEvent {
             | Self::ClaimHeadMoved { .. }
             | Self::ClaimRejected { .. }
             | Self::PhaseJudged { .. }
+            | Self::ReviewPointRaised { .. }
+            | Self::ReviewPointMoved { .. }
+            | Self::ReviewPointAnswered { .. }
             | Self::PhaseOutcomeRecorded { .. }
             | Self::PlanMerged { .. }
             | Self::PlanTargetMoved { .. }

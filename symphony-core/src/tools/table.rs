@@ -1,4 +1,4 @@
-//! The eighteen tools and each role's row.
+//! The nineteen tools and each role's row.
 
 use super::role::Role;
 use super::set::ToolSet;
@@ -27,15 +27,17 @@ closed_set!(
         SearchLearnings = "search_learnings",
         /// Records a pull request; the issue goes to review.
         CreatePr = "create_pr",
+        /// Answers a point of a review.
+        AnswerReviewPoint = "answer_review_point",
         /// Verdict on the open pull request.
         ApprovePr = "approve_pr",
-        /// Verdict on the open pull request, with feedback.
+        /// Verdict on the open pull request, with the points to deal with.
         RejectPr = "reject_pr",
         /// Claims that the phase is delivered.
         CompletePhase = "complete_phase",
         /// Verdict on the phase's claim.
         ApprovePhase = "approve_phase",
-        /// Verdict on the phase's claim, with feedback.
+        /// Verdict on the phase's claim, with the points to deal with.
         RejectPhase = "reject_phase",
         /// Notes which file was researched for which concept.
         RecordCoverage = "record_coverage",
@@ -76,11 +78,13 @@ const JUDGE: ToolSet = READ
 const WORKER: ToolSet = JUDGE.union(ToolSet::of(&[
     Tool::CreateIssue,
     Tool::CreatePr,
+    Tool::AnswerReviewPoint,
     Tool::RecordTestHealth,
 ]));
 const RESEARCHER: ToolSet = JUDGE.union(ToolSet::of(&[
     Tool::CreateIssue,
     Tool::CompletePhase,
+    Tool::AnswerReviewPoint,
     Tool::RecordCoverage,
 ]));
 const SCANNER: ToolSet = READ
@@ -124,9 +128,11 @@ impl Role {
             Self::Planner => JUDGE.union(ToolSet::of(&[Tool::CreateSubtask])),
             Self::JudgeInPhase | Self::PlannerInPhase => in_phase(JUDGE),
             Self::Researcher => RESEARCHER,
-            Self::BackgroundResearcher => {
-                RESEARCHER.difference(ToolSet::of(&[Tool::CompletePhase, Tool::UpdateIssueStatus]))
-            }
+            Self::BackgroundResearcher => RESEARCHER.difference(ToolSet::of(&[
+                Tool::CompletePhase,
+                Tool::AnswerReviewPoint,
+                Tool::UpdateIssueStatus,
+            ])),
             Self::Scanner => SCANNER,
             Self::ScannerInPhase => in_phase(SCANNER),
             Self::Intake => INTAKE,
@@ -163,7 +169,7 @@ impl Role {
 
 /// A phase run other than `ready` claims its phase, and makes neither pull requests nor sub-tasks.
 const fn in_phase(row: ToolSet) -> ToolSet {
-    row.union(ToolSet::of(&[Tool::CompletePhase]))
+    row.union(ToolSet::of(&[Tool::CompletePhase, Tool::AnswerReviewPoint]))
         .difference(ToolSet::of(&[Tool::CreatePr, Tool::CreateSubtask]))
 }
 
@@ -172,8 +178,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_eighteen_tools() {
-        assert_eq!(Tool::ALL.len(), 18);
+    fn there_are_nineteen_tools() {
+        assert_eq!(Tool::ALL.len(), 19);
     }
 
     #[test]

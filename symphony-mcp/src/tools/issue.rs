@@ -10,6 +10,7 @@ use symphony_core::wording::counted;
 use symphony_store::{IssueFilter, NewIssue, Store};
 
 use super::phase::claim_row;
+use super::point::point_row;
 use super::target;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
@@ -109,6 +110,12 @@ pub(super) fn get(
         })?
         .first()
         .map(pr_row);
+    let points: Vec<Value> = store
+        .review_points(&issue.id.clone().into())?
+        .iter()
+        .filter(|point| point.is_open())
+        .map(point_row)
+        .collect();
     let claim = store.claims(&issue.id, None, 1)?.first().map(claim_row);
     let mut shown = row(&issue);
     if let Value::Object(fields) = &mut shown {
@@ -123,7 +130,8 @@ pub(super) fn get(
         .with("dependencies", Value::Array(dependencies))
         .with("children", children.items.iter().map(row).collect())
         .with("pull_request", pr.unwrap_or(Value::Null))
-        .with("phase_claim", claim.unwrap_or(Value::Null)))
+        .with("phase_claim", claim.unwrap_or(Value::Null))
+        .with("review_points", Value::Array(points)))
 }
 
 /// `list_issues`

@@ -6,6 +6,7 @@ mod learning;
 mod note;
 mod phase;
 mod plan;
+mod point;
 mod project;
 mod review;
 mod status;
@@ -64,13 +65,14 @@ fn carry_out(
         Tool::AddLearning => learning::add(store, identity, typed(arguments)?),
         Tool::SearchLearnings => learning::search(store, identity, &typed(arguments)?),
         Tool::CreatePr => review::create_pr(store, identity, typed(arguments)?),
-        Tool::ApprovePr => review::approve(store, identity, &typed(arguments)?),
-        Tool::RejectPr => review::reject(store, identity, &typed(arguments)?),
+        Tool::AnswerReviewPoint => point::answer(store, identity, typed(arguments)?),
+        Tool::ApprovePr => review::approve(store, identity, typed(arguments)?),
+        Tool::RejectPr => review::reject(store, identity, typed(arguments)?),
         Tool::RecordCoverage => health::record_coverage(store, identity, typed(arguments)?),
         Tool::RecordTestHealth => health::record_test_health(store, identity, typed(arguments)?),
         Tool::CompletePhase => phase::complete(store, identity, typed(arguments)?),
-        Tool::ApprovePhase => phase::approve(store, identity, &typed(arguments)?),
-        Tool::RejectPhase => phase::reject(store, identity, &typed(arguments)?),
+        Tool::ApprovePhase => phase::approve(store, identity, typed(arguments)?),
+        Tool::RejectPhase => phase::reject(store, identity, typed(arguments)?),
         Tool::ConfigureProject => project::configure(store, identity, typed(arguments)?),
     }
 }

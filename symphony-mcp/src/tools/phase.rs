@@ -8,13 +8,14 @@ use symphony_core::contract::{
 use symphony_core::id::{ClaimId, IssueId, PhaseName};
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::VerdictKind;
-use symphony_store::{NewPhaseClaim, Settlement, Store};
+use symphony_store::{NewPhaseClaim, NewVerdict, Settlement, Store};
 
 use super::own_issue;
+use super::point::{changes, require_answers};
 use crate::answer::{Answer, ToolError};
 use crate::committable::Nested;
 use crate::identity::{Identity, IssueWorkspace, ReviewTarget, Verdicts};
-use crate::params::{ApprovePhase, CompletePhase, RejectPhase};
+use crate::params::{ApprovePhase, CompletePhase, PointParam, RejectPhase};
 use crate::phase_source::{branch_head, commit_delivered, read_delivered};
 
 /// Returns a claim as `get_issue` shows it.
@@ -40,6 +41,7 @@ pub(super) fn complete(
 ) -> Result<Answer, ToolError> {
     let issue = store.issue(own_issue(identity)?)?;
     let phase = phase_named("phase", params.phase)?;
+    require_answers(store, identity)?;
     let (contract, next) = contract(identity, &issue, &phase, params.skip_to)?;
     let workspace = identity.workspace.as_ref().ok_or_else(|| {
         ToolError::new(format!(
@@ -256,10 +258,11 @@ fn judged(store: &mut Store, identity: &Identity) -> Result<(ClaimId, String), T
 pub(super) fn approve(
     store: &mut Store,
     identity: &Identity,
-    params: &ApprovePhase,
+    params: ApprovePhase,
 ) -> Result<Answer, ToolError> {
-    let comment = params.comment.as_deref().unwrap_or("");
-    let claim = verdict(store, identity, VerdictKind::Approved, comment)?;
+    let comment = params.comment.unwrap_or_default();
+    let approved = VerdictKind::Approved;
+    let claim = verdict(store, identity, (approved, comment), &params.points)?;
     let then = match &claim.next_phase {
         Some(next) => format!("{} goes on to `{next}`", claim.issue),
         None => format!("{} has no further phase, a human looks", claim.issue),
@@ -272,11 +275,13 @@ pub(super) fn approve(
 pub(super) fn reject(
     store: &mut Store,
     identity: &Identity,
-    params: &RejectPhase,
+    params: RejectPhase,
 ) -> Result<Answer, ToolError> {
-    let claim = verdict(store, identity, VerdictKind::Rejected, &params.feedback)?;
+    let feedback = params.feedback.unwrap_or_default();
+    let rejected = VerdictKind::Rejected;
+    let claim = verdict(store, identity, (rejected, feedback), &params.points)?;
     let message = format!(
-        "rejected the phase `{}`; {} goes back to its agent with your feedback",
+        "rejected the phase `{}`; {} goes back to its agent with every open point",
         claim.phase, claim.issue
     );
     Ok(Answer::new(message).with("claim", claim_row(&claim)))
@@ -285,9 +290,15 @@ pub(super) fn reject(
 fn verdict(
     store: &mut Store,
     identity: &Identity,
-    kind: VerdictKind,
-    comment: &str,
+    (kind, comment): (VerdictKind, String),
+    points: &[PointParam],
 ) -> Result<PhaseClaim, ToolError> {
     let (claim, commit) = judged(store, identity)?;
-    Ok(store.record_phase_verdict(&identity.context(), claim, kind, &commit, comment)?)
+    let verdict = NewVerdict {
+        kind,
+        commit,
+        comment,
+        points: changes(points)?,
+    };
+    Ok(store.record_phase_review(&identity.context(), claim, &verdict)?)
 }

@@ -3,9 +3,10 @@
 use serde_json::json;
 use symphony_core::pull_request::{PullRequest, PullRequestOf, ReportedGate, VerdictKind};
 use symphony_core::wording::counted;
-use symphony_store::Store;
+use symphony_store::{NewVerdict, Store};
 
 use super::own_issue;
+use super::point::{changes, require_answers};
 use crate::answer::{Answer, ToolError};
 use crate::committable::Nested;
 use crate::identity::{Identity, ReviewTarget, Verdicts};
@@ -22,6 +23,7 @@ pub(super) fn create_pr(
     params: CreatePr,
 ) -> Result<Answer, ToolError> {
     let issue = own_issue(identity)?.clone();
+    require_answers(store, identity)?;
     if params.gate_results.len() > REPORTED_GATES_MAX {
         return Err(ToolError::new(format!(
             "gate_results has more than {REPORTED_GATES_MAX} items"
@@ -87,17 +89,16 @@ fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String),
 pub(super) fn approve(
     store: &mut Store,
     identity: &Identity,
-    params: &ApprovePr,
+    params: ApprovePr,
 ) -> Result<Answer, ToolError> {
     let (pr, commit) = reviewed(store, identity)?;
-    let comment = params.comment.as_deref().unwrap_or("");
-    let pr = store.record_verdict(
-        &identity.context(),
-        pr.id,
-        VerdictKind::Approved,
-        &commit,
-        comment,
-    )?;
+    let verdict = NewVerdict {
+        kind: VerdictKind::Approved,
+        points: changes(&params.points)?,
+        comment: params.comment.unwrap_or_default(),
+        commit: commit.clone(),
+    };
+    let pr = store.record_review(&identity.context(), pr.id, &verdict)?;
     let message = format!(
         "approved pull request {} on commit {commit}; a human merges it",
         pr.id
@@ -109,20 +110,22 @@ pub(super) fn approve(
 pub(super) fn reject(
     store: &mut Store,
     identity: &Identity,
-    params: &RejectPr,
+    params: RejectPr,
 ) -> Result<Answer, ToolError> {
     let (pr, commit) = reviewed(store, identity)?;
-    let pr = store.record_verdict(
-        &identity.context(),
-        pr.id,
-        VerdictKind::Rejected,
-        &commit,
-        &params.feedback,
-    )?;
+    let verdict = NewVerdict {
+        kind: VerdictKind::Rejected,
+        points: changes(&params.points)?,
+        comment: params.feedback.unwrap_or_default(),
+        commit,
+    };
+    let pr = store.record_review(&identity.context(), pr.id, &verdict)?;
     let next = match &pr.of {
-        PullRequestOf::Issue(issue) => format!("{issue} goes back to a worker with your feedback"),
+        PullRequestOf::Issue(issue) => {
+            format!("{issue} goes back to a worker with every open point")
+        }
         PullRequestOf::Plan(plan) => {
-            format!("a person reads your feedback and decides how plan {plan} goes on")
+            format!("a person reads your points and decides how plan {plan} goes on")
         }
     };
     let message = format!("rejected pull request {}; {next}", pr.id);

@@ -92,7 +92,7 @@ mod tests {
         the arguments do not fit: unknown field `result`, expected one of `outcome`, `error`, `artifacts`, `absorb`
         the arguments do not fit: `gates[0]`: found string "cargo test", expected an object such as {"name": "test", "command": "cargo test"}
         the arguments do not fit: `gates[0].command`: expected a command as a text
-        the arguments do not fit: unknown field `comment`, expected `feedback`
+        the arguments do not fit: unknown field `comment`, expected `feedback` or `points`
         the arguments do not fit: `feedback`: found a list, expected a string
         the arguments do not fit: `limit`: found integer `-1`, expected a whole number, zero or more
         the arguments do not fit: `limit`: found floating point `1.5`, expected a whole number, zero or more

@@ -100,6 +100,15 @@ async fn closed_sets_are_enums() {
     create_subtask/properties/size: small medium large
     add_finding/properties/kind: note approach gap bug risk review
     add_learning/properties/learning_type: convention pattern gotcha
+    answer_review_point/properties/answer: fixed declined question
+    approve_pr/properties/points/items/properties/severity: must should note
+    approve_pr/properties/points/items/properties/state: closed reopened
+    reject_pr/properties/points/items/properties/severity: must should note
+    reject_pr/properties/points/items/properties/state: closed reopened
+    approve_phase/properties/points/items/properties/severity: must should note
+    approve_phase/properties/points/items/properties/state: closed reopened
+    reject_phase/properties/points/items/properties/severity: must should note
+    reject_phase/properties/points/items/properties/state: closed reopened
     ");
 }
 
@@ -138,11 +147,12 @@ async fn arguments_and_the_required_ones() {
     add_comment content [issue]
     search_learnings [all_projects] [limit] query
     create_pr [absorb] [approach] body [gate_results] title
-    approve_pr [comment]
-    reject_pr feedback
+    answer_review_point answer [commit] point text
+    approve_pr [comment] [points]
+    reject_pr [feedback] [points]
     complete_phase [absorb] [artifact_path] phase [skip_to] summary
-    approve_phase [comment]
-    reject_phase feedback
+    approve_phase [comment] [points]
+    reject_phase [feedback] [points]
     record_coverage concept file [notes]
     record_test_health duration_ms [names] test_count
     configure_project gates [judge_instructions] [risk] [sensitive_paths] [setup] [worker_instructions]

@@ -9,6 +9,8 @@ mod health;
 #[cfg(test)]
 mod limits;
 #[cfg(test)]
+mod points;
+#[cfg(test)]
 mod project;
 #[cfg(test)]
 mod roles;

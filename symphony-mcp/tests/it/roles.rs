@@ -114,6 +114,15 @@ async fn every_implemented_tool_does_something() {
         json!({ "status": "backlog" }),
     )
     .await;
+    // the point of the rejection comes first
+    let text = refused(&human, "create_pr", json!({ "title": "t", "body": "b" })).await;
+    assert!(text.starts_with("review point 1 is not answered"), "{text}");
+    done(
+        &human,
+        "answer_review_point",
+        json!({ "point": 1, "answer": "declined", "text": "by design" }),
+    )
+    .await;
     // what `create_pr` does with a repository is tested where worktrees are made
     let text = refused(&human, "create_pr", json!({ "title": "t", "body": "b" })).await;
     assert_eq!(
@@ -129,6 +138,7 @@ async fn every_implemented_tool_does_something() {
     .await;
     for name in [
         "create_subtask",
+        "answer_review_point",
         "approve_pr",
         "reject_pr",
         "complete_phase",

@@ -27,6 +27,8 @@ mod plan_reviews;
 #[cfg(test)]
 mod plans;
 #[cfg(test)]
+mod points;
+#[cfg(test)]
 mod project_agents;
 #[cfg(test)]
 mod prop_log;

@@ -158,7 +158,7 @@ fn a_rejection_needs_feedback_and_sends_the_issue_back() {
     let comments = store.comments(&issue, 9).unwrap();
     assert_eq!(
         comments[0].content,
-        "Rejected the phase research: no risks named"
+        "Rejected the phase research (review point 1): no risks named"
     );
     end(&mut store, &judge);
     assert_eq!(standing(&store, &issue).0, IssueStatus::Todo);

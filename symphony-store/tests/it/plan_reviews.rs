@@ -12,11 +12,12 @@ use symphony_core::plan::state::{
 use symphony_core::pull_request::{
     PrState, PullRequest, PullRequestOf, VerdictKind, VerifiedGate, VerifiedGates,
 };
+use symphony_core::review_point::{PointChanges, PointMove, PointNumber, PointState};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_core::tick::{GatesState, ReviewCandidate, ReviewSubject};
 use symphony_store::{
-    ClaimRefusal, GatesAtEnd, GatesFound, NewPullRequest, PrFilter, PublishWish, Store, StoreError,
-    fold_plan,
+    ClaimRefusal, GatesAtEnd, GatesFound, NewPullRequest, NewVerdict, PrFilter, PublishWish, Store,
+    StoreError, fold_plan,
 };
 
 use crate::plans::{claim, create, document, end, id, plan_id, report};
@@ -275,7 +276,20 @@ fn a_person_approves_what_was_rejected() {
     verdict(&mut store, VerdictKind::Rejected, "no test");
     store.resume_rejected_review(&human(8), pr.id).unwrap();
     assert_eq!(status(&mut store), PlanStatus::Review);
-    let pr = verdict(&mut store, VerdictKind::Approved, "good enough");
+    // what they asked for themselves, they close
+    let closed = PointMove {
+        number: PointNumber::new(1),
+        to: PointState::Closed,
+        remark: None,
+    };
+    let approval = NewVerdict {
+        points: PointChanges {
+            new: vec![],
+            moved: vec![closed],
+        },
+        ..NewVerdict::plain(VerdictKind::Approved, "c1", "good enough")
+    };
+    let pr = store.record_review(&human(8), pr.id, &approval).unwrap();
     assert_eq!(pr.state, PrState::Approved);
     // gone on meanwhile: the old work is not the plan's any more
     verdict(&mut store, VerdictKind::Rejected, "no, wait");

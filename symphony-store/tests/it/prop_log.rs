@@ -9,11 +9,17 @@ use symphony_core::contract::ClaimState;
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::id::IssueId;
-use symphony_core::issue::{BreakerTarget, IssueEvent, IssueStatus, NextPhase, Resolution};
-use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
+use symphony_core::issue::{
+    BlockedBy, BreakerTarget, IssueEvent, IssueStatus, NextPhase, Resolution,
+};
+use symphony_core::pull_request::{PullRequestOf, VerdictKind, VerifiedGate, VerifiedGates};
+use symphony_core::review_point::{
+    AnswerKind, PointChanges, PointMove, PointState, pending_question,
+};
 use symphony_core::run::{Run, RunStatus, RunTarget};
 use symphony_store::{
-    Context, GatesAtEnd, GatesFound, IssueEdit, IssueFilter, Settlement, Store, fold_issue,
+    Context, GatesAtEnd, GatesFound, IssueEdit, IssueFilter, NewAnswer, Settlement, Store,
+    fold_issue,
 };
 
 use crate::queries::snapshot_request;
@@ -39,6 +45,10 @@ enum Step {
     Relabel(&'static str),
     /// A write in the name of a run that may be over.
     Comment,
+    /// An answer to every review point.
+    Answer(AnswerKind),
+    /// A person closes every review point.
+    ClosePoints,
 }
 
 fn gates_found(commit: String, green: bool) -> GatesFound {
@@ -115,6 +125,8 @@ fn steps() -> impl Strategy<Value = Step> {
         5 => end.prop_map(|(status, class, green)| Step::Finish(status, class, green)),
         1 => Just(Step::ClearCounts),
         1 => Just(Step::Comment),
+        2 => select(AnswerKind::ALL.to_vec()).prop_map(Step::Answer),
+        1 => Just(Step::ClosePoints),
         5 => (select(vec![Settlement::Accepted, Settlement::AwaitingJudge]), proptest::bool::weighted(0.8))
             .prop_map(|(settlement, settled)| Step::ClaimPhase(settlement, settled)),
         4 => select(VerdictKind::ALL.to_vec()).prop_map(Step::JudgePhase),
@@ -228,6 +240,33 @@ impl World {
                 !ended.run.status.is_live()
             }
             (Step::ClearCounts, _) => store.clear_counts(&human(second), id).is_ok(),
+            (Step::Answer(kind), _) => {
+                let of = PullRequestOf::from(id.clone());
+                let points = store.review_points(&of).unwrap();
+                points.iter().any(|point| {
+                    let answer = NewAnswer {
+                        point: point.number,
+                        kind: *kind,
+                        commit: None,
+                        text: "so".into(),
+                    };
+                    store.answer_point(&in_its_name(), &of, &answer).is_ok()
+                })
+            }
+            (Step::ClosePoints, _) => {
+                let of = PullRequestOf::from(id.clone());
+                let points = store.review_points(&of).unwrap();
+                let moved = points.iter().map(|point| PointMove {
+                    number: point.number,
+                    to: PointState::Closed,
+                    remark: None,
+                });
+                let changes = PointChanges {
+                    new: vec![],
+                    moved: moved.collect(),
+                };
+                store.change_points(&human(second), &of, &changes).is_ok()
+            }
             (Step::Comment, _) => store.add_comment(&in_its_name(), id, "note").is_ok(),
         };
         // what was refused wrote nothing but, at most once a run, that it was
@@ -260,6 +299,13 @@ impl World {
                     !unsettled || busy.contains(&Some(issue.id.clone())),
                     "{claim:?}"
                 );
+            }
+            // an issue waits for a reply only while something is asked
+            let of = PullRequestOf::from(issue.id.clone());
+            let points = self.store.review_points(&of).unwrap();
+            let block = issue.state.block();
+            if block.is_some_and(|block| block.by == BlockedBy::Question) {
+                prop_assert!(pending_question(&points).is_some(), "{points:?}");
             }
             // an open pull request is of the last phase
             if self.store.open_pr(&issue.id).unwrap().is_some() {

@@ -1,6 +1,7 @@
 //! What a run changed: status, auto-commit, rescue refs, reset to a recorded head, diff snapshot.
 
 mod auto_commit;
+mod commit;
 mod diff;
 mod generated;
 mod inner;

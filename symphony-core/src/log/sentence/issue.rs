@@ -4,6 +4,7 @@ use super::quoted;
 use crate::contract::ClaimState;
 use crate::id::{ClaimId, PhaseName};
 use crate::issue::{IssueEvent, IssueStatus, NextPhase, TriageOutcome};
+use crate::review_point::{AnswerKind, PointNumber, PointState};
 
 /// Says where an issue moved, and why.
 pub(super) fn moved(issue: &str, event: &IssueEvent, from: IssueStatus, to: IssueStatus) -> String {
@@ -45,6 +46,9 @@ fn cause(event: &IssueEvent) -> String {
         }
         IssueEvent::AgentBlocked { reason } => {
             return format!("its agent cannot go on: {}", quoted(reason));
+        }
+        IssueEvent::QuestionAsked { reason } => {
+            return format!("its agent asks a person: {}", quoted(reason));
         }
         IssueEvent::CapReached { reason } | IssueEvent::GatesStopped { reason } => {
             return quoted(reason);
@@ -94,4 +98,22 @@ pub(super) fn settled(claim: ClaimId, state: ClaimState, commit: &str) -> String
         ClaimState::Submitted => "was submitted",
     };
     format!("Claim {claim} {what} on {commit}")
+}
+
+/// Says what happened to a review point.
+pub(super) fn point_moved(point: PointNumber, state: PointState, on: &str) -> String {
+    match state {
+        PointState::Open => format!("Review point {point}{on} was reopened"),
+        PointState::Closed => format!("Review point {point}{on} was closed"),
+    }
+}
+
+/// Says what was answered to a review point.
+pub(super) fn point_answered(point: PointNumber, answer: AnswerKind, on: &str) -> String {
+    match answer {
+        AnswerKind::Fixed => format!("Review point {point}{on} was answered as fixed"),
+        AnswerKind::Declined => format!("Review point {point}{on} was declined"),
+        AnswerKind::Question => format!("A question was asked about review point {point}{on}"),
+        AnswerKind::Remark => format!("Review point {point}{on} got a reply"),
+    }
 }

@@ -228,6 +228,18 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         } => {
             format!("Claim {claim} was {kind} on {}", commit(on))
         }
+        E::ReviewPointRaised { point, severity } => {
+            format!(
+                "Review point {point} ({severity}) was raised{}",
+                about.on_issue()
+            )
+        }
+        E::ReviewPointMoved { point, state } => {
+            issue::point_moved(*point, *state, &about.on_issue())
+        }
+        E::ReviewPointAnswered { point, answer } => {
+            issue::point_answered(*point, *answer, &about.on_issue())
+        }
         E::PhaseAdvanced { from, to, .. } => match to {
             Some(to) => format!("{} finished phase {from} and is now in {to}", about.issue()),
             None => format!("{} finished its last phase, {from}", about.issue()),

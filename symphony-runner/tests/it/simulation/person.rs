@@ -8,6 +8,7 @@ use symphony_core::issue::{
     human_move,
 };
 use symphony_core::pull_request::{PullRequest, VerdictKind};
+use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{RunStatus, RunTarget};
 use symphony_store::{Context, IssueEdit, NewIssue, RunFilter, StoreError};
 
@@ -217,7 +218,28 @@ impl Course {
         Ok(())
     }
 
+    /// A person is content with what was answered, and closes every open point.
+    pub(super) fn close_points(&mut self, issue: &IssueId) -> Result<(), StoreError> {
+        let of = issue.clone().into();
+        let points = self.store.review_points(&of)?;
+        let open = points.iter().filter(|point| point.is_open());
+        let moved = open.map(|point| PointMove {
+            number: point.number,
+            to: PointState::Closed,
+            remark: None,
+        });
+        let changes = PointChanges {
+            new: vec![],
+            moved: moved.collect(),
+        };
+        if !changes.is_empty() {
+            self.store.change_points(&self.human(), &of, &changes)?;
+        }
+        Ok(())
+    }
+
     fn review(&mut self, issue: &Issue, pr: &PullRequest) -> Result<(), StoreError> {
+        self.close_points(&issue.id)?;
         let judged = pr
             .verdict_on_head()
             .is_some_and(|v| v.kind == VerdictKind::Approved);
@@ -409,6 +431,7 @@ impl Course {
     }
 
     fn decide(&mut self, issue: &Issue) -> Result<(), StoreError> {
+        self.close_points(&issue.id)?;
         if let Some(claim) = self.store.open_claim(&issue.id)? {
             let judged = self.stage(&issue.project).config.judge_enabled;
             return if judged || !claim.awaits_judge() {

@@ -177,8 +177,9 @@ impl Course {
             return Ok(());
         };
         let commit = self.store.phase_claim(*id)?.head_commit.unwrap_or_default();
-        self.store
-            .record_phase_verdict(context, *id, kind, &commit, "Read it.")?;
+        let issue = self.store.phase_claim(*id)?.issue;
+        let verdict = self.verdict_closing(&issue, kind, &commit)?;
+        self.store.record_phase_review(context, *id, &verdict)?;
         self.machine.count(match kind {
             VerdictKind::Approved => "phase approved",
             VerdictKind::Rejected => "phase rejected",
@@ -228,6 +229,9 @@ impl Course {
         else {
             return Ok(());
         };
+        if kind == VerdictKind::Approved {
+            self.close_points(&claim.issue)?;
+        }
         self.store
             .record_phase_verdict(human, claim.id, kind, commit, "As I see it.")?;
         self.machine.count("a person decided on a phase");

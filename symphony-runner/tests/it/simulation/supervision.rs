@@ -5,17 +5,18 @@ use symphony_core::exit_handling::{AfterFault, ExitFault, PutOff, after_fault};
 use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{BaseComparison, FailurePrint};
 use symphony_core::hold::condition_scope;
-use symphony_core::id::RunId;
+use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, IssueEvent, Priority};
 use symphony_core::outcome::FailureLimits;
-use symphony_core::pull_request::{VerdictKind, VerifiedGate, VerifiedGates};
+use symphony_core::pull_request::{PullRequestOf, VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::retry::after;
+use symphony_core::review_point::{AnswerKind, PointMove, PointState};
 use symphony_core::run::{Run, RunError, RunStatus, RunTarget};
 use symphony_core::tick::HoldScope;
 use symphony_runner::supervise::SuperviseMode;
 use symphony_store::{
-    Actor, Context, GatesAtEnd, GatesFound, NewHold, NewPullRequest, NewSubtask, RunFinish, RunKey,
-    RunStart, StoreError,
+    Actor, Context, GatesAtEnd, GatesFound, NewAnswer, NewHold, NewPullRequest, NewSubtask,
+    NewVerdict, RunFinish, RunKey, RunStart, StoreError,
 };
 
 use super::agent::{Step, script};
@@ -116,6 +117,7 @@ impl Course {
                 Err(
                     StoreError::Transition { .. }
                     | StoreError::Refused { .. }
+                    | StoreError::Point(_)
                     | StoreError::NotFound { .. },
                 ) => {
                     self.machine.count("call refused");
@@ -167,6 +169,7 @@ impl Course {
         };
         match call {
             Step::OpenPr => {
+                self.answer_points(&context, &issue)?;
                 let new = NewPullRequest {
                     branch: format!("symphony/{issue}"),
                     of: issue.into(),
@@ -181,7 +184,10 @@ impl Course {
                 };
                 self.store.create_pr(&context, &new)?;
             }
-            Step::Claim(how) => return self.claim_phase(run, &context, *how),
+            Step::Claim(how) => {
+                self.answer_points(&context, &issue)?;
+                return self.claim_phase(run, &context, *how);
+            }
             Step::Verdict(kind) if matches!(run.target, RunTarget::Claim(..)) => {
                 return self.judge_claim(run, &context, *kind);
             }
@@ -190,8 +196,8 @@ impl Course {
                     return Ok(());
                 };
                 let head = self.store.pr(*id)?.head_commit;
-                self.store
-                    .record_verdict(&context, *id, *kind, &head, "Looked at it.")?;
+                let verdict = self.verdict_closing(&issue, *kind, &head)?;
+                self.store.record_review(&context, *id, &verdict)?;
             }
             Step::FalseVerdict => return self.speak_falsely(run, &context),
             Step::Block => {
@@ -222,6 +228,48 @@ impl Course {
             }
         }
         Ok(())
+    }
+
+    /// An author answers every open point; now and then with a question, which blocks the issue.
+    fn answer_points(&mut self, context: &Context, issue: &IssueId) -> Result<(), StoreError> {
+        let of = PullRequestOf::from(issue.clone());
+        let points = self.store.review_points(&of)?;
+        for point in points.iter().filter(|point| point.is_open_must()) {
+            let kind = match self.machine.random.below(10) {
+                0 if self.trouble == Trouble::Wild => AnswerKind::Question,
+                1..4 => AnswerKind::Declined,
+                _ => AnswerKind::Fixed,
+            };
+            let answer = NewAnswer {
+                point: point.number,
+                kind,
+                commit: None,
+                text: "so".into(),
+            };
+            self.store.answer_point(context, &of, &answer)?;
+        }
+        Ok(())
+    }
+
+    /// A judge's verdict, which closes the points of judges when it is for the change.
+    pub(super) fn verdict_closing(
+        &self,
+        issue: &IssueId,
+        kind: VerdictKind,
+        commit: &str,
+    ) -> Result<NewVerdict, StoreError> {
+        let points = self.store.review_points(&issue.clone().into())?;
+        let closed = points
+            .iter()
+            .filter(|point| kind == VerdictKind::Approved && point.is_open() && !point.is_persons())
+            .map(|point| PointMove {
+                number: point.number,
+                to: PointState::Closed,
+                remark: None,
+            });
+        let mut verdict = NewVerdict::plain(kind, commit, "Looked at it.");
+        verdict.points.moved = closed.collect();
+        Ok(verdict)
     }
 
     /// A judge that speaks about another commit, or a worker about its own work: never recorded.

@@ -1,0 +1,93 @@
+//! Why something cannot be done with points.
+
+use super::model::{POINT_CHARS_MAX, POINTS_OPEN_MAX, PointNumber};
+
+/// A rule about review points that a call breaks. Each text says what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PointError {
+    /// There is no such point.
+    #[error("there is no review point {number}; known: {known}")]
+    Unknown {
+        /// The number that was given.
+        number: PointNumber,
+        /// Those that there are, in words.
+        known: String,
+    },
+    /// One call closes or reopens a point twice.
+    #[error("review point {number} is named twice: say once what becomes of it")]
+    Twice {
+        /// Which.
+        number: PointNumber,
+    },
+    /// A judge closes a person's point.
+    #[error("review point {number} is a person's: only a person closes it. Leave it as it is")]
+    Persons {
+        /// Which.
+        number: PointNumber,
+    },
+    /// Something is approved while must-points are open.
+    #[error(
+        "not approved: {points} must be closed first. Close what is met with the approval (`points`: id and state `closed`), or reject"
+    )]
+    Open {
+        /// The points, in words.
+        points: String,
+    },
+    /// A judge approves while must-points of a person are open.
+    #[error(
+        "not approved: a person made {points}, and only a person closes that. When nothing else keeps the work back, set the status \
+         `blocked` and say in the reason that the person's points are met"
+    )]
+    PersonsOpen {
+        /// The points, in words.
+        points: String,
+    },
+    /// Something is approved with a new must-point.
+    #[error(
+        "a new `must` point contradicts an approval: reject, or make it a `should` or a `note`"
+    )]
+    ContradictsApproval,
+    /// Work is handed in while must-points have no answer.
+    #[error(
+        "{points} not answered yet: call answer_review_point for each (`fixed` with the commit, `declined` with the reason, `question` \
+         when only a person can say what is meant), then hand in again"
+    )]
+    Unanswered {
+        /// The points, in words, with their verb.
+        points: String,
+    },
+    /// An answer to a point that is closed.
+    #[error("review point {number} is closed: it needs no answer")]
+    Closed {
+        /// Which.
+        number: PointNumber,
+    },
+    /// There would be too many open points.
+    #[error(
+        "{found} review points would be open; the limit is {POINTS_OPEN_MAX}: close what is settled, or put related points into one"
+    )]
+    TooMany {
+        /// How many.
+        found: usize,
+    },
+    /// A text is empty.
+    #[error("the text of a review point or an answer must not be empty")]
+    Empty,
+    /// A text is too long.
+    #[error(
+        "the text of a review point or an answer is {found} characters long; the limit is {POINT_CHARS_MAX}: make several points of it"
+    )]
+    TooLong {
+        /// Its length.
+        found: usize,
+    },
+    /// A path is no path.
+    #[error("the file of a review point must be a path on one line, relative to the project")]
+    BadFile,
+    /// A rejection without anything to do.
+    #[error(
+        "a rejection needs `feedback`, a new point, or a point that is reopened: the next agent has to know what to do"
+    )]
+    NothingToDo,
+}
