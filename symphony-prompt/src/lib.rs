@@ -31,6 +31,8 @@
 //! - A cap of a text holds for the text itself; a cap of a list holds for its items with their fences, because
 //!   there may be any number of them. Headings, fences of texts and the list of cut files lie outside.
 //! - A worker's latest `approach` finding takes its tokens from the share of the findings.
+//! - Review points are outside the shares: every open one is whole, whatever the budget; the report warns when they are long.
+//! - The commits that answer points have at most half of the diff's share, each whole or only named; what they take is not the diff's.
 //! - The text rule over the outputs of previous attempts serves the newest attempt first.
 //! - The system budget counts the separators, so that a prompt is over it only when protected or unbudgeted layers are.
 //! - Phase agents' descriptions and comments have the shares of a prompt without a diff.
@@ -87,9 +89,10 @@ pub use error::PromptError;
 pub use fence::{FenceMarker, MARKER_CHARS_MAX, MARKER_CHARS_MIN};
 pub use hidden::{escape_hidden, is_hidden, strip_hidden};
 pub use input::{
-    AttemptInput, CommentInput, DependencyInput, ExternalResearch, FileChange, FindingInput,
-    GateCommand, GateResult, IssueInput, PhaseReview, ProjectContext, ProjectLearning,
-    PullRequestReview, Review, Risk, RiskLevel, VaultNote, Workspace,
+    AnswerPatch, AttemptInput, CommentInput, DependencyInput, ExternalResearch, FileChange,
+    FindingInput, GateCommand, GateResult, IssueInput, PhaseReview, PointAnswerInput, PointInput,
+    ProjectContext, ProjectLearning, PullRequestReview, Review, Risk, RiskLevel, VaultNote,
+    Workspace,
 };
 pub use layer::{LAYER_SEPARATOR, Layer, LayerName, Protection};
 pub use omission::OmissionList;
@@ -101,6 +104,7 @@ pub use symphony_core::Timestamp;
 pub use symphony_core::agent::AgentType;
 pub use symphony_core::id::{IssueId, PhaseName};
 pub use symphony_core::issue::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
+pub use symphony_core::review_point::{AnswerKind, PointNumber, Severity};
 pub use symphony_core::run::RunStatus;
 pub use symphony_core::unit::Tokens;
 pub use system::{SystemPrompt, build_system_prompt};

@@ -13,7 +13,8 @@ use symphony_core::id::{PlanId, PrId};
 use symphony_core::listing::list_few;
 use symphony_core::outside::{BaseNotice, reject_for_conflict, ways_on};
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerifiedGates};
-use symphony_store::{Context, Project, Store};
+use symphony_core::review_point::PointError;
+use symphony_store::{Context, Project, Store, StoreError};
 use symphony_workspace::{
     BranchName, CommitId, Failpoint, Identity, MergePlan, MergeStyle, Repository, WorkspaceError,
 };
@@ -341,8 +342,30 @@ fn refuse_unmergeable(
         )));
     }
     store.require_review(pr)?;
+    if !options.force {
+        refuse_open_points(store, pr)?;
+    }
     pr.gates_of_head()
         .map_or(Ok(()), |gates| refuse_red(pr, gates, options, None))
+}
+
+/// Refuses what a `must` point of a review keeps back.
+fn refuse_open_points(store: &Store, pr: &PullRequest) -> Result<(), RunnerError> {
+    let Err(open) = store.require_points_closed(pr) else {
+        return Ok(());
+    };
+    let StoreError::Point(PointError::Open { points }) = &open else {
+        return Err(open.into());
+    };
+    let subject = pr.of.issue().map_or_else(
+        || pr.of.plan().map(ToString::to_string).unwrap_or_default(),
+        ToString::to_string,
+    );
+    Err(RunnerError::refused(format!(
+        "pull request {} is not merged: {points} must be closed first. `symphony point list {subject}` shows what was asked for and \
+         answered, `symphony point close {subject} NUMBER` closes a point (`--force` merges all the same)",
+        pr.id
+    )))
 }
 
 /// Says that the branch is gone which a pull request goes into, and both ways on.

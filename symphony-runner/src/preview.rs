@@ -68,7 +68,8 @@ pub fn preview_prompt(
         Subject::PullRequest(pr) => {
             let path = RunPaths::new(&project.root, &run).diff();
             let diff = (pr.diff.clone(), path.as_path());
-            Some(review_input(pr, diff, &config, &repository)?)
+            let points = store.review_points(&pr.of)?;
+            Some(review_input((pr, &points), diff, &config, &repository)?)
         }
         Subject::Claim(claim) => {
             let artifact = judged_artifact(claim, &places)?;

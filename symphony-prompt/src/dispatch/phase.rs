@@ -14,14 +14,14 @@ use crate::error::PromptError;
 use crate::fence::{FenceMarker, Fenced};
 use crate::hidden::{escape_hidden, one_line};
 use crate::input::{
-    CommentInput, ExternalResearch, IssueInput, ProjectLearning, VaultNote, Workspace,
+    CommentInput, ExternalResearch, IssueInput, PointInput, ProjectLearning, VaultNote, Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath, ItemsKept};
 use crate::rule::external_research;
 use crate::section::fit::Fitter;
-use crate::section::{self, Fit, Piece, SectionDraft, SectionName, assemble, bullet};
+use crate::section::{self, Fit, Piece, PointsReader, SectionDraft, SectionName, assemble, bullet};
 use crate::summary::{Preference, Shown, fit_artifacts};
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
@@ -114,6 +114,9 @@ pub struct PhaseDispatch {
     /// Why claims of this phase were rejected, oldest first; the author is who rejected them.
     #[serde(default)]
     pub rejected_claims: Vec<CommentInput>,
+    /// Open points of earlier reviews, in the order of their numbers; all of them are in the prompt, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub review_points: Vec<PointInput>,
     /// Artifacts of the phases before, in their order.
     #[serde(default)]
     pub artifacts: Vec<PhaseArtifact>,
@@ -159,6 +162,7 @@ impl PhaseDispatch {
             provider_reads_claude_md: false,
             notes: Vec::new(),
             rejected_claims: Vec::new(),
+            review_points: Vec::new(),
             artifacts: Vec::new(),
             prefer_full_text: true,
             comments: Vec::new(),
@@ -258,6 +262,7 @@ impl PhaseDispatch {
             self.assignment_section(),
             section::header(&self.issue, None, &self.notes),
             section::description(&self.issue, caps.description, fitter),
+            section::review_points(&self.review_points, PointsReader::PhaseAgent),
             section::rejected_claims(&self.rejected_claims, caps.findings, fitter),
             self.artifact_section(fitter),
             section::conversation(&self.comments, PHASE_COMMENTS_MAX, caps.comments, fitter),

@@ -12,14 +12,14 @@ use crate::error::PromptError;
 use crate::fence::FenceMarker;
 use crate::input::{
     AttemptInput, CommentInput, DependencyInput, ExternalResearch, FindingInput, GateCommand,
-    IssueInput, PullRequestReview, Review, VaultNote, Workspace,
+    IssueInput, PointInput, PullRequestReview, Review, VaultNote, Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath};
 use crate::rule::{WEB_RESTRICTION, external_research};
 use crate::section::fit::Fitter;
-use crate::section::{self, SectionDraft, SectionName, assemble};
+use crate::section::{self, PointsReader, SectionDraft, SectionName, assemble};
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
 
@@ -84,6 +84,9 @@ pub struct ProfileDispatch {
     /// Runs before this one, oldest first.
     #[serde(default)]
     pub attempts: Vec<AttemptInput>,
+    /// Open points of earlier reviews, in the order of their numbers; all of them are in the prompt, whole.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub review_points: Vec<PointInput>,
     /// Findings, oldest first.
     #[serde(default)]
     pub findings: Vec<FindingInput>,
@@ -131,6 +134,7 @@ impl ProfileDispatch {
             notes: Vec::new(),
             dependencies: Vec::new(),
             attempts: Vec::new(),
+            review_points: Vec::new(),
             findings: Vec::new(),
             comments: Vec::new(),
             learnings: Vec::new(),
@@ -239,7 +243,7 @@ impl ProfileDispatch {
         list
     }
 
-    /// The nine sections, and a judge's own behind the description.
+    /// The nine sections, the review points, and a judge's own behind the description.
     fn sections<'a>(
         &'a self,
         omissions: &OmissionList,
@@ -251,6 +255,7 @@ impl ProfileDispatch {
         let mut list = vec![
             section::header(&self.issue, place, &self.notes),
             section::description(&self.issue, caps.description, fitter),
+            section::review_points(&self.review_points, PointsReader::of(&self.agent)),
         ];
         let approach_tokens = self.push_review(&mut list, content);
         list.push(section::dependencies(&self.dependencies));
@@ -294,7 +299,11 @@ impl ProfileDispatch {
                 let (draft, tokens) =
                     section::pull_request(review, content.approach, caps.findings, fitter);
                 list.push(draft);
-                list.push(section::diff(review, caps.diff, fitter));
+                let half = Tokens::new(caps.diff.get() / 2);
+                let (answers, used) = section::answer_diff(&review.answer_patches, half, fitter);
+                list.push(answers);
+                let rest = Tokens::new(caps.diff.get().saturating_sub(used.get()));
+                list.push(section::diff(review, rest, fitter));
                 tokens
             }
             (AgentType::Judge, Some(Review::Phase(review))) => {

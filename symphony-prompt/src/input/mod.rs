@@ -2,10 +2,12 @@
 
 mod issue;
 mod knowledge;
+mod point;
 mod review;
 
 pub use issue::{AttemptInput, CommentInput, DependencyInput, FindingInput, IssueInput, Workspace};
 pub use knowledge::{
     ExternalResearch, GateCommand, GateResult, ProjectContext, ProjectLearning, VaultNote,
 };
+pub use point::{AnswerPatch, PointAnswerInput, PointInput};
 pub use review::{FileChange, PhaseReview, PullRequestReview, Review, Risk, RiskLevel};

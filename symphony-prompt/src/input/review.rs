@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use symphony_core::id::PhaseName;
 
-use crate::input::GateResult;
+use crate::input::{AnswerPatch, GateResult};
 
 /// What a judge reviews.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +48,9 @@ pub struct PullRequestReview {
     /// itself has no say in that: take them from the base commit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub generated_paths: Vec<String>,
+    /// What the commits change that answer points of earlier reviews.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub answer_patches: Vec<AnswerPatch>,
     /// The whole diff, in git's unified form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,

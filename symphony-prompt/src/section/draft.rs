@@ -123,9 +123,11 @@ pub(crate) fn assemble(
         render(section, marker_text, &mut text);
         let body = text.get(start..).unwrap_or_default();
         if let Some(part) = report(section, body, counter) {
-            if section.name == SectionName::ProjectInstructions
-                && part.tokens > UNBOUNDED_WARNING_TOKENS
-            {
+            let is_unbounded = matches!(
+                section.name,
+                SectionName::ProjectInstructions | SectionName::ReviewPoints
+            );
+            if is_unbounded && part.tokens > UNBOUNDED_WARNING_TOKENS {
                 warnings.push(Warning::LongUnboundedPart {
                     part: section.name.to_string(),
                     tokens: part.tokens,

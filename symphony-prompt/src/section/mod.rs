@@ -7,6 +7,7 @@ mod history;
 mod issue;
 mod knowledge;
 mod name;
+mod points;
 mod review;
 
 pub(crate) use diff::diff;
@@ -17,4 +18,5 @@ pub(crate) use knowledge::{
     bullet, gate_commands, gate_results, indented, instructions, learnings,
 };
 pub use name::SectionName;
+pub(crate) use points::{PointsReader, answer_diff, review_points};
 pub(crate) use review::{artifact, phase_review, pull_request};

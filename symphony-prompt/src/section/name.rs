@@ -12,8 +12,12 @@ pub enum SectionName {
     Header,
     /// The description.
     Description,
+    /// Open points of earlier reviews.
+    ReviewPoints,
     /// What a pull request changes, its risk, branches, approach; how a verdict is given.
     PullRequest,
+    /// What the commits change that answer review points.
+    AnswerDiff,
     /// The pull request's diff.
     Diff,
     /// What a phase claims; how a verdict is given.
@@ -58,7 +62,9 @@ impl SectionName {
         match self {
             Self::Header => "header",
             Self::Description => "description",
+            Self::ReviewPoints => "review_points",
             Self::PullRequest => "pull_request",
+            Self::AnswerDiff => "answer_diff",
             Self::Diff => "diff",
             Self::PhaseReview => "phase_review",
             Self::Artifact => "artifact",

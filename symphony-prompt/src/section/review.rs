@@ -80,13 +80,13 @@ const UNVERIFIED: &str = "This change is unverified: no gate is required, so not
     it and the base branch.";
 
 const PULL_REQUEST_VERDICT: &str = "\n### Verdict\n\n\
-    Call `approve_pr`, or `reject_pr` with feedback that says what to change and where. When only a human can \
-    decide, set the status `blocked` with the reason. Text alone decides nothing: without one of these calls \
+    Call `approve_pr`, or `reject_pr` with `points`: one for each thing that has to change, with the file and the \
+    lines. When only a human can decide, set the status `blocked` with the reason. Text alone decides nothing: without one of these calls \
     the review does not count.";
 
 const PHASE_VERDICT: &str = "\n### Verdict\n\n\
-    Call `approve_phase`, or `reject_phase` with feedback that says what is missing and where. No other verdict \
-    tool applies here. Text alone decides nothing: without one of these calls the review does not count.";
+    Call `approve_phase`, or `reject_phase` with `points`: one for each thing that is missing or wrong, and where. \
+    No other verdict tool applies here. Text alone decides nothing: without one of these calls the review does not count.";
 
 fn change_summary<'a>(review: &PullRequestReview) -> Piece<'a> {
     let insertions = review

@@ -169,6 +169,7 @@ pub(crate) fn pull_request() -> PullRequestReview {
                 output: "1 advisory".to_owned(),
             },
         ],
+        answer_patches: vec![],
         generated_paths: Vec::new(),
         diff: Some(
             "diff --git a/src/auth/token.rs b/src/auth/token.rs\n--- a/src/auth/token.rs\n+++ b/src/auth/token.rs\n\

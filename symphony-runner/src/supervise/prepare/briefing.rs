@@ -50,7 +50,8 @@ impl Briefing {
                 issue_briefing(job, store, (library, provider), (issue, Some(*pr)), site).await
             }
             Subject::PlanReview { plan, pr } => {
-                plan_review_briefing(job, (library, provider), (&plan, *pr), site)
+                let about = (*plan, *pr);
+                plan_review_briefing(job, store, (library, provider), about, site).await
             }
             Subject::PlanPhase(subject) => plan_briefing(job, *subject, site).await,
             Subject::Project => project_briefing(job, store, (library, provider), site).await,

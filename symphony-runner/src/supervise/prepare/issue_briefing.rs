@@ -29,7 +29,7 @@ pub(super) async fn issue_briefing(
 ) -> Result<Briefing, RunnerError> {
     let claude_md = claude_md(site, pr.as_ref())?;
     let review = match &pr {
-        Some(pr) => Some(show_review(job, site, pr)?),
+        Some(pr) => Some(show_review(job, store, site, pr).await?),
         None => None,
     };
     let request = request(job, (library, provider), issue, site, claude_md, review)?;
@@ -94,8 +94,9 @@ pub(super) fn claude_md(
 }
 
 /// What the judge is shown; the whole diff lies as a file beside the prompts.
-pub(super) fn show_review(
+pub(super) async fn show_review(
     job: &Job<'_>,
+    store: &StoreThread,
     site: &Site,
     pr: &PullRequest,
 ) -> Result<Review, RunnerError> {
@@ -113,5 +114,12 @@ pub(super) fn show_review(
     };
     write_private(&path, &whole)?;
     let diff = (whole, path.as_path());
-    Ok(review_input(pr, diff, &job.config, &site.repository)?)
+    let of = pr.of.clone();
+    let points = store.call(move |store| store.review_points(&of)).await??;
+    Ok(review_input(
+        (pr, &points),
+        diff,
+        &job.config,
+        &site.repository,
+    )?)
 }

@@ -3,6 +3,7 @@
 use symphony_core::plan::Isolation;
 use symphony_core::plan::state::artifacts_for;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
+use symphony_core::review_point::ReviewPoint;
 use symphony_prompt::{PlanPhaseDispatch, Workspace};
 
 use super::briefing::Briefing;
@@ -78,7 +79,8 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
     if progress.is_some_and(|progress| progress.is_continued) {
         parts.push(CONTINUED.to_owned());
     }
-    parts.extend(subject.rejected.as_ref().and_then(review_of));
+    let rejected = subject.rejected.as_ref();
+    parts.extend(rejected.and_then(|pr| review_of(pr, &subject.points)));
     parts.extend(site.notes.iter().cloned());
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
@@ -87,11 +89,14 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
 const GATE_OUTPUT_BYTES_MAX: usize = 8_000;
 
 /// What the review of the plan's work found wrong: a person sent this phase back for it.
-fn review_of(pr: &PullRequest) -> Option<String> {
+fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
     let mut found: Vec<String> = Vec::new();
     let verdict = pr.verdict.as_ref();
     let rejection = verdict.filter(|verdict| verdict.kind == VerdictKind::Rejected);
-    found.extend(rejection.map(|verdict| indented(&verdict.comment)));
+    match points {
+        [] => found.extend(rejection.map(|verdict| indented(&verdict.comment))),
+        points => found.extend(points.iter().map(point_text)),
+    }
     let gates = pr
         .gates_of_head()
         .into_iter()
@@ -113,6 +118,18 @@ fn review_of(pr: &PullRequest) -> Option<String> {
             found.join("\n\n")
         )
     })
+}
+
+/// An open point, whole.
+fn point_text(point: &ReviewPoint) -> String {
+    let place = point.place.as_ref();
+    let at = place.map_or_else(String::new, |place| format!(", at `{place}`"));
+    format!(
+        "Review point {} ({}{at}):\n\n{}",
+        point.number,
+        point.severity,
+        indented(&point.text)
+    )
 }
 
 /// As a block of its own, so that no error text can pass for a heading.

@@ -6,6 +6,7 @@ use symphony_core::id::{PhaseName, PlanId, PlanPhaseId};
 use symphony_core::issue::Issue;
 use symphony_core::plan::Phase;
 use symphony_core::pull_request::{PrState, PullRequest};
+use symphony_core::review_point::ReviewPoint;
 use symphony_core::run::RunTarget;
 use symphony_core::wording::with_article;
 use symphony_mcp::StoreThread;
@@ -57,6 +58,8 @@ pub(crate) struct PhaseSubject {
     pub(crate) phase: Phase,
     /// The last pull request of the plan, when it was not accepted.
     pub(crate) rejected: Option<PullRequest>,
+    /// The open points of its reviews.
+    pub(crate) points: Vec<ReviewPoint>,
 }
 
 impl Subject {
@@ -138,9 +141,13 @@ async fn phase_subject(
         plan: Some(plan.clone()),
         ..PrFilter::default()
     };
-    let (record, requests) = store
-        .call(move |store| Ok::<_, StoreError>((store.plan(&plan)?, store.prs(&filter)?)))
+    let (record, requests, mut points) = store
+        .call(move |store| {
+            let points = store.review_points(&plan.clone().into())?;
+            Ok::<_, StoreError>((store.plan(&plan)?, store.prs(&filter)?, points))
+        })
         .await??;
+    points.retain(ReviewPoint::is_open);
     let newest = requests.into_iter().next();
     let Some(phase) = phase_of_plan(&record, &id).cloned() else {
         return Err(RunnerError::refused(format!(
@@ -153,6 +160,7 @@ async fn phase_subject(
         id,
         phase,
         rejected: newest.filter(|pr| matches!(pr.state, PrState::Rejected | PrState::Closed)),
+        points,
     })
 }
 

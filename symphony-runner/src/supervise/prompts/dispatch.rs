@@ -12,6 +12,7 @@ use super::knowledge::{
     learnings, standing, texts,
 };
 use super::log_omissions;
+use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
@@ -88,6 +89,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.claude_md.clone_from(&request.claude_md);
     dispatch.dependencies = dependencies(issue, store)?;
     dispatch.attempts = attempts(&request.run, issue, store)?;
+    dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
     dispatch.findings = findings(issue, store)?;
     dispatch.comments = comments(issue, store)?;
     dispatch.gates = gate_commands(&request.config.gates);

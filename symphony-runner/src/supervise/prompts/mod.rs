@@ -7,6 +7,7 @@ mod knowledge;
 mod phase;
 mod phase_review;
 mod plan_review;
+mod points;
 mod project;
 mod review_input;
 mod vault;

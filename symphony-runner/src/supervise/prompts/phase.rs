@@ -5,6 +5,7 @@ use symphony_core::config::ProviderName;
 use symphony_core::contract::{ClaimState, PhaseClaim, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::{CommentAuthor, Issue};
+use symphony_core::review_point::ReviewOf;
 use symphony_learning::Subject;
 use symphony_prompt::{
     CommentInput, PhaseArtifact, PhaseAssignment, PhaseDispatch, ProjectLearning,
@@ -17,6 +18,7 @@ use super::knowledge::{
     budgets, comments, fence_marker, issue_input, learnings, standing_conventions, texts,
 };
 use super::log_omissions;
+use super::points::review_points;
 use super::project::external_research;
 use super::vault::load_vault;
 use crate::error::RunnerError;
@@ -65,6 +67,7 @@ pub(crate) fn build_phase(
     dispatch.cross_project_learnings = of_other_projects(issue, store)?;
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch.rejected_claims = rejected_claims(issue, &contract.phase, store)?;
+    dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
     dispatch.comments = comments(issue, store)?;
     dispatch.budgets = budgets(config)?;
     dispatch.contract = contract.body;
@@ -109,13 +112,19 @@ fn of_other_projects(
         .collect())
 }
 
-/// What earlier claims of the phase were rejected for, since it was last accepted; who said so.
+/// What earlier claims of the phase were refused for, since it was last accepted; who said so. What became review points is shown
+/// there.
 fn rejected_claims(
     issue: &Issue,
     phase: &PhaseName,
     store: &Store,
 ) -> Result<Vec<CommentInput>, RunnerError> {
     let claims = store.claims(&issue.id, Some(phase), CLAIMS_READ_MAX)?;
+    let points = store.review_points(&issue.id.clone().into())?;
+    let has_points = |claim: &PhaseClaim| {
+        let review = Some(ReviewOf::Claim(claim.id));
+        points.iter().any(|point| point.review == review)
+    };
     let since = claims
         .iter()
         .rposition(|claim| claim.state == ClaimState::Accepted)
@@ -123,7 +132,7 @@ fn rejected_claims(
     let rejected: Vec<&PhaseClaim> = claims
         .iter()
         .skip(since)
-        .filter(|claim| claim.state == ClaimState::Rejected)
+        .filter(|claim| claim.state == ClaimState::Rejected && !has_points(claim))
         .collect();
     let shown = rejected.len().saturating_sub(REJECTED_CLAIMS_MAX);
     Ok(rejected.into_iter().skip(shown).map(rejection).collect())

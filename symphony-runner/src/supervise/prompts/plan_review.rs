@@ -6,28 +6,29 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::plan::Phase;
 use symphony_prompt::{IssueInput, ProfileDispatch, Review, Workspace};
-use symphony_store::PlanRecord;
+use symphony_store::{PlanRecord, Store};
 
 use super::dispatch::Prompts;
 use super::knowledge::{budgets, fence_marker, gate_commands};
 use super::log_omissions;
+use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
 
 /// What the prompts of a plan's review need.
 #[derive(Debug)]
-pub(crate) struct PlanReviewPrompt<'a> {
+pub(crate) struct PlanReviewPrompt {
     /// The plan.
-    pub(crate) plan: &'a PlanRecord,
+    pub(crate) plan: PlanRecord,
     /// What is reviewed.
     pub(crate) review: Review,
     /// Where the judge reads.
     pub(crate) workspace: Workspace,
     /// Profiles and contracts.
-    pub(crate) library: &'a PromptLibrary,
+    pub(crate) library: PromptLibrary,
     /// What holds for the project.
-    pub(crate) config: &'a ProjectConfig,
+    pub(crate) config: ProjectConfig,
     /// CLAUDE.md of the base commit.
     pub(crate) claude_md: Option<String>,
     /// The instructions of the judge's override.
@@ -37,8 +38,11 @@ pub(crate) struct PlanReviewPrompt<'a> {
 }
 
 /// Assembles the prompts of the judge of a plan's pull request.
-pub(crate) fn build_plan_review(request: PlanReviewPrompt<'_>) -> Result<Prompts, RunnerError> {
-    let plan = request.plan;
+pub(crate) fn build_plan_review(
+    request: PlanReviewPrompt,
+    store: &Store,
+) -> Result<Prompts, RunnerError> {
+    let plan = &request.plan;
     let subject = IssueInput::new(
         plan.id.clone(),
         format!("the plan {}", plan.path),
@@ -53,10 +57,11 @@ pub(crate) fn build_plan_review(request: PlanReviewPrompt<'_>) -> Result<Prompts
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch.claude_md = request.claude_md;
     dispatch.gates = gate_commands(&request.config.gates);
-    dispatch.budgets = budgets(request.config)?;
+    dispatch.budgets = budgets(&request.config)?;
     dispatch.custom_instructions = request.custom_instructions;
+    dispatch.review_points = review_points(&plan.id.clone().into(), store)?;
     dispatch.review = Some(request.review);
-    let (notes, unread) = load_vault(request.config);
+    let (notes, unread) = load_vault(&request.config);
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);

@@ -4,14 +4,17 @@ use std::path::Path;
 
 use symphony_core::config::ProjectConfig;
 use symphony_core::pull_request::PullRequest;
+use symphony_core::review_point::ReviewPoint;
 use symphony_core::risk::assess;
 use symphony_prompt::{FileChange, GateResult, PullRequestReview, Review, Risk, RiskLevel};
 use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
-/// Turns the record into the judge's input. `diff` is the whole diff, and the file that holds it; the repository says which files
+use super::points::answer_patches;
+
+/// Turns the record into the judge's input, with the commits that answer these points. `diff` is the whole diff, and the file that holds it; the repository says which files
 /// the base calls generated.
 pub(crate) fn review_input(
-    pr: &PullRequest,
+    (pr, points): (&PullRequest, &[ReviewPoint]),
     diff: (String, &Path),
     config: &ProjectConfig,
     repository: &Repository,
@@ -73,6 +76,7 @@ pub(crate) fn review_input(
             })
             .unwrap_or_default(),
         generated_paths,
+        answer_patches: answer_patches(points, pr, repository)?,
         diff: Some(diff),
         diff_path: Some(diff_path.display().to_string()),
     })))
