@@ -39,6 +39,7 @@ pub(crate) enum Instead {
     Learnings,
     Issues,
     Comments,
+    Points,
     Nothing,
 }
 
@@ -49,6 +50,7 @@ impl Instead {
             Self::Learnings => Some("an agent has the tools `add_learning` and `search_learnings`"),
             Self::Issues => Some("an agent has the tool `create_issue`"),
             Self::Comments => Some("an agent has the tool `add_comment`"),
+            Self::Points => Some("an agent has the tool `answer_review_point`"),
             Self::Nothing => None,
         }
     }
@@ -57,7 +59,7 @@ impl Instead {
 /// Every command, by the words that name it.
 #[rustfmt::skip]
 const COMMANDS: &[(&str, Permission)] = {
-    use Instead::{Comments, Issues, Learnings, Nothing, Verdicts};
+    use Instead::{Comments, Issues, Learnings, Nothing, Points, Verdicts};
     use Permission::{Agents, Internal, Own, Person};
     &[
         ("clean", Person(Nothing)),
@@ -135,6 +137,11 @@ const COMMANDS: &[(&str, Permission)] = {
         ("plan status", Agents),
         ("plan statusline", Agents),
         ("plan summary", Agents),
+        ("point add", Person(Verdicts)),
+        ("point close", Person(Verdicts)),
+        ("point list", Agents),
+        ("point reopen", Person(Verdicts)),
+        ("point reply", Person(Points)),
         ("pr approve", Person(Verdicts)),
         ("pr check", Person(Nothing)),
         ("pr close", Person(Verdicts)),

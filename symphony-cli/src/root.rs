@@ -11,9 +11,9 @@ use crate::app::App;
 use crate::command::{
     CleanArgs, CompletionsArgs, ConfigCommand, DbCommand, DeliverArgs, DemoArgs, DoctorArgs,
     EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand, ManArgs, McpArgs,
-    PauseArgs, PhaseCommand, PlanCommand, PrCommand, ProfileCommand, ProjectCommand, PromptCommand,
-    ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs,
-    print_statusline, scripted_agent,
+    PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand, ProfileCommand, ProjectCommand,
+    PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs,
+    SuperviseArgs, TickArgs, print_statusline, scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -67,6 +67,9 @@ enum Command {
     /// Review and merge pull requests
     #[command(subcommand, visible_alias = "prs")]
     Pr(Deferred<PrCommand>),
+    /// Show, answer and close what reviews ask for, point by point
+    #[command(subcommand, visible_alias = "points")]
+    Point(Deferred<PointCommand>),
     /// Look at the runs of agents, and end them
     #[command(subcommand)]
     Runs(Deferred<RunsCommand>),
@@ -128,6 +131,7 @@ impl Command {
             Self::Events(args) => args.run(app)?,
             Self::Issue(command) => command.run(app)?,
             Self::Pr(command) => return command.run(app).map(ExitCode::from),
+            Self::Point(command) => command.run(app)?,
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,
             Self::Prompt(command) => command.run(app)?,

@@ -13,7 +13,9 @@ use symphony_core::publication::{Publication, PublicationState};
 use symphony_core::pull_request::{
     FileStat, PrState, PullRequest, ReportedGate, Verdict, VerifiedGate,
 };
+use symphony_core::review_point::ReviewPoint;
 
+use super::point::PointView;
 use super::run::{RunView, write_by_products};
 use crate::output::{List, Page, Table, View, ago, compact_duration, plural};
 
@@ -50,6 +52,9 @@ pub(crate) struct PrView {
     pub(crate) gates_merged_with: Option<String>,
     pub(crate) reported_gates: Vec<ReportedGate>,
     pub(crate) verdict: Option<Verdict>,
+    /// What its reviews asked for; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) points: Vec<PointView>,
     pub(crate) files: Vec<FileStat>,
     /// Those of its files that the set-up had made and agents committed as they were; only where one pull request is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -98,6 +103,7 @@ impl From<PullRequest> for PrView {
             gates_merged_with,
             reported_gates: pr.reported_gates,
             verdict: pr.verdict,
+            points: Vec::new(),
             files: pr.files,
             by_products: Vec::new(),
             insertions,
@@ -159,6 +165,14 @@ impl PrView {
     pub(crate) fn with_publication(self, publication: Option<Publication>) -> Self {
         Self {
             publication,
+            ..self
+        }
+    }
+
+    /// Adds what the reviews of its issue or its plan asked for.
+    pub(crate) fn with_points(self, points: Vec<ReviewPoint>) -> Self {
+        Self {
+            points: points.into_iter().map(PointView::from).collect(),
             ..self
         }
     }
@@ -325,6 +339,12 @@ impl View for PrView {
         if !self.body.is_empty() {
             page.gap();
             page.block(&self.body);
+        }
+        if !self.points.is_empty() {
+            page.heading("Review points");
+            for point in &self.points {
+                point.write(page);
+            }
         }
         if !self.files.is_empty() {
             page.heading("Files");

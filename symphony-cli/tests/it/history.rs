@@ -63,6 +63,7 @@ fn the_history_of_an_issue_is_told_in_sentences() {
     SYM-1 moved from in_progress to review: its pull request was submitted
     Pull request 1 was submitted on COMMIT
     A required gate failed on COMMIT (pull request 1)
+    Review point 1 (must) was raised on SYM-1 (not verified: no terminal)
     A comment was added to SYM-1 (not verified: no terminal)
     Pull request 1 was rejected (not verified: no terminal)
     SYM-1 moved from review to todo: its review ended without approval (not verified: no terminal)

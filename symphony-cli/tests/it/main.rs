@@ -165,6 +165,8 @@ mod relabel;
 #[cfg(test)]
 mod review;
 #[cfg(test)]
+mod review_points;
+#[cfg(test)]
 mod run_loop;
 #[cfg(test)]
 mod run_records;

@@ -79,9 +79,17 @@ pub(crate) fn drive(project: &Project) {
     );
     let user = prompt(project, &judge, "user-prompt.md");
     assert!(user.contains("## Phase Review\n"), "{user}");
-    next(project, "architect");
+    let second = next(project, "architect");
+    let user = prompt(project, &second, "user-prompt.md");
+    assert!(
+        user.contains("### Point 1 (must), not answered")
+            && user.contains("how the rollout is undone"),
+        "{user}"
+    );
     assert!(design().contains("Second draft"));
-    next(project, "judge");
+    let judge = next(project, "judge");
+    let user = prompt(project, &judge, "user-prompt.md");
+    assert!(user.contains("Rollout says it."), "{user}");
     assert_eq!(standing(project), json!(["todo", "grooming", "accepted"]));
 
     let grooming = next(project, "planner");
@@ -200,6 +208,15 @@ fn a_project_adds_a_phase_and_replaces_another() {
             deliver("research", "notes/SYM-1/research.md", &json!({})),
         ),
         scenario(
+            "wording again",
+            &json!({ "match_system": "^# Wording$", "match_prompt": "^## Review Points$" }),
+            std::iter::once(turn(call(
+                "mcp__symphony__answer_review_point",
+                json!({ "point": 1, "answer": "fixed", "text": "More words." }),
+            )))
+            .chain(deliver("wording", "notes/SYM-1/words.md", &json!({}))),
+        ),
+        scenario(
             "wording",
             &when("Wording"),
             deliver("wording", "notes/SYM-1/words.md", &json!({})),
@@ -263,7 +280,7 @@ fn a_project_adds_a_phase_and_replaces_another() {
     let again = next(&project, "worker");
     let user = prompt(&project, &again, "user-prompt.md");
     assert!(user.contains("Too few words."), "{user}");
-    let approved = project.json(&["phase", "approve", "SYM-1"]);
+    let approved = project.json(&["phase", "approve", "SYM-1", "--close", "1"]);
     assert_eq!(
         json!([approved["state"], approved["verdict"]["author"]]),
         json!(["accepted", "human"])

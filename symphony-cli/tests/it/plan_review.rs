@@ -196,6 +196,10 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     project.ok(&["plan", "retry", "a"]);
     project.ok(&["plan", "run", "plan.md"]);
     assert_eq!(status(&project), "review");
+    let refused = project.symphony(&["pr", "merge", "2"]);
+    let hint = "`symphony point close plan NUMBER` closes a point";
+    assert!(refused.stderr.contains(hint), "{refused:#?}");
+    project.ok(&["point", "close", "plan", "1"]);
     project.ok(&["pr", "merge", "2"]);
     assert_eq!(
         (status(&project).as_str(), branches(&project).as_str()),

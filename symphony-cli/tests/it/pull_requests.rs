@@ -489,7 +489,7 @@ fn a_verdict_is_never_taken_for_one_on_a_later_commit() {
     assert_eq!(
         comment,
         format!(
-            "Rejected pull request 1 at commit {}: Say it louder",
+            "Rejected pull request 1 at commit {} (review point 1): Say it louder",
             short(&head)
         )
     );

@@ -53,11 +53,25 @@ fn a_rejection_comes_back_to_the_worker_and_the_second_time_passes() {
                 json!({ "feedback": FEEDBACK }),
             ))],
         ),
-        approving_judge(),
+        scenario(
+            "closes",
+            &when(JUDGE),
+            [turn(call(
+                "mcp__symphony__approve_pr",
+                json!({ "points": [{ "id": 1, "state": "closed" }] }),
+            ))],
+        ),
         scenario(
             "listens",
             &worker_who_read("whole world"),
-            [commit("hello.txt", "hello world"), create_pr("Say more")],
+            [
+                commit("hello.txt", "hello world"),
+                turn(call(
+                    "mcp__symphony__answer_review_point",
+                    json!({ "point": 1, "answer": "fixed", "text": "It does." }),
+                )),
+                create_pr("Say more"),
+            ],
         ),
         scenario(
             "begins",

@@ -22,7 +22,7 @@ pub(crate) enum PhaseCommand {
     Check(PhaseCheckArgs),
     /// Approve the phase that an issue claims to have delivered
     Approve(ApprovePhaseArgs),
-    /// Reject the phase that an issue claims to have delivered; its agent gets your feedback
+    /// Reject the phase that an issue claims to have delivered; its agent gets your points
     Reject(RejectPhaseArgs),
 }
 

@@ -5,12 +5,14 @@ use clap::Args;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::VerdictKind;
+use symphony_core::review_point::Severity;
 use symphony_runner::cancel::end_run_of;
 use symphony_runner::repository::open_repository;
-use symphony_store::{Store, StoreError};
+use symphony_store::{NewVerdict, Store, StoreError};
 use symphony_workspace::BranchName;
 
 use crate::app::App;
+use crate::command::point::PointArgs;
 use crate::value::{issue_id, text_or_stdin};
 use crate::view::ClaimView;
 
@@ -32,6 +34,8 @@ pub(crate) struct ApprovePhaseArgs {
         hide_default_value = true
     )]
     comment: String,
+    #[command(flatten)]
+    points: PointArgs,
 }
 
 /// What `phase reject` takes.
@@ -43,16 +47,22 @@ pub(crate) struct RejectPhaseArgs {
     /// The issue
     #[arg(value_parser = issue_id)]
     issue: IssueId,
-    /// What has to be different; the phase's next agent reads it. `-` reads it from standard input
-    #[arg(short = 'm', long, value_name = "TEXT")]
-    feedback: String,
+    /// What has to be different: a point that the phase's next agent must answer, or a summary of those given with --point. `-` reads
+    /// it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
+    feedback: Option<String>,
+    #[command(flatten)]
+    points: PointArgs,
 }
 
 impl ApprovePhaseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let comment = text_or_stdin(&self.comment)?;
-        let claim =
-            give(app, &self.issue, VerdictKind::Approved, &comment).context("approve the phase")?;
+        let verdict = NewVerdict {
+            points: self.points.changes(Severity::Note),
+            ..NewVerdict::plain(VerdictKind::Approved, "", &comment)
+        };
+        let claim = give(app, &self.issue, verdict).context("approve the phase")?;
         let then = match &claim.next_phase {
             Some(next) => format!("it goes on to `{next}`"),
             None => format!(
@@ -70,9 +80,12 @@ impl ApprovePhaseArgs {
 
 impl RejectPhaseArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
-        let feedback = text_or_stdin(&self.feedback)?;
-        let claim =
-            give(app, &self.issue, VerdictKind::Rejected, &feedback).context("reject the phase")?;
+        let feedback = text_or_stdin(self.feedback.as_deref().unwrap_or_default())?;
+        let verdict = NewVerdict {
+            points: self.points.changes(Severity::Must),
+            ..NewVerdict::plain(VerdictKind::Rejected, "", &feedback)
+        };
+        let claim = give(app, &self.issue, verdict).context("reject the phase")?;
         let sentence = format!(
             "Rejected the phase `{}`: {} goes back to its agent.",
             claim.phase, claim.issue
@@ -82,12 +95,7 @@ impl RejectPhaseArgs {
 }
 
 /// Gives a person's verdict on the claim of an issue, on what its branch holds now.
-fn give(
-    app: &App,
-    issue: &IssueId,
-    kind: VerdictKind,
-    comment: &str,
-) -> anyhow::Result<PhaseClaim> {
+fn give(app: &App, issue: &IssueId, verdict: NewVerdict) -> anyhow::Result<PhaseClaim> {
     let mut session = app.session()?;
     let store = &mut session.store;
     let claim = awaiting(store, issue)?;
@@ -105,7 +113,8 @@ fn give(
     if claim.head_commit.as_ref() != Some(&commit) {
         store.move_claim_head(&context, claim.id, &commit)?;
     }
-    Ok(store.record_phase_verdict(&context, claim.id, kind, &commit, comment)?)
+    let verdict = NewVerdict { commit, ..verdict };
+    Ok(store.record_phase_review(&context, claim.id, &verdict)?)
 }
 
 /// Returns the claim of an issue that awaits a verdict.

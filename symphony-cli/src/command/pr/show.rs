@@ -25,6 +25,10 @@ impl ShowArgs {
             .store
             .publication(pr.id)
             .context("show the pull request")?;
+        let points = session
+            .store
+            .review_points(&pr.of)
+            .context("show the pull request")?;
         let project = session
             .store
             .project(&pr.project)
@@ -38,6 +42,7 @@ impl ShowArgs {
         let view = view_pr(&session, pr)
             .context("show the pull request")?
             .with_publication(publication)
+            .with_points(points)
             .with_decisive(&decisive);
         app.out.answer_long(&view)
     }

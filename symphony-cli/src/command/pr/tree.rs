@@ -12,7 +12,7 @@ pub(crate) enum PrCommand {
     /// List pull requests, newest first
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
-    /// Show a pull request with its gates and its verdict
+    /// Show a pull request with its gates, its verdict and its review points
     Show(show::ShowArgs),
     /// Print the diff of a pull request
     Diff(diff::DiffArgs),
@@ -20,7 +20,7 @@ pub(crate) enum PrCommand {
     Check(check::CheckArgs),
     /// Approve the head of a pull request
     Approve(verdict::ApproveArgs),
-    /// Send a pull request back with feedback that the next agent reads
+    /// Send a pull request back with points that the next agent has to answer
     Reject(verdict::RejectArgs),
     /// Merge a pull request into its base; its issue is done, its plan completed
     Merge(merge::MergeArgs),

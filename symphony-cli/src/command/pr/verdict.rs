@@ -5,12 +5,16 @@ use clap::Args;
 use symphony_core::gates::GatesAge;
 use symphony_core::id::PlanId;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKind};
+use symphony_core::review_point::{
+    PointChanges, PointError, PointMove, PointNumber, PointState, Severity,
+};
 use symphony_runner::cancel::end_run_on;
 use symphony_runner::plan::show_plan_of;
-use symphony_store::StoreError;
+use symphony_store::{NewVerdict, StoreError};
 
 use super::find::{find_pr, view_pr};
 use crate::app::App;
+use crate::command::point::PointArgs;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::value::{PrReference, text_or_stdin};
@@ -35,26 +39,33 @@ pub(crate) struct ApproveArgs {
     /// The commit that was looked at; refused when it is not the head any more
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
-    /// Approve although a required gate is red, or the pull request of a plan was rejected; say why with --comment
+    /// Approve although a required gate is red, review points are open, or the pull request of a plan was rejected; say why with
+    /// --comment
     #[arg(long, requires = "comment")]
     force: bool,
+    #[command(flatten)]
+    points: PointArgs,
 }
 
 /// What `pr reject` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Example:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'"
+    after_help = "Examples:\n  symphony pr reject SYM-1 --feedback 'The test does not cover an empty name'\n  \
+    symphony pr reject SYM-1 --point 'src/main.rs:12: an empty name ends it' --point 'should: say what a name is'"
 )]
 pub(crate) struct RejectArgs {
     /// The pull request's number, its issue, or its plan
     #[arg(value_name = "ID|ISSUE|PLAN")]
     pr: PrReference,
-    /// What has to be different; the next agent reads it. `-` reads it from standard input
-    #[arg(short = 'm', long, value_name = "TEXT")]
-    feedback: String,
+    /// What has to be different: a point that the next agent must answer, or a summary of those given with --point. `-` reads it
+    /// from standard input
+    #[arg(short = 'm', long, value_name = "TEXT", required_unless_present_any = ["points", "reopen"])]
+    feedback: Option<String>,
     /// The commit that was looked at; refused when it is not the head any more
     #[arg(long, value_name = "COMMIT")]
     commit: Option<String>,
+    #[command(flatten)]
+    points: PointArgs,
 }
 
 /// What `pr close` takes.
@@ -72,6 +83,7 @@ impl ApproveArgs {
             kind: VerdictKind::Approved,
             comment: text_or_stdin(&self.comment)?,
             commit: self.commit.as_deref(),
+            points: self.points.changes(Severity::Note),
             red_gates: if self.force {
                 RedGates::Allowed
             } else {
@@ -104,8 +116,9 @@ impl RejectArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let verdict = Verdict {
             kind: VerdictKind::Rejected,
-            comment: text_or_stdin(&self.feedback)?,
+            comment: text_or_stdin(self.feedback.as_deref().unwrap_or_default())?,
             commit: self.commit.as_deref(),
+            points: self.points.changes(Severity::Must),
             red_gates: RedGates::Allowed,
         };
         let pr = verdict
@@ -155,6 +168,7 @@ struct Verdict<'a> {
     kind: VerdictKind,
     comment: String,
     commit: Option<&'a str>,
+    points: PointChanges,
     red_gates: RedGates,
 }
 
@@ -203,16 +217,52 @@ impl Verdict<'_> {
             }
             _ => &pr.head_commit,
         };
-        let judged = session.store.record_verdict(
-            &App::as_human(),
-            pr.id,
-            self.kind,
-            commit,
-            &self.comment,
-        )?;
+        let new = NewVerdict {
+            kind: self.kind,
+            commit: commit.to_owned(),
+            comment: self.comment.clone(),
+            points: self.points(&session, &pr)?,
+        };
+        let judged = session
+            .store
+            .record_review(&App::as_human(), pr.id, &new)
+            .map_err(|error| of_open_points(error, &pr))?;
         show_plan_of(&mut session.store, &judged);
         Ok(judged)
     }
+}
+
+impl Verdict<'_> {
+    /// What becomes of the points. An approval by force closes those that it does not name.
+    fn points(&self, session: &Session, pr: &PullRequest) -> anyhow::Result<PointChanges> {
+        let mut changes = self.points.clone();
+        if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
+            let named: Vec<PointNumber> = changes.moved.iter().map(|moved| moved.number).collect();
+            let points = session.store.review_points(&pr.of)?.into_iter();
+            let left =
+                points.filter(|point| point.is_open_must() && !named.contains(&point.number));
+            changes.moved.extend(left.map(|point| PointMove {
+                number: point.number,
+                to: PointState::Closed,
+                remark: None,
+            }));
+        }
+        Ok(changes)
+    }
+}
+
+/// Says how a person goes on whose approval open points keep back.
+fn of_open_points(error: StoreError, pr: &PullRequest) -> anyhow::Error {
+    let StoreError::Point(PointError::Open { points }) = &error else {
+        return error.into();
+    };
+    let what = format!("{points} of pull request {} must be closed first", pr.id);
+    let hint = format!(
+        "`symphony pr show {}` shows what was asked for and answered; --close NUMBER closes a point with the approval, --force with \
+         --comment all of them",
+        pr.reference()
+    );
+    Stop::new(Exit::Refused, what).hint(hint).into()
 }
 
 /// Fewest characters by which a commit is known, as git shortens it.

@@ -1,0 +1,47 @@
+//! The points of a verdict, as a person types them.
+
+use clap::Args;
+use symphony_core::review_point::{
+    PointChanges, PointMove, PointNumber, PointState, Severity, read_point,
+};
+
+/// What a verdict does to the review points.
+#[derive(Debug, Args)]
+pub(crate) struct PointArgs {
+    /// A review point, `[must|should|note: ][FILE[:LINES]: ]TEXT`; give it once for each thing
+    #[arg(short, long = "point", value_name = "POINT")]
+    points: Vec<String>,
+    /// Close these points, by their numbers
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
+    close: Vec<PointNumber>,
+    /// Reopen these points: they need another answer
+    #[arg(long, value_name = "NUMBER", value_delimiter = ',')]
+    reopen: Vec<PointNumber>,
+}
+
+impl PointArgs {
+    /// Returns the changes; a new point without a severity is of this one.
+    pub(crate) fn changes(&self, default: Severity) -> PointChanges {
+        let new = self.points.iter().map(|typed| read_point(typed, default));
+        let mut moved = moves(&self.close, PointState::Closed, None);
+        moved.extend(moves(&self.reopen, PointState::Open, None));
+        PointChanges {
+            new: new.collect(),
+            moved,
+        }
+    }
+}
+
+/// Moves points to one state.
+pub(super) fn moves(
+    numbers: &[PointNumber],
+    to: PointState,
+    remark: Option<&str>,
+) -> Vec<PointMove> {
+    let moved = numbers.iter().map(|number| PointMove {
+        number: *number,
+        to,
+        remark: remark.map(str::to_owned),
+    });
+    moved.collect()
+}

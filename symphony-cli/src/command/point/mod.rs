@@ -1,0 +1,11 @@
+//! Review points: `symphony point`. What reviews ask for is listed, answered and closed.
+
+mod add;
+mod args;
+mod list;
+mod reply;
+mod settle;
+mod tree;
+
+pub(crate) use args::PointArgs;
+pub(crate) use tree::PointCommand;

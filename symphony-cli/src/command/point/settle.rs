@@ -1,0 +1,102 @@
+//! `symphony point close` and `reopen`.
+
+use anyhow::Context as _;
+use clap::Args;
+use symphony_core::review_point::{
+    PointChanges, PointNumber, PointState, ReviewPoint, list_numbers,
+};
+
+use super::args::moves;
+use crate::app::App;
+use crate::command::source::find_source;
+use crate::output::List;
+use crate::value::{SourceName, text_or_stdin};
+use crate::view::PointView;
+
+/// What `point close` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  symphony point close SYM-1 1 3\n  symphony point close SYM-1 --all"
+)]
+pub(crate) struct CloseArgs {
+    /// The issue or the plan
+    #[arg(value_name = "ISSUE|PLAN")]
+    of: SourceName,
+    /// The points, by their numbers
+    #[arg(value_name = "NUMBER", required_unless_present = "all")]
+    numbers: Vec<PointNumber>,
+    /// Every open point
+    #[arg(long, conflicts_with = "numbers")]
+    all: bool,
+    /// What to say with it; `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    comment: Option<String>,
+}
+
+/// What `point reopen` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  symphony point reopen SYM-1 3 --comment 'The test does not fail without the change'"
+)]
+pub(crate) struct ReopenArgs {
+    /// The issue or the plan
+    #[arg(value_name = "ISSUE|PLAN")]
+    of: SourceName,
+    /// The points, by their numbers
+    #[arg(value_name = "NUMBER", required = true)]
+    numbers: Vec<PointNumber>,
+    /// What is missing; `-` reads it from standard input
+    #[arg(short = 'm', long, value_name = "TEXT")]
+    comment: Option<String>,
+}
+
+impl CloseArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let numbers = (!self.all).then_some(self.numbers.as_slice());
+        let to = (PointState::Closed, self.comment.as_deref());
+        settle(app, &self.of, numbers, to).context("close review points")
+    }
+}
+
+impl ReopenArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let to = (PointState::Open, self.comment.as_deref());
+        settle(app, &self.of, Some(&self.numbers), to).context("reopen review points")
+    }
+}
+
+/// Moves points to one state; all open ones, when none are named.
+fn settle(
+    app: &App,
+    of: &SourceName,
+    numbers: Option<&[PointNumber]>,
+    (to, comment): (PointState, Option<&str>),
+) -> anyhow::Result<()> {
+    let mut session = app.session()?;
+    let of = find_source(app, &session, of)?;
+    let numbers = if let Some(numbers) = numbers {
+        numbers.to_vec()
+    } else {
+        let points = session.store.review_points(&of)?.into_iter();
+        let open = points.filter(ReviewPoint::is_open);
+        open.map(|point| point.number).collect()
+    };
+    let comment = comment.map(text_or_stdin).transpose()?;
+    let changes = PointChanges {
+        new: Vec::new(),
+        moved: moves(&numbers, to, comment.as_deref()),
+    };
+    let points = session
+        .store
+        .change_points(&App::as_human(), &of, &changes)?;
+    let word = match to {
+        PointState::Closed => "Closed",
+        PointState::Open => "Reopened",
+    };
+    let sentence = format!("{word} {} of {of}.", list_numbers(&numbers));
+    let moved = points
+        .into_iter()
+        .filter(|point| numbers.contains(&point.number));
+    app.out
+        .done(&moved.map(PointView::from).collect::<List<_>>(), &sentence)
+}

@@ -1,0 +1,250 @@
+//! Review points from end to end: whole in the next prompt, answered before the work is handed in, closed before it is approved.
+
+use serde_json::{Value, json};
+
+use crate::support::{
+    JUDGE, Project, WORKER, bash, call, commit, create_pr, scenario, scenarios, text, turn, worker,
+};
+
+/// As long as a point may be.
+const LONG: usize = 2_000;
+
+/// The text of a point that tells its number at both ends.
+fn long_point(number: u32) -> String {
+    let (begin, end) = (format!("begin of {number}"), format!("end of {number}"));
+    let rest = LONG - begin.len() - end.len() - 2;
+    format!("{begin} {} {end}", "x".repeat(rest))
+}
+
+fn answer(point: u32, answer: &str, said: &str) -> Value {
+    let arguments = json!({ "point": point, "answer": answer, "text": said });
+    turn(call("mcp__symphony__answer_review_point", arguments))
+}
+
+fn judged(name: &str, when: &str, tool: &str, arguments: Value) -> Value {
+    let when = json!({ "match_system": JUDGE, "match_prompt": when });
+    let verdict = turn(call(&format!("mcp__symphony__{tool}"), arguments));
+    scenario(name, &when, [verdict])
+}
+
+#[test]
+fn fourteen_long_points_reach_the_next_attempt_whole_and_are_answered_before_it_is_handed_in() {
+    let raised: Vec<Value> = (1..=14)
+        .map(|number| json!({ "text": long_point(number), "file": "hello.txt", "lines": "1" }))
+        .collect();
+    let closed: Vec<Value> = (1..=14)
+        .map(|id| json!({ "id": id, "state": "closed" }))
+        .collect();
+    let mut head = bash("git rev-parse HEAD");
+    head["content"][0]["label"] = json!("head");
+    let fixed = json!({ "point": 1, "answer": "fixed", "commit": "${results.head}", "text": "it greets the world" });
+    let mut answers = vec![
+        commit("hello.txt", "hello world"),
+        create_pr("Too early"),
+        head,
+        turn(call("mcp__symphony__answer_review_point", fixed)),
+    ];
+    answers.extend((2..=14).map(|number| answer(number, "declined", "by design")));
+    answers.push(create_pr("Say more"));
+    let second = json!({ "match_system": WORKER, "match_prompt": "end of 14" });
+    let scenes = [
+        judged(
+            "closes",
+            "by design",
+            "approve_pr",
+            json!({ "points": closed }),
+        ),
+        judged(
+            "rejects",
+            "Pull Request",
+            "reject_pr",
+            json!({ "points": raised }),
+        ),
+        scenario("listens", &second, answers),
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+    ];
+    let project = Project::new("project", &scenarios(scenes), &json!({}));
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    // what comes later pushes nothing out
+    for number in 0..3 {
+        let later = format!("later {number} {}", "y".repeat(9_000));
+        project.ok(&["issue", "comment", "SYM-1", &later]);
+    }
+    let run = project.tick_one("worker", "succeeded");
+    let prompt = project.run_file(&text(&run["id"]), "user-prompt.md");
+    for number in 1..=14 {
+        assert!(
+            prompt.contains(&long_point(number)),
+            "{number} is missing or cut"
+        );
+    }
+    assert!(prompt.contains("At: hello.txt:1"), "{prompt}");
+    let errors = project.tool_errors(&text(&run["id"]));
+    assert!(
+        errors.len() == 1 && errors[0].starts_with("review points 1, 2, 3,"),
+        "{errors:?}"
+    );
+
+    let run = project.tick_one("judge", "succeeded");
+    let prompt = project.run_file(&text(&run["id"]), "user-prompt.md");
+    for part in [
+        "### Point 14 (must), answered",
+        "it greets the world",
+        "## Changes That Answer Points",
+        "which answers review point 1",
+        "+hello world",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    let shown = project.json(&["pr", "show", "SYM-1"]);
+    assert_eq!(shown["state"], "approved", "{shown:#}");
+    assert_eq!(shown["points"].as_array().unwrap().len(), 14);
+    assert_eq!(
+        json!([
+            shown["points"][0]["state"],
+            shown["points"][0]["answers"][0]["answer"]
+        ]),
+        json!(["closed", "fixed"])
+    );
+    project.json(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
+}
+
+#[test]
+fn a_question_about_a_point_waits_for_a_person() {
+    let again = |name: &str, what: &str, turns: Vec<Value>| {
+        let when = json!({ "match_system": WORKER, "match_prompt": what });
+        scenario(name, &when, turns)
+    };
+    let scenes = [
+        again(
+            "knows",
+            "The whole world",
+            vec![
+                commit("hello.txt", "hello world"),
+                answer(1, "fixed", "all of it"),
+                create_pr("Say more"),
+            ],
+        ),
+        again(
+            "asks",
+            "## Review Points",
+            vec![answer(1, "question", "Which world?")],
+        ),
+        worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+    ];
+    let config = json!({ "judge_enabled": false });
+    let project = Project::new("project", &scenarios(scenes), &config);
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.ok(&[
+        "pr",
+        "reject",
+        "SYM-1",
+        "--point",
+        "hello.txt:1: greet the world",
+        "--point",
+        "note: nice file",
+    ]);
+    project.tick_one("worker", "succeeded");
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "blocked", "{issue:#}");
+    assert_eq!(project.tick_wait(), [json!(null); 0]);
+    let inbox = project.json(&["inbox"]);
+    let item = &inbox["items"][0];
+    assert!(
+        text(&item["text"]).contains("review point 1: Which world?"),
+        "{item:#}"
+    );
+    assert_eq!(item["answers"][1], "symphony point reply SYM-1 1 TEXT");
+    let listed = project.ok(&["point", "list", "SYM-1"]);
+    assert!(
+        listed.contains("1 (must, hello.txt:1) · waits for your reply · by human"),
+        "{listed}"
+    );
+    let replied = project.ok(&["point", "reply", "SYM-1", "1", "The whole world"]);
+    assert!(replied.contains("goes on at the next tick"), "{replied}");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    // a person's must-point is open until that person closes it
+    let refused = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert!(
+        refused.code == 4
+            && refused
+                .stderr
+                .contains("review point 1 must be closed first"),
+        "{refused:#?}"
+    );
+    let refused = project.symphony(&["pr", "approve", "SYM-1"]);
+    assert!(
+        refused.code == 4 && refused.stderr.contains("--close NUMBER"),
+        "{refused:#?}"
+    );
+    let added = project.json(&["point", "add", "SYM-1", "hello.txt:1: a note on a line"]);
+    assert_eq!(
+        json!([
+            added["items"][0]["number"],
+            added["items"][0]["severity"],
+            added["items"][0]["lines"]
+        ]),
+        json!([3, "note", "1"])
+    );
+    project.ok(&["pr", "approve", "SYM-1", "--close", "1"]);
+    project.json(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
+}
+
+#[test]
+fn a_person_closes_and_reopens_points_and_an_agent_does_not() {
+    let scenes = [worker([
+        commit("hello.txt", "hello"),
+        create_pr("Say hello"),
+    ])];
+    let config = json!({ "judge_enabled": false });
+    let project = Project::new("project", &scenarios(scenes), &config);
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.ok(&["pr", "reject", "SYM-1", "--feedback", "Louder"]);
+    let closed = project.json(&["point", "close", "SYM-1", "--all"]);
+    assert_eq!(closed["items"][0]["state"], "closed");
+    assert_eq!(
+        project.ok(&["point", "list", "SYM-1"]),
+        "No review points.\n"
+    );
+    let reopened = project.json(&[
+        "point",
+        "reopen",
+        "SYM-1",
+        "1",
+        "--comment",
+        "Not loud enough",
+    ]);
+    assert_eq!(
+        json!([
+            reopened["items"][0]["state"],
+            reopened["items"][0]["answers"][0]["text"]
+        ]),
+        json!(["open", "Not loud enough"])
+    );
+    let unknown = project.symphony(&["point", "close", "SYM-1", "7"]);
+    assert!(
+        unknown.code == 4
+            && unknown
+                .stderr
+                .contains("there is no review point 7; known: review point 1"),
+        "{unknown:#?}"
+    );
+    let mut project = project;
+    project.set_variable("SYMPHONY_RUN_ID", "0199-run");
+    for arguments in [
+        &["point", "close", "SYM-1", "1"][..],
+        &["point", "reply", "SYM-1", "1", "so"],
+    ] {
+        let refused = project.symphony(arguments);
+        assert_eq!(refused.code, 4, "{refused:#?}");
+    }
+}
