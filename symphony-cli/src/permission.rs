@@ -94,6 +94,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("issue move", Person(Nothing)),
         ("issue retry", Person(Nothing)),
         ("issue show", Agents),
+        ("learnings accept", Person(Learnings)),
         ("learnings add", Person(Learnings)),
         ("learnings export", Agents),
         ("learnings import", Person(Learnings)),

@@ -52,4 +52,4 @@ pub use render::{render_conventions, render_cross_project, shown};
 pub use score::{Parts, RECENCY_SECONDS_MAX, recency};
 pub use stop_words::STOP_WORDS;
 pub use subject::Subject;
-pub use text::normalise;
+pub use text::{likeness, normalise};

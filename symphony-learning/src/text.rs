@@ -2,6 +2,8 @@
 //!
 //! Owns what counts as a character of a word; everything else in the crate works on the results.
 
+use symphony_core::learning::Likeness;
+
 use crate::hash::hash_bytes;
 use crate::stop_words::is_stop_word;
 
@@ -30,6 +32,24 @@ pub fn normalise(text: &str) -> String {
     let mut out = Vec::with_capacity(lower.len());
     normalise_lower(&lower, &mut out);
     String::from_utf8(out).expect("whole characters were copied")
+}
+
+/// Says how a new text, in its normal form, relates to the text of a learning that is there; none when that one does not
+/// say it.
+///
+/// ```
+/// # use symphony_core::learning::Likeness;
+/// # use symphony_learning::likeness;
+/// assert_eq!(likeness("run the tests", "Run the tests!"), Some(Likeness::Equal));
+/// assert_eq!(likeness("run the tests", "Always run the tests first."), Some(Likeness::Contained));
+/// assert_eq!(likeness("always run the tests", "Run the tests"), None);
+/// ```
+pub fn likeness(normalised: &str, existing: &str) -> Option<Likeness> {
+    let existing = normalise(existing);
+    if existing == normalised {
+        return Some(Likeness::Equal);
+    }
+    existing.contains(normalised).then_some(Likeness::Contained)
 }
 
 /// Appends the normal form of a lowercased text.

@@ -214,7 +214,7 @@ pub(crate) enum LearningName {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AddLearning {
-    /// The learning in one or two sentences that help with other issues too.
+    /// The learning in one or two sentences that help with other issues too; at most 600 characters.
     pub(crate) pattern: String,
     /// What kind.
     #[serde(default)]

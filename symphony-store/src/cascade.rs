@@ -8,6 +8,7 @@ use symphony_core::consequence::{
 };
 use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueEvent, IssueState, IssueStatus, TransitionError};
+use symphony_core::learning::LearningSource;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 
 use crate::context::{Actor, Context};
@@ -17,6 +18,7 @@ use crate::gates::forget_failures;
 use crate::hold_trial::forget_ended;
 use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_issue_state, set_phase};
+use crate::learning_state::settle_learnings_of;
 use crate::merge_intent::refuse_under_merge;
 use crate::note::add_comment_in;
 use crate::phase_claim_query::load_open_claim;
@@ -134,6 +136,9 @@ pub(crate) fn carry_out(
             Effect::SetCounts(counts) => set_counts(tx, id, *counts)?,
             Effect::ForgetGateFailures => forget_failures(tx, id)?,
             Effect::EndRuns => end_runs(tx, context, id)?,
+            Effect::SettleLearnings => {
+                settle_learnings_of(tx, context, &LearningSource::Issue(id.clone()))?;
+            }
             Effect::ClosePullRequest(pr) => {
                 let of = PullRequestOf::from(id.clone());
                 set_pr_state(tx, context, &of, *pr, PrState::Closed)?;

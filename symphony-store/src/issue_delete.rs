@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::issue_dependency::set_dependencies;
 use crate::issue_query::load_issue;
+use crate::learning_state::remove_source;
 use crate::open::Store;
 use crate::row::parsed;
 
@@ -91,6 +92,7 @@ impl Store {
                     title: issue.title.clone(),
                 },
             )?;
+            remove_source(tx, context, id)?;
             remove_rows(tx, id)?;
             Ok(issue)
         })
@@ -203,7 +205,8 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue and cut what only names it.
-const REMOVAL: [&str; 29] = [
+const REMOVAL: [&str; 30] = [
+    "DELETE FROM learning_source WHERE issue = ?1",
     "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE learning SET issue = NULL WHERE issue = ?1",
     "UPDATE learning_prepared SET issue = NULL WHERE issue = ?1",

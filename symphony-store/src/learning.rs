@@ -1,22 +1,25 @@
 //! Learnings: adding and reading them.
 //!
-//! A learning is never changed or removed; it is retired and restored (`learning_use`). What ranking reads of it lies
-//! in a table of its own, made here when it is recorded (`learning_rank`).
+//! A learning's text is never changed or removed; its state is (`learning_state`). What ranking reads of an accepted one
+//! is in a table of its own, made here when it is recorded (`learning_rank`).
 
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, Row, Transaction, params};
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::{
     CommentAuthor, FieldError, check_labels, check_paths, check_required_text,
 };
-use symphony_core::learning::{Learning, LearningType};
+use symphony_core::learning::{
+    Known, Learning, LearningSource, LearningState, LearningType, check_pattern_length,
+};
 use symphony_core::log::LogEvent;
-use symphony_learning::{Prepared, normalise};
+use symphony_learning::{Prepared, likeness, normalise};
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::issue_query::load_issue;
 use crate::learning_pack::pack_rows;
+use crate::learning_state::{add_source, settle_learning, source_of_run};
 use crate::note::check_run_limit;
 use crate::open::Store;
 use crate::row::{json as from_json, parsed, parsed_opt, time, to_json};
@@ -59,8 +62,21 @@ pub struct LearningRecord {
     pub commit: Option<String>,
     /// Who wrote it.
     pub author: CommentAuthor,
-    /// Whether it is no longer given to agents.
-    pub retired: bool,
+    /// Where it is in its life.
+    pub state: LearningState,
+    /// The work that it comes from, first to last, when a run recorded it: the end of it decides about a proposal.
+    pub sources: Vec<LearningSource>,
+}
+
+/// What became of a new learning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LearningAddition {
+    /// It was recorded.
+    Added(LearningRecord),
+    /// This one says it already and is proposed; the new one's work was added to its sources.
+    Seconded(LearningRecord),
+    /// This one says it already; nothing was written.
+    Known(LearningRecord),
 }
 
 impl LearningRecord {
@@ -78,32 +94,37 @@ impl LearningRecord {
     }
 }
 
-/// Whether retired learnings are listed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Retired {
-    /// They are left out.
-    #[default]
-    Without,
-    /// They are among the others.
-    With,
-    /// Nothing else is listed.
-    Only,
-}
-
 /// Which learnings to list, newest first.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct LearningFilter {
     /// Of this project.
     pub project: Option<ProjectId>,
     /// Of this kind.
     pub learning_type: Option<LearningType>,
-    /// Whether retired ones are listed.
-    pub retired: Retired,
-    /// Not those that come from this issue.
-    pub except_issue: Option<IssueId>,
+    /// In one of these states.
+    pub states: Vec<LearningState>,
+    /// And those that this issue proposed: its own runs are given them.
+    pub or_proposed_by: Option<IssueId>,
     /// At most so many.
     pub limit: Option<u32>,
 }
+
+impl Default for LearningFilter {
+    /// The accepted ones of all projects.
+    fn default() -> Self {
+        Self {
+            project: None,
+            learning_type: None,
+            states: vec![LearningState::Accepted],
+            or_proposed_by: None,
+            limit: None,
+        }
+    }
+}
+
+/// The columns of a learning, its sources among them.
+const COLUMNS: &str = "l.*, (SELECT json_group_array(json(CASE WHEN s.issue IS NULL THEN json_object('plan', s.plan)
+        ELSE json_object('issue', s.issue) END) ORDER BY s.id) FROM learning_source s WHERE s.learning = l.id) AS sources";
 
 fn from_row(row: &Row<'_>) -> Result<LearningRecord, StoreError> {
     Ok(LearningRecord {
@@ -120,13 +141,15 @@ fn from_row(row: &Row<'_>) -> Result<LearningRecord, StoreError> {
         run: parsed_opt("run id", row.get("run")?)?,
         commit: row.get("commit_id")?,
         author: parsed("author", row.get("author")?)?,
-        retired: row.get("retired")?,
+        state: parsed("learning state", row.get("state")?)?,
+        sources: from_json("sources", &row.get::<_, String>("sources")?)?,
     })
 }
 
 /// Reads one learning, inside or outside a transaction.
 pub(crate) fn load_learning(conn: &Connection, id: &str) -> Result<LearningRecord, StoreError> {
-    let mut statement = conn.prepare_cached("SELECT * FROM learning WHERE id = ?1")?;
+    let mut statement =
+        conn.prepare_cached(&format!("SELECT {COLUMNS} FROM learning l WHERE id = ?1"))?;
     let mut rows = statement.query([id])?;
     rows.next()?
         .map_or_else(|| Err(StoreError::not_found("learning", id)), from_row)
@@ -139,7 +162,7 @@ pub(crate) fn insert_learning(
 ) -> Result<(), StoreError> {
     let learning = &record.learning;
     tx.prepare_cached(
-        "INSERT INTO learning (id, project, issue, run, commit_id, author, retired, pattern, learning_type, applies_to, labels, created_at)
+        "INSERT INTO learning (id, project, issue, run, commit_id, author, state, pattern, learning_type, applies_to, labels, created_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?
     .execute(params![
@@ -149,7 +172,7 @@ pub(crate) fn insert_learning(
         record.run.as_ref().map(RunId::as_str),
         record.commit,
         record.author.name(),
-        record.retired,
+        record.state.name(),
         learning.pattern,
         learning.learning_type.map(LearningType::name),
         to_json(&learning.applies_to),
@@ -164,7 +187,7 @@ pub(crate) fn insert_learning(
     )
 }
 
-/// Keeps what ranking reads of a learning that has a row of its own; nothing happens when it is retired.
+/// Keeps what ranking reads of a learning that has a row of its own; nothing happens when it is not accepted.
 pub(crate) fn keep_prepared(
     tx: &Transaction<'_>,
     project: &str,
@@ -178,8 +201,64 @@ pub(crate) fn keep_prepared(
     Ok(())
 }
 
+/// Finds the learning of a project that says a text already, and what becomes of the text: of several an accepted one,
+/// then one that is proposed.
+fn find_known(
+    tx: &Transaction<'_>,
+    new: &NewLearning,
+    source: Option<&LearningSource>,
+) -> Result<Option<(LearningId, Known)>, StoreError> {
+    let text = normalise(&new.pattern);
+    let mut statement = tx.prepare_cached(
+        "SELECT id, state, pattern FROM learning WHERE project = ?1
+         ORDER BY CASE state WHEN 'accepted' THEN 0 WHEN 'proposed' THEN 1 WHEN 'retired' THEN 2 ELSE 3 END, created_at, id",
+    )?;
+    let mut rows = statement.query([new.project.as_str()])?;
+    while let Some(row) = rows.next()? {
+        let Some(likeness) = likeness(&text, row.get_ref(2)?.as_str().unwrap_or_default()) else {
+            continue;
+        };
+        let state: LearningState = parsed("learning state", row.get(1)?)?;
+        if let Some(known) = state.meet(likeness, source) {
+            return Ok(Some((parsed("learning id", row.get(0)?)?, known)));
+        }
+    }
+    Ok(None)
+}
+
+/// Adds the work of a new text to the sources of the learning that says it already, where that one waits for its work.
+fn meet_known(
+    tx: &Transaction<'_>,
+    context: &Context,
+    id: &LearningId,
+    known: Known,
+    source: Option<&(LearningSource, &RunId)>,
+) -> Result<LearningAddition, StoreError> {
+    let (Known::Seconded, Some((source, run))) = (known, source) else {
+        return Ok(LearningAddition::Known(load_learning(tx, id.as_str())?));
+    };
+    if add_source(tx, id, source, run)? {
+        let record = load_learning(tx, id.as_str())?;
+        let learning = id.clone();
+        let seconded = LogEvent::LearningSeconded { learning };
+        append(tx, context, about(&record), &seconded)?;
+        settle_learning(tx, context, id)?;
+    }
+    Ok(LearningAddition::Seconded(load_learning(tx, id.as_str())?))
+}
+
+/// What an entry of the log about a learning is about.
+pub(crate) fn about(record: &LearningRecord) -> About<'_> {
+    About {
+        project: Some(&record.project),
+        issue: record.issue.as_ref(),
+        ..About::default()
+    }
+}
+
 impl Store {
-    /// Adds a learning; it takes the labels of the issue it came from.
+    /// Adds a learning; it takes the labels of the issue it came from. That of a run is proposed until its issue or plan is
+    /// done; all others are accepted. A text that the project knows is not recorded again.
     ///
     /// # Errors
     /// When a field breaks a limit, the text has no letter and no digit, the issue does not exist, or the run has added too
@@ -188,7 +267,7 @@ impl Store {
         &mut self,
         context: &Context,
         new: &NewLearning,
-    ) -> Result<LearningRecord, StoreError> {
+    ) -> Result<LearningAddition, StoreError> {
         let mut record = LearningRecord {
             learning: Learning {
                 id: new.id.clone(),
@@ -203,50 +282,48 @@ impl Store {
             run: context.actor.run().cloned(),
             commit: new.commit.clone(),
             author: context.actor.author(),
-            retired: false,
+            state: LearningState::Accepted,
+            sources: Vec::new(),
         };
         record.check()?;
+        check_pattern_length(&new.pattern)?;
         // what is empty when it is normalised would be given to nobody
         if normalise(&new.pattern).is_empty() {
             return Err(FieldError::NoWord { field: "pattern" }.into());
         }
         self.write(context, |tx| {
             check_run_limit(tx, context, "learning", RUN_LEARNINGS_MAX)?;
+            let source = match context.actor.run() {
+                Some(run) => source_of_run(tx, run)?.map(|source| (source, run)),
+                None => None,
+            };
+            let work = source.as_ref().map(|(source, _)| source);
+            if let Some((id, known)) = find_known(tx, new, work)? {
+                return meet_known(tx, context, &id, known, source.as_ref());
+            }
             if let Some(issue) = &new.issue {
                 record.learning.labels = load_issue(tx, issue)?.labels;
             }
+            if source.is_some() {
+                record.state = LearningState::Proposed;
+            }
             insert_learning(tx, &record)?;
+            append(
+                tx,
+                context,
+                about(&record),
+                &LogEvent::LearningAdded {
+                    learning: new.id.clone(),
+                },
+            )?;
+            if let Some((source, run)) = &source {
+                add_source(tx, &new.id, source, run)?;
+                // its work may have ended while the run went on
+                settle_learning(tx, context, &new.id)?;
+            }
             pack_rows(tx, new.project.as_str())?;
-            let about = About {
-                project: Some(&new.project),
-                issue: new.issue.as_ref(),
-                plan: None,
-                run: None,
-            };
-            let learning = new.id.clone();
-            append(tx, context, about, &LogEvent::LearningAdded { learning })?;
-            load_learning(tx, new.id.as_str())
+            Ok(LearningAddition::Added(load_learning(tx, new.id.as_str())?))
         })
-    }
-
-    /// Returns the learning of a project that says exactly this, spaces at its ends apart.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn same_learning(
-        &self,
-        project: &ProjectId,
-        pattern: &str,
-    ) -> Result<Option<LearningRecord>, StoreError> {
-        let id: Option<String> = self
-            .conn
-            .prepare_cached(
-                "SELECT id FROM learning WHERE project = ?1 AND trim(pattern) = trim(?2)
-                 ORDER BY retired, created_at LIMIT 1",
-            )?
-            .query_row([project.as_str(), pattern], |row| row.get(0))
-            .optional()?;
-        id.map(|id| load_learning(&self.conn, &id)).transpose()
     }
 
     /// Returns a learning.
@@ -291,19 +368,17 @@ impl Store {
         } else {
             "?1 IS NULL"
         };
-        let retired = match filter.retired {
-            Retired::Without => "retired = 0",
-            Retired::With => "1",
-            Retired::Only => "retired = 1",
-        };
         let mut statement = self.conn.prepare_cached(&format!(
-            "SELECT * FROM learning WHERE {scope} AND {retired} AND (?2 IS NULL OR learning_type = ?2)
-             AND (?3 IS NULL OR issue IS NULL OR issue <> ?3) ORDER BY created_at DESC, id DESC LIMIT ?4",
+            "SELECT {COLUMNS} FROM learning l WHERE {scope} AND (?2 IS NULL OR learning_type = ?2)
+             AND (state IN (SELECT value FROM json_each(?3)) OR state = 'proposed'
+                  AND EXISTS (SELECT 1 FROM learning_source s WHERE s.issue = ?4 AND s.learning = l.id))
+             ORDER BY created_at DESC, id DESC LIMIT ?5",
         ))?;
         let mut rows = statement.query(params![
             filter.project.as_ref().map(ProjectId::as_str),
             filter.learning_type.map(LearningType::name),
-            filter.except_issue.as_ref().map(IssueId::as_str),
+            to_json(&filter.states),
+            filter.or_proposed_by.as_ref().map(IssueId::as_str),
             filter.limit.map_or(-1, i64::from),
         ])?;
         let mut learnings = Vec::new();

@@ -2,6 +2,7 @@
 
 use rusqlite::Transaction;
 use symphony_core::id::{IssueId, ProjectId, RunId};
+use symphony_core::learning::{LearningSource, LearningState};
 use symphony_core::log::LogEvent;
 
 use crate::context::{Actor, Context};
@@ -9,6 +10,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::learning::{LearningRecord, insert_learning};
 use crate::learning_pack::pack_rows;
+use crate::learning_state::{add_source, settle_learning, source_of_run};
 use crate::open::Store;
 
 /// Learnings that are imported in one transaction: about a second, far below the wait of another writer.
@@ -44,7 +46,7 @@ impl Store {
         let mut total = Imported::default();
         for part in records.chunks(IMPORTED_AT_ONCE) {
             let imported = self.write(context, |tx| {
-                let imported = import_part(tx, project, part)?;
+                let imported = import_part(tx, context, project, part)?;
                 let about = About {
                     project: Some(project),
                     ..About::default()
@@ -65,6 +67,7 @@ impl Store {
 
 fn import_part(
     tx: &Transaction<'_>,
+    context: &Context,
     project: &ProjectId,
     records: &[LearningRecord],
 ) -> Result<Imported, StoreError> {
@@ -78,11 +81,33 @@ fn import_part(
         let mut record = record.clone();
         keep_own_provenance(tx, project, &mut record)?;
         record.project = project.clone();
+        let work = waits_for(tx, &record)?;
+        if record.state == LearningState::Proposed && work.is_none() {
+            record.state = LearningState::Accepted;
+        }
         insert_learning(tx, &record)?;
+        if let Some((source, run)) = work {
+            add_source(tx, &record.learning.id, &source, &run)?;
+            settle_learning(tx, context, &record.learning.id)?;
+        }
         imported.added += 1;
     }
     pack_rows(tx, project.as_str())?;
     Ok(imported)
+}
+
+/// Returns the work whose end decides about an imported proposal, when that work is the project's own; without any, the
+/// person who imports it accepts it.
+fn waits_for(
+    tx: &Transaction<'_>,
+    record: &LearningRecord,
+) -> Result<Option<(LearningSource, RunId)>, StoreError> {
+    match &record.run {
+        Some(run) if record.state == LearningState::Proposed => {
+            Ok(source_of_run(tx, run)?.map(|source| (source, run.clone())))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// Forgets issue and run unless they are the project's own.

@@ -8,14 +8,15 @@ use std::collections::BTreeSet;
 
 use rusqlite::Transaction;
 use symphony_core::Timestamp;
-use symphony_core::id::{IssueId, LearningId, ProjectId};
+use symphony_core::id::{LearningId, ProjectId};
+use symphony_core::learning::LearningSource;
 use symphony_learning::{Hit, Options, OptionsError, Ranker, Relevance, Subject, shown};
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::learning::{LearningRecord, keep_prepared, load_learning};
 use crate::learning_pack::{pack_rows, unpack};
-use crate::learning_read::{Ids, Reader, Renewed, Scope};
+use crate::learning_read::{Ids, LearningScope, Reader, Renewed};
 use crate::open::Store;
 
 /// Learnings that are prepared anew in one transaction: some tenths of a second, far below the wait of another writer.
@@ -74,28 +75,28 @@ fn options_error(error: &OptionsError) -> StoreError {
 /// What is ranked, and for what.
 #[derive(Debug, Clone, Copy)]
 struct Ranking<'a> {
-    scope: Scope<'a>,
+    scope: LearningScope<'a>,
     subject: &'a Subject,
     now: Timestamp,
     options: Options,
 }
 
 impl Store {
-    /// Returns what an agent is given for an issue: the best of the learnings of its project, those of the issue itself
-    /// and retired ones left out.
+    /// Returns what an agent is given for an issue or a plan: the best of the accepted learnings of its project and of
+    /// what its own earlier runs proposed.
     ///
     /// # Errors
     /// When the options are out of range, or the database cannot be read.
     pub fn best_learnings(
         &mut self,
         project: &ProjectId,
-        except_issue: Option<&IssueId>,
+        own: Option<&LearningSource>,
         subject: &Subject,
         now: Timestamp,
         options: Options,
     ) -> Result<BestLearnings, StoreError> {
         let ranking = Ranking {
-            scope: Scope::Project(project, except_issue),
+            scope: LearningScope::Project(project, own),
             subject,
             now,
             options,
@@ -109,13 +110,13 @@ impl Store {
         })
     }
 
-    /// Searches the learnings of a project, or of the whole installation, best first; retired ones are left out.
+    /// Searches learnings, best first.
     ///
     /// # Errors
     /// When the options are out of range, or the database cannot be read.
     pub fn search_learnings(
         &mut self,
-        project: Option<&ProjectId>,
+        scope: LearningScope<'_>,
         query: &str,
         relevance: Relevance,
         now: Timestamp,
@@ -123,7 +124,7 @@ impl Store {
     ) -> Result<Vec<RankedLearning>, StoreError> {
         let subject = Subject::query(query);
         let ranking = Ranking {
-            scope: project.map_or(Scope::Installation, |project| Scope::Project(project, None)),
+            scope,
             subject: &subject,
             now,
             options,
@@ -143,7 +144,7 @@ impl Store {
         now: Timestamp,
     ) -> Result<Vec<CrossProjectLearning>, StoreError> {
         let ranking = Ranking {
-            scope: Scope::Others(project),
+            scope: LearningScope::Others(project),
             subject,
             now,
             options: Options::default(),

@@ -1,31 +1,33 @@
 //! Reading prepared learnings into a ranking: rows and packs, one range scan each.
 
 use rusqlite::{Row, Transaction, params_from_iter};
-use symphony_core::id::{IssueId, ProjectId};
-use symphony_core::learning::LearningType;
+use symphony_core::id::ProjectId;
+use symphony_core::learning::{Learning, LearningSource, LearningType};
 use symphony_learning::{Head, Prepared, PreparedRef, Ranker};
 
 use crate::error::StoreError;
 use crate::learning::load_learning;
 use crate::learning_pack::{Entry, for_each_entry};
+use crate::learning_state::proposed_by;
 use crate::row::time;
 
-/// Whose learnings are ranked.
+/// Whose learnings are ranked: accepted ones.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Scope<'a> {
-    /// One project, apart from what came from this issue.
-    Project(&'a ProjectId, Option<&'a IssueId>),
+pub enum LearningScope<'a> {
+    /// One project, and what this work proposed.
+    Project(&'a ProjectId, Option<&'a LearningSource>),
+    /// All projects but this one.
     Others(&'a ProjectId),
+    /// All projects.
     Installation,
 }
 
-impl Scope<'_> {
+impl LearningScope<'_> {
     /// The read of the rows of each scope; every one is a range of the primary key, or all of it.
     const fn rows_sql(self) -> &'static str {
         match self {
             Self::Project(..) => {
-                "SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared
-                 WHERE project = ?1 AND (issue IS NULL OR issue IS NOT ?2)"
+                "SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared WHERE project = ?1"
             }
             Self::Others(_) => {
                 "SELECT learning, learning_type, created_at, prepared, project FROM learning_prepared
@@ -48,13 +50,10 @@ impl Scope<'_> {
         }
     }
 
-    fn parameters(&self) -> Vec<Option<&str>> {
+    fn project(&self) -> Option<&str> {
         match self {
-            Self::Project(project, except) => {
-                vec![Some(project.as_str()), except.map(IssueId::as_str)]
-            }
-            Self::Others(project) => vec![Some(project.as_str())],
-            Self::Installation => Vec::new(),
+            Self::Project(project, _) | Self::Others(project) => Some(project.as_str()),
+            Self::Installation => None,
         }
     }
 }
@@ -134,23 +133,23 @@ impl<'r, 's> Reader<'r, 's> {
     pub(crate) fn read(
         &mut self,
         tx: &Transaction<'_>,
-        scope: Scope<'_>,
+        scope: LearningScope<'_>,
     ) -> Result<(), StoreError> {
         let mut statement = tx.prepare_cached(scope.rows_sql())?;
-        let mut rows = statement.query(params_from_iter(scope.parameters()))?;
+        let mut rows = statement.query(params_from_iter(scope.project()))?;
         while let Some(row) = rows.next()? {
             self.row(row)?;
         }
-        let (project, except) = match scope {
-            Scope::Project(project, except) => (Some(project), except),
-            Scope::Others(project) => (Some(project), None),
-            Scope::Installation => (None, None),
-        };
-        self.reserve(tx, scope, project)?;
+        self.reserve(tx, scope)?;
         let mut statement = tx.prepare_cached(scope.packs_sql())?;
-        let mut rows = statement.query(params_from_iter(project.map(ProjectId::as_str)))?;
+        let mut rows = statement.query(params_from_iter(scope.project()))?;
         while let Some(row) = rows.next()? {
-            self.pack(row, except)?;
+            self.pack(row)?;
+        }
+        if let LearningScope::Project(_, Some(source)) = scope {
+            for record in proposed_by(tx, source)? {
+                self.push(&record.learning, &Prepared::new(&record.learning));
+            }
         }
         Ok(())
     }
@@ -159,15 +158,12 @@ impl<'r, 's> Reader<'r, 's> {
     fn reserve(
         &mut self,
         tx: &Transaction<'_>,
-        scope: Scope<'_>,
-        project: Option<&ProjectId>,
+        scope: LearningScope<'_>,
     ) -> Result<(), StoreError> {
         let sql = format!("SELECT total(length(forms)) FROM ({})", scope.packs_sql());
         let bytes: f64 = tx
             .prepare_cached(&sql)?
-            .query_row(params_from_iter(project.map(ProjectId::as_str)), |row| {
-                row.get(0)
-            })?;
+            .query_row(params_from_iter(scope.project()), |row| row.get(0))?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
@@ -204,12 +200,10 @@ impl<'r, 's> Reader<'r, 's> {
     }
 
     /// Takes the entries of a pack.
-    fn pack(&mut self, row: &Row<'_>, except: Option<&IssueId>) -> Result<(), StoreError> {
+    fn pack(&mut self, row: &Row<'_>) -> Result<(), StoreError> {
         let pack = row.get_ref(2)?.as_blob().map_err(|_type| invalid())?;
-        let except = except.map(IssueId::as_str);
         for_each_entry(pack, |entry| {
-            let is_own = except.is_some() && entry.issue == except;
-            if !is_own && !self.take(entry)? {
+            if !self.take(entry)? {
                 self.stale.push(Stale {
                     project: row.get(1)?,
                     learning: entry.id.to_owned(),
@@ -235,6 +229,17 @@ impl<'r, 's> Reader<'r, 's> {
         Ok(true)
     }
 
+    /// Takes a learning that was prepared here.
+    fn push(&mut self, learning: &Learning, prepared: &Prepared) {
+        let head = Head {
+            id: learning.id.as_str(),
+            learning_type: learning.learning_type,
+            created_at: learning.created_at,
+        };
+        self.ranker.push(head, prepared.view());
+        self.ids.push(learning.id.as_str());
+    }
+
     /// Prepares what could not be used, and takes it then.
     pub(crate) fn renew(&mut self, tx: &Transaction<'_>) -> Result<Vec<Renewed>, StoreError> {
         let mut renewed = Vec::with_capacity(self.stale.len());
@@ -242,17 +247,11 @@ impl<'r, 's> Reader<'r, 's> {
             project,
             learning,
             pack,
-        } in self.stale.drain(..)
+        } in std::mem::take(&mut self.stale)
         {
             let record = load_learning(tx, &learning)?.learning;
             let prepared = Prepared::new(&record);
-            let head = Head {
-                id: &learning,
-                learning_type: record.learning_type,
-                created_at: record.created_at,
-            };
-            self.ranker.push(head, prepared.view());
-            self.ids.push(&learning);
+            self.push(&record, &prepared);
             renewed.push(Renewed {
                 project,
                 learning,
@@ -293,15 +292,21 @@ mod tests {
             steps.retain(|line| line.contains("learning_p"));
             steps
         };
-        let rows = |scope: Scope<'_>| plan(scope.rows_sql());
+        let rows = |scope: LearningScope<'_>| plan(scope.rows_sql());
         let by = |range: &str| format!("SEARCH learning_prepared USING PRIMARY KEY ({range})");
-        assert_eq!(rows(Scope::Project(&project, None)), [by("project=?")]);
         assert_eq!(
-            rows(Scope::Others(&project)),
+            rows(LearningScope::Project(&project, None)),
+            [by("project=?")]
+        );
+        assert_eq!(
+            rows(LearningScope::Others(&project)),
             [by("project<?"), by("project>?")]
         );
-        assert_eq!(rows(Scope::Installation), ["SCAN learning_prepared"]);
-        let packs = plan(Scope::Project(&project, None).packs_sql());
+        assert_eq!(
+            rows(LearningScope::Installation),
+            ["SCAN learning_prepared"]
+        );
+        let packs = plan(LearningScope::Project(&project, None).packs_sql());
         assert_eq!(
             packs,
             ["SEARCH learning_pack USING INDEX learning_pack_project (project=?)"]

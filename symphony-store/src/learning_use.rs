@@ -1,20 +1,14 @@
-//! Which learnings were given to which runs, how these ended, and which learnings are given no more.
+//! Which learnings were given to which runs, and how these ended.
 
 use std::collections::BTreeMap;
 
-use rusqlite::params;
 use symphony_core::Timestamp;
 use symphony_core::id::{LearningId, ProjectId, RunId};
-use symphony_core::learning::Learning;
-use symphony_core::log::LogEvent;
 use symphony_core::run::RunStatus;
-use symphony_learning::Prepared;
 
-use crate::context::{Actor, Context};
+use crate::context::Context;
 use crate::error::StoreError;
-use crate::event::{About, append};
-use crate::learning::{LearningFilter, LearningRecord, keep_prepared, load_learning};
-use crate::learning_pack::unpack_learning;
+use crate::learning::{LearningFilter, LearningRecord};
 use crate::open::Store;
 use crate::row::{parsed, time};
 
@@ -41,23 +35,6 @@ impl LearningUse {
 struct Tally {
     runs: BTreeMap<RunStatus, u64>,
     last_given_at: Option<Timestamp>,
-}
-
-/// Whether a learning may be given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    Retired,
-    Active,
-}
-
-impl Standing {
-    fn event(self, learning: &LearningId) -> LogEvent {
-        let learning = learning.clone();
-        match self {
-            Self::Retired => LogEvent::LearningRetired { learning },
-            Self::Active => LogEvent::LearningRestored { learning },
-        }
-    }
 }
 
 impl Store {
@@ -139,76 +116,4 @@ impl Store {
         }
         Ok(tallies)
     }
-
-    /// Retires learnings: they are given to no agent any more. All of them, or none when one does not exist.
-    ///
-    /// # Errors
-    /// When one does not exist, or a run asks for it: only people retire learnings.
-    pub fn retire_learnings(
-        &mut self,
-        context: &Context,
-        ids: &[LearningId],
-    ) -> Result<Vec<LearningRecord>, StoreError> {
-        self.set_standing(context, ids, Standing::Retired)
-    }
-
-    /// Restores learnings that were retired. All of them, or none when one does not exist.
-    ///
-    /// # Errors
-    /// As [`Store::retire_learnings`].
-    pub fn restore_learnings(
-        &mut self,
-        context: &Context,
-        ids: &[LearningId],
-    ) -> Result<Vec<LearningRecord>, StoreError> {
-        self.set_standing(context, ids, Standing::Active)
-    }
-
-    fn set_standing(
-        &mut self,
-        context: &Context,
-        ids: &[LearningId],
-        standing: Standing,
-    ) -> Result<Vec<LearningRecord>, StoreError> {
-        if matches!(context.actor, Actor::Run(_)) {
-            return Err(StoreError::refused(
-                "only people retire and restore learnings",
-            ));
-        }
-        let retired = standing == Standing::Retired;
-        self.write(context, |tx| {
-            let mut records = Vec::new();
-            for id in ids {
-                let mut record = load_learning(tx, id.as_str())?;
-                if record.retired != retired {
-                    unpack_learning(tx, record.project.as_str(), id.as_str())?;
-                    tx.execute(
-                        "UPDATE learning SET retired = ?2 WHERE id = ?1",
-                        params![id.as_str(), retired],
-                    )?;
-                    prepare_again(tx, &record.project, &record.learning)?;
-                    let about = About {
-                        project: Some(&record.project),
-                        issue: record.issue.as_ref(),
-                        plan: None,
-                        run: None,
-                    };
-                    append(tx, context, about, &standing.event(id))?;
-                    record.retired = retired;
-                }
-                records.push(record);
-            }
-            Ok(records)
-        })
-    }
-}
-
-/// Keeps again what ranking reads: retiring a learning removed it.
-fn prepare_again(
-    tx: &rusqlite::Transaction<'_>,
-    project: &ProjectId,
-    learning: &Learning,
-) -> Result<(), StoreError> {
-    let prepared = Prepared::new(learning);
-    keep_prepared(tx, project.as_str(), learning.id.as_str(), &prepared)
 }

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review_point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 27;
+pub const SCHEMA_VERSION: i64 = 28;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -40,6 +40,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
             include_str!("schema/0027_review_points.sql"),
             points_of_last_rejections,
         ),
+        M::up(include_str!("schema/0028_learning_states.sql")),
     ])
 }
 
@@ -228,5 +229,33 @@ mod tests {
             .map(Result::unwrap)
             .collect();
         assert_eq!(counts, [(2, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn learnings_of_an_older_database_stay_accepted_or_retired() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 26).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO learning (id, project, author, retired, pattern, created_at)
+             VALUES ('a', 'p', 'worker', 0, 'cache', 0), ('b', 'p', 'human', 1, 'parser', 0);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare(
+                "SELECT l.state, p.learning FROM learning l LEFT JOIN learning_prepared p ON p.learning = l.id ORDER BY l.id",
+            )
+            .unwrap();
+        let found: Vec<(String, Option<String>)> = statement
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        let expected = [
+            ("accepted".to_owned(), Some("a".to_owned())),
+            ("retired".to_owned(), None),
+        ];
+        assert_eq!(found, expected);
     }
 }

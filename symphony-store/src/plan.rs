@@ -270,7 +270,7 @@ fn insert(tx: &Transaction<'_>, context: &Context, new: &NewPlan) -> Result<(), 
     let mut record = before.clone();
     record.state = PlanState::new(dag.ids(), before.state.started_at);
     settle_in(tx, context, &mut record, &dag)?;
-    write_changes(tx, &before, &record)
+    write_changes(tx, context, &before, &record)
 }
 
 impl Store {

@@ -3,6 +3,7 @@
 
 use rusqlite::{Transaction, params};
 use symphony_core::id::{PlanId, PlanPhaseId, RunId};
+use symphony_core::learning::{LearningSource, SourceEnd};
 use symphony_core::log::LogEvent;
 use symphony_core::plan::state::{
     PhaseProgress, PhaseState, PlanEvent, PlanState, PlanTransitionError, apply, settle,
@@ -11,6 +12,7 @@ use symphony_core::plan::{Artifact, Dag, Plan, PlanOptions};
 
 use crate::context::Context;
 use crate::error::StoreError;
+use crate::learning_state::settle_learnings_of;
 use crate::open::Store;
 use crate::plan::{PlanRecord, dag_of, load_plan};
 use crate::plan_log::append_plan;
@@ -81,6 +83,7 @@ fn has_live_run(tx: &Transaction<'_>, plan: &PlanId) -> Result<bool, StoreError>
 /// Writes what differs between two states of a plan; nothing when nothing does.
 pub(crate) fn write_changes(
     tx: &Transaction<'_>,
+    context: &Context,
     before: &PlanRecord,
     after: &PlanRecord,
 ) -> Result<(), StoreError> {
@@ -104,6 +107,9 @@ pub(crate) fn write_changes(
         state.completed_at.map(symphony_core::Timestamp::as_millisecond),
         merged_commit,
     ])?;
+    if SourceEnd::from(before.state.status) != SourceEnd::from(state.status) {
+        settle_learnings_of(tx, context, &LearningSource::Plan(after.id.clone()))?;
+    }
     for phase in before.state.phases.keys() {
         if !state.phases.contains_key(phase) {
             remove_phase(tx, &after.id, phase)?;
@@ -214,7 +220,7 @@ impl Store {
             apply_in(tx, context, id, &mut record.state, &events)?;
             settle_in(tx, context, &mut record, &dag)?;
             end_in(tx, context, &mut record)?;
-            write_changes(tx, &before, &record)?;
+            write_changes(tx, context, &before, &record)?;
             close_left_review(tx, context, &before, &record)?;
             record.revision += u64::from(record != before);
             Ok((record, value))
@@ -244,7 +250,7 @@ impl Store {
             };
             apply_in(tx, context, id, &mut record.state, &[event])?;
             settle_in(tx, context, &mut record, &dag)?;
-            write_changes(tx, &before, &record)?;
+            write_changes(tx, context, &before, &record)?;
             close_left_review(tx, context, &before, &record)?;
             load_plan(tx, id)
         })
@@ -266,7 +272,7 @@ impl Store {
                 options: options.clone(),
                 ..before.clone()
             };
-            write_changes(tx, &before, &record)?;
+            write_changes(tx, context, &before, &record)?;
             load_plan(tx, id)
         })
     }

@@ -86,7 +86,7 @@ pub(crate) fn move_plan(
 ) -> Result<PlanRecord, StoreError> {
     let mut record = before.clone();
     apply_in(tx, context, &before.id, &mut record.state, &[event])?;
-    write_changes(tx, before, &record)?;
+    write_changes(tx, context, before, &record)?;
     Ok(record)
 }
 
@@ -121,7 +121,7 @@ pub(crate) fn end_merged_plan(
         apply_in(tx, context, plan, &mut record.state, &[ended])?;
     }
     record.merged_commit = Some(merged.to_owned());
-    write_changes(tx, &before, &record)?;
+    write_changes(tx, context, &before, &record)?;
     end_review_runs(tx, context, plan)?;
     // what its base has is the user's branch's now: a plan that is opened again begins with a base of its own
     tx.execute(

@@ -144,7 +144,7 @@ pub(crate) fn end_phase(
         settle_in(tx, context, &mut record, &dag)?;
     }
     end_in(tx, context, &mut record)?;
-    write_changes(tx, &before, &record)
+    write_changes(tx, context, &before, &record)
 }
 
 /// Says what the end of a run is for its phase; none when the phase was blocked, aborted or taken out of the plan

@@ -6,7 +6,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::CommentAuthor;
-use symphony_core::learning::LearningType;
+use symphony_core::learning::{LearningSource, LearningState, LearningType};
 use symphony_core::run::RunStatus;
 use symphony_learning::Parts;
 use symphony_store::{Imported, LearningRecord, LearningUse, RankedLearning};
@@ -26,6 +26,8 @@ pub(crate) struct LearningView {
     pub(crate) learning_type: Option<LearningType>,
     pub(crate) applies_to: Vec<String>,
     pub(crate) labels: Vec<String>,
+    pub(crate) state: LearningState,
+    pub(crate) sources: Vec<LearningSource>,
     pub(crate) retired: bool,
     pub(crate) created_at: Timestamp,
 }
@@ -44,10 +46,24 @@ impl From<LearningRecord> for LearningView {
             learning_type: learning.learning_type,
             applies_to: learning.applies_to,
             labels: learning.labels,
-            retired: record.retired,
+            retired: record.state == LearningState::Retired,
+            state: record.state,
+            sources: record.sources,
             created_at: learning.created_at,
         }
     }
+}
+
+/// The work that it comes from.
+fn sources(learning: &LearningView) -> String {
+    if learning.sources.is_empty() {
+        return learning
+            .issue
+            .as_ref()
+            .map_or_else(String::new, ToString::to_string);
+    }
+    let sources: Vec<String> = learning.sources.iter().map(ToString::to_string).collect();
+    sources.join(", ")
 }
 
 fn kind(learning: &LearningView) -> String {
@@ -75,25 +91,23 @@ impl View for List<LearningView> {
         }
         let mut table = Table::new([
             "ID",
+            "STATE",
             "TYPE",
-            "ISSUE",
+            "SOURCE",
             "AUTHOR",
             "CREATED",
             "LEARNING",
             "APPLIES TO",
         ]);
         for learning in &self.items {
-            let retired = if learning.retired { " (retired)" } else { "" };
             table.row([
                 short(&learning.id),
+                learning.state.to_string(),
                 kind(learning),
-                learning
-                    .issue
-                    .as_ref()
-                    .map_or_else(String::new, ToString::to_string),
+                sources(learning),
                 learning.author.to_string(),
                 ago(learning.created_at, page.now()),
-                format!("{}{retired}", learning.pattern),
+                learning.pattern.clone(),
                 learning.applies_to.join(", "),
             ]);
         }
@@ -308,10 +322,9 @@ impl View for List<LearningUseView> {
                 .filter(|(status, _)| **status != RunStatus::Succeeded)
                 .map(|(status, count)| format!("{count} {status}"))
                 .collect();
-            let retired = if item.learning.retired {
-                " (retired)"
-            } else {
-                ""
+            let state = match item.learning.state {
+                LearningState::Accepted => String::new(),
+                state => format!(" ({state})"),
             };
             table.row([
                 item.given.to_string(),
@@ -321,7 +334,7 @@ impl View for List<LearningUseView> {
                     .map_or_else(|| "never".to_owned(), |at| ago(at, page.now())),
                 short(&item.learning.id),
                 kind(&item.learning),
-                format!("{}{retired}", item.learning.pattern),
+                format!("{}{state}", item.learning.pattern),
             ]);
         }
         page.table(&table);

@@ -43,6 +43,8 @@ pub enum Effect {
         /// Why.
         reason: &'static str,
     },
+    /// What it taught is accepted, dropped or proposed again, as `LearningState::settle` says.
+    SettleLearnings,
     /// It is recorded that the run which writes moved the issue.
     RecordMover,
     /// Its label names this phase now.

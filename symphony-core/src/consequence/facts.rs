@@ -54,6 +54,7 @@ impl IssueFacts {
             | Effect::RemoveRetry
             | Effect::ForgetGateFailures
             | Effect::EndRuns
+            | Effect::SettleLearnings
             | Effect::RecordMover
             | Effect::EnterPhase(_)
             | Effect::Appoint(_)

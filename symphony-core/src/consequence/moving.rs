@@ -3,6 +3,7 @@
 use super::effect::Effect;
 use super::facts::{IssueFacts, LiveRun, Mover, OpenClaim};
 use crate::issue::{AttemptCounts, IssueEvent, IssueState, IssueStatus, TransitionError, apply};
+use crate::learning::SourceEnd;
 use crate::log::LogEvent;
 
 /// Why a claim is closed with its issue.
@@ -56,6 +57,9 @@ impl Cascade {
         }
         if after.status().is_terminal() {
             self.end_what_is_open(event);
+        }
+        if SourceEnd::from(before.status()) != SourceEnd::from(after.status()) {
+            self.push(Effect::SettleLearnings);
         }
         if mover == Mover::Run {
             self.push(Effect::RecordMover);

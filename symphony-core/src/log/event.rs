@@ -334,6 +334,26 @@ log_events!(
             /// The learning.
             learning: LearningId,
         },
+        /// A learning whose work had been cancelled is proposed again: that work goes on.
+        LearningProposed = "learning_proposed" {
+            /// The learning.
+            learning: LearningId,
+        },
+        /// Another run found the same: its work is a source of the learning, too.
+        LearningSeconded = "learning_seconded" {
+            /// The learning.
+            learning: LearningId,
+        },
+        /// A learning was accepted: prompts of other issues include it.
+        LearningAccepted = "learning_accepted" {
+            /// The learning.
+            learning: LearningId,
+        },
+        /// A learning was dropped: the work that it comes from was cancelled.
+        LearningDropped = "learning_dropped" {
+            /// The learning.
+            learning: LearningId,
+        },
         /// A learning was retired: prompts no longer include it.
         LearningRetired = "learning_retired" {
             /// The learning.

@@ -148,6 +148,10 @@ impl LogEvent {
             | Self::PlanMerged { .. }
             | Self::PlanTargetMoved { .. }
             | Self::LearningAdded { .. }
+            | Self::LearningProposed { .. }
+            | Self::LearningSeconded { .. }
+            | Self::LearningAccepted { .. }
+            | Self::LearningDropped { .. }
             | Self::LearningRetired { .. }
             | Self::LearningRestored { .. }
             | Self::LearningsImported { .. }

@@ -4,9 +4,11 @@ use serde_json::{Value, json};
 use symphony_core::Timestamp;
 use symphony_core::id::LearningId;
 use symphony_core::issue::check_required_text;
-use symphony_core::learning::LearningType;
+use symphony_core::learning::{LearningState, LearningType, check_pattern_length};
 use symphony_learning::{Options, Relevance};
-use symphony_store::{NewLearning, RankedLearning, Store};
+use symphony_store::{
+    LearningAddition, LearningRecord, LearningScope, NewLearning, RankedLearning, Store,
+};
 use symphony_workspace::Repository;
 use uuid::Uuid;
 
@@ -18,15 +20,21 @@ use crate::params::{AddLearning, LearningName, SearchLearnings};
 const RESULTS: u32 = 10;
 const RESULTS_MAX: u32 = 100;
 
+/// What an agent is told whose learning is too long.
+const SHORTEN: &str = "Say the rule and when it applies, in one or two sentences; leave out how you found it, name files in `applies_to`, and \
+    record what is about something else as a learning of its own";
+
 /// `add_learning`
 pub(super) fn add(
     store: &mut Store,
     identity: &Identity,
     params: AddLearning,
 ) -> Result<Answer, ToolError> {
+    check_pattern_length(&params.pattern)
+        .map_err(|error| ToolError::new(format!("{error}. {SHORTEN}")))?;
     let id = LearningId::parse(Uuid::now_v7().to_string())
         .map_err(|error| ToolError::new(error.to_string()))?;
-    let record = store.add_learning(
+    let addition = store.add_learning(
         &identity.context(),
         &NewLearning {
             id,
@@ -42,7 +50,41 @@ pub(super) fn add(
             applies_to: params.applies_to,
         },
     )?;
-    Ok(Answer::new("recorded the learning").with("id", json!(record.learning.id)))
+    match addition {
+        LearningAddition::Added(record) => {
+            let message = match record.state {
+                LearningState::Proposed => {
+                    "recorded the learning; other issues are given it once your work is done"
+                }
+                _ => "recorded the learning",
+            };
+            Ok(answer(message, &record))
+        }
+        LearningAddition::Seconded(record) => Ok(answer(
+            "this is proposed already; your work was added to its sources",
+            &record,
+        )),
+        LearningAddition::Known(record) => Err(known(&record)),
+    }
+}
+
+fn answer(message: &str, record: &LearningRecord) -> Answer {
+    Answer::new(message)
+        .with("id", json!(record.learning.id))
+        .with("state", json!(record.state))
+}
+
+/// A second learning that says the same would only take space in prompts.
+fn known(record: &LearningRecord) -> ToolError {
+    let (id, pattern) = (&record.learning.id, &record.learning.pattern);
+    ToolError::new(match record.state {
+        LearningState::Retired => {
+            format!("learning {id} says the same, and a person retired it; do not record it again")
+        }
+        _ => format!(
+            "learning {id} says this already: {pattern}\nRecord only what is not in it, or nothing"
+        ),
+    })
 }
 
 /// Returns the commit that the session's worktree is at; none when it has none, or git cannot tell: a learning is
@@ -70,13 +112,21 @@ pub(super) fn search(
         )));
     }
     check_required_text("query", &params.query)?;
-    let project = (!params.all_projects).then_some(&identity.project);
+    let own = match identity.actor.run() {
+        Some(run) => store.learning_source_of(run)?,
+        None => None,
+    };
+    let scope = if params.all_projects {
+        LearningScope::Installation
+    } else {
+        LearningScope::Project(&identity.project, own.as_ref())
+    };
     let options = Options {
         max_results: usize::try_from(limit).unwrap_or(usize::MAX),
         ..Options::default()
     };
     let found = store.search_learnings(
-        project,
+        scope,
         &params.query,
         Relevance::Matching,
         Timestamp::now(),

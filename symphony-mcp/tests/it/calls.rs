@@ -2,7 +2,9 @@
 
 use serde_json::json;
 use symphony_core::agent::AgentType;
+use symphony_core::id::LearningId;
 use symphony_core::issue::{CommentAuthor, IssueStatus};
+use symphony_core::learning::LearningState;
 use symphony_core::run::RunTarget;
 use symphony_core::tools::Role;
 use symphony_store::{LearningFilter, NewIssue};
@@ -138,10 +140,25 @@ async fn a_write_carries_its_run() {
         (&finding.author, finding.run.as_ref()),
         (&agent, Some(&run.id))
     );
-    let learning = &desk.store.learnings(&LearningFilter::default()).unwrap()[0];
+    let proposed = LearningFilter {
+        states: vec![LearningState::Proposed],
+        ..LearningFilter::default()
+    };
+    let learning = &desk.store.learnings(&proposed).unwrap()[0];
     assert_eq!(
         (&learning.issue, &learning.run),
         (&Some(issue.id), &Some(run.id))
+    );
+    // the run itself finds what it proposed; the same text once more is no second learning
+    let again = done(
+        &client,
+        "add_learning",
+        json!({ "pattern": "count from ZERO" }),
+    )
+    .await;
+    assert_eq!(
+        (&again["id"], &again["state"]),
+        (&json!(learning.learning.id), &json!("proposed"))
     );
     let found = done(
         &client,
@@ -150,6 +167,34 @@ async fn a_write_carries_its_run() {
     )
     .await;
     assert_eq!(found["items"][0]["pattern"], "Count from zero");
+}
+
+#[tokio::test]
+async fn a_known_learning_is_refused_with_its_id() {
+    let mut desk = Desk::new();
+    let (_, run) = desk.worker();
+    let client = desk.client(identity(&run, Role::Worker)).await;
+    let add = || json!({ "pattern": "Count from zero" });
+    let id = done(&client, "add_learning", add()).await["id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let ids = [LearningId::parse(&id).unwrap()];
+    let now = human();
+    desk.store.accept_learnings(&now, &ids).unwrap();
+    let known = refused(&client, "add_learning", json!({ "pattern": "from zero!" })).await;
+    assert_eq!(
+        known,
+        format!(
+            "learning {id} says this already: Count from zero\nRecord only what is not in it, or nothing"
+        )
+    );
+    desk.store.retire_learnings(&now, &ids).unwrap();
+    let retired = refused(&client, "add_learning", add()).await;
+    assert_eq!(
+        retired,
+        format!("learning {id} says the same, and a person retired it; do not record it again")
+    );
 }
 
 #[tokio::test]

@@ -85,8 +85,11 @@ async fn what_is_over_a_limit_is_refused_by_its_name() {
         ),
         (
             "add_learning",
-            json!({ "pattern": over }),
-            too_long("pattern"),
+            json!({ "pattern": "ä".repeat(601) }),
+            "pattern is 601 characters long; the limit is 600. Say the rule and when it applies, in one or two sentences; \
+             leave out how you found it, name files in `applies_to`, and record what is about something else as a learning of \
+             its own"
+                .into(),
         ),
         (
             "add_learning",
@@ -169,7 +172,7 @@ async fn what_is_at_its_limit_is_taken() {
         ),
         (
             "add_learning",
-            json!({ "pattern": most, "applies_to": paths(100) }),
+            json!({ "pattern": "ä".repeat(600), "applies_to": paths(100) }),
         ),
         ("list_issues", json!({ "limit": 100 })),
         (

@@ -7,14 +7,14 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 use symphony_core::id::{IssueId, LearningId, ProjectId};
 use symphony_core::issue::CommentAuthor;
-use symphony_core::learning::{Learning, LearningType};
+use symphony_core::learning::{Learning, LearningSource, LearningState, LearningType};
 use symphony_core::run::RunStatus;
 use symphony_learning::{
     ALGORITHM_VERSION, Hit, Options, Prepared, Relevance, Subject, rank_best, search,
 };
 use symphony_store::{
-    Imported, LearningFilter, LearningRecord, NewLearning, NewProject, RankedLearning, Retired,
-    Store, StoreError,
+    Imported, LearningAddition, LearningFilter, LearningRecord, LearningScope, NewLearning,
+    NewProject, RankedLearning, Store, StoreError,
 };
 
 use crate::support::{
@@ -38,9 +38,15 @@ fn new_learning(name: &str, pattern: &str) -> NewLearning {
 }
 
 fn learn(store: &mut Store, name: &str, pattern: &str) -> LearningRecord {
-    store
-        .add_learning(&human(1), &new_learning(name, pattern))
-        .unwrap()
+    let new = new_learning(name, pattern);
+    added(store.add_learning(&human(1), &new).unwrap())
+}
+
+fn added(addition: LearningAddition) -> LearningRecord {
+    match addition {
+        LearningAddition::Added(record) => record,
+        other => panic!("{other:?}"),
+    }
 }
 
 fn subject() -> Subject {
@@ -103,7 +109,12 @@ fn record(
         run: None,
         commit: None,
         author: CommentAuthor::Human,
-        retired: number % 11 == 5,
+        state: if number % 11 == 5 {
+            LearningState::Retired
+        } else {
+            LearningState::Accepted
+        },
+        sources: vec![],
     }
 }
 
@@ -156,18 +167,18 @@ proptest! {
             .map(|((text, kind, age, is_own), number)| record(number, text, kind, age, is_own.then(|| own.clone())))
             .collect();
         store.import_learnings(&human(1), &project(), &records).unwrap();
-        let filter = LearningFilter { project: Some(project()), except_issue: Some(own.clone()), ..LearningFilter::default() };
+        let filter = LearningFilter { project: Some(project()), ..LearningFilter::default() };
         let loaded = |filter| -> Vec<Learning> {
             store.learnings(filter).unwrap().into_iter().map(|record| record.learning).collect()
         };
         let (siblings, all) = (loaded(&filter), loaded(&LearningFilter::default()));
         let expected = rank_best(&siblings, &subject(), at(9), Options::default()).unwrap();
-        let found = store.best_learnings(&project(), Some(&own), &subject(), at(9), Options::default()).unwrap();
+        let found = store.best_learnings(&project(), Some(&LearningSource::Issue(own)), &subject(), at(9), Options::default()).unwrap();
         prop_assert_eq!(scores(&found.conventions), hits(&siblings, &expected.conventions));
         prop_assert_eq!(scores(&found.tactical), hits(&siblings, &expected.tactical));
 
         let expected = search(&all, "parser cache", Relevance::Matching, at(9), Options::default()).unwrap();
-        let found = store.search_learnings(None, "parser cache", Relevance::Matching, at(9), Options::default()).unwrap();
+        let found = store.search_learnings(LearningScope::Installation, "parser cache", Relevance::Matching, at(9), Options::default()).unwrap();
         prop_assert_eq!(scores(&found), hits(&all, &expected));
     }
 }
@@ -185,7 +196,7 @@ fn a_learning_keeps_author_run_commit_and_the_labels_of_its_issue() {
         applies_to: vec!["src/a.rs".into()],
         ..new_learning("a", "Sort the fixtures")
     };
-    let found = store.add_learning(&by(&run, 3), &learning).unwrap();
+    let found = added(store.add_learning(&by(&run, 3), &learning).unwrap());
     let expected = LearningRecord {
         learning: Learning {
             id: id("a"),
@@ -196,11 +207,12 @@ fn a_learning_keeps_author_run_commit_and_the_labels_of_its_issue() {
             created_at: at(3),
         },
         project: project(),
-        issue: Some(issue),
+        issue: Some(issue.clone()),
         run: Some(run.id.clone()),
         commit: Some("c0ffee".into()),
         author: CommentAuthor::Agent(run.agent.clone()),
-        retired: false,
+        state: LearningState::Proposed,
+        sources: vec![LearningSource::Issue(issue)],
     };
     assert_eq!(found, expected);
     assert_eq!(store.learning(&id("a")).unwrap(), expected);
@@ -216,7 +228,7 @@ fn a_retired_learning_is_never_given_until_it_is_restored() {
     let all = |store: &mut Store| {
         let search = store
             .search_learnings(
-                None,
+                LearningScope::Installation,
                 "cache",
                 Relevance::Matching,
                 at(9),
@@ -241,10 +253,10 @@ fn a_retired_learning_is_never_given_until_it_is_restored() {
     };
     assert_eq!(all(&mut store), ["a", "b"]);
     let retired = store.retire_learnings(&human(2), &[id("a")]).unwrap();
-    assert!(retired[0].retired);
+    assert_eq!(retired[0].state, LearningState::Retired);
     assert_eq!(all(&mut store), ["b"]);
     let only = LearningFilter {
-        retired: Retired::Only,
+        states: vec![LearningState::Retired],
         ..LearningFilter::default()
     };
     assert_eq!(store.learnings(&only).unwrap(), retired);
@@ -253,7 +265,7 @@ fn a_retired_learning_is_never_given_until_it_is_restored() {
         .retire_learnings(&human(2), &[id("a"), id("a")])
         .unwrap();
     store
-        .restore_learnings(&human(3), &[id("a"), id("b")])
+        .accept_learnings(&human(3), &[id("a"), id("b")])
         .unwrap();
     assert_eq!(all(&mut store), ["a", "b"]);
 }
@@ -271,10 +283,7 @@ fn learnings_are_retired_all_or_none_and_by_people_only() {
     let error = store
         .retire_learnings(&by(&run, 3), &[id("a")])
         .unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "only people retire and restore learnings"
-    );
+    assert_eq!(error.to_string(), "only people accept and retire learnings");
     assert_eq!(given(&mut store), ["a"]);
 }
 
@@ -450,7 +459,7 @@ fn an_import_keeps_what_was_exported_and_skips_what_is_there() {
     learn(&mut from, "b", "parser");
     from.retire_learnings(&human(4), &[id("b")]).unwrap();
     let everything = LearningFilter {
-        retired: Retired::With,
+        states: LearningState::ALL.to_vec(),
         ..LearningFilter::default()
     };
     let exported = from.learnings(&everything).unwrap();
@@ -467,9 +476,15 @@ fn an_import_keeps_what_was_exported_and_skips_what_is_there() {
             skipped: 0
         }
     );
+    // and so the person who imports a proposal accepts it
     let without = |record: &LearningRecord| LearningRecord {
         issue: None,
         run: None,
+        sources: vec![],
+        state: match record.state {
+            LearningState::Proposed => LearningState::Accepted,
+            state => state,
+        },
         ..record.clone()
     };
     let expected: Vec<LearningRecord> = exported.iter().map(without).collect();
@@ -526,8 +541,8 @@ fn an_import_with_a_bad_learning_imports_nothing() {
 #[test]
 fn a_learning_is_found_by_either_end_of_its_id() {
     let mut store = store();
-    for name in ["0199-aa", "0199-ab", "ab"] {
-        learn(&mut store, name, name);
+    for (name, text) in [("0199-aa", "one"), ("0199-ab", "two"), ("ab", "three")] {
+        learn(&mut store, name, text);
     }
     let found = |text: &str| {
         store
@@ -618,7 +633,9 @@ fn many_learnings_are_packed_and_stay_what_they_are() {
     assert!(packs > 1, "{packs}");
     assert_streamed_is_loaded(&mut store);
 
-    let (retired, active): (Vec<_>, Vec<_>) = records.iter().partition(|record| record.retired);
+    let (retired, active): (Vec<_>, Vec<_>) = records
+        .iter()
+        .partition(|record| record.state == LearningState::Retired);
     let ids = |records: &[&LearningRecord]| -> Vec<LearningId> {
         records
             .iter()
@@ -631,10 +648,10 @@ fn many_learnings_are_packed_and_stay_what_they_are() {
     assert!(places(&path).0 > 0, "a pack was taken apart");
     assert_streamed_is_loaded(&mut store);
     store
-        .restore_learnings(&human(3), &ids(&active[101..102]))
+        .accept_learnings(&human(3), &ids(&active[101..102]))
         .unwrap();
     store
-        .restore_learnings(&human(3), &ids(&retired[..40]))
+        .accept_learnings(&human(3), &ids(&retired[..40]))
         .unwrap();
     assert_streamed_is_loaded(&mut store);
     for number in 0..300 {

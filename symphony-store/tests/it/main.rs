@@ -19,6 +19,8 @@ mod holds;
 #[cfg(test)]
 mod issues;
 #[cfg(test)]
+mod learning_life;
+#[cfg(test)]
 mod learnings;
 #[cfg(test)]
 mod phases;

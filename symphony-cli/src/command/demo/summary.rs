@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 use symphony_core::issue::IssueStatus;
+use symphony_core::learning::LearningState;
 use symphony_runner::paths::RunPaths;
 use symphony_store::{IssueFilter, LearningFilter, PrFilter, RunFilter};
 
@@ -51,6 +52,7 @@ impl DemoView {
         };
         let learnings = LearningFilter {
             project: project.clone(),
+            states: LearningState::ALL.to_vec(),
             ..LearningFilter::default()
         };
         let mut runs: Vec<RunView> = store.runs(&runs)?.into_iter().map(RunView::from).collect();

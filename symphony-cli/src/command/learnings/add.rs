@@ -3,8 +3,8 @@
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::{IssueId, LearningId};
-use symphony_core::learning::LearningType;
-use symphony_store::{LearningRecord, NewLearning};
+use symphony_core::learning::{LearningState, LearningType};
+use symphony_store::{LearningAddition, LearningRecord, NewLearning};
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
@@ -17,7 +17,7 @@ use crate::view::LearningView;
     after_help = "Example:\n  symphony learnings add 'Tests run from the root of the repository' --type convention"
 )]
 pub(crate) struct AddArgs {
-    /// What was learned, in a sentence or two; `-` reads it from standard input
+    /// What was learned, in a sentence or two, at most 600 characters; `-` reads it from standard input
     text: String,
     /// What kind it is; conventions go into every prompt
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
@@ -34,13 +34,6 @@ impl AddArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
         let pattern = text_or_stdin(&self.text)?;
         let mut session = app.session()?;
-        let same = session
-            .store
-            .same_learning(&session.project.id, pattern.trim())
-            .context("add the learning")?;
-        if let Some(same) = same {
-            return Err(refusal(&same).into());
-        }
         let id =
             LearningId::parse(uuid::Uuid::now_v7().to_string()).expect("a UUID is a learning id");
         let new = NewLearning {
@@ -52,10 +45,16 @@ impl AddArgs {
             learning_type: self.learning_type,
             applies_to: self.applies_to.clone(),
         };
-        let learning = session
+        let addition = session
             .store
             .add_learning(&App::as_human(), &new)
             .context("add the learning")?;
+        let learning = match addition {
+            LearningAddition::Added(learning) => learning,
+            LearningAddition::Known(known) | LearningAddition::Seconded(known) => {
+                return Err(refusal(&known).into());
+            }
+        };
         let sentence = format!("Added learning {}.", learning.learning.id);
         app.out.done(&LearningView::from(learning), &sentence)
     }
@@ -64,12 +63,18 @@ impl AddArgs {
 /// A second learning with the same text would only take space in prompts.
 fn refusal(same: &LearningRecord) -> Stop {
     let id = &same.learning.id;
-    if same.retired {
-        let message = format!("add the learning: {id} says the same and is retired");
-        let hint = format!("`symphony learnings restore {id}` gives it to agents again");
-        return Stop::new(Exit::Refused, message).hint(hint);
-    }
-    let message = format!("add the learning: {id} says the same");
-    let hint = "`symphony learnings search TEXT` finds what is known";
-    Stop::new(Exit::Refused, message).hint(hint)
+    let (state, hint) = match same.state {
+        LearningState::Accepted => {
+            let message = format!("add the learning: {id} says the same");
+            let hint = "`symphony learnings search TEXT` finds what is known";
+            return Stop::new(Exit::Refused, message).hint(hint);
+        }
+        LearningState::Retired => ("retired", "restore"),
+        LearningState::Proposed => ("proposed", "accept"),
+        LearningState::Dropped => ("dropped", "accept"),
+    };
+    let message = format!("add the learning: {id} says the same and is {state}");
+    Stop::new(Exit::Refused, message).hint(format!(
+        "`symphony learnings {hint} {id}` gives it to the agents of every issue"
+    ))
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_store::{LearningFilter, Retired};
+use symphony_core::learning::LearningState;
+use symphony_store::LearningFilter;
 
 use super::line::LearningLine;
 use crate::app::App;
@@ -14,7 +15,7 @@ use crate::output::plural;
 /// What `learnings export` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "One JSON object a line, oldest first, retired ones too; `symphony learnings import` reads it.\n\nExample:\n  symphony learnings export learnings.jsonl"
+    after_help = "One JSON object a line, oldest first, in every state; `symphony learnings import` reads it.\n\nExample:\n  symphony learnings export learnings.jsonl"
 )]
 pub(crate) struct ExportArgs {
     /// The file to write; `-`, and nothing, is standard output
@@ -30,7 +31,7 @@ impl ExportArgs {
         let session = app.session()?;
         let filter = LearningFilter {
             project: (!self.all_projects).then(|| session.project.id.clone()),
-            retired: Retired::With,
+            states: LearningState::ALL.to_vec(),
             ..LearningFilter::default()
         };
         let records = session

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use symphony_core::Timestamp;
 use symphony_core::id::{IssueId, LearningId, ProjectId, RunId};
 use symphony_core::issue::CommentAuthor;
-use symphony_core::learning::{Learning, LearningType};
+use symphony_core::learning::{Learning, LearningState, LearningType};
 use symphony_store::LearningRecord;
 
 /// A line. Only `pattern` is required: what is missing is as if a person had just added the learning.
@@ -33,6 +33,9 @@ pub(super) struct LearningLine {
     #[serde(default)]
     labels: Vec<String>,
     #[serde(default)]
+    state: Option<LearningState>,
+    /// What exports said before there were states.
+    #[serde(default, skip_serializing)]
     retired: bool,
     #[serde(default)]
     created_at: Option<Timestamp>,
@@ -86,7 +89,12 @@ impl LearningLine {
             run: self.run.filter(|_run| is_placed),
             commit: self.commit,
             author: self.author.unwrap_or(CommentAuthor::Human),
-            retired: self.retired,
+            state: self.state.unwrap_or(if self.retired {
+                LearningState::Retired
+            } else {
+                LearningState::Accepted
+            }),
+            sources: Vec::new(),
         }
     }
 }
@@ -106,7 +114,8 @@ impl From<LearningRecord> for LearningLine {
             learning_type: learning.learning_type,
             applies_to: learning.applies_to,
             labels: learning.labels,
-            retired: record.retired,
+            state: Some(record.state),
+            retired: false,
             created_at: Some(learning.created_at),
         }
     }

@@ -6,9 +6,9 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
-use symphony_core::learning::{Learning, LearningType};
+use symphony_core::learning::{Learning, LearningState, LearningType};
 use symphony_learning::{Best, Hit, Options, Subject, rank, rank_best};
-use symphony_store::{LearningFilter, Retired};
+use symphony_store::LearningFilter;
 
 use crate::app::App;
 use crate::output::List;
@@ -19,18 +19,24 @@ use crate::view::{ExplainedLearning, LearningFate, LearningView};
 /// What `learnings list` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Examples:\n  symphony learnings list --type convention\n  symphony learnings list --explain SYM-12    what an agent on SYM-12 would be given, and why"
+    after_help = "Examples:\n  symphony learnings list --type convention\n  symphony learnings list --proposed\n  symphony learnings list --explain SYM-12    what an agent on SYM-12 would be given, and why"
 )]
 pub(crate) struct ListArgs {
     /// Only those of this kind
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
     learning_type: Option<LearningType>,
-    /// Retired ones too
-    #[arg(short, long, conflicts_with = "retired")]
-    all: bool,
+    /// Only those in this state; may be given several times. Accepted and proposed ones are the default
+    #[arg(long = "state", value_name = "STATE", value_parser = named(LearningState::NAMES, LearningState::parse))]
+    states: Vec<LearningState>,
+    /// Only those that a run proposed and whose issue has not ended
+    #[arg(long, conflicts_with_all = ["states", "all", "retired"])]
+    proposed: bool,
     /// Only retired ones
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["states", "all"])]
     retired: bool,
+    /// Dropped and retired ones too
+    #[arg(short, long, conflicts_with = "states")]
+    all: bool,
     /// At most so many
     #[arg(short = 'n', long, value_name = "NUMBER")]
     limit: Option<u32>,
@@ -38,7 +44,7 @@ pub(crate) struct ListArgs {
     #[arg(long = "all-projects")]
     all_projects: bool,
     /// Rank them for an issue, best first, with the parts of each score and what is not given
-    #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["all", "retired", "all_projects"])]
+    #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["states", "proposed", "retired", "all", "all_projects"])]
     explain: Option<IssueId>,
 }
 
@@ -51,12 +57,8 @@ impl ListArgs {
         let filter = LearningFilter {
             project: (!self.all_projects).then(|| session.project.id.clone()),
             learning_type: self.learning_type,
-            retired: match (self.all, self.retired) {
-                (_, true) => Retired::Only,
-                (true, false) => Retired::With,
-                (false, false) => Retired::Without,
-            },
-            except_issue: None,
+            states: self.states(),
+            or_proposed_by: None,
             limit: self.limit,
         };
         let learnings = session
@@ -71,13 +73,27 @@ impl ListArgs {
         )
     }
 
+    fn states(&self) -> Vec<LearningState> {
+        if self.all {
+            LearningState::ALL.to_vec()
+        } else if self.proposed {
+            vec![LearningState::Proposed]
+        } else if self.retired {
+            vec![LearningState::Retired]
+        } else if self.states.is_empty() {
+            vec![LearningState::Proposed, LearningState::Accepted]
+        } else {
+            self.states.clone()
+        }
+    }
+
     fn explain(&self, app: &App, session: &Session, issue: &IssueId) -> anyhow::Result<()> {
         let what = || format!("explain the learnings of {issue}");
         let issue = session.store.issue(issue).with_context(what)?;
         // all kinds are ranked, whatever is shown: one kind can cover another
         let filter = LearningFilter {
             project: Some(issue.project.clone()),
-            except_issue: Some(issue.id.clone()),
+            or_proposed_by: Some(issue.id.clone()),
             ..LearningFilter::default()
         };
         let records = session.store.learnings(&filter).with_context(what)?;

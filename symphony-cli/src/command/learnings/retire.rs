@@ -1,13 +1,25 @@
-//! `symphony learnings retire` and `symphony learnings restore`.
+//! What people decide about learnings: `symphony learnings accept`, `retire` and `restore`.
 
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::id::LearningId;
+use symphony_core::learning::LearningState;
 use symphony_store::{LearningRecord, Store, StoreError};
 
 use crate::app::App;
 use crate::output::{List, plural};
 use crate::view::LearningView;
+
+/// What `learnings accept` takes.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "A learning of a run is accepted by itself once its issue or plan is done.\n\nExample:\n  symphony learnings accept 5f0e19a2c7d4"
+)]
+pub(crate) struct AcceptArgs {
+    /// The learnings: the beginning or the end of their ids
+    #[arg(required = true, value_name = "ID")]
+    ids: Vec<String>,
+}
 
 /// What `learnings retire` takes.
 #[derive(Debug, Args)]
@@ -27,60 +39,77 @@ pub(crate) struct RestoreArgs {
     ids: Vec<String>,
 }
 
+impl AcceptArgs {
+    pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let what = "accept the learnings";
+        let mut session = app.session()?;
+        let named = find(&session.store, &self.ids).context(what)?;
+        let (changed, same) = split(&named, |state| state != LearningState::Accepted);
+        let accepted = session
+            .store
+            .accept_learnings(&App::as_human(), &ids(&named));
+        let sentence = sentence("Accepted", changed, same, "accepted already");
+        app.out.done(&views(accepted.context(what)?), &sentence)
+    }
+}
+
 impl RetireArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let what = "retire the learnings";
         let mut session = app.session()?;
-        let named = Named::find(&session.store, &self.ids).context("retire the learnings")?;
-        let records = session
+        let named = find(&session.store, &self.ids).context(what)?;
+        let (changed, same) = split(&named, |state| state != LearningState::Retired);
+        let retired = session
             .store
-            .retire_learnings(&App::as_human(), &named.ids)
-            .context("retire the learnings")?;
-        let sentence = sentence("Retired", named.active, named.retired, "retired already");
-        app.out.done(&views(records), &sentence)
+            .retire_learnings(&App::as_human(), &ids(&named));
+        let sentence = sentence("Retired", changed, same, "retired already");
+        app.out.done(&views(retired.context(what)?), &sentence)
     }
 }
 
 impl RestoreArgs {
     pub(super) fn run(&self, app: &App) -> anyhow::Result<()> {
+        let what = "restore the learnings";
         let mut session = app.session()?;
-        let named = Named::find(&session.store, &self.ids).context("restore the learnings")?;
-        let records = session
+        let named = find(&session.store, &self.ids).context(what)?;
+        // one that is proposed waits for its issue, and was not asked about
+        let (changed, same) = split(&named, |state| state == LearningState::Retired);
+        let (retired, mut others): (Vec<_>, Vec<_>) = named
+            .into_iter()
+            .partition(|record| record.state == LearningState::Retired);
+        let restored = session
             .store
-            .restore_learnings(&App::as_human(), &named.ids)
-            .context("restore the learnings")?;
-        let sentence = sentence("Restored", named.retired, named.active, "not retired");
+            .accept_learnings(&App::as_human(), &ids(&retired));
+        let mut records = restored.context(what)?;
+        records.append(&mut others);
+        let sentence = sentence("Restored", changed, same, "not retired");
         app.out.done(&views(records), &sentence)
     }
 }
 
-/// Learnings that were named, each once, and how many of them stand and are retired.
-struct Named {
-    ids: Vec<LearningId>,
-    active: usize,
-    retired: usize,
+/// Finds learnings that were named, each once.
+fn find(store: &Store, texts: &[String]) -> Result<Vec<LearningRecord>, StoreError> {
+    let mut named: Vec<LearningRecord> = Vec::new();
+    for text in texts {
+        let record = store.find_learning(text)?;
+        if !named.contains(&record) {
+            named.push(record);
+        }
+    }
+    Ok(named)
 }
 
-impl Named {
-    fn find(store: &Store, texts: &[String]) -> Result<Self, StoreError> {
-        let mut named = Self {
-            ids: Vec::new(),
-            active: 0,
-            retired: 0,
-        };
-        for text in texts {
-            let record = store.find_learning(text)?;
-            if named.ids.contains(&record.learning.id) {
-                continue;
-            }
-            if record.retired {
-                named.retired += 1;
-            } else {
-                named.active += 1;
-            }
-            named.ids.push(record.learning.id);
-        }
-        Ok(named)
-    }
+fn ids(records: &[LearningRecord]) -> Vec<LearningId> {
+    records
+        .iter()
+        .map(|record| record.learning.id.clone())
+        .collect()
+}
+
+/// Counts those that a command changes, and those that are so already.
+fn split(named: &[LearningRecord], changes: fn(LearningState) -> bool) -> (usize, usize) {
+    let changed = named.iter().filter(|record| changes(record.state)).count();
+    (changed, named.len() - changed)
 }
 
 /// Says how many were changed, and how many were so before: `Retired 2 learnings; 1 was retired already.`

@@ -4,6 +4,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_learning::{Options, Relevance};
+use symphony_store::LearningScope;
 
 use crate::app::App;
 use crate::failure::{Exit, Stop};
@@ -37,7 +38,11 @@ impl SearchArgs {
             return Err(Stop::new(Exit::Usage, problem).hint(hint).into());
         }
         let mut session = app.session()?;
-        let project = (!self.all_projects).then_some(&session.project.id);
+        let scope = if self.all_projects {
+            LearningScope::Installation
+        } else {
+            LearningScope::Project(&session.project.id, None)
+        };
         let options = Options {
             max_results: usize::try_from(self.limit).unwrap_or(usize::MAX),
             ..Options::default()
@@ -45,7 +50,7 @@ impl SearchArgs {
         let found = session
             .store
             .search_learnings(
-                project,
+                scope,
                 &self.query,
                 Relevance::Matching,
                 Timestamp::now(),

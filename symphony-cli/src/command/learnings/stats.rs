@@ -2,7 +2,8 @@
 
 use anyhow::Context as _;
 use clap::Args;
-use symphony_store::{LearningFilter, Retired};
+use symphony_core::learning::LearningState;
+use symphony_store::LearningFilter;
 
 use crate::app::App;
 use crate::output::List;
@@ -25,7 +26,7 @@ impl StatsArgs {
         let session = app.session()?;
         let filter = LearningFilter {
             project: (!self.all_projects).then(|| session.project.id.clone()),
-            retired: Retired::With,
+            states: LearningState::ALL.to_vec(),
             limit: self.limit,
             ..LearningFilter::default()
         };

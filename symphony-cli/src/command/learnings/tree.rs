@@ -8,7 +8,7 @@ use crate::app::App;
 /// A command on learnings.
 #[derive(Debug, Subcommand)]
 pub(crate) enum LearningsCommand {
-    /// List the learnings that agents are given, newest first
+    /// List the learnings that agents are given or may be given later, newest first
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
     /// Add a learning
@@ -19,7 +19,10 @@ pub(crate) enum LearningsCommand {
     Rank(rank::RankArgs),
     /// Show how often each learning was given to an agent, and how those runs ended
     Stats(stats::StatsArgs),
-    /// Give learnings to no agent any more
+    /// Give proposed or dropped learnings to the agents of every issue
+    Accept(retire::AcceptArgs),
+    /// Give learnings to no agent any more; a proposed one is turned down by it
+    #[command(visible_alias = "reject", alias = "drop")]
     Retire(retire::RetireArgs),
     /// Give retired learnings to agents again
     Restore(retire::RestoreArgs),
@@ -41,6 +44,7 @@ impl LearningsCommand {
             Self::Search(args) => args.run(app),
             Self::Rank(args) => args.run(app),
             Self::Stats(args) => args.run(app),
+            Self::Accept(args) => args.run(app),
             Self::Retire(args) => args.run(app),
             Self::Restore(args) => args.run(app),
             Self::Export(args) => args.run(app),

@@ -257,6 +257,16 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         }
         E::PlanMerged { commit: on } => format!("{} was merged as {}", about.plan(), commit(on)),
         E::LearningAdded { learning } => format!("Learning {learning} was recorded"),
+        E::LearningProposed { learning } => {
+            format!("Learning {learning} is proposed again: its issue was reopened")
+        }
+        E::LearningSeconded { learning } => {
+            format!("Learning {learning} was found again by another run")
+        }
+        E::LearningAccepted { learning } => format!("Learning {learning} was accepted"),
+        E::LearningDropped { learning } => {
+            format!("Learning {learning} was dropped: its issue was cancelled")
+        }
         E::LearningRetired { learning } => format!("Learning {learning} was retired"),
         E::LearningRestored { learning } => format!("Learning {learning} was restored"),
         E::LearningsImported { added, skipped } => format!(

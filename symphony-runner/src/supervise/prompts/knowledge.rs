@@ -5,6 +5,7 @@ use symphony_core::config::{Budget, Gate, ProjectConfig, Shares as ConfigShares}
 use symphony_core::gates::fixes_gate;
 use symphony_core::id::{LearningId, RunId};
 use symphony_core::issue::{CommentAuthor, FindingKind, Issue};
+use symphony_core::learning::LearningSource;
 use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
 use symphony_learning::{Options, Subject};
@@ -156,13 +157,13 @@ pub(super) fn comments(issue: &Issue, store: &Store) -> Result<Vec<CommentInput>
         .collect())
 }
 
-/// What sibling issues taught, best first.
+/// What is accepted in the project, and what earlier runs of the issue proposed, best first.
 pub(super) fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearnings, RunnerError> {
     let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
     let options = Options::default();
     Ok(store.best_learnings(
         &issue.project,
-        Some(&issue.id),
+        Some(&LearningSource::Issue(issue.id.clone())),
         &subject,
         Timestamp::now(),
         options,
