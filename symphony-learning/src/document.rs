@@ -9,7 +9,6 @@ use crate::entry::rank;
 use crate::error::RankError;
 use crate::options::Options;
 use crate::rank::Hit;
-use crate::render::shown;
 use crate::score::Parts;
 use crate::subject::Subject;
 
@@ -62,7 +61,7 @@ pub struct RankOutput {
 pub struct RankItem {
     /// Its id.
     pub id: LearningId,
-    /// Its pattern; cut when it is the only convention and over the cap alone.
+    /// Its pattern.
     pub pattern: String,
     /// The weighted sum of the parts.
     pub score: f64,
@@ -119,7 +118,7 @@ fn item(learnings: &[Learning], hit: &Hit) -> Option<RankItem> {
     let learning = learnings.get(hit.index)?;
     Some(RankItem {
         id: learning.id.clone(),
-        pattern: shown(hit, &learning.pattern).to_owned(),
+        pattern: learning.pattern.clone(),
         score: hit.score,
         parts: hit.parts,
     })

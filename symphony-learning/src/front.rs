@@ -44,7 +44,7 @@ impl Front {
             list,
             sorted: 0,
             passed: 0,
-            full: matches!(cap, Cap::Count(0)) || matches!(cap, Cap::Chars(..=BULLET_CHARS)),
+            full: matches!(cap, Cap::Count(0)),
             cap,
             taken: Vec::new(),
         }
@@ -56,6 +56,7 @@ impl Front {
 
     /// Sorts the next `count` and returns them; none when nothing more is wanted.
     pub(crate) fn sort_next(&mut self, ranker: &Ranker<'_>, count: usize) -> &[Scored] {
+        self.pass_over_too_long(ranker);
         let count = if self.is_done() {
             0
         } else {
@@ -81,7 +82,7 @@ impl Front {
         }
     }
 
-    /// Goes down what is sorted, passing over the covered, until the cap is reached.
+    /// Goes down what is sorted, passing over the covered and what is over the cap, until nothing more fits.
     pub(crate) fn take(&mut self, ranker: &Ranker<'_>, covered: impl Fn(u32) -> bool) {
         let next = self.list.get(self.passed..self.sorted).unwrap_or_default();
         for scored in next {
@@ -92,7 +93,6 @@ impl Front {
             if covered(scored.index) {
                 continue;
             }
-            let mut cut_to_chars = None;
             match &mut self.cap {
                 Cap::Count(left) => {
                     *left -= 1;
@@ -101,22 +101,29 @@ impl Front {
                 Cap::Chars(left) => {
                     let needed = wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS;
                     if needed > *left {
-                        self.full = true;
-                        if !self.taken.is_empty() {
-                            return;
-                        }
-                        cut_to_chars = Some(*left - BULLET_CHARS);
-                    } else {
-                        *left -= needed;
+                        continue;
                     }
+                    *left -= needed;
                 }
             }
             self.taken.push(Hit {
                 index: wide(scored.index),
                 score: scored.score,
                 parts: ranker.parts(scored.index),
-                cut_to_chars,
             });
         }
+        self.pass_over_too_long(ranker);
+    }
+
+    /// Takes those out of the unsorted rest that have no room any more: otherwise a nearly full list would ask about all of
+    /// them in vain.
+    fn pass_over_too_long(&mut self, ranker: &Ranker<'_>) {
+        let Cap::Chars(left) = self.cap else {
+            return;
+        };
+        let fits =
+            |scored: &Scored| wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS <= left;
+        let rest = self.list.split_off(self.sorted);
+        self.list.extend(rest.into_iter().filter(fits));
     }
 }

@@ -21,7 +21,8 @@
 //! - Labels are compared as they are; empty paths do not count; a path listed twice counts twice.
 //! - A score is the sum of weight × part; it is not divided by the sum of the weights.
 //! - "Newer" compares whole timestamps, ids are compared as bytes; recency alone is to the second.
-//! - Characters are Unicode scalar values. A cap below four characters takes no convention: there is no room for one.
+//! - Characters are Unicode scalar values. A convention that has no room under the cap is passed over and the next one
+//!   tried; none is cut.
 //! - Learnings of other projects are not split by type; `max_results` may lower their number, not raise it.
 
 mod automaton;
@@ -48,7 +49,7 @@ pub use error::{OptionsError, PreparedError, RankError};
 pub use options::{CONVENTION_CHAR_CAP, CROSS_PROJECT_MAX, DEFAULT_MAX_RESULTS, Options, Weights};
 pub use prepared::{ALGORITHM_VERSION, Prepared, PreparedRef};
 pub use rank::{Best, Dropped, Head, Hit, Ranked, Ranker, Relevance};
-pub use render::{render_conventions, render_cross_project, shown};
+pub use render::{render_conventions, render_cross_project};
 pub use score::{Parts, RECENCY_SECONDS_MAX, recency};
 pub use stop_words::STOP_WORDS;
 pub use subject::Subject;

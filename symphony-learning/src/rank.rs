@@ -34,8 +34,6 @@ pub struct Hit {
     pub score: f64,
     /// Why.
     pub parts: Parts,
-    /// Set when only so many characters of the pattern are to be shown, because it alone is over the cap.
-    pub cut_to_chars: Option<usize>,
 }
 
 /// A learning that was left out, and why.

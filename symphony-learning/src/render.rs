@@ -4,22 +4,13 @@ use std::fmt::Write as _;
 
 use crate::rank::Hit;
 
-/// Returns what is shown of a learning's pattern: all of it, or the part that [`Hit::cut_to_chars`] allows.
-pub fn shown<'a>(hit: &Hit, pattern: &'a str) -> &'a str {
-    let end = hit
-        .cut_to_chars
-        .and_then(|chars| pattern.char_indices().nth(chars));
-    end.and_then(|(end, _)| pattern.get(..end))
-        .unwrap_or(pattern)
-}
-
 /// Renders conventions, each as `- {pattern}` and a newline. What [`crate::Ranker::best`] took stays within
 /// `convention_char_cap`. `pattern` gives the pattern of a learning by its index.
 pub fn render_conventions<'a>(hits: &[Hit], pattern: impl Fn(usize) -> &'a str) -> String {
     let mut out = String::new();
     for hit in hits {
         out.push_str("- ");
-        out.push_str(shown(hit, pattern(hit.index)));
+        out.push_str(pattern(hit.index));
         out.push('\n');
     }
     out
@@ -44,27 +35,24 @@ mod tests {
     use super::*;
     use crate::score::Parts;
 
-    fn hit(index: usize, cut_to_chars: Option<usize>) -> Hit {
+    fn hit(index: usize) -> Hit {
         Hit {
             index,
             score: 0.0,
             parts: Parts::default(),
-            cut_to_chars,
         }
     }
 
     #[test]
-    fn bullets_are_cut_by_characters() {
+    fn learnings_are_bullets() {
         let patterns = ["Use pnpm.", "Füße"];
         let pattern = |index: usize| patterns[index];
         assert_eq!(
-            render_conventions(&[hit(1, None), hit(0, None)], pattern),
+            render_conventions(&[hit(1), hit(0)], pattern),
             "- Füße\n- Use pnpm.\n"
         );
-        assert_eq!(render_conventions(&[hit(1, Some(2))], pattern), "- Fü\n");
-        assert_eq!(render_conventions(&[hit(1, Some(9))], pattern), "- Füße\n");
         assert_eq!(
-            render_cross_project(&[hit(0, None)], |index| ("Shop", pattern(index))),
+            render_cross_project(&[hit(0)], |index| ("Shop", pattern(index))),
             "- [Shop] Use pnpm.\n"
         );
     }

@@ -10,7 +10,7 @@ use rusqlite::Transaction;
 use symphony_core::Timestamp;
 use symphony_core::id::{LearningId, ProjectId};
 use symphony_core::learning::LearningSource;
-use symphony_learning::{Hit, Options, OptionsError, Ranker, Relevance, Subject, shown};
+use symphony_learning::{Hit, Options, OptionsError, Ranker, Relevance, Subject};
 
 use crate::context::Context;
 use crate::error::StoreError;
@@ -32,13 +32,6 @@ pub struct RankedLearning {
     pub record: LearningRecord,
     /// Its score and why. The index has no meaning here.
     pub hit: Hit,
-}
-
-impl RankedLearning {
-    /// Returns what is shown of its text: all of it, unless it alone is over the cap.
-    pub fn shown(&self) -> &str {
-        shown(&self.hit, &self.record.learning.pattern)
-    }
 }
 
 /// The learnings that a dispatch gives to an agent, best first.

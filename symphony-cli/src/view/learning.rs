@@ -198,13 +198,8 @@ impl View for List<ScoredLearning> {
 #[serde(tag = "fate", rename_all = "snake_case")]
 pub(crate) enum LearningFate {
     /// It is given.
-    Given {
-        score: f64,
-        parts: Parts,
-        /// Only so many characters: it alone is over the cap.
-        cut_to_chars: Option<usize>,
-    },
-    /// Better ones fill the prompt.
+    Given { score: f64, parts: Parts },
+    /// Better ones leave no room for it.
     OverCap { score: f64, parts: Parts },
     /// Another one says the same and more.
     Covered { covered_by: Option<LearningId> },
@@ -241,9 +236,7 @@ impl View for List<ExplainedLearning> {
         ]);
         for explained in &self.items {
             let (fate, numbers) = match &explained.fate {
-                LearningFate::Given { score, parts, .. } => {
-                    ("given".to_owned(), Some((score, parts)))
-                }
+                LearningFate::Given { score, parts } => ("given".to_owned(), Some((score, parts))),
                 LearningFate::OverCap { score, parts } => {
                     ("over the cap".to_owned(), Some((score, parts)))
                 }

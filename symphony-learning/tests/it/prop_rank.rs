@@ -37,13 +37,7 @@ fn by_id(ranked: &Ranked, learnings: &[Learning]) -> String {
     let id = |index: usize| learnings[index].id.as_str();
     let mut lines: Vec<String> = Vec::new();
     for hit in ranked.best.conventions.iter().chain(&ranked.best.tactical) {
-        lines.push(format!(
-            "{} {} {:?} {:?}",
-            id(hit.index),
-            hit.score,
-            hit.parts,
-            hit.cut_to_chars
-        ));
+        lines.push(format!("{} {} {:?}", id(hit.index), hit.score, hit.parts));
     }
     let taken = lines.len();
     for Dropped { index, covered_by } in &ranked.dropped {

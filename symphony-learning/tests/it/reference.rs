@@ -115,7 +115,6 @@ pub(crate) fn rank(
                 index,
                 score,
                 parts,
-                cut_to_chars: None,
             });
         } else {
             dropped.push(Dropped {
@@ -135,8 +134,7 @@ pub(crate) fn rank(
     });
     let mut best = Best::default();
     let mut chars = 0;
-    let mut open = true;
-    for mut hit in hits {
+    for hit in hits {
         let learning = &learnings[hit.index];
         if learning.learning_type != Some(LearningType::Convention) {
             if best.tactical.len() < options.max_results {
@@ -145,16 +143,10 @@ pub(crate) fn rank(
             continue;
         }
         let needed = format!("- {}\n", learning.pattern).chars().count();
-        if open && chars + needed <= options.convention_char_cap {
+        if chars + needed <= options.convention_char_cap {
             chars += needed;
             best.conventions.push(hit);
-            continue;
         }
-        if best.conventions.is_empty() && options.convention_char_cap > 3 {
-            hit.cut_to_chars = Some(options.convention_char_cap - 3);
-            best.conventions.push(hit);
-        }
-        open = false;
     }
     Reference { best, dropped }
 }

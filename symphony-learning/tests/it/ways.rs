@@ -48,7 +48,8 @@ fn rendered_conventions_stay_within_the_cap() {
         let best = rank_best(&learnings, &subject(), now(), options).unwrap();
         let text = render_conventions(&best.conventions, |index| &learnings[index].pattern);
         assert!(text.chars().count() <= cap, "{cap}: {text}");
-        assert_eq!(text.is_empty(), cap < 4, "{cap}");
+        assert!(cap < 300 || !text.is_empty(), "{cap}");
+        assert!(cap > 3 || text.is_empty(), "{cap}");
         assert_eq!(text.lines().count(), best.conventions.len());
     }
 }

@@ -1,13 +1,13 @@
 //! `symphony learnings list`.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::learning::{Learning, LearningState, LearningType};
-use symphony_learning::{Best, Hit, Options, Subject, rank, rank_best};
+use symphony_learning::{Best, Options, Subject, rank, rank_best};
 use symphony_store::LearningFilter;
 
 use crate::app::App;
@@ -138,22 +138,19 @@ impl ListArgs {
 
 /// What stays, conventions first, each list best first: given, or over the cap.
 fn given_and_over(given: &Best, whole: &Best) -> Vec<(usize, LearningFate)> {
-    let taken: BTreeMap<usize, &Hit> = given
+    let taken: BTreeSet<usize> = given
         .conventions
         .iter()
         .chain(&given.tactical)
-        .map(|hit| (hit.index, hit))
+        .map(|hit| hit.index)
         .collect();
     let all = whole.conventions.iter().chain(&whole.tactical);
     all.map(|hit| {
         let (score, parts) = (hit.score, hit.parts);
-        let fate = match taken.get(&hit.index) {
-            Some(taken) => LearningFate::Given {
-                score,
-                parts,
-                cut_to_chars: taken.cut_to_chars,
-            },
-            None => LearningFate::OverCap { score, parts },
+        let fate = if taken.contains(&hit.index) {
+            LearningFate::Given { score, parts }
+        } else {
+            LearningFate::OverCap { score, parts }
         };
         (hit.index, fate)
     })

@@ -173,7 +173,7 @@ pub(super) fn learnings(issue: &Issue, store: &mut Store) -> Result<BestLearning
 pub(super) fn texts(learnings: &[RankedLearning]) -> Vec<String> {
     learnings
         .iter()
-        .map(|ranked| ranked.shown().to_owned())
+        .map(|ranked| ranked.record.learning.pattern.clone())
         .collect()
 }
 

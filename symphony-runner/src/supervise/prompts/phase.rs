@@ -106,7 +106,7 @@ fn of_other_projects(
     Ok(found
         .into_iter()
         .map(|learning| ProjectLearning {
-            pattern: learning.ranked.shown().to_owned(),
+            pattern: learning.ranked.record.learning.pattern,
             project: learning.project_name,
         })
         .collect())
