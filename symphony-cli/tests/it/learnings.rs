@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn,
+    Answer, Project, WORKER, bash, call, commit, create_pr, scenario, scenarios, text, turn,
 };
 
 fn set_up() -> Project {
@@ -47,6 +47,7 @@ fn an_issue_explains_what_it_is_given_and_what_covers_what() {
         "in src/number.rs",
     ]);
     project.ok(&["issue", "add", "Other"]);
+    learn(&project, &["parse numbers strictly"]);
     let long = learn(
         &project,
         &[
@@ -55,7 +56,6 @@ fn an_issue_explains_what_it_is_given_and_what_covers_what() {
             "src/number.rs",
         ],
     );
-    learn(&project, &["parse numbers strictly"]);
     learn(&project, &["Own", "--issue", "SYM-1"]);
     learn(
         &project,
@@ -93,9 +93,13 @@ fn an_issue_explains_what_it_is_given_and_what_covers_what() {
             ("Parse numbers strictly, always", "given")
         ]
     );
-    let rest = [("parse numbers strictly", "covered"), ("?!", "empty")];
+    let rest = [
+        ("Own", "given"),
+        ("parse numbers strictly", "covered"),
+        ("?!", "empty"),
+    ];
     assert!(
-        fates.len() == 4 && rest.iter().all(|fate| fates.contains(fate)),
+        fates.len() == 5 && rest.iter().all(|fate| fates.contains(fate)),
         "{fates:?}"
     );
     let covered = explained
@@ -318,7 +322,7 @@ fn what_an_agent_learned_carries_its_commit_and_is_counted_when_given() {
     project.add_issue("Say hello");
     let run = project.tick_one("worker", "succeeded");
 
-    let learned = items(&project, &["search", "greet"]);
+    let learned = items(&project, &["list", "--proposed"]);
     let head = project.git(&["rev-parse", "symphony/SYM-1"]);
     assert_eq!(learned[0]["commit"], json!(head));
     assert_eq!(learned[0]["run"], run["id"]);
@@ -343,4 +347,104 @@ fn what_an_agent_learned_carries_its_commit_and_is_counted_when_given() {
     assert_eq!(counted, expected);
     assert_eq!(stats[1]["id"], json!(given));
     assert_eq!(stats[2]["last_given_at"], Value::Null);
+}
+
+#[test]
+fn a_proposal_is_accepted_or_rejected_by_a_person() {
+    let project = proposing(&[("SYM-1", "Greet in hello.txt")]);
+    project.add_issue("One");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(
+        patterns(&project, &["list", "--state", "accepted"]),
+        [""; 0]
+    );
+    let proposed = items(&project, &["list", "--proposed"]);
+    assert_eq!(proposed[0]["state"], "proposed");
+    assert_eq!(proposed[0]["sources"], json!([{ "issue": "SYM-1" }]));
+    let inbox = project.ok(&["inbox"]);
+    assert!(!inbox.contains("hello.txt"), "{inbox}");
+    let id = text(&proposed[0]["id"]);
+    let known = project.symphony(&["learnings", "add", "greet in hello.txt"]);
+    assert!(
+        known
+            .stderr
+            .contains(&format!("`symphony learnings accept {id}`")),
+        "{known:#?}"
+    );
+    assert_eq!(
+        project.ok(&["learnings", "accept", &id]),
+        "Accepted 1 learning.\n"
+    );
+    assert_eq!(
+        project.ok(&["learnings", "accept", &id]),
+        "Accepted 0 learnings; 1 was accepted already.\n"
+    );
+    assert_eq!(patterns(&project, &["search", "greet"]).len(), 1);
+    project.ok(&["learnings", "reject", &id]);
+    let retired = items(&project, &["list", "--state", "retired"]);
+    assert_eq!(retired[0]["id"], json!(id));
+}
+
+/// A project whose worker records a learning in each first run on one of these issues.
+fn proposing(learned: &[(&str, &str)]) -> Project {
+    let first = learned.iter().map(|(issue, pattern)| {
+        scenario(
+            issue,
+            &json!({ "match_system": WORKER, "match_prompt": format!("# {issue}:"), "uses": 1 }),
+            [
+                commit(&format!("{issue}.txt"), "once"),
+                turn(call(
+                    "mcp__symphony__add_learning",
+                    json!({ "pattern": pattern }),
+                )),
+                create_pr("Change"),
+            ],
+        )
+    });
+    let again = scenario(
+        "again",
+        &json!({ "match_system": WORKER }),
+        [
+            bash("date +%s%N >> again.txt && git add again.txt && git commit -qm again"),
+            create_pr("Change"),
+        ],
+    );
+    let all = first.chain([again]).collect::<Vec<_>>();
+    Project::new("tool", &scenarios(all), &json!({ "judge_enabled": false }))
+}
+
+#[test]
+fn other_issues_are_given_a_learning_once_its_issue_is_merged() {
+    let learned = "Greet in hello.txt";
+    let project = proposing(&[("SYM-1", learned), ("SYM-3", "Never greet in capitals")]);
+    // the runs whose prompts had it, as recorded when the prompts were built
+    let given = |pattern: &str| {
+        let stats = items(&project, &["stats"]);
+        let found = stats.iter().find(|item| item["pattern"] == pattern);
+        found.map(|item| item["given"].as_u64().unwrap())
+    };
+    project.add_issue("One");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(given(learned), Some(0));
+    project.add_issue("Two");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(given(learned), Some(0), "not in the prompt of SYM-2");
+
+    // a rejection drops nothing, and the second attempt has it
+    project.ok(&["pr", "reject", "SYM-1", "--feedback", "Say it louder"]);
+    project.tick_one("worker", "succeeded");
+    assert_eq!(given(learned), Some(1), "in the second attempt of SYM-1");
+
+    let cancelled = "Never greet in capitals";
+    project.add_issue("Three");
+    project.tick_one("worker", "succeeded");
+    project.ok(&["issue", "close", "SYM-3", "--cancelled", "--reason", "r"]);
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.add_issue("Four");
+    project.tick_one("worker", "succeeded");
+    assert_eq!(given(learned), Some(2), "in the prompt of SYM-4");
+    assert_eq!(given(cancelled), Some(0));
+    let dropped = patterns(&project, &["list", "--state", "dropped"]);
+    assert_eq!(dropped, [cancelled]);
+    project.assert_sound();
 }

@@ -65,7 +65,7 @@ fn refusal(same: &LearningRecord) -> Stop {
     let id = &same.learning.id;
     let (state, hint) = match same.state {
         LearningState::Accepted => {
-            let message = format!("add the learning: {id} says the same");
+            let message = format!("add the learning: {id} says this already");
             let hint = "`symphony learnings search TEXT` finds what is known";
             return Stop::new(Exit::Refused, message).hint(hint);
         }
@@ -73,7 +73,7 @@ fn refusal(same: &LearningRecord) -> Stop {
         LearningState::Proposed => ("proposed", "accept"),
         LearningState::Dropped => ("dropped", "accept"),
     };
-    let message = format!("add the learning: {id} says the same and is {state}");
+    let message = format!("add the learning: {id} says this already and is {state}");
     Stop::new(Exit::Refused, message).hint(format!(
         "`symphony learnings {hint} {id}` gives it to the agents of every issue"
     ))
