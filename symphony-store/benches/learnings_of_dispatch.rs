@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use symphony_core::Timestamp;
 use symphony_core::id::{LearningId, ProjectId};
 use symphony_core::issue::CommentAuthor;
-use symphony_core::learning::{Learning, LearningType};
+use symphony_core::learning::{Learning, LearningState, LearningType};
 use symphony_learning::{Options, Subject, rank_best};
 use symphony_store::{Context, LearningFilter, LearningRecord, NewProject, Store};
 
@@ -122,7 +122,8 @@ fn record(number: u64, random: &mut Random, project: &ProjectId) -> LearningReco
         run: None,
         commit: None,
         author: CommentAuthor::Human,
-        retired: false,
+        state: LearningState::Accepted,
+        sources: vec![],
     }
 }
 

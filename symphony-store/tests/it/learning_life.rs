@@ -453,6 +453,7 @@ fn a_text_that_is_too_long_is_refused_and_old_ones_stay() {
 
 #[test]
 fn lists_are_filtered_by_state() {
+    use LearningState as L;
     let (mut store, issue, _run) = with_learning();
     let other = add(&mut store, "Other").id;
     add_to(&mut store, &human(4), "person", "Parser A", None);
@@ -469,7 +470,6 @@ fn lists_are_filtered_by_state() {
             .collect();
         names.join(" ")
     };
-    use LearningState as L;
     assert_eq!(list(&store, &[L::Accepted], None), "person");
     assert_eq!(list(&store, &[L::Accepted], Some(&issue)), "person l");
     assert_eq!(list(&store, &[L::Accepted], Some(&other)), "person");

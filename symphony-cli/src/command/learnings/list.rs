@@ -25,6 +25,22 @@ pub(crate) struct ListArgs {
     /// Only those of this kind
     #[arg(short = 't', long = "type", value_name = "TYPE", value_parser = named(LearningType::NAMES, LearningType::parse))]
     learning_type: Option<LearningType>,
+    #[command(flatten)]
+    states: StateArgs,
+    /// At most so many
+    #[arg(short = 'n', long, value_name = "NUMBER")]
+    limit: Option<u32>,
+    /// Those of all projects of the installation
+    #[arg(long = "all-projects")]
+    all_projects: bool,
+    /// Rank them for an issue, best first, with the parts of each score and what is not given
+    #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["states", "proposed", "retired", "all", "all_projects"])]
+    explain: Option<IssueId>,
+}
+
+/// The states that are listed.
+#[derive(Debug, Args)]
+struct StateArgs {
     /// Only those in this state; may be given several times. Accepted and proposed ones are the default
     #[arg(long = "state", value_name = "STATE", value_parser = named(LearningState::NAMES, LearningState::parse))]
     states: Vec<LearningState>,
@@ -37,15 +53,22 @@ pub(crate) struct ListArgs {
     /// Dropped and retired ones too
     #[arg(short, long, conflicts_with = "states")]
     all: bool,
-    /// At most so many
-    #[arg(short = 'n', long, value_name = "NUMBER")]
-    limit: Option<u32>,
-    /// Those of all projects of the installation
-    #[arg(long = "all-projects")]
-    all_projects: bool,
-    /// Rank them for an issue, best first, with the parts of each score and what is not given
-    #[arg(long, value_name = "ISSUE", value_parser = issue_id, conflicts_with_all = ["states", "proposed", "retired", "all", "all_projects"])]
-    explain: Option<IssueId>,
+}
+
+impl StateArgs {
+    fn chosen(&self) -> Vec<LearningState> {
+        if self.all {
+            LearningState::ALL.to_vec()
+        } else if self.proposed {
+            vec![LearningState::Proposed]
+        } else if self.retired {
+            vec![LearningState::Retired]
+        } else if self.states.is_empty() {
+            vec![LearningState::Proposed, LearningState::Accepted]
+        } else {
+            self.states.clone()
+        }
+    }
 }
 
 impl ListArgs {
@@ -57,7 +80,7 @@ impl ListArgs {
         let filter = LearningFilter {
             project: (!self.all_projects).then(|| session.project.id.clone()),
             learning_type: self.learning_type,
-            states: self.states(),
+            states: self.states.chosen(),
             or_proposed_by: None,
             limit: self.limit,
         };
@@ -71,20 +94,6 @@ impl ListArgs {
                 .map(LearningView::from)
                 .collect::<List<_>>(),
         )
-    }
-
-    fn states(&self) -> Vec<LearningState> {
-        if self.all {
-            LearningState::ALL.to_vec()
-        } else if self.proposed {
-            vec![LearningState::Proposed]
-        } else if self.retired {
-            vec![LearningState::Retired]
-        } else if self.states.is_empty() {
-            vec![LearningState::Proposed, LearningState::Accepted]
-        } else {
-            self.states.clone()
-        }
     }
 
     fn explain(&self, app: &App, session: &Session, issue: &IssueId) -> anyhow::Result<()> {
