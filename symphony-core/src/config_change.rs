@@ -115,7 +115,7 @@ fn first_those(names: &[impl AsRef<str>], matter: fn(&str) -> bool) -> Vec<&str>
     names
 }
 
-/// Beginnings of git's settings, as `git config --list` prints them, that make it run a program or reach another place, and of the
+/// Beginnings of git's settings, as `git config --list` prints them, that make it run a program, reach another place or show another history, and of the
 /// files beside them.
 const RUN_COMMANDS: &[&str] = &[
     "core.askpass",
@@ -134,13 +134,14 @@ const RUN_COMMANDS: &[&str] = &[
     "include.",
     "includeif.",
     "info/attributes",
+    "info/grafts",
     "merge.",
     "pager.",
     "remote.",
     "url.",
 ];
 
-/// Says whether a setting, or a file beside the settings, makes git run a program or reach another place.
+/// Says whether a setting, or a file beside the settings, makes git run a program, reach another place or show another history.
 fn runs_commands(name: &str) -> bool {
     RUN_COMMANDS.iter().any(|start| name.starts_with(start))
 }

@@ -16,6 +16,9 @@ use crate::hex::hex;
 use crate::repository::Repository;
 use crate::setting_digests::{Digests, changed_names, setting_digests};
 
+/// Files that change which history git shows: a person's git believes them, Symphony's reads the commits themselves.
+const HISTORY_FILES: &[&str] = &["info/grafts", "shallow"];
+
 /// Largest hook whose contents are compared.
 const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024;
 
@@ -54,11 +57,15 @@ impl Repository {
         Ok(Some(SharedSettings(digests)))
     }
 
-    /// Reads the attributes and hooks that every checkout of the repository has. Samples, which git never runs, do not count.
+    /// Reads the attributes, grafts and hooks that every checkout of the repository has. Samples, which git never runs, do not count.
     fn files_beside(&self) -> Result<Digests, WorkspaceError> {
         let common_dir = &self.git.place().common_dir;
         let hooks = common_dir.join("hooks");
-        let mut names = vec!["info/attributes".to_owned()];
+        let mut names: Vec<String> = HISTORY_FILES
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect();
+        names.push("info/attributes".to_owned());
         match fs::read_dir(&hooks) {
             Ok(entries) => {
                 let hooks = entries

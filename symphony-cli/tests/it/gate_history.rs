@@ -35,7 +35,7 @@ fn a_gate_that_reads_messages_runs_again_when_only_a_message_changed() {
         project.add_issue("Add a");
         project.tick_one("worker", "succeeded");
         assert_eq!(ran(), 1, "{reads}");
-        project.ok(&["pr", "reject", "SYM-1", "--feedback", "Say more."]);
+        project.ok(&["pr", "reject", "SYM-1", "--point", "note: Say more."]);
         project.tick_one("worker", "succeeded");
         let prs = &project.issue("SYM-1")["pull_requests"];
         assert_eq!(prs[0]["state"], state, "{reads}: {prs:#}");

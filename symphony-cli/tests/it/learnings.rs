@@ -431,7 +431,7 @@ fn other_issues_are_given_a_learning_once_its_issue_is_merged() {
     assert_eq!(given(learned), Some(0), "not in the prompt of SYM-2");
 
     // a rejection drops nothing, and the second attempt has it
-    project.ok(&["pr", "reject", "SYM-1", "--feedback", "Say it louder"]);
+    project.ok(&["pr", "reject", "SYM-1", "--point", "note: Say it louder"]);
     project.tick_one("worker", "succeeded");
     assert_eq!(given(learned), Some(1), "in the second attempt of SYM-1");
 

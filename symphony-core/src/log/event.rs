@@ -494,8 +494,7 @@ impl LogEvent {
     /// Returns the payload, as the database stores it.
     pub fn payload(&self) -> Value {
         let mut entry = serde_json::to_value(self).expect("the entries have string keys only");
-        entry
-            .get_mut("payload")
-            .map_or_else(|| json!({}), Value::take)
+        let payload = entry.get_mut("payload");
+        payload.map_or_else(|| json!({}), Value::take)
     }
 }

@@ -36,6 +36,8 @@ const NO_HOME: &str = "/dev/null";
 /// Settings that name a program or change what a call means. Hooks are apart.
 const SETTINGS: &[&str] = &[
     "core.fsmonitor=false",
+    // a forged one would hide commits from a judge, or from a merge
+    "core.commitGraph=false",
     "core.attributesFile=/dev/null",
     "core.pager=cat",
     "core.editor=true",

@@ -303,6 +303,98 @@ fn a_replaced_object_does_not_change_what_is_judged() {
     );
 }
 
+/// Makes the commit graph of a repository say that a commit has this one parent. Git checks no checksum when it reads the file.
+fn forge_parent(graph: &Path, commit: &str, parent: &str) {
+    let mut bytes = fs::read(graph).unwrap();
+    let number = |at: usize, len: usize| {
+        let bytes = &bytes[at..at + len];
+        bytes
+            .iter()
+            .fold(0_usize, |sum, byte| sum << 8 | usize::from(*byte))
+    };
+    // format: gitformat-commit-graph(5); 12 bytes a chunk follow the header
+    let chunk = |id: &[u8]| {
+        let rows = (0..usize::from(bytes[6])).map(|row| 8 + row * 12);
+        let row = rows.clone().find(|at| &bytes[*at..*at + 4] == id).unwrap();
+        number(row + 4, 8)
+    };
+    let (fanout, ids, data) = (chunk(b"OIDF"), chunk(b"OIDL"), chunk(b"CDAT"));
+    let count = number(fanout + 255 * 4, 4);
+    let position = |wanted: &str| {
+        let id = |at: usize| -> String {
+            let start = ids + at * 20;
+            bytes[start..start + 20]
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect()
+        };
+        (0..count).find(|at| id(*at) == wanted).unwrap()
+    };
+    let (commit, parent) = (position(commit), u32::try_from(position(parent)).unwrap());
+    let at = data + commit * 36 + 20;
+    bytes[at..at + 4].copy_from_slice(&parent.to_be_bytes());
+    unlock(graph);
+    fs::write(graph, bytes).unwrap();
+}
+
+/// Makes a file writable that git wrote read-only.
+fn unlock(path: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o644)).unwrap();
+}
+
+#[test]
+fn history_is_read_from_the_commits_whatever_files_say_about_it() {
+    for forge in ["graft", "commit graph"] {
+        let stage = stage();
+        let repository = stage.project.open();
+        let base = git(stage.folder(), &["rev-parse", "HEAD"]);
+        let base = symphony_workspace::CommitId::parse(base.trim()).unwrap();
+        let hidden = commit_file(stage.folder(), "evil.txt", "evil");
+        let head = commit_file(stage.folder(), "fine.txt", "fine");
+        let folder = stage.project.root.join(".git");
+        // the base is said to have the hidden commit, which is said to have no parents of its own
+        if forge == "graft" {
+            write(
+                &folder.join("info/grafts"),
+                &format!("{base} {hidden}\n{hidden}\n"),
+            );
+        } else {
+            git(
+                stage.folder(),
+                &[
+                    "-c",
+                    "commitGraph.generationVersion=1",
+                    "commit-graph",
+                    "write",
+                    "--reachable",
+                ],
+            );
+            let graph = folder.join("objects/info/commit-graph");
+            forge_parent(&graph, base.as_str(), hidden.as_str());
+        }
+        let library = git2::Repository::open(&stage.project.root).unwrap();
+        let id =
+            |commit: &symphony_workspace::CommitId| git2::Oid::from_str(commit.as_str()).unwrap();
+        let believed = library.merge_base(id(&base), id(&head));
+        assert_ne!(
+            believed.ok(),
+            Some(id(&base)),
+            "{forge}: the control is dead"
+        );
+        assert_eq!(
+            repository.commits_ahead(&base, &head).unwrap(),
+            2,
+            "{forge}"
+        );
+        assert!(!repository.is_merged(&hidden, &base).unwrap(), "{forge}");
+        assert!(repository.is_merged(&base, &head).unwrap(), "{forge}");
+        let diff = repository.diff(&base, &head, 1 << 20).unwrap();
+        let files: Vec<&str> = diff.files.iter().map(|file| file.path.as_str()).collect();
+        assert_eq!(files, ["evil.txt", "fine.txt"], "{forge}");
+    }
+}
+
 #[test]
 fn nothing_is_fetched_by_a_planted_transport() {
     let stage = stage();
