@@ -43,6 +43,8 @@ closed_set!(
         Stalled = "stalled",
         /// The same tool call again and again.
         Looping = "looping",
+        /// More searches of the web than the run may make.
+        TooManySearches = "too_many_searches",
         /// More output than Symphony takes.
         OverOutput = "over_output",
         /// The agent came up without its MCP server.

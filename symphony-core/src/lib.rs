@@ -53,6 +53,7 @@ pub mod tools;
 pub mod trial;
 pub mod unit;
 pub mod watchdog;
+pub mod web;
 pub mod wording;
 pub mod zone;
 

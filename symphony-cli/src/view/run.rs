@@ -11,6 +11,7 @@ use symphony_core::id::{IssueId, PhaseName, PlanId, PlanPhaseId, PrId, ProjectId
 use symphony_core::left_behind::{LEFT_BEHIND, LeftBehind, left_behind_sentences};
 use symphony_core::log::short_run;
 use symphony_core::run::{ProtectionLevel, Run, RunStatus, RunTarget, Usage};
+use symphony_core::web::WEB_SEARCHES;
 use symphony_core::wording::counted;
 use symphony_store::refused_call;
 
@@ -285,6 +286,11 @@ impl View for RunView {
             ),
         );
         page.field("turns", &usage.turns.to_string());
+        let searches = self.metadata.get(WEB_SEARCHES).and_then(Value::as_u64);
+        page.field(
+            "web searches",
+            &searches.map(|count| count.to_string()).unwrap_or_default(),
+        );
         page.field("cost", &usage.cost());
         page.field("worktree", self.worktree.as_deref().unwrap_or_default());
         page.field("branch", self.branch.as_deref().unwrap_or_default());

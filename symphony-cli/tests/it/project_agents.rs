@@ -312,6 +312,38 @@ fn background_research_records_coverage() {
 }
 
 #[test]
+fn a_run_is_ended_past_its_searches_of_the_web_and_shows_their_number() {
+    let search = |query: &str| turn(call("WebSearch", json!({ "query": query })));
+    let plays = scenarios([scenario(
+        "searches",
+        &when(RESEARCHER),
+        [
+            search("one"),
+            search("two"),
+            search("three"),
+            tool("add_learning", json!({ "pattern": "It went on after its limit" })),
+        ],
+    )]);
+    let config = json!({
+        "background_research": true,
+        "external_research": { "enabled": true, "max_searches": 2 },
+    });
+    let project = Project::new("curious", &plays, &config);
+    let run = project.tick_one("researcher", "failed");
+    assert_eq!(
+        run["error"],
+        json!({
+            "class": "too_many_searches",
+            "message": "ended: it searched the web more than 2 times (external_research.max_searches)",
+        })
+    );
+    assert_eq!(run["metadata"]["web_searches"], json!(3));
+    let shown = project.ok(&["runs", "show", run["id"].as_str().unwrap()]);
+    assert!(shown.contains("web searches  3"), "{shown}");
+    assert_nothing_left(&project);
+}
+
+#[test]
 fn intake_triages_an_issue_of_the_backlog_once() {
     let sort = tool(
         "update_issue_status",

@@ -6,8 +6,9 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use symphony_core::run::ProtectionLevel;
+use symphony_core::web::WebAccess;
 
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource, WebAccess};
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 
 /// Tools with which sessions of one user see and write to each other.
 const PEER_TOOLS: &str = "ListAgents,SendMessage";
@@ -33,7 +34,7 @@ pub(super) fn command(invocation: &AgentInvocation, program: &Path) -> AgentComm
         "--disable-slash-commands",
     ]);
     let denied = match invocation.web {
-        WebAccess::Allowed => PEER_TOOLS.to_owned(),
+        WebAccess::Searches(_) => PEER_TOOLS.to_owned(),
         WebAccess::Denied => format!("{PEER_TOOLS},{WEB_TOOLS}"),
     };
     args.flag("--disallowedTools", denied);

@@ -5,9 +5,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use symphony_core::web::WebAccess;
 use toml::Value;
 
-use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource, WebAccess};
+use super::invocation::{AgentCommand, AgentInvocation, AgentRole, Args, StdinSource};
 use crate::environment::RUN_MARKER;
 
 /// Up to this size (in bytes, as an encoded argument) the system prompt is an argument; above, a file. The kernel takes

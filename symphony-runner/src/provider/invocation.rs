@@ -8,6 +8,7 @@ use symphony_core::config::{CommandLine, CommandOutput, ProviderName};
 use symphony_core::id::RunId;
 use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
+use symphony_core::web::WebAccess;
 
 use super::{claude, codex, command, scripted};
 use crate::stream::StreamFormat;
@@ -45,6 +46,18 @@ pub struct AgentInvocation {
     pub extra_args: Vec<String>,
     /// Variables from the configuration (`providers.<name>.env`); they win over Symphony's own.
     pub extra_env: BTreeMap<String, String>,
+}
+
+impl AgentInvocation {
+    /// Returns how often the stream may show a search of the web before the run is ended; none when the provider itself
+    /// refuses them. Any program of the user's has no flag for it, and can only be watched.
+    pub const fn searches_max(&self) -> Option<u32> {
+        match (self.web, &self.call) {
+            (WebAccess::Searches(max), _) => Some(max.get()),
+            (WebAccess::Denied, ProviderCall::Command { .. }) => Some(0),
+            (WebAccess::Denied, _) => None,
+        }
+    }
 }
 
 /// A provider, with what only it needs. The set is closed: see the module's documentation for how to add one.
@@ -109,15 +122,6 @@ pub enum AgentRole {
     Author,
     /// It judges what another did: nothing planted in the branch may steer it, and it runs none of the branch's code.
     Judge,
-}
-
-/// Whether an agent may use the web.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WebAccess {
-    /// It may.
-    Allowed,
-    /// Its web tools are taken away.
-    Denied,
 }
 
 /// The run's files that a call names.

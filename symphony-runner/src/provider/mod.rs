@@ -23,7 +23,7 @@ pub use claude::{prompt_for_stdin, root_hint};
 pub use error::ProviderError;
 pub use invocation::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles,
-    StdinSource, WebAccess, agent_command,
+    StdinSource, agent_command,
 };
 pub use mcp_config::mcp_config;
 pub use version::program_version;

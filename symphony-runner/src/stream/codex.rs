@@ -9,7 +9,7 @@ use symphony_core::unit::Tokens;
 use super::claude_message::texts;
 use super::conclusion::class_of_status;
 use super::event::{
-    AgentEvent, ApiError, ApiRetry, Init, RunResult, TokenCounts, ToolResult, ToolUse,
+    AgentEvent, ApiError, ApiRetry, Init, RunResult, TokenCounts, ToolResult, ToolUse, WEB_SEARCH,
 };
 use super::json::{Broken, Cursor, Raw};
 use super::text::{
@@ -39,6 +39,7 @@ struct Item<'a> {
     status: Raw<'a>,
     changes: Raw<'a>,
     query: Raw<'a>,
+    action: Raw<'a>,
     server: Raw<'a>,
     tool: Raw<'a>,
     arguments: Raw<'a>,
@@ -83,6 +84,7 @@ impl<'a> Item<'a> {
                 b"status" => item.status = value,
                 b"changes" => item.changes = value,
                 b"query" => item.query = value,
+                b"action" => item.action = value,
                 b"server" => item.server = value,
                 b"tool" => item.tool = value,
                 b"arguments" => item.arguments = value,
@@ -98,7 +100,17 @@ impl<'a> Item<'a> {
 
     /// The name under which a tool's call is told; none for items that are no calls.
     fn tool_name(&self) -> Option<String> {
-        let kinds = ["command_execution", "file_change", "web_search"];
+        if self.kind.is(WEB_SEARCH) {
+            let reads = ["open_page", "find_in_page"];
+            let action = member(self.action, b"type");
+            let name = if reads.into_iter().any(|kind| action.is(kind)) {
+                "web_page"
+            } else {
+                WEB_SEARCH
+            };
+            return Some(name.to_owned());
+        }
+        let kinds = ["command_execution", "file_change"];
         if let Some(kind) = kinds.into_iter().find(|kind| self.kind.is(kind)) {
             return Some(kind.to_owned());
         }
@@ -125,6 +137,9 @@ impl<'a> Item<'a> {
 pub(crate) fn parse(line: &[u8], events: &mut Vec<AgentEvent>) -> Result<(), Broken> {
     let line = Line::read(line)?;
     let kind = word(line.kind).unwrap_or_else(|| "untyped".to_owned());
+    if kind == "item.completed" && line.item.kind.is(WEB_SEARCH) {
+        events.extend(called(&line.item));
+    }
     events.push(match kind.as_str() {
         "thread.started" => AgentEvent::Init(Init {
             session: word(line.thread_id),
@@ -173,16 +188,25 @@ fn unknown_item(event: &str, item: &Item<'_>) -> AgentEvent {
 }
 
 fn started(item: &Item<'_>) -> AgentEvent {
-    let Some(name) = item.tool_name() else {
-        return unknown_item("item.started", item);
+    // What is looked for is known only at the end of a search: without it, two searches would look like one repeated.
+    let call = if item.kind.is(WEB_SEARCH) {
+        None
+    } else {
+        called(item)
     };
+    call.unwrap_or_else(|| unknown_item("item.started", item))
+}
+
+/// Returns the call that an item is, if it is one.
+fn called(item: &Item<'_>) -> Option<AgentEvent> {
+    let name = item.tool_name()?;
     let input = item.input();
-    AgentEvent::ToolUse(ToolUse {
+    Some(AgentEvent::ToolUse(ToolUse {
         id: word(item.id).unwrap_or_default(),
         name,
         input: beginning(input.bytes(), DETAIL_BYTES_MAX),
         input_digest: digest(input.bytes()),
-    })
+    }))
 }
 
 fn completed(item: &Item<'_>) -> AgentEvent {

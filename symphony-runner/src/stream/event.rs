@@ -3,6 +3,9 @@
 use symphony_core::Timestamp;
 use symphony_core::unit::{Tokens, UsdMicros};
 
+/// The name of a search of the web where it is no tool of a CLI's own.
+pub(super) const WEB_SEARCH: &str = "web_search";
+
 /// One thing an agent's CLI told.
 ///
 /// A line may hold several: a Claude message line gives its usage and then its blocks.
@@ -86,6 +89,13 @@ pub struct ToolUse {
     pub input: String,
     /// A digest of the whole arguments: equal arguments, equal digest. It means nothing outside this process.
     pub input_digest: u64,
+}
+
+impl ToolUse {
+    /// Says whether the call is a search of the web: of the Claude CLI's own tool, of Codex or of the model's provider.
+    pub fn is_web_search(&self) -> bool {
+        matches!(self.name.as_str(), "WebSearch" | WEB_SEARCH)
+    }
 }
 
 /// The answer to a call of a tool.

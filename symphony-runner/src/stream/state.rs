@@ -45,6 +45,7 @@ pub struct StreamState {
     mcp_servers: Option<Vec<McpServer>>,
     last_text: String,
     results: u64,
+    web_searches: u32,
     denied_events: u64,
     denied_results: u64,
     must_end: Option<ErrorClass>,
@@ -68,6 +69,7 @@ impl StreamState {
             mcp_servers: None,
             last_text: String::new(),
             results: 0,
+            web_searches: 0,
             denied_events: 0,
             denied_results: 0,
             must_end: None,
@@ -122,8 +124,12 @@ impl StreamState {
             AgentEvent::PermissionDenied { .. } => self.denied_events += 1,
             AgentEvent::RateLimit(limit) => self.rate_limit = Some(limit.clone()),
             AgentEvent::Result(result) => self.observe_result(result),
+            AgentEvent::ToolUse(call) => {
+                if call.is_web_search() {
+                    self.web_searches = self.web_searches.saturating_add(1);
+                }
+            }
             AgentEvent::Thinking { .. }
-            | AgentEvent::ToolUse(_)
             | AgentEvent::ToolResult(_)
             | AgentEvent::Other { .. } => {}
         }
@@ -172,6 +178,11 @@ impl StreamState {
     /// Returns how many results came. The process's exit ends a run, but a deadline starts with the last result.
     pub fn results(&self) -> u64 {
         self.results
+    }
+
+    /// Returns how often the agent and its subagents searched the web.
+    pub fn web_searches(&self) -> u32 {
+        self.web_searches
     }
 
     /// Returns how many tool calls were denied.

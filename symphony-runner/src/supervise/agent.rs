@@ -11,6 +11,7 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus, Usage};
 use symphony_core::watchdog::Step;
 use symphony_mcp::{RunSocket, Service, StoreThread};
+use symphony_core::web::WEB_SEARCHES;
 use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
 
@@ -114,7 +115,7 @@ async fn listen(
     let mut agent = supervision.spawn(launch(job, prepared)?)?;
     Failpoint::AgentSpawned.reach();
     let mut ear = Ear::open(job, prepared, &mut agent)?;
-    let mut watch = Watch::new(limits(job));
+    let mut watch = Watch::new(limits(job, prepared));
     take_in_spending(job, store, &mut watch).await;
     let watched = watch_agent(
         job,
@@ -195,8 +196,9 @@ async fn take_in_spending(job: &Job<'_>, store: &StoreThread, watch: &mut Watch)
     }
 }
 
-fn limits(job: &Job<'_>) -> Limits {
+fn limits(job: &Job<'_>, prepared: &Prepared) -> Limits {
     Limits {
+        searches_max: prepared.searches_max,
         turn: job.config.turn_timeout_ms.duration(),
         stall: job.config.stall_timeout_ms.duration(),
         loop_repeats: NonZeroU32::new(job.config.loop_repeats).unwrap_or(LOOP_REPEATS_DEFAULT),
@@ -310,6 +312,9 @@ fn conclude(ear: &Ear, stop: Option<&Stop>, exit: AgentExit, stderr: &str) -> Ag
         PERMISSION_DENIALS.to_owned(),
         json!(ear.state().permission_denials()),
     );
+    if ear.state().web_searches() > 0 {
+        metadata.insert(WEB_SEARCHES.to_owned(), json!(ear.state().web_searches()));
+    }
     if let Some(session) = ear.state().session() {
         metadata.insert("session".to_owned(), json!(session));
     }

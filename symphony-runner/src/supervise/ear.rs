@@ -237,7 +237,8 @@ impl Notes {
             }
             stop = stop.or_else(|| watch.observe(event, now));
         }
-        stop.or_else(|| watch.over_budget(&self.state.usage()))
+        stop.or_else(|| watch.too_many_searches(self.state.web_searches()))
+            .or_else(|| watch.over_budget(&self.state.usage()))
     }
 
     fn flush(&mut self) {

@@ -8,6 +8,7 @@ use symphony_core::config::Spending;
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunStatus, Usage};
 use symphony_core::spending::{CapReached, SpentSoFar, cap_reached};
+use symphony_core::wording::counted;
 
 use crate::stream::{AgentEvent, LoopDetector, must_end};
 
@@ -29,6 +30,8 @@ pub(crate) enum Stop {
     AfterResult,
     /// A spending cap is reached.
     OverBudget(CapReached),
+    /// More searches of the web than it may make.
+    TooManySearches { max: u32 },
     /// A human asked for it.
     Cancelled,
 }
@@ -43,6 +46,7 @@ impl Stop {
             Self::MustEnd(class) => Some(*class),
             Self::AfterResult => None,
             Self::OverBudget(_) => Some(ErrorClass::BudgetExhausted),
+            Self::TooManySearches { .. } => Some(ErrorClass::TooManySearches),
             Self::Cancelled => Some(ErrorClass::Cancelled),
         }
     }
@@ -67,6 +71,13 @@ impl Stop {
             }
             Self::MustEnd(_) | Self::AfterResult => String::new(),
             Self::OverBudget(cap) => format!("ended: {cap}"),
+            Self::TooManySearches { max: 0 } => {
+                "ended: it searched the web, which this run may not do".to_owned()
+            }
+            Self::TooManySearches { max } => format!(
+                "ended: it searched the web more than {} (external_research.max_searches)",
+                counted(u64::from(*max), "time")
+            ),
             Self::Cancelled => "ended by a human".to_owned(),
         }
     }
@@ -92,6 +103,8 @@ pub(crate) struct Limits {
     pub(crate) stall: Duration,
     pub(crate) loop_repeats: NonZeroU32,
     pub(crate) caps: Spending,
+    /// Searches of the web; none where the provider itself refuses them.
+    pub(crate) searches_max: Option<u32>,
 }
 
 /// What the watch knows; all times are since the agent's start.
@@ -154,6 +167,12 @@ impl Watch {
         cap_reached(&self.limits.caps, &spent.with(usage)).map(Stop::OverBudget)
     }
 
+    /// Says whether the run has searched the web more often than it may.
+    pub(crate) fn too_many_searches(&self, searches: u32) -> Option<Stop> {
+        let max = self.limits.searches_max?;
+        (searches > max).then_some(Stop::TooManySearches { max })
+    }
+
     /// Returns the repetition that is a loop unless the worktree changes meanwhile.
     pub(crate) fn suspected_loop(&self) -> Option<Stop> {
         self.suspected
@@ -204,6 +223,7 @@ mod tests {
                 },
                 ..Spending::default()
             },
+            searches_max: Some(2),
         })
     }
 
@@ -265,6 +285,30 @@ mod tests {
         assert_eq!(cap.scope, CapScope::Issue);
         watch.observe(&AgentEvent::Result(Box::default()), at(1));
         assert_eq!(watch.over_budget(&used(400)), None, "its work is done");
+    }
+
+    #[test]
+    fn a_run_is_ended_past_its_searches_of_the_web() {
+        let watch = |searches_max| {
+            Watch::new(Limits {
+                searches_max,
+                ..watch().limits
+            })
+        };
+        let limited = watch(Some(2));
+        assert_eq!(limited.too_many_searches(2), None);
+        let stop = limited.too_many_searches(3).unwrap();
+        assert_eq!(stop.class(), Some(ErrorClass::TooManySearches));
+        assert_eq!(
+            stop.message(),
+            "ended: it searched the web more than 2 times (external_research.max_searches)"
+        );
+        let forbidden = watch(Some(0)).too_many_searches(1).unwrap();
+        assert_eq!(
+            forbidden.message(),
+            "ended: it searched the web, which this run may not do"
+        );
+        assert_eq!(watch(None).too_many_searches(9), None);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::fmt::Write;
 use std::fs;
+use std::num::NonZeroU32;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
@@ -14,10 +15,11 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::id::RunId;
 use symphony_core::run::ProtectionLevel;
 use symphony_core::unit::UsdMicros;
+use symphony_core::web::WebAccess;
 use symphony_runner::provider::detect::{Installation, find_provider, native_codex};
 use symphony_runner::provider::{
     AgentCommand, AgentInvocation, AgentRole, McpServerCommand, ProviderCall, ProviderError,
-    RunFiles, WebAccess, agent_command, mcp_config,
+    RunFiles, agent_command, mcp_config,
 };
 use symphony_runner::stream::StreamFormat;
 
@@ -27,7 +29,7 @@ fn invocation(call: ProviderCall) -> AgentInvocation {
         call,
         run: RunId::parse("r1").unwrap(),
         role: AgentRole::Author,
-        web: WebAccess::Allowed,
+        web: WebAccess::Searches(NonZeroU32::MIN),
         model: None,
         turns_max: None,
         usd_max: None,
@@ -139,6 +141,23 @@ fn codex_with_everything() {
 #[test]
 fn codex_judge() {
     insta::assert_snapshot!(shown(&agent_command(&judge(codex()))));
+}
+
+#[test]
+fn a_program_without_flags_is_watched_where_the_web_is_denied() {
+    let command = ProviderCall::Command {
+        line: CommandLine::Shell("my-agent".to_owned()),
+        output: CommandOutput::ClaudeStream,
+    };
+    for (call, denied) in [
+        (claude(), None),
+        (codex(), None),
+        (scripted(), None),
+        (command, Some(0)),
+    ] {
+        assert_eq!(full(call.clone()).searches_max(), denied);
+        assert_eq!(invocation(call).searches_max(), Some(1));
+    }
 }
 
 #[test]

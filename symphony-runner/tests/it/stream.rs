@@ -501,3 +501,52 @@ fn equal_calls_in_a_row_are_a_loop() {
         [None, None, None, None, None, None, None, Some(found)]
     );
 }
+
+#[test]
+fn searches_of_the_web_are_counted_and_pages_are_not() {
+    let call = |name: &str| {
+        format!(
+            r#"{{"type":"assistant","parent_tool_use_id":null,"message":{{"id":"m","content":[{{"type":"tool_use","id":"t","name":"{name}","input":{{"query":"x"}}}}]}}}}"#
+        )
+    };
+    let claude = ["WebSearch", "WebFetch", "Grep", "WebSearch", "web_search"].map(call);
+    let item = |event: &str, rest: &str| {
+        format!(
+            r#"{{"type":"{event}","item":{{"id":"item_1","type":"web_search",{rest}}}}}"#
+        )
+    };
+    let codex = [
+        // what is looked for comes with the end
+        item("item.started", r#""query":"","action":{"type":"other"}"#),
+        item(
+            "item.completed",
+            r#""query":"serde 2","action":{"type":"search","query":"serde 2"}"#,
+        ),
+        item(
+            "item.completed",
+            r#""query":"https://serde.rs","action":{"type":"open_page","url":"https://serde.rs"}"#,
+        ),
+        // as older releases told it
+        item("item.completed", r#""query":"serde 3""#),
+    ];
+    for (format, lines, expected) in [
+        (StreamFormat::Claude, claude.as_slice(), 3),
+        (StreamFormat::Codex, codex.as_slice(), 2),
+        (StreamFormat::Text, claude.as_slice(), 0),
+    ] {
+        let (state, _) = feed(format, lines.join("\n").as_bytes());
+        assert_eq!(state.broken_lines(), 0, "{format:?}");
+        assert_eq!(state.web_searches(), expected, "{format:?}");
+    }
+}
+
+#[test]
+fn searches_of_codex_that_begin_alike_are_no_loop() {
+    let started = r#"{"type":"item.started","item":{"id":"i","type":"web_search","query":"","action":{"type":"other"}}}"#;
+    let mut state = StreamState::new(StreamFormat::Codex);
+    let mut detector = LoopDetector::default();
+    for _ in 0..100 {
+        let (_, events) = state.take_line(started.as_bytes());
+        assert_eq!(events.iter().find_map(|event| detector.observe(event)), None);
+    }
+}

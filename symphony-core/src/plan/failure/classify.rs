@@ -180,7 +180,8 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         | E::SandboxUnavailable
         | E::BaseGatesFailed
         | E::PermissionDenied
-        | E::OverOutput => FailureClass::Resource,
+        | E::OverOutput
+        | E::TooManySearches => FailureClass::Resource,
         E::ModelError
         | E::Looping
         | E::McpUnavailable

@@ -2,12 +2,13 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::profile::ResolvedModel;
+use symphony_core::web::WebAccess;
 use symphony_prompt::BuiltPrompt;
 
 use super::site::Site;
 use crate::library::PromptLibrary;
 use crate::provider::{
-    AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles, WebAccess,
+    AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles,
 };
 use crate::supervise::Job;
 
@@ -23,8 +24,6 @@ pub(super) fn invocation(
     let agent = &job.run.agent;
     let judge = *agent == AgentType::Judge;
     let settings = job.config.providers.settings(provider.name());
-    // the restriction goes with the layer of the prompt that says why, which a plan's phase does not have
-    let no_web = judge || (*agent == AgentType::Worker && job.run.target.issue().is_some());
     AgentInvocation {
         extra_args: settings.args.clone(),
         extra_env: settings.env.clone(),
@@ -35,11 +34,7 @@ pub(super) fn invocation(
         } else {
             AgentRole::Author
         },
-        web: if no_web {
-            WebAccess::Denied
-        } else {
-            WebAccess::Allowed
-        },
+        web: WebAccess::of(&job.run, job.config.external_research),
         model: model.map(|model| model.model.as_str().to_owned()),
         usd_max: None,
         turns_max: job.profile(library).and_then(|profile| profile.turns_max),

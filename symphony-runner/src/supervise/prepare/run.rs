@@ -40,6 +40,8 @@ pub(crate) struct Prepared {
     pub(crate) site: Site,
     /// Takes secret values out of what is written down; none when there are none.
     pub(crate) redactor: Option<Arc<Redactor>>,
+    /// How often the agent may search the web; none where its provider refuses searches.
+    pub(crate) searches_max: Option<u32>,
 }
 
 /// Prepares a run.
@@ -93,6 +95,7 @@ pub(crate) async fn prepare(
         identity: identity(job, &library, &site, review),
         site,
         redactor,
+        searches_max: invocation.searches_max(),
     })
 }
 

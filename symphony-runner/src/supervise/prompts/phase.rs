@@ -6,6 +6,8 @@ use symphony_core::contract::{ClaimState, PhaseClaim, PhaseContract};
 use symphony_core::id::PhaseName;
 use symphony_core::issue::{CommentAuthor, Issue};
 use symphony_core::review_point::ReviewOf;
+use symphony_core::run::RunTarget;
+use symphony_core::web::WebAccess;
 use symphony_learning::Subject;
 use symphony_prompt::{
     CommentInput, PhaseArtifact, PhaseAssignment, PhaseDispatch, ProjectLearning,
@@ -59,7 +61,12 @@ pub(crate) fn build_phase(
         assignment,
         fence_marker(),
     );
-    dispatch.external_research = external_research(config);
+    dispatch.external_research = external_research(WebAccess::decide(
+        &request.agent,
+        &RunTarget::Issue(issue.id.clone()),
+        Some(&contract.phase),
+        config.external_research,
+    ));
     dispatch.custom_instructions = request.custom_instructions;
     let best = learnings(issue, store)?;
     dispatch.convention_learnings = texts(&best.conventions);

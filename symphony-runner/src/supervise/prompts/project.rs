@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::run::RunTarget;
+use symphony_core::web::WebAccess;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
     BackgroundDispatch, ExternalResearch, ProjectContext, WizardDispatch, Workspace,
@@ -80,7 +82,12 @@ pub(crate) fn build_background(
         .map(|profile| profile.body.clone())
         .unwrap_or_default();
     dispatch.workflow_md.clone_from(&request.workflow_md);
-    dispatch.external_research = external_research(&request.config);
+    dispatch.external_research = external_research(WebAccess::decide(
+        agent,
+        &RunTarget::Project,
+        None,
+        request.config.external_research,
+    ));
     // nothing to compare with: what is known of the project as a whole
     let best = store.best_learnings(
         &request.project.id,
@@ -137,12 +144,14 @@ fn propose(request: &ProjectRequest) -> Result<Proposal, RunnerError> {
     Ok(repository.propose(&repository.base()?.commit)?)
 }
 
-/// Returns the leave to look things up outside, where the project gives it.
-pub(super) fn external_research(config: &ProjectConfig) -> Option<ExternalResearch> {
-    let settings = config.external_research;
-    settings.enabled.then_some(ExternalResearch {
-        max_searches: settings.max_searches,
-    })
+/// Returns what the prompt says of searching the web, when the agent may.
+pub(super) fn external_research(web: WebAccess) -> Option<ExternalResearch> {
+    match web {
+        WebAccess::Denied => None,
+        WebAccess::Searches(max) => Some(ExternalResearch {
+            max_searches: max.get(),
+        }),
+    }
 }
 
 /// The projects of the installation: a prompt shows them when there are several.
