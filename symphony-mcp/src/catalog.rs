@@ -77,7 +77,7 @@ fn describe(tool: Tool, role: Role) -> McpTool {
             schema::<params::UpdateIssueStatus>(),
         ),
         Tool::CreateIssue => (
-            "Files a new issue in the backlog. Refused when an open issue has the same title; at most 20 a run.",
+            "Files a new issue in the backlog. Refused when an open issue has nearly the same title; at most 20 a run.",
             schema::<params::CreateIssue>(),
         ),
         Tool::CreateSubtask => (

@@ -154,7 +154,7 @@ pub(crate) struct CreateSubtask {
     pub(crate) title: String,
     /// What is to be done, where, and how to tell that it is done: its worker sees this and not your plan.
     pub(crate) description: String,
-    /// How urgent.
+    /// How urgent; left out: as the issue that you split.
     #[serde(default)]
     pub(crate) priority: Option<PriorityName>,
     /// How much work.

@@ -4,7 +4,7 @@ use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{
     AttemptCounts, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_labels,
-    check_required_text, check_text, check_title,
+    check_required_text, check_text, check_title, is_near_title,
 };
 use symphony_core::log::LogEvent;
 
@@ -213,16 +213,33 @@ pub(crate) fn add_issue_in(
     Ok(id)
 }
 
+/// Refuses what an open issue asks for already. Sub-tasks of different parents may have one title: what they are parts of
+/// tells them apart.
 fn refuse_duplicate_title(tx: &Transaction<'_>, new: &NewIssue) -> Result<(), StoreError> {
-    let twin: Option<String> = tx.prepare_cached(
-        "SELECT id FROM issue WHERE project = ?1 AND title_key = ?2 AND status NOT IN ('done', 'cancelled') LIMIT 1",
-    )?
-    .query_row([new.project.as_str(), &title_key(&new.title)], |row| row.get(0))
-    .optional()?;
-    match twin {
+    let mut open = tx.prepare_cached(
+        "SELECT id, title FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
+         AND (?2 IS NULL OR parent IS NULL OR parent = ?2 OR id = ?2) ORDER BY number",
+    )?;
+    let parent = new.parent.as_ref().map(IssueId::as_str);
+    let mut rows = open.query(params![new.project.as_str(), parent])?;
+    let mut near: Option<(String, String)> = None;
+    while let Some(row) = rows.next()? {
+        let title: String = row.get("title")?;
+        if title_key(&title) == title_key(&new.title) {
+            let id: String = row.get("id")?;
+            return Err(StoreError::refused(format!(
+                "{id} is open and has the same title: add a comment or a finding there instead"
+            )));
+        }
+        if near.is_none() && is_near_title(&title, &new.title) {
+            near = Some((row.get("id")?, title));
+        }
+    }
+    match near {
         None => Ok(()),
-        Some(id) => Err(StoreError::refused(format!(
-            "{id} is open and has the same title: add a comment or a finding there instead"
+        Some((id, title)) => Err(StoreError::refused(format!(
+            "{id} is open and has nearly the same title (\"{title}\"): add a comment or a finding there instead, or say in \
+             the title what is different"
         ))),
     }
 }

@@ -1,7 +1,7 @@
 //! Sub-tasks: made by a planner, waited for by their parent (spec: orchestrator, "Unblock"; mcp, `create_subtask`).
 
 use rusqlite::Transaction;
-use symphony_core::id::{IssueId, ProjectId};
+use symphony_core::id::IssueId;
 use symphony_core::issue::{
     BlockedBy, Issue, IssueEvent, IssueState, IssueStatus, Priority, Size, check_required_text,
     check_title,
@@ -30,8 +30,8 @@ pub struct NewSubtask {
     pub title: String,
     /// What is asked for.
     pub description: String,
-    /// How urgent.
-    pub priority: Priority,
+    /// How urgent; as its parent when left out.
+    pub priority: Option<Priority>,
     /// How much work.
     pub size: Option<Size>,
     /// Issues of the project that must be done before, usually sub-tasks of the same parent.
@@ -52,8 +52,8 @@ impl Store {
     ///
     /// # Errors
     /// When a field breaks a limit, the parent cannot wait for sub-tasks where it stands, a dependency is missing,
-    /// cancelled, of another project or waits for the parent itself, or, for a run, when it made too many issues or one
-    /// with this title is open.
+    /// cancelled, of another project or waits for the parent itself, or, for a run, when it made too many issues or its
+    /// parent, another sub-task of it or an issue without a parent is open and has nearly this title.
     pub fn add_subtask(
         &mut self,
         context: &Context,
@@ -71,7 +71,7 @@ impl Store {
             let id = add_issue_in(
                 tx,
                 context,
-                &new_issue(&parent.project, new),
+                &new_issue(&parent, new),
                 &IssueState::Todo,
             )?;
             if opens {
@@ -138,13 +138,13 @@ fn check_level(tx: &Transaction<'_>, parent: &IssueId) -> Result<(), StoreError>
     Ok(())
 }
 
-fn new_issue(project: &ProjectId, new: &NewSubtask) -> NewIssue {
+fn new_issue(parent: &Issue, new: &NewSubtask) -> NewIssue {
     NewIssue {
-        project: project.clone(),
+        project: parent.project.clone(),
         title: new.title.clone(),
         description: new.description.clone(),
         status: IssueStatus::Todo,
-        priority: new.priority,
+        priority: new.priority.unwrap_or(parent.priority),
         size: new.size,
         labels: vec![SUBTASK_LABEL.to_owned()],
         parent: Some(new.parent.clone()),

@@ -171,7 +171,7 @@ fn split(project: &Project, parent: &str) -> String {
         parent: id(parent),
         title: "A part".to_owned(),
         description: "Do a part of it.".to_owned(),
-        priority: Priority::None,
+        priority: Some(Priority::None),
         size: None,
         depends_on: Vec::new(),
     };

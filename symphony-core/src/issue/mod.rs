@@ -2,6 +2,7 @@
 
 mod attributes;
 mod dependents;
+mod near_title;
 mod record;
 #[cfg(test)]
 pub(crate) mod samples;
@@ -12,6 +13,7 @@ pub use attributes::{
     CommentAuthor, FindingKind, IssueStatus, Priority, Resolution, Size, TriageOutcome,
 };
 pub use dependents::{Dependency, DependentEffect, DependentsFate, settle_dependents};
+pub use near_title::is_near_title;
 pub use record::{
     AttemptCounts, Comment, FieldError, Finding, Issue, LABEL_CHARS_MAX, LABELS_MAX,
     NEEDS_PLANNING_LABEL, PATHS_MAX, PHASE_LABEL_PREFIX, TEXT_BYTES_MAX, TITLE_CHARS_MAX,

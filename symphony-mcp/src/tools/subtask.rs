@@ -2,7 +2,6 @@
 
 use serde_json::json;
 use symphony_core::id::IssueId;
-use symphony_core::issue::Priority;
 use symphony_store::{NewSubtask, Store};
 
 use super::issue::{priority, row, size};
@@ -29,7 +28,7 @@ pub(super) fn create(
             parent: own_issue(identity)?.clone(),
             title: params.title,
             description: params.description,
-            priority: params.priority.map_or(Priority::None, priority),
+            priority: params.priority.map(priority),
             size: params.size.map(size),
             depends_on,
         },

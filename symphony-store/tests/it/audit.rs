@@ -53,7 +53,7 @@ fn sample(path: &Path) {
         parent: id(5),
         title: "part".into(),
         description: "of five".into(),
-        priority: symphony_core::issue::Priority::None,
+        priority: None,
         size: None,
         depends_on: vec![],
     };

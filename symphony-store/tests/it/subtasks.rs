@@ -18,7 +18,7 @@ fn subtask(parent: &IssueId, title: &str) -> NewSubtask {
         parent: parent.clone(),
         title: title.into(),
         description: "a part of it".into(),
-        priority: Priority::High,
+        priority: Some(Priority::High),
         size: Some(Size::Small),
         depends_on: vec![],
     }
@@ -321,6 +321,56 @@ fn a_run_makes_twenty_issues_of_either_kind_and_no_title_twice() {
         error.to_string(),
         "a run may make at most 20 issues; put the rest into a finding"
     );
+}
+
+#[test]
+fn a_title_may_be_open_under_another_parent_but_not_twice_under_one() {
+    let mut store = store();
+    let one = add(&mut store, "One thing");
+    let two = add(&mut store, "Two things");
+    let of_one = planner(&mut store, "p1", &one.id);
+    let of_two = planner(&mut store, "p2", &two.id);
+    for (run, parent) in [(&of_one, &one), (&of_two, &two)] {
+        store
+            .add_subtask(&by(run, 5), &subtask(&parent.id, "Write the tests"))
+            .unwrap();
+    }
+    for (title, told) in [
+        ("write the  tests", "is open and has the same title"),
+        ("Write tests", "is open and has nearly the same title (\"Write the tests\")"),
+        // the parent itself, and what is filed without a parent
+        ("Two thigns", "DEM-2 is open and has nearly the same title"),
+        ("One thing", "DEM-1 is open and has the same title"),
+    ] {
+        let error = store
+            .add_subtask(&by(&of_two, 5), &subtask(&two.id, title))
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(told), "{title}: {error}");
+    }
+    // a person may do as they like
+    store
+        .add_subtask(&human(6), &subtask(&two.id, "Write tests"))
+        .unwrap();
+}
+
+#[test]
+fn a_subtask_is_as_urgent_as_its_parent_unless_told_otherwise() {
+    let mut store = store();
+    let mut parent = new_issue("Large");
+    parent.priority = Priority::Urgent;
+    let parent = store.add_issue(&human(1), &parent).unwrap();
+    for (given, expected) in [
+        (None, Priority::Urgent),
+        (Some(Priority::Low), Priority::Low),
+    ] {
+        let new = NewSubtask {
+            priority: given,
+            ..subtask(&parent.id, "Part")
+        };
+        let made = store.add_subtask(&human(2), &new).unwrap();
+        assert_eq!(made.issue.priority, expected);
+    }
 }
 
 #[test]

@@ -216,7 +216,7 @@ impl Course {
                     parent: issue,
                     title: format!("part {}", self.machine.number()),
                     description: "A part of it.".into(),
-                    priority: Priority::Medium,
+                    priority: Some(Priority::Medium),
                     size: None,
                     depends_on: vec![],
                 };
