@@ -6,6 +6,7 @@ use rmcp::model::{JsonObject, Tool as McpTool};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Value, json};
+use symphony_core::issue::IssueStatus;
 use symphony_core::tools::{Role, Tool, ToolSet};
 
 use crate::params;
@@ -70,11 +71,15 @@ fn describe(tool: Tool, role: Role) -> McpTool {
         ),
         Tool::UpdateIssueStatus if sorts(role) => (
             "Sorts the issue: its labels, size, priority and phase, in one call. Its status stays unless you name one.",
-            schema::<params::TriageIssue>(),
+            offering(schema::<params::TriageIssue>(), role),
+        ),
+        Tool::UpdateIssueStatus if gives_back(role) => (
+            "Moves the issue you work on: `todo` gives it back, `blocked` asks for a human. Say why.",
+            offering(schema::<params::UpdateIssueStatus>(), role),
         ),
         Tool::UpdateIssueStatus => (
-            "Moves the issue you work on: `todo` gives it back, `blocked` asks for a human. Say why.",
-            schema::<params::UpdateIssueStatus>(),
+            "Asks for a human: the issue you work on becomes `blocked` until one answers. Say why.",
+            offering(schema::<params::BlockIssue>(), role),
         ),
         Tool::CreateIssue => (
             "Files a new issue in the backlog. Refused when an open issue has nearly the same title; at most 20 a run.",
@@ -153,6 +158,27 @@ fn describe(tool: Tool, role: Role) -> McpTool {
         ),
     };
     McpTool::new(tool.name(), description, Arc::new(schema))
+}
+
+/// Narrows the statuses of a schema to those that the role may set.
+fn offering(mut schema: JsonObject, role: Role) -> JsonObject {
+    let names: Vec<&str> = role
+        .settable_statuses()
+        .iter()
+        .map(|status| status.name())
+        .collect();
+    if let Some(Value::Object(status)) = schema
+        .get_mut("properties")
+        .and_then(|properties| properties.get_mut("status"))
+    {
+        status.insert("enum".to_owned(), json!(names));
+    }
+    schema
+}
+
+/// Says whether a role may give its issue back, besides asking for a human.
+fn gives_back(role: Role) -> bool {
+    role.settable_statuses().contains(&IssueStatus::Todo)
 }
 
 /// Makes a schema in the plain form that every client understands: without references, number formats, `null`

@@ -72,6 +72,18 @@ pub(crate) struct UpdateIssueStatus {
     pub(crate) reason: Option<String>,
 }
 
+/// `update_issue_status`, for those who may only ask for a human. Calls are read as [`UpdateIssueStatus`], so that another
+/// status is refused in words.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(crate) struct BlockIssue {
+    /// `blocked` says that you cannot go on and a human is needed.
+    status: StatusName,
+    /// Why, in a sentence for a human.
+    reason: String,
+}
+
 /// `update_issue_status`, for those who sort the backlog; what is left out stays.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

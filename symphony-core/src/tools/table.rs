@@ -3,6 +3,7 @@
 use super::role::Role;
 use super::set::ToolSet;
 use crate::closed_set::closed_set;
+use crate::issue::IssueStatus;
 
 closed_set!(
     /// A tool of the MCP service.
@@ -61,14 +62,24 @@ impl Tool {
 closed_set!(
     /// How far a role may use `update_issue_status`.
     StatusPermission, "status permission", {
-        /// Any transition that the state machine allows an agent.
+        /// `todo` gives the issue back, `blocked` asks for a human.
         Full = "full",
         /// `blocked` only: a human is needed.
         BlockedOnly = "blocked only",
-        /// Status, labels, size, priority and phase: sorting the backlog.
+        /// Labels, size, priority and phase, and `blocked`: sorting the backlog.
         Triage = "triage",
     }
 );
+
+impl StatusPermission {
+    /// Returns the statuses that an agent may ask for; the state machine may still refuse one.
+    pub const fn settable(self) -> &'static [IssueStatus] {
+        match self {
+            Self::Full => &[IssueStatus::Todo, IssueStatus::Blocked],
+            Self::BlockedOnly | Self::Triage => &[IssueStatus::Blocked],
+        }
+    }
+}
 
 const READ: ToolSet = ToolSet::of(&[Tool::GetIssue, Tool::ListIssues, Tool::SearchLearnings]);
 const NOTES: ToolSet = ToolSet::of(&[Tool::AddFinding, Tool::AddLearning]);
@@ -144,6 +155,15 @@ impl Role {
                 Tool::SearchLearnings,
             ]),
             Self::Human => ToolSet::ALL,
+        }
+    }
+
+    /// Returns the statuses that `update_issue_status` offers the role, and takes from it: people set any.
+    pub const fn settable_statuses(self) -> &'static [IssueStatus] {
+        match (self, self.status_permission()) {
+            (Self::Human, _) => IssueStatus::ALL,
+            (_, Some(permission)) => permission.settable(),
+            (_, None) => &[],
         }
     }
 

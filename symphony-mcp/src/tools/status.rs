@@ -54,11 +54,12 @@ pub(super) fn triage(
         )?,
         ..IssueEdit::default()
     };
+    let asked = params.status.map(status);
+    if let Some(to) = asked {
+        check_settable(identity, to)?;
+    }
     // the status it has is no move
-    let to = params
-        .status
-        .map(status)
-        .filter(|to| *to != now.state.status());
+    let to = asked.filter(|to| *to != now.state.status());
     if edit == IssueEdit::default() && params.status.is_none() {
         return Err(ToolError::new(
             "nothing to change: give `labels`, `size`, `priority`, `phase`, or `status`",
@@ -143,31 +144,35 @@ fn event(
     to: IssueStatus,
     reason: Option<&str>,
 ) -> Result<IssueEvent, ToolError> {
-    let permission = identity.role.status_permission().ok_or_else(|| {
-        ToolError::new(format!(
-            "{} may not move issues",
-            with_article(identity.role.name())
-        ))
-    })?;
     if identity.actor.is_human() {
         return human_event(store, id, to, reason);
     }
-    match (permission, to) {
-        (StatusPermission::Full, IssueStatus::Todo) => Ok(IssueEvent::HandedBack),
-        (_, IssueStatus::Blocked) => Ok(IssueEvent::AgentBlocked {
+    check_settable(identity, to)?;
+    match to {
+        IssueStatus::Todo => Ok(IssueEvent::HandedBack),
+        _ => Ok(IssueEvent::AgentBlocked {
             reason: required_reason(reason)?,
         }),
-        (StatusPermission::Full, other) => Err(ToolError::new(format!(
-            "you cannot move an issue to `{other}`: use `todo` to give it back, `blocked` to ask for a human, \
-             `create_pr` when the work is done"
-        ))),
-        (StatusPermission::BlockedOnly | StatusPermission::Triage, other) => {
-            Err(ToolError::new(format!(
-                "{} cannot move an issue to `{other}`: only `blocked`, with a reason",
-                with_article(identity.role.name())
-            )))
-        }
     }
+}
+
+/// Refuses a status that the role is not offered.
+fn check_settable(identity: &Identity, to: IssueStatus) -> Result<(), ToolError> {
+    let role = identity.role;
+    if role.settable_statuses().contains(&to) {
+        return Ok(());
+    }
+    let name = with_article(role.name());
+    Err(ToolError::new(match role.status_permission() {
+        None => format!("{name} may not move issues"),
+        Some(StatusPermission::Full) => format!(
+            "you cannot move an issue to `{to}`: use `todo` to give it back, `blocked` to ask for a human, \
+             `create_pr` when the work is done"
+        ),
+        Some(StatusPermission::BlockedOnly | StatusPermission::Triage) => {
+            format!("{name} cannot move an issue to `{to}`: only `blocked`, with a reason")
+        }
+    }))
 }
 
 fn human_event(

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 use symphony_core::agent::AgentType;
+use symphony_core::issue::IssueStatus;
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Role, Tool, ToolSet};
 use symphony_core::wording::with_article;
 use symphony_mcp::{IMPLEMENTED, Verdicts, tool_names};
 
-use crate::support::{Client, Desk, done, identity, person, pr_of, refused};
+use crate::support::{Client, Desk, call, done, identity, person, pr_of, refused};
 
 async fn listed(client: &Client) -> Vec<String> {
     let tools = client.list_all_tools().await.unwrap();
@@ -57,6 +58,36 @@ async fn what_is_not_listed_is_refused_and_writes_nothing() {
         }
     }
     assert_eq!(desk.events(), before);
+}
+
+#[tokio::test]
+async fn a_status_is_offered_to_a_role_exactly_when_it_may_set_it() {
+    let refusal = "cannot move an issue to";
+    for role in Role::ALL.iter().filter(|role| **role != Role::Human) {
+        if !role.allowed().contains(Tool::UpdateIssueStatus) {
+            continue;
+        }
+        for status in IssueStatus::ALL {
+            let mut desk = Desk::new();
+            let (_, run) = desk.worker();
+            let client = desk.client(identity(&run, *role)).await;
+            let tools = client.list_all_tools().await.unwrap();
+            let tool = tools
+                .iter()
+                .find(|tool| tool.name == "update_issue_status")
+                .unwrap();
+            let properties = tool.input_schema.get("properties").unwrap();
+            let offered = properties["status"]["enum"].as_array().unwrap();
+            let arguments = json!({ "status": status, "reason": "a key is missing" });
+            let answer = call(&client, "update_issue_status", arguments).await;
+            let text = format!("{answer:?}");
+            assert_eq!(
+                offered.contains(&json!(status)),
+                !text.contains(refusal),
+                "{role} {status}: {offered:?}, {text}"
+            );
+        }
+    }
 }
 
 #[tokio::test]
