@@ -137,8 +137,7 @@ mod tests {
             (&AgentType::Researcher, &RunTarget::Project, None, five),
         ] {
             let phase = phase.map(|name| PhaseName::parse(name).unwrap());
-            let decide =
-                |allowed| WebAccess::decide(agent, target, phase.as_ref(), allowed);
+            let decide = |allowed| WebAccess::decide(agent, target, phase.as_ref(), allowed);
             assert_eq!(decide(ALLOWED), expected, "{agent} {target:?} {phase:?}");
             for off in [
                 ExternalResearch {

@@ -157,6 +157,8 @@ fn detach(
 ) -> Result<(), StoreError> {
     let released = LogEvent::IssueEdited {
         released_from: Some(id.clone()),
+        labels_added: Vec::new(),
+        priority: None,
     };
     for dependent in &found.dependents {
         let kept: Vec<IssueId> = load_issue(tx, dependent)?

@@ -3,10 +3,10 @@
 use rusqlite::{Transaction, params};
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_core::issue::{
-    AttemptCounts, Issue, IssueEvent, IssueStatus, Priority, Size, check_labels,
+    AttemptCounts, CommentAuthor, Issue, IssueEvent, IssueStatus, Priority, Size, check_labels,
     check_required_text, check_text, check_title, phase_of,
 };
-use symphony_core::log::LogEvent;
+use symphony_core::log::{LogEvent, SetByPeople, Writer};
 
 use crate::cascade::move_in;
 use crate::context::Context;
@@ -19,6 +19,7 @@ use crate::issue_query::load_issue;
 use crate::issue_write::{set_counts, set_labels};
 use crate::note::add_limited_comment;
 use crate::open::Store;
+use crate::row::{json as from_json, parsed};
 use crate::superseded::end_superseded;
 
 /// What to change of an issue; what is `None` stays.
@@ -51,7 +52,8 @@ impl Store {
     /// Changes fields of an issue.
     ///
     /// # Errors
-    /// When the issue does not exist, a field breaks a limit, or dependencies would form a cycle.
+    /// When the issue does not exist, a field breaks a limit, dependencies would form a cycle, or an agent would undo a
+    /// person's label or priority.
     pub fn edit_issue(
         &mut self,
         context: &Context,
@@ -112,6 +114,9 @@ fn edit_in(
     edit: &IssueEdit,
 ) -> Result<(), StoreError> {
     let issue = load_issue(tx, id)?;
+    if context.actor.run().is_some() {
+        keep_what_people_set(tx, &issue, edit)?;
+    }
     let title = edit.title.as_ref().unwrap_or(&issue.title);
     let description = edit.description.as_ref().unwrap_or(&issue.description);
     let size = edit.size.unwrap_or(issue.size);
@@ -152,8 +157,45 @@ fn edit_in(
         About::issue(id),
         &LogEvent::IssueEdited {
             released_from: None,
+            labels_added: edit
+                .labels
+                .iter()
+                .flatten()
+                .filter(|label| !issue.labels.contains(label))
+                .cloned()
+                .collect(),
+            priority: edit.priority,
         },
     )
+}
+
+/// Refuses an agent's edit that would take a label or a priority away that a person has set.
+fn keep_what_people_set(
+    tx: &Transaction<'_>,
+    issue: &Issue,
+    edit: &IssueEdit,
+) -> Result<(), StoreError> {
+    let mut log = tx.prepare_cached(
+        "SELECT kind, payload, actor FROM event WHERE issue = ?1 AND kind IN ('issue_added', 'issue_edited') ORDER BY id",
+    )?;
+    let mut rows = log.query([issue.id.as_str()])?;
+    let mut events = Vec::new();
+    while let Some(row) = rows.next()? {
+        let writer = match parsed("actor", row.get("actor")?)? {
+            CommentAuthor::Agent(_) => Writer::Agent,
+            CommentAuthor::Human | CommentAuthor::System => Writer::Person,
+        };
+        let payload = from_json("payload", &row.get::<_, String>("payload")?)?;
+        events.push((
+            writer,
+            LogEvent::read(&row.get::<_, String>("kind")?, &payload),
+        ));
+    }
+    let set = SetByPeople::of(issue, events.iter().map(|(writer, event)| (*writer, event)));
+    match set.undone_by(edit.labels.as_deref(), edit.priority) {
+        None => Ok(()),
+        Some(choice) => Err(StoreError::refused(choice.to_string())),
+    }
 }
 
 /// Says whether labels take an issue that is worked on to another phase; one without a phase is as in `ready`.

@@ -107,6 +107,8 @@ fn settle(
                 About::issue(issue),
                 &LogEvent::IssueEdited {
                     released_from: Some(gone.clone()),
+                    labels_added: Vec::new(),
+                    priority: None,
                 },
             )?;
             format!("It no longer depends on {gone}, which was cancelled.")

@@ -107,14 +107,20 @@ mod tests {
             ("Fix the login timeout", "fix login timeout."),
             ("Fix login timeout", "Fix: login timeouts"),
             ("Parse dates with time zones", "Parse dates with timezones"),
-            ("Add retry for HTTP client", "Add re-try for the HTTP-client"),
+            (
+                "Add retry for HTTP client",
+                "Add re-try for the HTTP-client",
+            ),
             (
                 "Missing tests for `parse_date`",
                 "Missing tests of parse date",
             ),
             ("Handle erorrs in reader", "Handle errors in the reader"),
             ("Recieve the header", "Receive the headers"),
-            ("Document the CLI's exit codes", "Document the CLIs exit code"),
+            (
+                "Document the CLI's exit codes",
+                "Document the CLIs exit code",
+            ),
             ("Large ", "large"),
             ("Update to v1.2", "Update to V1.2!"),
             ("Überprüfe die Länge", "überprüfe die länge"),

@@ -27,6 +27,11 @@ pub(crate) fn issue(state: IssueState, counts: AttemptCounts) -> Issue {
     }
 }
 
+/// An issue of the backlog, with nothing that can be left out.
+pub(crate) fn in_backlog() -> Issue {
+    issue(IssueState::Backlog, AttemptCounts::default())
+}
+
 /// A state of every kind.
 pub(crate) fn states() -> Vec<IssueState> {
     vec![

@@ -13,7 +13,7 @@ use crate::id::{
     ClaimId, CommentId, FindingId, IssueId, LearningId, PhaseName, PlanPhaseId, PrId, ProjectId,
     RunId,
 };
-use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, TriageOutcome};
+use crate::issue::{FindingKind, IssueEvent, IssueState, IssueStatus, Priority, TriageOutcome};
 use crate::outside::{Evidence, NoticeKind};
 use crate::plan::state::{PhaseOutcome, PlanEvent};
 use crate::project::WizardState;
@@ -51,6 +51,12 @@ log_events!(
             /// The issue that it no longer depends on, or is no longer a sub-task of, since that one ended.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             released_from: Option<IssueId>,
+            /// The labels that it did not have before.
+            #[serde(default, skip_serializing_if = "Vec::is_empty")]
+            labels_added: Vec<String>,
+            /// The priority, where the edit named one.
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            priority: Option<Priority>,
         },
         /// A person deleted an issue; its log stays.
         IssueDeleted = "issue_deleted" {

@@ -7,7 +7,9 @@ mod event;
 mod fold;
 mod kinds;
 mod sentence;
+mod set_by_people;
 
 pub use event::LogEvent;
 pub use fold::{FoldError, Replay, RunEnd, fold_issue, fold_plan};
 pub use sentence::{Subject, sentence, short_run};
+pub use set_by_people::{PersonsChoice, SetByPeople, Writer};

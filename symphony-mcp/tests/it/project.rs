@@ -6,7 +6,7 @@ use symphony_core::issue::{IssueStatus, Priority, Size};
 use symphony_core::project::WizardState;
 use symphony_core::run::RunTarget;
 use symphony_core::tools::Role;
-use symphony_store::NewIssue;
+use symphony_store::{IssueEdit, NewIssue};
 
 use crate::support::{Desk, done, human, identity, new_issue, person, project, refused};
 
@@ -118,7 +118,7 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
     let mut desk = Desk::new();
     let new = NewIssue {
         status: IssueStatus::Backlog,
-        labels: vec!["phase:research".into(), "old".into()],
+        labels: vec!["ui".into()],
         ..new_issue("The button is gone")
     };
     let issue = desk.store.add_issue(&human(), &new).unwrap();
@@ -139,8 +139,16 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
             "an intake cannot move an issue to `todo`: only `blocked`, with a reason",
         ),
         (
+            json!({ "size": "small", "status": "backlog" }),
+            "an intake cannot move an issue to `backlog`: only `blocked`, with a reason",
+        ),
+        (
             json!({ "status": "blocked" }),
             "`blocked` needs a `reason`: say what a human has to do",
+        ),
+        (
+            json!({ "labels": ["bug"], "size": "small" }),
+            "a person set the label `ui`: keep it in `labels`",
         ),
     ] {
         assert_eq!(refused(&client, sort, arguments).await, text);
@@ -148,17 +156,15 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
     let labels = |desk: &Desk| desk.store.issue(&issue.id).unwrap().labels;
     for (arguments, expected) in [
         (
-            json!({ "labels": ["bug", "old"] }),
-            ["bug", "old", "phase:research"].as_slice(),
+            json!({ "labels": ["bug", "ui"], "phase": "research" }),
+            ["bug", "phase:research", "ui"].as_slice(),
         ),
-        (json!({ "phase": "ready" }), &["bug", "old", "phase:ready"]),
-        (
-            json!({ "labels": [], "status": "backlog" }),
-            &["phase:ready"],
-        ),
+        (json!({ "phase": "ready" }), &["bug", "phase:ready", "ui"]),
+        // its own label it may take back
+        (json!({ "labels": ["ui"] }), &["phase:ready", "ui"]),
         (
             json!({ "size": "large", "priority": "high" }),
-            &["phase:ready"],
+            &["phase:ready", "ui"],
         ),
     ] {
         done(&client, sort, arguments).await;
@@ -169,6 +175,31 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
         (sorted.state.status(), sorted.size, sorted.priority),
         (IssueStatus::Backlog, Some(Size::Large), Priority::High)
     );
+    // a person decides otherwise meanwhile
+    let edit = IssueEdit {
+        priority: Some(Priority::Low),
+        labels: Some(vec!["ui".into(), "phase:architecture".into()]),
+        ..IssueEdit::default()
+    };
+    desk.store.edit_issue(&human(), &issue.id, &edit).unwrap();
+    for (arguments, text) in [
+        (
+            json!({ "priority": "urgent" }),
+            "a person set the priority `low`: leave out `priority`",
+        ),
+        (
+            json!({ "phase": "ready" }),
+            "a person set the phase `architecture`: leave out `phase`",
+        ),
+    ] {
+        assert_eq!(refused(&client, sort, arguments).await, text);
+    }
+    done(
+        &client,
+        sort,
+        json!({ "priority": "low", "labels": ["ui", "css"] }),
+    )
+    .await;
 }
 
 #[tokio::test]

@@ -75,9 +75,11 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::IssueMoved { event, from, to } => issue::moved(&about.issue(), event, *from, *to),
         E::IssueEdited {
             released_from: None,
+            ..
         } => format!("{} was edited", about.issue()),
         E::IssueEdited {
             released_from: Some(gone),
+            ..
         } => {
             format!("{} was released from {gone}", about.issue())
         }
