@@ -68,12 +68,7 @@ impl Store {
             for dependency in &new.depends_on {
                 check_dependency(tx, &parent, dependency)?;
             }
-            let id = add_issue_in(
-                tx,
-                context,
-                &new_issue(&parent, new),
-                &IssueState::Todo,
-            )?;
+            let id = add_issue_in(tx, context, &new_issue(&parent, new), &IssueState::Todo)?;
             if opens {
                 move_in(tx, context, &parent.id, &IssueEvent::SubtasksOpened)?;
             }

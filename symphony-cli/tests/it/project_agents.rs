@@ -321,7 +321,10 @@ fn a_run_is_ended_past_its_searches_of_the_web_and_shows_their_number() {
             search("one"),
             search("two"),
             search("three"),
-            tool("add_learning", json!({ "pattern": "It went on after its limit" })),
+            tool(
+                "add_learning",
+                json!({ "pattern": "It went on after its limit" }),
+            ),
         ],
     )]);
     let config = json!({

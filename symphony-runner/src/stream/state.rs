@@ -129,9 +129,7 @@ impl StreamState {
                     self.web_searches = self.web_searches.saturating_add(1);
                 }
             }
-            AgentEvent::Thinking { .. }
-            | AgentEvent::ToolResult(_)
-            | AgentEvent::Other { .. } => {}
+            AgentEvent::Thinking { .. } | AgentEvent::ToolResult(_) | AgentEvent::Other { .. } => {}
         }
     }
 

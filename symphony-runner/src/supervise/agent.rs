@@ -10,8 +10,8 @@ use symphony_core::Timestamp;
 use symphony_core::failure::ErrorClass;
 use symphony_core::run::{RunError, RunStatus, Usage};
 use symphony_core::watchdog::Step;
-use symphony_mcp::{RunSocket, Service, StoreThread};
 use symphony_core::web::WEB_SEARCHES;
+use symphony_mcp::{RunSocket, Service, StoreThread};
 use symphony_store::{PERMISSION_DENIALS, RunProgress};
 use symphony_workspace::Failpoint;
 

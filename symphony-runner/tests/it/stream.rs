@@ -511,9 +511,7 @@ fn searches_of_the_web_are_counted_and_pages_are_not() {
     };
     let claude = ["WebSearch", "WebFetch", "Grep", "WebSearch", "web_search"].map(call);
     let item = |event: &str, rest: &str| {
-        format!(
-            r#"{{"type":"{event}","item":{{"id":"item_1","type":"web_search",{rest}}}}}"#
-        )
+        format!(r#"{{"type":"{event}","item":{{"id":"item_1","type":"web_search",{rest}}}}}"#)
     };
     let codex = [
         // what is looked for comes with the end
@@ -547,6 +545,9 @@ fn searches_of_codex_that_begin_alike_are_no_loop() {
     let mut detector = LoopDetector::default();
     for _ in 0..100 {
         let (_, events) = state.take_line(started.as_bytes());
-        assert_eq!(events.iter().find_map(|event| detector.observe(event)), None);
+        assert_eq!(
+            events.iter().find_map(|event| detector.observe(event)),
+            None
+        );
     }
 }

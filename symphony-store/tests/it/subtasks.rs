@@ -337,7 +337,10 @@ fn a_title_may_be_open_under_another_parent_but_not_twice_under_one() {
     }
     for (title, told) in [
         ("write the  tests", "is open and has the same title"),
-        ("Write tests", "is open and has nearly the same title (\"Write the tests\")"),
+        (
+            "Write tests",
+            "is open and has nearly the same title (\"Write the tests\")",
+        ),
         // the parent itself, and what is filed without a parent
         ("Two thigns", "DEM-2 is open and has nearly the same title"),
         ("One thing", "DEM-1 is open and has the same title"),

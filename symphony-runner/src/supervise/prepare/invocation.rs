@@ -7,9 +7,7 @@ use symphony_prompt::BuiltPrompt;
 
 use super::site::Site;
 use crate::library::PromptLibrary;
-use crate::provider::{
-    AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles,
-};
+use crate::provider::{AgentInvocation, AgentRole, McpServerCommand, ProviderCall, RunFiles};
 use crate::supervise::Job;
 
 /// Puts the call of the provider together.
