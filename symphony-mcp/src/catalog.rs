@@ -90,6 +90,10 @@ fn describe(tool: Tool, role: Role) -> McpTool {
              its own; 2 to 6 are usual, at most 20 a run. The first one makes the issue wait until all have ended.",
             schema::<params::CreateSubtask>(),
         ),
+        Tool::AddFinding if matches!(role, Role::Scanner | Role::BackgroundResearcher) => (
+            "Adds a structured finding about the project as a whole: what the next one who looks, and people, must know.",
+            schema::<params::AddFinding>(),
+        ),
         Tool::AddFinding => (
             "Adds a structured finding to the issue you work on: what the next reader must know.",
             schema::<params::AddFinding>(),

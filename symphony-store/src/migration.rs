@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review_point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 28;
+pub const SCHEMA_VERSION: i64 = 29;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -41,6 +41,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
             points_of_last_rejections,
         ),
         M::up(include_str!("schema/0028_learning_states.sql")),
+        M::up(include_str!("schema/0029_project_findings.sql")),
     ])
 }
 

@@ -1,7 +1,7 @@
 //! Comments and findings.
 
 use rusqlite::{Transaction, params};
-use symphony_core::id::{CommentId, FindingId, IssueId};
+use symphony_core::id::{CommentId, FindingId, IssueId, ProjectId};
 use symphony_core::issue::{Comment, Finding, FindingKind, check_paths, check_required_text};
 use symphony_core::log::LogEvent;
 
@@ -101,6 +101,13 @@ pub(crate) fn add_limited_finding(
     add_finding_in(tx, context, issue, new)
 }
 
+/// What a finding is on.
+#[derive(Debug, Clone, Copy)]
+enum FindingOn<'a> {
+    Issue(&'a IssueId),
+    Project(&'a ProjectId),
+}
+
 /// Adds a finding inside a transaction.
 pub(crate) fn add_finding_in(
     tx: &Transaction<'_>,
@@ -108,10 +115,29 @@ pub(crate) fn add_finding_in(
     issue: &IssueId,
     new: &NewFinding,
 ) -> Result<FindingId, StoreError> {
+    insert_finding(tx, context, FindingOn::Issue(issue), new)
+}
+
+fn insert_finding(
+    tx: &Transaction<'_>,
+    context: &Context,
+    on: FindingOn<'_>,
+    new: &NewFinding,
+) -> Result<FindingId, StoreError> {
+    let (about, issue, project) = match on {
+        FindingOn::Issue(issue) => (About::issue(issue), Some(issue.as_str()), None),
+        FindingOn::Project(project) => (
+            About::of_or_project(None, project),
+            None,
+            Some(project.as_str()),
+        ),
+    };
     tx.execute(
-        "INSERT INTO finding (issue, kind, text, files, author, run, created_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO finding (issue, project, kind, text, files, author, run, created_at)
+         VALUES (?1, coalesce(?2, (SELECT project FROM issue WHERE id = ?1)), ?3, ?4, ?5, ?6, ?7, ?8)",
         params![
-            issue.as_str(),
+            issue,
+            project,
             new.kind.name(),
             new.text,
             to_json(&new.files),
@@ -124,7 +150,7 @@ pub(crate) fn add_finding_in(
     append(
         tx,
         context,
-        About::issue(issue),
+        about,
         &LogEvent::FindingAdded {
             finding: id,
             kind: new.kind,
@@ -175,16 +201,26 @@ impl Store {
             load_issue(tx, issue)?;
             add_limited_finding(tx, context, issue, new)
         })?;
-        Ok(Finding {
-            id,
-            issue: issue.clone(),
-            kind: new.kind,
-            text: new.text.clone(),
-            files: new.files.clone(),
-            author: context.actor.author(),
-            run: context.actor.run().cloned(),
-            created_at: context.now,
-        })
+        Ok(added(context, id, new))
+    }
+
+    /// Adds a finding about a project as a whole: what an agent without an issue has seen.
+    ///
+    /// # Errors
+    /// When the project does not exist, a field breaks a limit, or the run has added too many.
+    pub fn add_project_finding(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        new: &NewFinding,
+    ) -> Result<Finding, StoreError> {
+        check_required_text("text", &new.text)?;
+        check_paths("files", &new.files)?;
+        let id = self.write(context, |tx| {
+            check_run_limit(tx, context, "finding", RUN_FINDINGS_MAX)?;
+            insert_finding(tx, context, FindingOn::Project(project), new)
+        })?;
+        Ok(added(context, id, new))
     }
 
     /// Returns the last comments of an issue, oldest first.
@@ -215,15 +251,36 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn findings(&self, issue: &IssueId, limit: u32) -> Result<Vec<Finding>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
+        self.read_findings(
             "SELECT * FROM (SELECT * FROM finding WHERE issue = ?1 ORDER BY id DESC LIMIT ?2) ORDER BY id",
-        )?;
-        let mut rows = statement.query(params![issue.as_str(), limit])?;
+            issue.as_str(),
+            limit,
+        )
+    }
+
+    /// Returns the last findings about a project as a whole, oldest first.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn project_findings(
+        &self,
+        project: &ProjectId,
+        limit: u32,
+    ) -> Result<Vec<Finding>, StoreError> {
+        self.read_findings(
+            "SELECT * FROM (SELECT * FROM finding WHERE project = ?1 AND issue IS NULL ORDER BY id DESC LIMIT ?2) ORDER BY id",
+            project.as_str(),
+            limit,
+        )
+    }
+
+    fn read_findings(&self, sql: &str, of: &str, limit: u32) -> Result<Vec<Finding>, StoreError> {
+        let mut statement = self.conn.prepare_cached(sql)?;
+        let mut rows = statement.query(params![of, limit])?;
         let mut findings = Vec::new();
         while let Some(row) = rows.next()? {
             findings.push(Finding {
                 id: FindingId::new(row.get("id")?),
-                issue: issue.clone(),
                 kind: parsed("finding kind", row.get("kind")?)?,
                 text: row.get("text")?,
                 files: from_json("files", &row.get::<_, String>("files")?)?,
@@ -233,5 +290,18 @@ impl Store {
             });
         }
         Ok(findings)
+    }
+}
+
+/// Returns a finding as it was just written.
+fn added(context: &Context, id: FindingId, new: &NewFinding) -> Finding {
+    Finding {
+        id,
+        kind: new.kind,
+        text: new.text.clone(),
+        files: new.files.clone(),
+        author: context.actor.author(),
+        run: context.actor.run().cloned(),
+        created_at: context.now,
     }
 }

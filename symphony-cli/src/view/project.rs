@@ -10,6 +10,7 @@ use symphony_core::project::WizardState;
 
 use crate::command::OverrideView;
 use crate::output::{List, Page, Table, View};
+use crate::view::FindingView;
 
 /// A project.
 #[derive(Debug, Clone, Serialize)]
@@ -67,6 +68,8 @@ pub(crate) struct ProjectDetail {
     pub(crate) settings: Value,
     /// What the database adds to its agents' profiles.
     pub(crate) overrides: Vec<OverrideView>,
+    /// What scanners and background researchers found, the newest last.
+    pub(crate) findings: Vec<FindingView>,
 }
 
 impl View for ProjectDetail {
@@ -99,6 +102,10 @@ impl View for ProjectDetail {
         }
         for layer in &self.overrides {
             layer.write(page);
+        }
+        if !self.findings.is_empty() {
+            page.heading("Findings about the project");
+            self.findings.iter().for_each(|finding| finding.write(page));
         }
     }
 }

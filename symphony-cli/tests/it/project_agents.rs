@@ -312,6 +312,33 @@ fn background_research_records_coverage() {
 }
 
 #[test]
+fn findings_about_the_project_are_kept_shown_and_told_to_the_next_one() {
+    let finding =
+        json!({ "kind": "risk", "text": "Nothing locks the cache", "files": ["README.md"] });
+    let plays = scenarios([scenario(
+        "finds",
+        &when(RESEARCHER),
+        [tool("add_finding", finding)],
+    )]);
+    let config = json!({ "background_research": true, "scanner_interval_ms": 0 });
+    let project = Project::new("found", &plays, &config);
+    let run = project.tick_one("researcher", "succeeded");
+    assert_eq!(project.tool_errors(&text(&run["id"])), Vec::<String>::new());
+    let shown = project.json(&["project", "show"]);
+    assert_eq!(shown["findings"][0]["text"], "Nothing locks the cache");
+    assert_eq!(shown["findings"][0]["author"], "researcher");
+    let shown = project.ok(&["project", "show"]);
+    assert!(
+        shown.contains("Findings about the project") && shown.contains("Nothing locks the cache"),
+        "{shown}"
+    );
+    let next = project.tick_one("researcher", "succeeded");
+    let prompt = project.run_file(&text(&next["id"]), "user-prompt.md");
+    assert!(prompt.contains("## Previous Findings"), "{prompt}");
+    assert!(prompt.contains("Nothing locks the cache"), "{prompt}");
+}
+
+#[test]
 fn a_run_is_ended_past_its_searches_of_the_web_and_shows_their_number() {
     let search = |query: &str| turn(call("WebSearch", json!({ "query": query })));
     let plays = scenarios([scenario(

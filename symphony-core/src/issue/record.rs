@@ -281,8 +281,6 @@ pub struct Comment {
 pub struct Finding {
     /// Its id.
     pub id: FindingId,
-    /// The issue.
-    pub issue: IssueId,
     /// What it tells.
     pub kind: FindingKind,
     /// The text.

@@ -4,7 +4,7 @@ use serde_json::json;
 use symphony_core::issue::FindingKind;
 use symphony_store::{NewFinding, Store};
 
-use super::{own_issue, target};
+use super::target;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
 use crate::params::{AddComment, AddFinding, FindingName};
@@ -26,15 +26,22 @@ pub(super) fn add_finding(
     identity: &Identity,
     params: AddFinding,
 ) -> Result<Answer, ToolError> {
-    let id = own_issue(identity)?;
     let new = NewFinding {
         kind: kind(params.kind),
         text: params.text,
         files: params.files,
     };
-    let finding = store.add_finding(&identity.context(), id, &new)?;
+    let context = identity.context();
+    // a scanner or background researcher has no issue: what it sees is about the project
+    let (finding, on) = match &identity.issue {
+        Some(id) => (store.add_finding(&context, id, &new)?, id.to_string()),
+        None => (
+            store.add_project_finding(&context, &identity.project, &new)?,
+            "the project".to_owned(),
+        ),
+    };
     Ok(Answer::new(format!(
-        "recorded a finding of kind {} on {id}",
+        "recorded a finding of kind {} on {on}",
         finding.kind
     ))
     .with("id", json!(finding.id)))

@@ -7,8 +7,9 @@ use crate::boundary::boundary;
 use crate::budget::Budgets;
 use crate::dispatch::layers;
 use crate::error::PromptError;
+use crate::fence::FenceMarker;
 use crate::hidden::one_line;
-use crate::input::{ExternalResearch, VaultNote, Workspace};
+use crate::input::{ExternalResearch, FindingInput, VaultNote, Workspace};
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath};
@@ -66,6 +67,12 @@ pub struct BackgroundDispatch {
     /// Tactical learnings, best first.
     #[serde(default)]
     pub learnings: Vec<String>,
+    /// Findings about the project, oldest first; the newest are shown.
+    #[serde(default)]
+    pub findings: Vec<FindingInput>,
+    /// The marker of fences; needed where there are findings.
+    #[serde(default)]
+    pub fence_marker: String,
     /// The project's own instructions for this profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub custom_instructions: Option<String>,
@@ -92,6 +99,8 @@ impl BackgroundDispatch {
             claude_md: None,
             provider_reads_claude_md: false,
             learnings: Vec::new(),
+            findings: Vec::new(),
+            fence_marker: String::new(),
             custom_instructions: None,
             projects: Vec::new(),
             budgets: Budgets::default(),
@@ -101,7 +110,7 @@ impl BackgroundDispatch {
     /// Builds both prompts with the heuristic counter.
     ///
     /// # Errors
-    /// When the agent is neither a scanner nor a researcher.
+    /// When the agent is neither a scanner nor a researcher, or findings come without a marker for their fences.
     pub fn build(&self) -> Result<BuiltPrompt, PromptError> {
         self.build_with(&HeuristicCounter::default())
     }
@@ -125,20 +134,27 @@ impl BackgroundDispatch {
             counter,
         );
         let caps = self.budgets.shares.caps(self.budgets.user_tokens);
+        let marker = if self.findings.is_empty() {
+            None
+        } else {
+            Some(FenceMarker::parse(&self.fence_marker)?)
+        };
         let fitter = Fitter {
             counter,
-            marker_chars: 0,
+            marker_chars: marker.as_ref().map_or(0, |marker| marker.as_str().len()),
         };
+        let findings: Vec<&FindingInput> = self.findings.iter().collect();
         let sections = [
             SectionDraft::new(
                 SectionName::Instruction,
                 vec![Piece::text(self.instruction.trim())],
             ),
+            section::findings(&findings, caps.findings, fitter),
             section::learnings(&self.learnings, caps.learnings, fitter),
             section::instructions(self.custom_instructions.as_deref()),
             self.projects_section(),
         ];
-        let user = assemble(&sections, None, counter)?;
+        let user = assemble(&sections, marker.as_ref(), counter)?;
         let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
         let path = DispatchPath::BackgroundDispatch;
         Ok(layers::built(

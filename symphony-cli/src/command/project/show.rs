@@ -8,7 +8,10 @@ use super::find::find_project;
 use super::list::summary;
 use crate::app::App;
 use crate::command::OverrideView;
-use crate::view::ProjectDetail;
+use crate::view::{FindingView, ProjectDetail};
+
+/// Newest findings about the project that are shown: as many as a person reads.
+const FINDINGS_MAX: u32 = 20;
 
 /// What `project show` takes.
 #[derive(Debug, Args)]
@@ -30,11 +33,18 @@ impl ShowArgs {
             overrides.extend(OverrideView::layers(agent, &project.id, &layers));
         }
         let settings = project.settings.clone();
+        let findings = session
+            .store
+            .project_findings(&project.id, FINDINGS_MAX)?
+            .into_iter()
+            .map(FindingView::from)
+            .collect();
         app.out.answer(&ProjectDetail {
             project: summary(&session, project)?,
             problem,
             settings,
             overrides,
+            findings,
         })
     }
 }

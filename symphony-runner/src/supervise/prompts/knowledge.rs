@@ -3,8 +3,8 @@
 use symphony_core::Timestamp;
 use symphony_core::config::{Budget, Gate, ProjectConfig, Shares as ConfigShares};
 use symphony_core::gates::fixes_gate;
-use symphony_core::id::{LearningId, RunId};
-use symphony_core::issue::{CommentAuthor, FindingKind, Issue};
+use symphony_core::id::{LearningId, ProjectId, RunId};
+use symphony_core::issue::{CommentAuthor, Finding, FindingKind, Issue};
 use symphony_core::learning::LearningSource;
 use symphony_core::run::Run;
 use symphony_core::tick::HoldScope;
@@ -116,17 +116,29 @@ fn attempt_input(run: &Run) -> AttemptInput {
 }
 
 pub(super) fn findings(issue: &Issue, store: &Store) -> Result<Vec<FindingInput>, RunnerError> {
-    let found = store.findings(&issue.id, READ_MAX)?.into_iter();
-    let mut findings: Vec<FindingInput> = found
+    let mut findings = as_input(store.findings(&issue.id, READ_MAX)?);
+    findings.extend(red_on_base(issue, store)?);
+    Ok(findings)
+}
+
+/// What was found about a project as a whole.
+pub(super) fn project_findings(
+    project: &ProjectId,
+    store: &Store,
+) -> Result<Vec<FindingInput>, RunnerError> {
+    Ok(as_input(store.project_findings(project, READ_MAX)?))
+}
+
+fn as_input(findings: Vec<Finding>) -> Vec<FindingInput> {
+    findings
+        .into_iter()
         .map(|finding| FindingInput {
             kind: finding.kind,
             author: finding.author,
             text: finding.text,
             files: finding.files,
         })
-        .collect();
-    findings.extend(red_on_base(issue, store)?);
-    Ok(findings)
+        .collect()
 }
 
 /// What is red on the base, for the issue that is to repair it: the newest finding, since the project is on hold for it.

@@ -17,7 +17,7 @@ use symphony_workspace::detect_project;
 use symphony_workspace::proposal::Proposal;
 
 use super::dispatch::Prompts;
-use super::knowledge::{budgets, gate_commands, standing, texts};
+use super::knowledge::{budgets, fence_marker, gate_commands, project_findings, standing, texts};
 use super::log_omissions;
 use super::vault::load_vault;
 use crate::error::RunnerError;
@@ -98,6 +98,8 @@ pub(crate) fn build_background(
     )?;
     dispatch.convention_learnings = texts(&best.conventions);
     dispatch.learnings = texts(&best.tactical);
+    dispatch.findings = project_findings(&request.project.id, store)?;
+    dispatch.fence_marker = fence_marker();
     dispatch.claude_md.clone_from(&request.claude_md);
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch
