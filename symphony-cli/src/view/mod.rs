@@ -41,7 +41,7 @@ pub(crate) use learning::{
 };
 pub(crate) use lint::{FindingView, counted, errors};
 pub(crate) use news::PrNewsView;
-pub(crate) use notes::{CommentView, FindingView};
+pub(crate) use notes::CommentView;
 pub(crate) use open_pr::{GatesNow, OpenPrView};
 pub(crate) use plan::{OpenPlanView, PlanListed, PlanView, failure_text};
 pub(crate) use plan_result::{PlanPreview, PlanResult};

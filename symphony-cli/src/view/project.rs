@@ -8,9 +8,9 @@ use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
 use symphony_core::project::WizardState;
 
+use super::notes::FindingView;
 use crate::command::OverrideView;
 use crate::output::{List, Page, Table, View};
-use crate::view::FindingView;
 
 /// A project.
 #[derive(Debug, Clone, Serialize)]

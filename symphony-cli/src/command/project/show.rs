@@ -8,7 +8,7 @@ use super::find::find_project;
 use super::list::summary;
 use crate::app::App;
 use crate::command::OverrideView;
-use crate::view::{FindingView, ProjectDetail};
+use crate::view::ProjectDetail;
 
 /// Newest findings about the project that are shown: as many as a person reads.
 const FINDINGS_MAX: u32 = 20;
@@ -37,7 +37,7 @@ impl ShowArgs {
             .store
             .project_findings(&project.id, FINDINGS_MAX)?
             .into_iter()
-            .map(FindingView::from)
+            .map(Into::into)
             .collect();
         app.out.answer(&ProjectDetail {
             project: summary(&session, project)?,
