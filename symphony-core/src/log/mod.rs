@@ -8,6 +8,7 @@ mod fold;
 mod kinds;
 mod sentence;
 mod set_by_people;
+mod stored;
 
 pub use event::LogEvent;
 pub use fold::{FoldError, Replay, RunEnd, fold_issue, fold_plan};
