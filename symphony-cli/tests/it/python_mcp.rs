@@ -12,7 +12,7 @@ use crate::support::{
 };
 
 const RESEARCHER_TOOLS: &str = "get_issue list_issues update_issue_status create_issue add_finding add_learning add_comment \
-     search_learnings complete_phase record_coverage";
+     search_learnings complete_phase answer_review_point record_coverage";
 const PLANNER_TOOLS: &str = "get_issue list_issues update_issue_status create_subtask add_finding add_learning add_comment \
      search_learnings";
 const SCANNER_TOOLS: &str =

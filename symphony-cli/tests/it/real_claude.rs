@@ -252,7 +252,7 @@ fn the_whole_pipeline_passes_with_the_real_claude_cli() {
         given.of_symphony(),
         row(
             "get_issue list_issues update_issue_status create_issue add_finding add_learning add_comment \
-             search_learnings complete_phase record_coverage"
+             search_learnings complete_phase answer_review_point record_coverage"
         )
     );
     let given = Given::first(&requests, "judge refuses the first design");

@@ -363,14 +363,14 @@ async fn a_run_without_an_issue_names_one() {
         text,
         "this run has no issue of its own: name one with `issue`"
     );
-    let text = refused(
-        &client,
-        "add_finding",
-        json!({ "kind": "note", "text": "t" }),
-    )
-    .await;
-    assert_eq!(text, "this run has no issue of its own");
     done(&client, "get_issue", json!({ "issue": "DEM-1" })).await;
+    // what it finds is about the project
+    let note = json!({ "kind": "note", "text": "t" });
+    let answer = done(&client, "add_finding", note).await;
+    assert_eq!(
+        answer["message"],
+        "recorded a finding of kind note on the project"
+    );
 }
 
 #[tokio::test]
