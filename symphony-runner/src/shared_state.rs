@@ -28,10 +28,7 @@ impl SharedState {
         project: &Project,
         repository: &Repository,
     ) -> Result<Self, RunnerError> {
-        Ok(Self {
-            settings: repository.shared_settings()?.unwrap_or_default(),
-            configuration: digests_of(installation.loaded(), project),
-        })
+        Self::with(digests_of(installation.loaded(), project), repository)
     }
 
     /// Records the state, with the configuration as its files have it now: the command may have written them itself.
@@ -43,9 +40,13 @@ impl SharedState {
         project: &Project,
         repository: &Repository,
     ) -> Result<Self, RunnerError> {
+        Self::with(configuration_now(installation, project), repository)
+    }
+
+    fn with(configuration: ConfigDigests, repository: &Repository) -> Result<Self, RunnerError> {
         Ok(Self {
             settings: repository.shared_settings()?.unwrap_or_default(),
-            configuration: configuration_now(installation, project),
+            configuration,
         })
     }
 

@@ -95,6 +95,16 @@ impl RunFinish {
         denials.and_then(Value::as_u64).unwrap_or(0)
     }
 
+    /// Returns the details of the run with those that its end adds.
+    pub(crate) fn metadata_after(&self, run: &Run) -> serde_json::Map<String, Value> {
+        let mut metadata = match &run.metadata {
+            Value::Object(known) => known.clone(),
+            _ => serde_json::Map::new(),
+        };
+        metadata.extend(self.metadata.clone());
+        metadata
+    }
+
     /// Returns what the run left behind.
     fn left_behind(&self) -> Vec<LeftBehind> {
         let left = self.metadata.get(LEFT_BEHIND).cloned();
@@ -424,11 +434,7 @@ fn write_end(
     ending: &Ending<'_>,
 ) -> Result<(), StoreError> {
     let (status, error) = (ending.status, ending.error);
-    let mut metadata = match &run.metadata {
-        Value::Object(map) => map.clone(),
-        _ => serde_json::Map::new(),
-    };
-    metadata.extend(finish.metadata.clone());
+    let mut metadata = finish.metadata_after(run);
     if ending.is_idle {
         metadata.insert(IDLE.to_owned(), Value::Bool(true));
     }

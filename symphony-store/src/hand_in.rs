@@ -68,17 +68,13 @@ pub(crate) fn came_to_nothing(
     finish: &RunFinish,
     evidence: Evidence,
 ) -> bool {
-    let mut metadata = run.metadata.clone();
-    if let Value::Object(known) = &mut metadata {
-        known.extend(finish.metadata.clone());
-    }
     matches!(run.target, RunTarget::Issue(_))
         && run.agent != AgentType::Intake
         && issue.state.status() == IssueStatus::InProgress
         && finish.status == RunStatus::Succeeded
         && evidence != Evidence::Found
         && !run.moved_issue
-        && left_nothing(&metadata)
+        && left_nothing(&Value::Object(finish.metadata_after(run)))
 }
 
 /// Says whether a run left nothing, as far as its metadata shows it when it ends: no commit, and its call was not refused.
