@@ -134,7 +134,7 @@ pub enum Likeness {
     Contained,
 }
 
-/// What becomes of a new text that is like a learning which is there.
+/// How a new text is treated that is like an existing learning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     /// It is refused.

@@ -36,7 +36,7 @@ pub struct NewVerdict {
     pub commit: String,
     /// What is said with it. Of a rejection that makes and reopens no points, it becomes a point itself.
     pub comment: String,
-    /// What becomes of the points.
+    /// New points, and old ones that are closed or reopened.
     pub points: PointChanges,
 }
 
@@ -84,7 +84,7 @@ impl NewVerdict {
         }
     }
 
-    /// Returns what becomes of the points: plain feedback is a `must` point.
+    /// Returns the changes of points: plain feedback is a `must` point.
     fn changes(&self) -> PointChanges {
         let mut changes = self.points.clone();
         if self.kind == VerdictKind::Rejected && !changes.asks_for_work() {

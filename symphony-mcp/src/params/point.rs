@@ -16,7 +16,7 @@ pub(crate) enum SeverityName {
     Note,
 }
 
-/// What becomes of an old point.
+/// A new state for an old point.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]

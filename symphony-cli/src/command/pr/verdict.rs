@@ -233,7 +233,7 @@ impl Verdict<'_> {
 }
 
 impl Verdict<'_> {
-    /// What becomes of the points. An approval by force closes those that it does not name.
+    /// The state that each point gets. An approval by force closes those that it does not name.
     fn points(&self, session: &Session, pr: &PullRequest) -> anyhow::Result<PointChanges> {
         let mut changes = self.points.clone();
         if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
