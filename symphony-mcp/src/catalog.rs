@@ -141,7 +141,7 @@ fn describe(tool: Tool, role: Role) -> McpTool {
         ),
         Tool::CompletePhase => (
             "Claims that the phase of the issue you work on is delivered. The artifact and the paths you changed are checked \
-             at once: a refusal names every reason: fix them and claim again. Refused while a `must` point of a review has no \
+             at once; a refusal names every reason: fix them and claim again. Refused while a `must` point of a review has no \
              answer. An accepted claim ends your work.",
             schema::<params::CompletePhase>(),
         ),

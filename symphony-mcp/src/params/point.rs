@@ -38,7 +38,7 @@ pub(crate) struct PointParam {
     /// The number of an old point; left out for a new one.
     #[serde(default)]
     pub(crate) id: Option<u32>,
-    /// What becomes of the old point.
+    /// The new state of the old point.
     #[serde(default)]
     pub(crate) state: Option<PointStateName>,
     /// A new point: what is wrong, what happens because of it, and what has to be true instead; at most 2,000 characters. With `id`: why.
