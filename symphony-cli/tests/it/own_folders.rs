@@ -152,3 +152,22 @@ fn a_worktree_that_cannot_be_removed_is_tried_again_at_growing_distances_and_in_
     assert!(!worktree.exists());
     project.assert_sound();
 }
+
+#[test]
+fn worktrees_beside_the_project_are_worked_in_gated_and_merged() {
+    let project = project([commit("hello.txt", "hello"), create_pr("Greet")]);
+    project.ok(&["config", "set", "workspaces_dir", "../trees"]);
+    project.add_issue("Greet");
+    project.tick_one("worker", "succeeded");
+    assert!(project.beside.join("trees/SYM-1/hello.txt").exists());
+    until("the judge to approve", || {
+        project.symphony(&["tick", "--wait"]);
+        let pr = &project.issue("SYM-1")["pull_requests"][0];
+        (pr["state"] == "approved").then_some(())
+    });
+    project.assert_sound();
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.ok(&["tick"]);
+    assert!(!project.beside.join("trees/SYM-1").exists());
+    project.assert_sound();
+}

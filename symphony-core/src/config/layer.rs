@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -178,6 +178,21 @@ impl Effective {
     }
 }
 
+/// Resolves `.` and `..` by their spelling, so that the name of a path says what it is below.
+pub fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
 fn default_entry(path: &str, value: Value) -> Entry {
     Entry {
         value,
@@ -207,6 +222,24 @@ fn push_defaults(keys: &'static [Key], above: &KeyPath, entries: &mut BTreeMap<K
                 };
                 entries.insert(path, entry);
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_path_says_what_it_is_below() {
+        for (path, expected) in [
+            ("/p/.symphony-workspaces", "/p/.symphony-workspaces"),
+            ("/p/../wt", "/wt"),
+            ("/p/./a/../b/", "/p/b"),
+            ("/../../x", "/x"),
+            ("/p/..", "/"),
+        ] {
+            assert_eq!(without_dots(Path::new(path)), Path::new(expected), "{path}");
         }
     }
 }

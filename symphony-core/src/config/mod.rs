@@ -29,7 +29,7 @@ pub use check::{
     ConfigDocument, FileInput, FileRole, Setting, Settings, parse_file, parse_project_row,
 };
 pub use init_file::{FileReaders, InitChecks, InitFile, Remarked};
-pub use layer::{Effective, Entry, Layer, Origin, Place, Source};
+pub use layer::{Effective, Entry, Layer, Origin, Place, Source, without_dots};
 pub use path::{KeyPath, KeyPathError, Segment};
 pub use problem::{ConfigProblem, Position, Positions, ProblemKind};
 pub use reference::markdown_reference;

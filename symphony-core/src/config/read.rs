@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::defaults;
-use super::layer::{Effective, Place, Source};
+use super::layer::{Effective, Place, Source, without_dots};
 use super::leaf::describe;
 use super::path::KeyPath;
 use super::problem::{ConfigProblem, ProblemKind};
@@ -200,7 +200,7 @@ impl Reader<'_> {
 
     fn workspaces_dir(&mut self) -> PathBuf {
         let text: String = self.get_or("workspaces_dir", defaults::WORKSPACES_DIR.to_owned());
-        self.effective.absolute(&text, &self.effective.place.root)
+        without_dots(&self.effective.absolute(&text, &self.effective.place.root))
     }
 
     fn map<K: Ord + DeserializeOwned, V: DeserializeOwned>(

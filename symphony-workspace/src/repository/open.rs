@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use symphony_core::config::without_dots;
+
 use super::options::RepositoryOptions;
 use crate::error::WorkspaceError;
 use crate::git::{Git, GitProgram, Place, Reader};
@@ -180,9 +182,10 @@ impl Repository {
         &self.git.place().common_dir
     }
 
-    /// Returns the folder that holds the worktrees, as configured; it may not exist yet.
+    /// Returns the folder that holds the worktrees, as configured, without `.` and `..`: so its name says whether it is in the
+    /// project. It may not exist yet.
     pub fn workspaces_dir(&self) -> PathBuf {
-        self.root.join(&self.options.workspaces_dir)
+        without_dots(&self.root.join(&self.options.workspaces_dir))
     }
 
     /// Returns the git program in use.

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use super::broken::{has_unfinished_lock, refuse_link};
 use super::head::mark_start;
@@ -31,9 +31,8 @@ impl Repository {
         let real = configured
             .canonicalize()
             .map_err(|source| WorkspaceError::io("find the folder", &configured, source))?;
-        let plain = without_dots(&configured);
         // replaced between the two looks
-        if plain.starts_with(&self.root) && real != plain {
+        if configured.starts_with(&self.root) && real != configured {
             return Err(WorkspaceError::Link { path: configured });
         }
         Ok(real.join(key.as_str()))
@@ -45,7 +44,7 @@ impl Repository {
     /// # Errors
     /// [`WorkspaceError::NoWorktreesFolder`], with the path at fault, when a file or a link is in its place or in that of a folder above.
     pub fn require_worktrees_folder(&self) -> Result<(), WorkspaceError> {
-        let configured = without_dots(&self.workspaces_dir());
+        let configured = self.workspaces_dir();
         let Ok(below) = configured.strip_prefix(&self.root) else {
             return match fs::metadata(&configured) {
                 Ok(meta) if !meta.is_dir() => {
@@ -192,19 +191,4 @@ impl Repository {
         }
         Ok(worktree)
     }
-}
-
-/// Resolves `.` and `..` by their spelling.
-fn without_dots(path: &Path) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in path.components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => {
-                plain.pop();
-            }
-            other => plain.push(other),
-        }
-    }
-    plain
 }

@@ -5,7 +5,7 @@
     reason = "a test that cannot be set up shall fail"
 )]
 
-use symphony_workspace::{SecretLeak, SecretScan};
+use symphony_workspace::{RepositoryOptions, SecretLeak, SecretScan};
 
 use crate::project::{Project, commit_file, git, made, write};
 
@@ -149,9 +149,9 @@ fn a_copied_file_is_refused_by_its_path_whatever_its_values() {
     // shorter than any value that is looked for
     write(project.root.join(".env"), "PIN=1234\n");
     write(project.root.join("keys/dev.pem"), "x\n");
-    let repository = project.open_with(symphony_workspace::RepositoryOptions {
+    let repository = project.open_with(RepositoryOptions {
         copy: vec!["keys/*.pem".to_owned()],
-        ..symphony_workspace::RepositoryOptions::default()
+        ..RepositoryOptions::default()
     });
     let worktree = made(&repository);
     repository.copy_config_files(&worktree).unwrap();
@@ -196,4 +196,27 @@ fn a_copied_file_on_a_merged_side_branch_is_found() {
     git(folder, &["merge", "-q", "--no-edit", "side"]);
     let found = scan(&case).copied;
     assert_eq!(found.len(), 1, "{found:#?}");
+}
+
+#[test]
+fn a_folder_of_worktrees_beside_the_project_is_named_relative_to_it() {
+    let project = Project::new();
+    write(project.root.join(".env"), ENV);
+    let repository = project.open_with(RepositoryOptions {
+        workspaces_dir: "../trees".into(),
+        ..RepositoryOptions::default()
+    });
+    assert_eq!(
+        repository.workspaces_dir(),
+        project.root.with_file_name("trees")
+    );
+    let worktree = made(&repository);
+    repository.copy_config_files(&worktree).unwrap();
+    commit_file(worktree.path(), "a.txt", "sk-live-0123456789\n");
+    let (base, head) = (project.head("main"), project.head("symphony/SYM-1"));
+    let scan = repository
+        .scan_secrets(Some(&worktree), &base, &head)
+        .unwrap();
+    assert_eq!(scan.leaks, [leak("API_KEY", "a.txt")]);
+    assert_eq!(scan.reserved, [""; 0].map(std::path::PathBuf::from));
 }
