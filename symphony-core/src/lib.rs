@@ -8,6 +8,7 @@ pub mod asker;
 pub mod backup;
 pub mod by_products;
 pub mod closed_set;
+pub mod command_line;
 pub mod config;
 pub mod config_change;
 pub mod consequence;

@@ -163,6 +163,24 @@ impl std::fmt::Display for BaseProblem {
     }
 }
 
+impl BaseProblem {
+    /// Returns why a project cannot be worked on, where it is not only its repository that is at fault.
+    pub fn of(project: &Project, error: &WorkspaceError) -> Self {
+        if project.root.is_dir() {
+            return Self::from(error);
+        }
+        let id = &project.id;
+        let answer = format!("symphony project move {id} FOLDER");
+        Self {
+            problem: format!("its folder {} is gone", project.root.display()),
+            fix: format!(
+                "move it back, `{answer}` says where it is now, `symphony project remove {id} --worktrees keep` takes the project out"
+            ),
+            answer,
+        }
+    }
+}
+
 impl From<&WorkspaceError> for BaseProblem {
     fn from(error: &WorkspaceError) -> Self {
         let name_it = "symphony config set base_branch NAME";
@@ -201,6 +219,25 @@ impl From<&WorkspaceError> for BaseProblem {
                     format!("mv '{path}' '{path}.old'"),
                 )
             }
+            WorkspaceError::BareSetting { is_of_main, .. } => {
+                let scope = if *is_of_main { "--worktree " } else { "" };
+                let repair = format!("git config {scope}core.bare false");
+                (
+                    "its repository cannot be used: `core.bare` is true in its git configuration, although it has a checkout"
+                        .to_owned(),
+                    format!("`{repair}` repairs it"),
+                    repair,
+                )
+            }
+            WorkspaceError::OwnBranchesBlocked => {
+                let rename = "git branch -m symphony NEWNAME";
+                (
+                    "no branch of an issue can be made: the branch `symphony` is in the way, since no name can be a branch and a folder of branches"
+                        .to_owned(),
+                    format!("`{rename}` gives it another name"),
+                    rename.to_owned(),
+                )
+            }
             other => (
                 format!("its repository cannot be used: {other}"),
                 "`symphony doctor` there says more".to_owned(),
@@ -221,5 +258,5 @@ impl From<&WorkspaceError> for BaseProblem {
 /// Why it has none, and what to do.
 pub(crate) fn require_base(project: &Project, config: &ProjectConfig) -> Result<(), BaseProblem> {
     Repository::require_base(&project.root, options(config))
-        .map_err(|error| BaseProblem::from(&error))
+        .map_err(|error| BaseProblem::of(project, &error))
 }

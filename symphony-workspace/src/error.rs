@@ -9,6 +9,7 @@ use symphony_core::git_lock::KeepReason;
 use symphony_core::listing::list_few;
 
 use crate::commit_id::CommitId;
+use crate::repository::OWN_BRANCHES;
 
 /// A failure of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -63,6 +64,14 @@ pub enum WorkspaceError {
     Bare {
         /// The repository.
         path: PathBuf,
+    },
+    /// A repository with a checkout, of which a setting says that it has none: set `core.bare` to false.
+    #[error("use {}: `core.bare` is true in its git configuration, although it has a checkout; expected false", root.display())]
+    BareSetting {
+        /// The repository's root.
+        root: PathBuf,
+        /// Whether the setting is one of the main checkout alone (`git config --worktree`).
+        is_of_main: bool,
     },
     /// The folder belongs to a linked worktree: go to the main one.
     #[error(
@@ -125,6 +134,11 @@ pub enum WorkspaceError {
         /// The branch in the way.
         blocker: String,
     },
+    /// A branch has the name that the folder of all of Symphony's branches needs: rename it.
+    #[error(
+        "make a branch `{OWN_BRANCHES}/…`: the branch `{OWN_BRANCHES}` is in the way, since no name can be a branch and a folder of branches"
+    )]
+    OwnBranchesBlocked,
     /// Another checkout has the branch: switch that one to another branch.
     #[error("check out the branch `{branch}`: it is checked out at {}", path.display())]
     BranchCheckedOut {
@@ -398,6 +412,9 @@ impl WorkspaceError {
             | Self::Busy { .. }
             | Self::RefMoved { .. }
             | Self::NoWorktreesFolder { .. }
+            | Self::NotARepository { .. }
+            | Self::BareSetting { .. }
+            | Self::OwnBranchesBlocked
             | Self::Io { .. } => ExitFault::Machine,
             Self::RescueFailed { source, .. } => source.exit_fault(),
             _ => ExitFault::Work,

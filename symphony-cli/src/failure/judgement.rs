@@ -2,6 +2,7 @@
 
 use std::error::Error;
 
+use symphony_core::command_line::shell_quoted;
 use symphony_core::identity::IdentityProblem;
 use symphony_core::issue::IssueStatus;
 use symphony_core::outside::reject_for_conflict;
@@ -226,6 +227,18 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
                 "go to a clone with a checkout; `git clone '{}'` makes one",
                 path.display()
             ),
+        ),
+        WorkspaceError::BareSetting { root, is_of_main } => {
+            let root = shell_quoted(&root.display().to_string());
+            let scope = if *is_of_main { "--worktree " } else { "" };
+            Verdict::new(
+                Exit::Failed,
+                format!("`git -C {root} config {scope}core.bare false` repairs it"),
+            )
+        }
+        WorkspaceError::OwnBranchesBlocked => Verdict::new(
+            Exit::Refused,
+            "`git branch -m symphony NEWNAME` gives it another name",
         ),
         WorkspaceError::NoCommits { .. } => Verdict::new(
             Exit::Failed,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, WORKER, bash, commit, create_pr, scenario, scenarios, text};
+use crate::support::{Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until};
 use crate::transcript::{Transcript, assert_transcript};
 
 fn project() -> Project {
@@ -280,6 +280,90 @@ fn a_missing_base_holds_the_project_and_uses_no_attempt() {
     project.git(&["branch", "develop"]);
     project.tick_one("worker", "succeeded");
     assert_eq!(project.json(&["inbox"])["items"][0]["kind"], "review");
+}
+
+/// What holds the project, and the first command that answers it.
+fn held(project: &Project) -> (String, String) {
+    let inbox = project.json(&["inbox"]);
+    let item = &inbox["items"][0];
+    assert_eq!(item["kind"], "project", "{inbox:#}");
+    (text(&item["text"]), text(&item["answers"][0]))
+}
+
+#[test]
+fn a_repository_that_says_it_is_bare_is_held_until_the_setting_is_repaired() {
+    let sets = scenario(
+        "sets it",
+        &json!({ "match_system": WORKER, "uses": 1 }),
+        [bash("git config core.bare true")],
+    );
+    let works = scenario(
+        "works",
+        &json!({ "match_system": WORKER }),
+        [commit("hello.txt", "hello"), create_pr("Say hello")],
+    );
+    let config = json!({ "judge_enabled": false, "max_retry_backoff_ms": 500 });
+    let project = Project::new("tool", &scenarios([sets, works]), &config);
+    project.add_issue("Say hello");
+    project.git(&["config", "core.bare", "true"]);
+    for _ in 0..3 {
+        assert_eq!(project.tick_wait(), [json!(null); 0]);
+    }
+    let (why, answer) = held(&project);
+    assert!(why.contains("`core.bare` is true"), "{why}");
+    assert_eq!(answer, "git config core.bare false");
+    let doctor = project.symphony(&["doctor"]);
+    assert!(
+        doctor
+            .stdout
+            .contains("`git config core.bare false` repairs it"),
+        "{doctor:#?}"
+    );
+    let audit = project.symphony(&["doctor", "--audit"]);
+    assert!(audit.stdout.contains("I13  project tool"), "{audit:#?}");
+
+    // now its first agent sets it: what it left is put away when that can be done again
+    project.git(&["config", "core.bare", "false"]);
+    project.ok(&["tick"]);
+    until("its exit handling to be put off", || {
+        project.symphony(&["tick"]);
+        let inbox = project.json(&["inbox"]).to_string();
+        (inbox.contains("is not put away yet") && inbox.contains("core.bare")).then_some(())
+    });
+    project.git(&["config", "core.bare", "false"]);
+    until("the second agent to hand in", || {
+        project.symphony(&["tick"]);
+        let issue = project.issue("SYM-1");
+        (issue["pull_requests"][0]["state"] == "open").then_some(())
+    });
+    let runs = project.json(&["runs", "list"]);
+    let workers = runs["items"].as_array().unwrap().iter();
+    assert_eq!(
+        workers.filter(|run| run["profile"] == "worker").count(),
+        2,
+        "{runs:#}"
+    );
+}
+
+#[test]
+fn a_branch_in_the_place_of_all_branches_holds_the_project_until_it_is_renamed() {
+    let project = project();
+    project.git(&["branch", "symphony"]);
+    project.add_issue("Say hello");
+    for _ in 0..3 {
+        assert_eq!(project.tick_wait(), [json!(null); 0]);
+    }
+    let (why, answer) = held(&project);
+    assert!(why.contains("the branch `symphony` is in the way"), "{why}");
+    assert_eq!(answer, "git branch -m symphony NEWNAME");
+    let doctor = project.symphony(&["doctor"]);
+    assert!(
+        doctor.stdout.contains("`git branch -m symphony NEWNAME`"),
+        "{doctor:#?}"
+    );
+    project.git(&["branch", "-m", "symphony", "mine"]);
+    project.tick_one("worker", "succeeded");
+    project.assert_sound();
 }
 
 /// What doctor tells of files that a checkout does not have.

@@ -253,6 +253,7 @@ fn create(
         Isolation::Worktree => {
             // else each phase would find it out, and ask
             repository.require_filters()?;
+            repository.require_own_branches()?;
             Some(target(repository)?)
         }
     };

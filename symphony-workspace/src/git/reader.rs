@@ -37,6 +37,18 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Says whether there is a ref of this full name, wherever it leads. The program is asked only where libgit2 cannot tell.
+    pub(crate) fn has(self, name: &str) -> Result<bool, WorkspaceError> {
+        if let Some(repository) = self.library() {
+            match repository.find_reference(name) {
+                Ok(_) => return Ok(true),
+                Err(error) if error.code() == git2::ErrorCode::NotFound => return Ok(false),
+                Err(error) => tracing::debug!(%error, name, "libgit2 cannot read a ref"),
+            }
+        }
+        Ok(self.reference(name)?.is_some())
+    }
+
     /// Says whether the ignore files cover a path of the work tree. Only libgit2 is asked: the program refuses the question
     /// while pathspecs are literal.
     pub(crate) fn ignores(self, path: &str) -> bool {

@@ -40,14 +40,15 @@ impl Repository {
         Ok(Base { branch, commit })
     }
 
-    /// Makes sure that work can start: there is a repository, it has its base branch, and the files of that can be checked
-    /// out where worktrees are. Where that branch is the configured one or has a usual name, the repository is not asked for it.
+    /// Makes sure that work can start: there is a repository with a checkout, it has its base branch, its files can be checked
+    /// out where worktrees are, and branches can be made for them. Where that branch is the configured one or has a usual name, the repository is not asked for it.
     ///
     /// # Errors
-    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`] and
+    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`], [`Repository::require_own_branches`] and
     /// [`Repository::require_worktrees_folder`].
     pub fn require_base(path: &Path, options: RepositoryOptions) -> Result<(), WorkspaceError> {
         let repository = Self::unchecked(path, options.clone())?;
+        repository.refuse_bare()?;
         let finds = |name: &str| repository.reader().finds(&format!("refs/heads/{name}"));
         let is_there = match &options.base_branch {
             Some(name) => finds(BranchName::parse(name)?.as_str()),
@@ -57,6 +58,7 @@ impl Repository {
             Self::open(path, options)?.base()?;
         }
         repository.require_filters()?;
+        repository.require_own_branches()?;
         repository.require_worktrees_folder()
     }
 

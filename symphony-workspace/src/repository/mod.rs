@@ -1,5 +1,6 @@
 //! A project's repository: where it is, which branch is its base, its lock, what it ignores.
 
+mod bare;
 mod base;
 mod branch;
 mod contents;
@@ -16,6 +17,7 @@ pub use lock::RepositoryLock;
 pub use open::{Discovered, Repository, discover};
 pub use options::RepositoryOptions;
 
+pub(crate) use branch::OWN_BRANCHES;
 pub(crate) use refs::{
     Expect, Unconfirmed, commit_tree, delete_ref, head_reference, move_ref, point_head,
     set_own_ref, tree_of,

@@ -130,7 +130,7 @@ impl Repository {
     ///
     /// # Errors
     /// As [`discover`]; [`WorkspaceError::GitMissing`] without git; [`WorkspaceError::NoCommits`]
-    /// when there is nothing to start from; [`WorkspaceError::Bare`] when `core.bare` is set.
+    /// when there is nothing to start from; [`WorkspaceError::BareSetting`] when `core.bare` is set.
     pub fn open(path: &Path, options: RepositoryOptions) -> Result<Self, WorkspaceError> {
         let repository = Self::unchecked(path, options)?;
         repository.refuse_bare()?;
@@ -156,20 +156,6 @@ impl Repository {
         };
         let git = Git::new(GitProgram::find()?, options.trusted_filters.clone(), place);
         Ok(Self { root, git, options })
-    }
-
-    fn refuse_bare(&self) -> Result<(), WorkspaceError> {
-        let answer = self
-            .git
-            .command("config")
-            .args(["--type=bool", "--get", "core.bare"])
-            .answer(&[0, 1])?;
-        if answer.stdout.starts_with(b"true") {
-            return Err(WorkspaceError::Bare {
-                path: self.git.place().common_dir.clone(),
-            });
-        }
-        Ok(())
     }
 
     /// Returns the root of the main checkout.

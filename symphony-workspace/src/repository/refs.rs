@@ -1,6 +1,6 @@
 //! Reading and moving refs.
 
-use super::branch::BranchName;
+use super::branch::{BranchName, OWN_BRANCHES};
 use super::open::Repository;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
@@ -264,6 +264,17 @@ impl Repository {
             (Err(_), Some(head)) => Ok(head),
             (Err(error), None) => Err(error),
         }
+    }
+
+    /// Makes sure that Symphony can make branches: none has the name of their folder.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::OwnBranchesBlocked`]; when git fails.
+    pub fn require_own_branches(&self) -> Result<(), WorkspaceError> {
+        if self.reader().has(&format!("refs/heads/{OWN_BRANCHES}"))? {
+            return Err(WorkspaceError::OwnBranchesBlocked);
+        }
+        Ok(())
     }
 
     /// Refuses a branch whose name needs a folder where another branch's file stands, or the

@@ -79,11 +79,45 @@ fn what_cannot_be_worked_in_is_refused_with_the_reason() {
             project.root.join(".git").display()
         )
     );
+}
+
+#[test]
+fn what_keeps_work_from_starting_is_found_before_it_starts() {
+    let project = Project::new();
+    let require = || Repository::require_base(&project.root, RepositoryOptions::default());
+    require().unwrap();
     git(&project.root, &["config", "core.bare", "true"]);
-    assert!(matches!(
-        open(&project.root).unwrap_err(),
-        WorkspaceError::Bare { .. }
-    ));
+    let is_bare = |error| {
+        matches!(
+            error,
+            WorkspaceError::BareSetting {
+                is_of_main: false,
+                ..
+            }
+        )
+    };
+    assert!(is_bare(require().unwrap_err()));
+    assert!(is_bare(open(&project.root).unwrap_err()));
+    git(&project.root, &["config", "core.bare", "false"]);
+
+    for packed in [false, true] {
+        git(&project.root, &["branch", "symphony"]);
+        if packed {
+            git(&project.root, &["pack-refs", "--all"]);
+        }
+        let error = require().unwrap_err();
+        assert!(
+            matches!(error, WorkspaceError::OwnBranchesBlocked),
+            "{error}"
+        );
+        git(
+            &project.root,
+            &["branch", "-m", "symphony", &format!("mine-{packed}")],
+        );
+        require().unwrap();
+    }
+    git(&project.root, &["branch", "symphony/SYM-7"]);
+    require().unwrap();
 }
 
 #[test]

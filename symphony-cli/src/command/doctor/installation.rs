@@ -18,7 +18,7 @@ use super::check::{CheckView, fail_with};
 use super::events::check_events;
 use super::notify::check_notify;
 use super::permissions::check_permissions;
-use super::project::check_project;
+use super::project::{check_project, unusable};
 use super::protection::{check_cgroups, check_protection};
 use crate::app::App;
 use crate::failure::{database_fix, identity_fix};
@@ -32,8 +32,6 @@ const FULL_BYTES: u64 = 16 << 20;
 const FREE_SPACE: &str = "free some space: worktrees and logs need it; `df -h .` shows what is left, `symphony clean` removes what is over";
 /// What makes a folder something to work in.
 pub(super) const FIRST_COMMIT: &str = "`git init && git commit --allow-empty -m 'first commit'` makes a repository with a first commit";
-/// A branch of this name leaves no room for `symphony/SYM-1`.
-const BLOCKING_BRANCH: &str = "symphony";
 
 pub(super) fn run(app: &App) -> anyhow::Result<()> {
     let checks = List {
@@ -76,27 +74,18 @@ fn check_all(app: &App) -> anyhow::Result<Vec<CheckView>> {
 
 fn check_repository(root: &Path) -> CheckView {
     const CHECK: &str = "repository";
-    let looked = Repository::open(root, RepositoryOptions::default())
-        .and_then(|repository| Ok((repository.branches()?, repository.default_branch())));
+    let looked = Repository::open(root, RepositoryOptions::default()).and_then(|repository| {
+        repository.require_own_branches()?;
+        Ok(repository.default_branch())
+    });
     match looked {
-        Err(error) => CheckView::failed(CHECK, &error, FIRST_COMMIT),
-        Ok((branches, _)) if branches.iter().any(|branch| branch == BLOCKING_BRANCH) => {
-            CheckView::failed(
-                CHECK,
-                &format!(
-                    "a branch `{BLOCKING_BRANCH}` leaves no room for `{BLOCKING_BRANCH}/SYM-1`"
-                ),
-                format!("`git branch -m {BLOCKING_BRANCH} {BLOCKING_BRANCH}-old`"),
-            )
-        }
-        Ok((_, Err(error))) => CheckView::warning(
+        Err(error) => unusable(CHECK, &error),
+        Ok(Err(error)) => CheckView::warning(
             CHECK,
             error.to_string(),
             "`symphony config set base_branch NAME`",
         ),
-        Ok((_, Ok(base))) => {
-            CheckView::ok(CHECK, format!("{}, default branch {base}", root.display()))
-        }
+        Ok(Ok(base)) => CheckView::ok(CHECK, format!("{}, default branch {base}", root.display())),
     }
 }
 

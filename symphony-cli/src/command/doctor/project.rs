@@ -8,7 +8,7 @@ use symphony_runner::lint::lint_project;
 use symphony_runner::repository::{BaseProblem, open_repository};
 use symphony_runner::supervise::read_vault;
 use symphony_store::Project;
-use symphony_workspace::{Identity, Repository, WorktreeState};
+use symphony_workspace::{Identity, Repository, WorkspaceError, WorktreeState};
 
 use super::check::CheckView;
 use super::contents::check_contents;
@@ -52,7 +52,7 @@ pub(super) fn check_project(
     let repository = match open_repository(project, &config) {
         Ok(repository) => repository,
         Err(error) => {
-            checks.push(CheckView::failed("base branch", &error, FIRST_COMMIT));
+            checks.push(unusable("base branch", &error));
             return;
         }
     };
@@ -62,12 +62,28 @@ pub(super) fn check_project(
             checks.push(CheckView::ok("base branch", base.branch.to_string()));
             checks.extend(check_contents(&config, &repository, &base.commit));
         }
-        Err(error) => {
-            let BaseProblem { problem, fix, .. } = BaseProblem::from(&error);
-            checks.push(CheckView::failed("base branch", &problem, fix));
-        }
+        Err(error) => checks.push(unusable("base branch", &error)),
     }
     checks.extend(check_worktrees(&repository));
+}
+
+/// Says why work cannot start in the repository, and what to do.
+pub(super) fn unusable(check: &'static str, error: &WorkspaceError) -> CheckView {
+    match error {
+        WorkspaceError::BranchMissing { .. }
+        | WorkspaceError::NoDefaultBranch { .. }
+        | WorkspaceError::BareSetting { .. }
+        | WorkspaceError::OwnBranchesBlocked => {
+            let BaseProblem { problem, fix, .. } = BaseProblem::from(error);
+            CheckView::failed(check, &problem, fix)
+        }
+        WorkspaceError::Git { .. } => CheckView::failed(
+            check,
+            error,
+            "correct what git names; `git status` there shows whether it is right",
+        ),
+        _ => CheckView::failed(check, error, FIRST_COMMIT),
+    }
 }
 
 /// What stands where worktrees of Symphony go, or has their branches.

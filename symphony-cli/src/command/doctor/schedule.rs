@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 
+use symphony_core::command_line::shell_quoted;
+
 /// What is to be run each minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Schedule {
@@ -45,15 +47,6 @@ impl Schedule {
         "[Unit]\nDescription=Symphony: a tick each minute\n\n[Timer]\nOnCalendar=*:0/1\nAccuracySec=1s\n\n[Install]\nWantedBy=timers.target\n"
             .to_owned()
     }
-}
-
-/// Quotes a word for `sh`, when it needs it.
-fn shell_quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 /// Quotes a word for a unit file: quotes and backslashes escaped, `%` and `$` doubled.

@@ -50,6 +50,8 @@ impl Site {
         let repository = open_repository(&job.project, &job.config)?;
         // before anything is made: without it git stops in the middle of a checkout
         repository.require_filters()?;
+        // nor can a branch be made beside one of that name
+        repository.require_own_branches()?;
         remove_leftovers(job, store, &repository).await?;
         match subject {
             Subject::Issue { issue, merge } | Subject::Phase { issue, merge, .. } => {
