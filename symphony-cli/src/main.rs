@@ -10,6 +10,7 @@ mod command;
 mod completion;
 mod deferred;
 mod document;
+mod elsewhere;
 mod failure;
 mod global;
 mod interrupt;

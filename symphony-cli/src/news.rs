@@ -7,6 +7,7 @@ use symphony_core::inbox::InboxItem;
 use symphony_core::news::{PrLook, news};
 use symphony_store::{Store, StoreError};
 
+use crate::elsewhere::Elsewhere;
 use crate::view::{InboxView, PrNewsView};
 
 /// What was seen and said already.
@@ -43,12 +44,16 @@ impl News {
     }
 
     /// Returns what waits for a person and did not wait at the last look; what waits another time is new again.
-    pub(crate) fn of_inbox(&mut self, items: Vec<InboxItem>) -> Vec<InboxView> {
+    pub(crate) fn of_inbox(
+        &mut self,
+        items: Vec<InboxItem>,
+        elsewhere: &Elsewhere,
+    ) -> Vec<InboxView> {
         let keys = items.iter().map(|item| item.key.clone()).collect();
         let new = items
             .into_iter()
             .filter(|item| !self.shown.contains(&item.key))
-            .map(InboxView::from)
+            .map(|item| InboxView::new(item, elsewhere))
             .collect();
         self.shown = keys;
         new

@@ -26,6 +26,8 @@ pub(crate) struct Surroundings {
     /// The environment.
     pub(crate) environment: BTreeMap<OsString, OsString>,
     config: Option<PathBuf>,
+    /// The folder that the command was typed in, whatever `-C` says.
+    typed_in: PathBuf,
 }
 
 impl Surroundings {
@@ -35,6 +37,7 @@ impl Surroundings {
     /// When the working directory, or the folder of `-C`, is not there.
     pub(crate) fn read(globals: &GlobalArgs) -> anyhow::Result<Self> {
         let current = std::env::current_dir().context("find the working directory")?;
+        let typed_in = current.clone();
         let current = match &globals.directory {
             None => current,
             Some(folder) => {
@@ -54,6 +57,7 @@ impl Surroundings {
             current,
             environment,
             config: globals.config.clone(),
+            typed_in,
         })
     }
 
@@ -70,16 +74,23 @@ impl Surroundings {
             current: directory.map_or_else(|| current.clone(), |folder| current.join(folder)),
             environment: std::env::vars_os().collect(),
             config,
+            typed_in: current,
         })
     }
 
     /// Returns the same surroundings with another folder and its own configuration file, whatever the environment says.
     pub(crate) fn within(&self, folder: PathBuf, config: PathBuf) -> Self {
         Self {
+            typed_in: folder.clone(),
             current: folder,
             config: Some(config),
             environment: self.environment.clone(),
         }
+    }
+
+    /// Returns the root of the repository that the command was typed in; none where there is none.
+    pub(crate) fn typed_in(&self) -> Option<PathBuf> {
+        discover(&self.typed_in).ok().map(|found| found.root)
     }
 
     /// Returns where configuration is looked for.

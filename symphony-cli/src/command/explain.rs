@@ -19,6 +19,7 @@ use symphony_store::{RunFilter, Store};
 use super::explain_plan::explain_plan;
 use super::source::find_source;
 use crate::app::App;
+use crate::elsewhere::Elsewhere;
 use crate::value::SourceName;
 use crate::view::{ActionView, ENDED, ExplainView, FailureView, ReasonView, RunView, WaitView};
 
@@ -40,15 +41,22 @@ impl ExplainArgs {
         let now = Timestamp::now();
         let snapshot =
             observe_snapshot(&session.installation, &mut session.store, now).with_context(what)?;
+        let elsewhere = Elsewhere::load(&app.surroundings, &session.store).with_context(what)?;
         match &of {
             PullRequestOf::Issue(issue) => {
                 let issue = session.store.issue(issue).with_context(what)?;
-                let view =
+                let mut view =
                     explain(&mut session.store, &issue, &snapshot, now).with_context(what)?;
+                elsewhere.waits(&issue.project, &mut view.reasons);
                 app.out.answer_long(&view)
             }
             PullRequestOf::Plan(plan) => {
-                let view = explain_plan(&mut session, plan, &snapshot, now).with_context(what)?;
+                let mut view =
+                    explain_plan(&mut session, plan, &snapshot, now).with_context(what)?;
+                let project = session.store.plan(plan).with_context(what)?.project;
+                elsewhere.waits(&project, &mut view.reasons);
+                let advice = view.advice.take();
+                view.advice = advice.map(|text| elsewhere.text(&project, text));
                 app.out.answer_long(&view)
             }
         }

@@ -10,6 +10,7 @@ use symphony_runner::inbox::inbox;
 use symphony_runner::tick::observe_snapshot;
 
 use crate::app::App;
+use crate::elsewhere::Elsewhere;
 use crate::output::List;
 use crate::place::Session;
 use crate::view::InboxView;
@@ -42,7 +43,7 @@ impl InboxArgs {
             return dismiss(app, key).context("dismiss a notice");
         }
         let mut session = app.session()?;
-        let view = load(&mut session).context("show the inbox")?;
+        let view = load(app, &mut session).context("show the inbox")?;
         app.out.answer_long(&view)
     }
 }
@@ -66,10 +67,12 @@ fn dismiss(app: &App, key: &str) -> anyhow::Result<()> {
     app.out.done(&view, &sentence)
 }
 
-fn load(session: &mut Session) -> anyhow::Result<List<InboxView>> {
+fn load(app: &App, session: &mut Session) -> anyhow::Result<List<InboxView>> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
     let plan = plan_tick(&snapshot, now);
     let items = inbox(&session.store, &snapshot, &plan, now)?;
-    Ok(items.into_iter().map(InboxView::from).collect())
+    let elsewhere = Elsewhere::load(&app.surroundings, &session.store)?;
+    let items = items.into_iter();
+    Ok(items.map(|item| InboxView::new(item, &elsewhere)).collect())
 }

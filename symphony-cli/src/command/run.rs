@@ -15,6 +15,7 @@ use symphony_runner::tick::{TickOptions, TickOutcome, tick};
 use symphony_store::Store;
 
 use crate::app::App;
+use crate::elsewhere::Elsewhere;
 use crate::failure::Exit;
 use crate::interrupt::Interrupts;
 use crate::news::News;
@@ -181,10 +182,12 @@ impl Loop<'_> {
             TickOutcome::Done(report) => {
                 report.lines.iter().for_each(|line| self.progress.say(line));
                 let items = waiting_after(&report, &self.store)?;
+                let elsewhere = Elsewhere::load(&self.app.surroundings, &self.store)?;
                 self.breakers_now = breakers_of(&items);
-                let waiting = self.news.of_inbox(items);
+                let waiting = self.news.of_inbox(items, &elsewhere);
                 self.holds.clone_from(&report.snapshot.holds);
                 let mut view = TickView::done(report);
+                elsewhere.decisions(&mut self.store, &mut view.decisions)?;
                 view.waiting = waiting;
                 view
             }

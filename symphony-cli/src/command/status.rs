@@ -17,6 +17,7 @@ use symphony_runner::tick::{last_tick, observe_snapshot};
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
 
 use crate::app::App;
+use crate::elsewhere::Elsewhere;
 use crate::place::Session;
 use crate::view::{
     BlockedView, GatesNow, HoldView, InboxView, IssueView, OpenPlanView, OpenPrView, PrView,
@@ -44,14 +45,15 @@ impl StatusArgs {
         let mut session = app.session()?;
         if self.watch {
             let interval = Duration::from_secs(self.interval);
-            return watch(app.out, interval, || load(&mut session)).context("watch the status");
+            return watch(app.out, interval, || load(app, &mut session))
+                .context("watch the status");
         }
-        let view = load(&mut session).context("show the status")?;
+        let view = load(app, &mut session).context("show the status")?;
         app.out.answer_long(&view)
     }
 }
 
-fn load(session: &mut Session) -> anyhow::Result<StatusView> {
+fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
     let now = Timestamp::now();
     let snapshot = observe_snapshot(&session.installation, &mut session.store, now)?;
     let plan = plan_tick(&snapshot, now);
@@ -73,6 +75,7 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
         .map(|(status, n)| (status.name(), n))
         .collect();
     let waiting = waiting(store, project, &snapshot, &plan, now)?;
+    let elsewhere = Elsewhere::load(&app.surroundings, store)?;
     let mut inbox: BTreeMap<&'static str, u64> = BTreeMap::new();
     for item in &waiting {
         *inbox.entry(item.kind.name()).or_default() += 1;
@@ -97,7 +100,10 @@ fn load(session: &mut Session) -> anyhow::Result<StatusView> {
             .count(),
         issues,
         inbox,
-        waiting: waiting.into_iter().map(InboxView::from).collect(),
+        waiting: waiting
+            .into_iter()
+            .map(|item| InboxView::new(item, &elsewhere))
+            .collect(),
         pull_requests: open_pr_views(&open, &running, &snapshot, now),
         running,
         plans,

@@ -12,6 +12,7 @@ use symphony_runner::publish::start_publisher;
 use symphony_runner::tick::{TickOptions, TickOutcome, TickReport, tick, wait_for};
 
 use crate::app::App;
+use crate::elsewhere::Elsewhere;
 use crate::failure::{Exit, Stop};
 use crate::news::News;
 use crate::place::not_set_up;
@@ -64,13 +65,16 @@ impl TickArgs {
         let new_problems = report.new_problems.clone();
         let holds = report.snapshot.holds.clone();
         let mut view = self.view(app, &installation, report)?;
+        let elsewhere = Elsewhere::load(&app.surroundings, &store).context("tick")?;
+        let decisions = &mut view.decisions;
+        elsewhere.decisions(&mut store, decisions).context("tick")?;
         let due = TodayView::load(&store, None, &holds, Timestamp::now());
         view.due = Some(due.context("tick")?);
         if self.wait {
             view.pull_requests = news.of_prs(&store).context("tick")?;
             let (items, holds) = waiting_items(&installation, &mut store).context("tick")?;
             let after = breakers_of(&items);
-            view.waiting = news.of_inbox(items);
+            view.waiting = news.of_inbox(items, &elsewhere);
             let today = TodayView::load(&store, None, &holds, Timestamp::now());
             view.today = Some(today.context("tick")?);
             let paused = store.paused_since().context("tick")?;

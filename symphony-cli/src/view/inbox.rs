@@ -4,6 +4,7 @@ use serde::Serialize;
 use symphony_core::inbox::{InboxItem, InboxKind};
 use symphony_core::tick::NEXT_TRY;
 
+use crate::elsewhere::Elsewhere;
 use crate::output::{Clock, List, Page, Table, View, ago};
 
 /// Items that `status` shows; `inbox` shows all.
@@ -16,13 +17,14 @@ pub(crate) struct InboxView {
     item: InboxItem,
 }
 
-impl From<InboxItem> for InboxView {
-    fn from(item: InboxItem) -> Self {
-        Self { item }
-    }
-}
-
 impl InboxView {
+    /// Views an item where it is answered.
+    pub(crate) fn new(item: InboxItem, elsewhere: &Elsewhere) -> Self {
+        Self {
+            item: elsewhere.item(item),
+        }
+    }
+
     /// Announces in one line what waits for the person who reads it.
     pub(crate) fn announcement(&self, clock: &Clock) -> String {
         format!("Waiting for you: {}", self.line(clock))

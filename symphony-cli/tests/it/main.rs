@@ -26,6 +26,8 @@ mod doctor;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod elsewhere;
+#[cfg(test)]
 mod endings;
 #[cfg(test)]
 #[cfg(feature = "failpoints")]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
 use symphony_core::agent::AgentType;
+use symphony_core::command_line::text_elsewhere;
 use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
 use symphony_core::exit_handling::ExitFault;
@@ -241,7 +242,12 @@ fn require_bases(world: &mut World) -> Vec<String> {
         if let Some(Err(problem)) = needed.map(|config| require_base(project, config))
             && let Some(view) = world.snapshot.projects.get_mut(id)
         {
-            problems.push(format!("project {id} is on hold: {problem}"));
+            let mut text = problem.to_string();
+            // the same words wherever a tick runs, so that what lasts is mailed once
+            if world.projects.len() > 1 && project.root.is_dir() {
+                text = text_elsewhere(&text, &project.root.display().to_string());
+            }
+            problems.push(format!("project {id} is on hold: {text}"));
             view.no_base = Some(problem.into());
         }
     }
