@@ -110,3 +110,60 @@ fn a_project_whose_folder_is_gone_is_led_to_its_new_one_by_the_offered_command()
     assert!(done.status.success(), "{done:?}");
     assert_eq!(project.json(&["inbox"])["items"], json!([]));
 }
+
+/// What the audit says of both projects.
+fn audited(project: &Project) -> Vec<String> {
+    let audit = project.symphony(&["doctor", "--audit", "--json"]).json();
+    let found = audit["items"].as_array().unwrap().iter();
+    found
+        .map(|item| {
+            format!(
+                "{} {}: {}",
+                text(&item["invariant"]),
+                text(&item["subject"]),
+                text(&item["detail"])
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn the_audit_names_the_project_that_it_cannot_look_at_and_checks_the_rest() {
+    let (project, other) = two();
+    let there = other.to_str().unwrap();
+    let stray = project.root.join(".symphony-workspaces/stray");
+    std::fs::create_dir_all(&stray).unwrap();
+    let is_stray = |found: &str| found.contains("git knows no worktree there");
+    let found = audited(&project);
+    assert!(found.len() == 1 && is_stray(&found[0]), "{found:#?}");
+
+    project.git(&["-C", there, "branch", "-m", "main", "trunk"]);
+    let lost = other.join(".symphony-workspaces/lost");
+    std::fs::create_dir_all(&lost).unwrap();
+    let found = audited(&project);
+    assert_eq!(
+        found.iter().filter(|found| is_stray(found)).count(),
+        2,
+        "{found:#?}"
+    );
+    let named = "I13 project over-there: secret values were not looked for in it: its base branch `main` does not exist";
+    assert!(
+        found.iter().any(|found| found.starts_with(named)),
+        "{found:#?}"
+    );
+    project.git(&["-C", there, "branch", "-m", "trunk", "main"]);
+    std::fs::remove_dir(&lost).unwrap();
+
+    std::fs::rename(&other, project.beside.join("away")).unwrap();
+    let found = audited(&project);
+    assert_eq!(
+        found.iter().filter(|found| is_stray(found)).count(),
+        1,
+        "{found:#?}"
+    );
+    let named = "I13 project over-there: its repository was not looked at: its folder";
+    assert!(
+        found.iter().any(|found| found.starts_with(named)),
+        "{found:#?}"
+    );
+}

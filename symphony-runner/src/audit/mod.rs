@@ -13,19 +13,20 @@ pub use stranded::check as check_stranded;
 pub use unknown::unknown_branches;
 
 use symphony_core::Timestamp;
+use symphony_core::command_line::text_elsewhere;
 use symphony_core::invariant::{Invariant, Violation};
-use symphony_store::{AuditRequest, Store};
+use symphony_store::{AuditRequest, Project, Store};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
-use crate::repository::open_repository;
+use crate::repository::{BaseProblem, open_repository};
 use crate::tick::observe_snapshot;
 
 /// Checks every invariant that can be stated on the store, refs, worktrees, processes and files. What a command at work
 /// is just changing may be found broken: look again.
 ///
 /// # Errors
-/// When the database, a repository or the table of processes cannot be read.
+/// When the database or the table of processes cannot be read.
 pub fn audit(
     installation: &Installation,
     store: &mut Store,
@@ -50,22 +51,97 @@ pub fn audit(
     found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {
-        let config = match installation.project_config(&project) {
-            Ok(config) => config,
-            // without it nothing of the project can be found; `doctor` says what is wrong with it
-            Err(error) => {
-                let subject = format!("project {}", project.id);
-                let detail = format!("its repository was not looked at: {error}");
-                found.push(Violation::new(Invariant::I13, subject, detail));
-                continue;
-            }
-        };
-        let repository = open_repository(&project, &config)?;
-        worktrees::check(store, &project, &repository, &mut found)?;
-        branches::check(store, &project, &repository, &mut found)?;
-        unknown::check(store, &repository, &mut found)?;
-        secrets::check(store, &project, &repository, &mut found)?;
-        run_files::check(store, &project, &config, now, &mut found)?;
+        check_project(installation, store, (&project, now), &mut found)?;
     }
     Ok(found)
+}
+
+/// Checks what can be seen of one project. What keeps it from being looked at is a finding itself: the others are checked all
+/// the same.
+fn check_project(
+    installation: &Installation,
+    store: &mut Store,
+    (project, now): (&Project, Timestamp),
+    found: &mut Vec<Violation>,
+) -> Result<(), RunnerError> {
+    let config = match installation.project_config(project) {
+        Ok(config) => config,
+        // without it nothing of the project can be found; `doctor` says what is wrong with it
+        Err(error) => {
+            found.push(unseen(
+                project,
+                "its repository was not looked at",
+                &error.to_string(),
+            ));
+            return Ok(());
+        }
+    };
+    let seen = run_files::check(store, project, &config, now, found);
+    or_unseen(seen, project, "its run files were not looked at", found)?;
+    let repository = match open_repository(project, &config) {
+        Ok(repository) => repository,
+        Err(error) => {
+            let problem = BaseProblem::of(project, &error);
+            found.push(unseen(
+                project,
+                "its repository was not looked at",
+                &problem.to_string(),
+            ));
+            return Ok(());
+        }
+    };
+    let seen = worktrees::check(store, project, &repository, found);
+    or_unseen(seen, project, "its worktrees were not all looked at", found)?;
+    let seen = branches::check(store, project, &repository, found);
+    or_unseen(
+        seen,
+        project,
+        "its pull requests were not all looked at",
+        found,
+    )?;
+    let seen = unknown::check(store, &repository, found);
+    or_unseen(seen, project, "its branches were not all looked at", found)?;
+    let seen = match repository.base() {
+        Ok(base) => secrets::check(store, project, (&repository, &base), found),
+        Err(error) => Err(error.into()),
+    };
+    or_unseen(
+        seen,
+        project,
+        "secret values were not looked for in it",
+        found,
+    )
+}
+
+/// Makes a finding of what one project's files or repository kept from being looked at; without the database nothing is left to
+/// check.
+fn or_unseen(
+    seen: Result<(), RunnerError>,
+    project: &Project,
+    what: &str,
+    found: &mut Vec<Violation>,
+) -> Result<(), RunnerError> {
+    match seen {
+        Err(RunnerError::Workspace(error)) => {
+            let problem = BaseProblem::of(project, &error).to_string();
+            found.push(unseen(project, what, &problem));
+            Ok(())
+        }
+        Err(error @ RunnerError::Io { .. }) => {
+            found.push(unseen(project, what, &error.with_causes()));
+            Ok(())
+        }
+        seen => seen,
+    }
+}
+
+/// Makes the finding; the commands in it act on the project, wherever they are typed.
+fn unseen(project: &Project, what: &str, why: &str) -> Violation {
+    let subject = format!("project {}", project.id);
+    let why = if project.root.is_dir() {
+        text_elsewhere(why, &project.root.display().to_string())
+    } else {
+        why.to_owned()
+    };
+    Violation::new(Invariant::I13, subject, format!("{what}: {why}"))
 }

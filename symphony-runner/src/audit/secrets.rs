@@ -4,7 +4,7 @@ use std::path::Path;
 
 use symphony_core::invariant::{Invariant, Violation};
 use symphony_store::{Project, Store};
-use symphony_workspace::{BranchName, Repository, SecretFinder};
+use symphony_workspace::{Base, BranchName, Repository, SecretFinder};
 
 use crate::error::RunnerError;
 use crate::paths::{read_capped, runs_folder};
@@ -15,10 +15,9 @@ const OWN_BRANCHES: &str = "symphony/";
 pub(super) fn check(
     store: &mut Store,
     project: &Project,
-    repository: &Repository,
+    (repository, base): (&Repository, &Base),
     found: &mut Vec<Violation>,
 ) -> Result<(), RunnerError> {
-    let base = repository.base()?;
     let Some(finder) = repository.secret_finder(&base.commit)? else {
         return Ok(());
     };
