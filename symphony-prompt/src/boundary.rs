@@ -22,17 +22,17 @@ pub(crate) fn boundary(workspace: &Workspace, agent: &AgentType) -> String {
     }
     head.push('\n');
     let rules = if *agent == AgentType::Judge {
-        "You change nothing and run nothing of this branch. Read only files below the worktree path above, and the file \
-         with the whole diff when your task names one; nothing else belongs to this review. If your CLI reads files by a \
-         shell only, use the shell for reading alone. All paths you name are relative to the worktree root."
+        "Change nothing, and run nothing from this branch. Read only files below the worktree path above, and the file \
+         with the whole diff if your prompt names one. If your CLI can read files only through a shell, use the shell for \
+         nothing else. Name all paths relative to the worktree root."
             .to_owned()
     } else {
         format!(
-            "FIRST ACTION: run `pwd` and compare its answer with `{path}`. If they differ, stop at once and say so; \
-             change nothing.\n\n\
+            "FIRST ACTION: run `pwd` and compare the result with `{path}`. If they differ, change nothing, stop at once \
+             and say so.\n\n\
              - Never `cd` outside the worktree, and never read or write files outside it.\n\
              - All paths are relative to the worktree root.\n\
-             - Other agents work beside you in worktrees of their own: leave other branches and worktrees alone."
+             - Other agents work at the same time in their own worktrees: leave other branches and worktrees alone."
         )
     };
     head + &rules
@@ -41,6 +41,6 @@ pub(crate) fn boundary(workspace: &Workspace, agent: &AgentType) -> String {
 /// Writes the layer for a phase of a plan, whose worktree is merged when the phase completes.
 pub(crate) fn plan_boundary(workspace: &Workspace) -> String {
     boundary(workspace, &AgentType::Worker)
-        + "\n- This worktree is isolated: other phases run in parallel in theirs and see your work only after this \
+        + "\n- This worktree is isolated: other phases run in parallel in theirs, and see your work only once this \
            phase is complete and merged."
 }

@@ -279,10 +279,7 @@ impl PhaseDispatch {
         for (label, items) in [
             ("Required sections", &assignment.required_sections),
             ("Done when", &assignment.done_when),
-            (
-                "Escalate if (set the status `blocked` and say why)",
-                &assignment.escalate_if,
-            ),
+            ("Escalate if", &assignment.escalate_if),
         ] {
             if !items.is_empty() {
                 let lines: Vec<String> = items.iter().map(|item| bullet(item.trim())).collect();
@@ -326,12 +323,9 @@ impl PhaseDispatch {
         for (artifact, (text, shown)) in given.iter().zip(&fitted) {
             let (form, remark) = match shown {
                 Shown::Whole => ("", "whole"),
-                Shown::Summary => (
-                    ", summarised; […] stands for what is left out",
-                    "summarised",
-                ),
-                Shown::Shortened => (", shortened; […] stands for what is left out", "shortened"),
-                Shown::Nothing => (", no room: read the file", "no room"),
+                Shown::Summary => (", summarised; […] marks what is left out", "summarised"),
+                Shown::Shortened => (", shortened; […] marks what is left out", "shortened"),
+                Shown::Nothing => (", left out for lack of room: read the file", "no room"),
             };
             remarks.push(format!("{}: {remark}", artifact.phase));
             let path = section::title_line(&artifact.path);

@@ -110,7 +110,7 @@ impl WizardDispatch {
         if !description.is_empty() {
             text += &format!("\n\n{description}");
         }
-        text += "\n\nThis is what was detected. Read the project, check it, and call `configure_project` once.";
+        text += "\n\nSymphony detected what follows. It is a start, not the result: check it against the project.";
         let stack = self
             .project
             .tech_stack
@@ -132,7 +132,7 @@ impl WizardDispatch {
             .setup
             .iter()
             .map(|setup| format!("`{}`", one_line(setup)));
-        push_list(&mut text, "Possible Set-up", setup.collect());
+        push_list(&mut text, "Possible Setup", setup.collect());
         let entries = self
             .entries
             .iter()

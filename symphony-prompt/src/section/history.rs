@@ -188,7 +188,7 @@ pub(crate) fn rejected_claims<'a>(
     let (kept, fit) = fitter.fit_newest(shown, claims.len(), cap, |claim| &claim.content, make);
     list_section(
         SectionName::RejectedClaims,
-        "## Rejected Claims of This Phase\n\nWhat was claimed before and refused. Mend every point before you claim again.\n",
+        "## Rejected Claims of This Phase\n\nEarlier claims were refused for these reasons. Fix all of them before you claim again.\n",
         kept,
         fit,
     )

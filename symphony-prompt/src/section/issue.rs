@@ -137,7 +137,7 @@ pub(crate) fn dependencies<'a>(dependencies: &[DependencyInput]) -> SectionDraft
     let mut text = format!("## Dependencies\n\n{}", lines.join("\n"));
     let more = dependencies.len() - kept.len();
     if more > 0 {
-        text.push_str(&format!("\n- and {more} more, which `get_issue` lists"));
+        text.push_str(&format!("\n- and {more} more; `get_issue` lists them"));
     }
     let fit = Fit {
         items: Some(ItemsKept {

@@ -129,7 +129,7 @@ pub(crate) fn gate_commands<'a>(gates: &[GateCommand]) -> SectionDraft<'a> {
         })
         .collect();
     let text = format!(
-        "## Quality Gates\n\nThese commands are run on your commit; every one that is not optional must pass:\n\n{}",
+        "## Quality Gates\n\nSymphony runs these commands on every commit that is handed in. All but the optional ones must pass:\n\n{}",
         lines.join("\n")
     );
     SectionDraft::new(SectionName::GateCommands, vec![Piece::text(text)])
@@ -146,7 +146,7 @@ pub(crate) fn gate_results(results: &[GateResult]) -> SectionDraft<'_> {
             let verdict = match (result.passed, result.failed_tries) {
                 (true, 0) => "passed".to_owned(),
                 (true, tries) => format!(
-                    "passed at try {}, after it had failed on the same commit",
+                    "passed at try {}, after failing on the same commit",
                     tries + 1
                 ),
                 (false, 0) => "FAILED".to_owned(),
@@ -161,7 +161,7 @@ pub(crate) fn gate_results(results: &[GateResult]) -> SectionDraft<'_> {
         })
         .collect();
     let mut pieces = vec![Piece::text(format!(
-        "## Quality Gates\n\nSymphony itself ran these on the commit under review:\n\n{}\n",
+        "## Quality Gates\n\nSymphony ran these gates on the commit under review:\n\n{}\n",
         lines.join("\n")
     ))];
     for result in results {

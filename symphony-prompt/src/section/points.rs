@@ -42,24 +42,25 @@ impl PointsReader {
     const fn task(self) -> &'static str {
         match self {
             Self::Worker => {
-                "Reviews of this work asked for the points below, and they are still open. They come first. Do what each asks for, \
-                 commit it, then call `answer_review_point` for each: `fixed` with the commit, `declined` with the reason, or \
-                 `question` when only a person can say what is meant. `create_pr` is refused while a `must` point has no answer."
+                "These points from reviews of this work are still open. Deal with them first. Do what each one asks and commit it, \
+                 then call `answer_review_point` for each: `fixed` with the commit; `declined` with the reason, if the point is \
+                 wrong or outside the issue (the next reviewer decides); or `question`, only if a person has to say what is meant, \
+                 because the issue then waits for the reply. `create_pr` is refused while a `must` point has no answer."
             }
             Self::PhaseAgent => {
-                "Reviews of this work asked for the points below, and they are still open. They come first. Do what each asks for, \
-                 then call `answer_review_point` for each: `fixed`, `declined` with the reason, or `question` when only a person \
-                 can say what is meant. `complete_phase` is refused while a `must` point has no answer."
+                "These points from reviews of this work are still open. Deal with them first. Do what each one asks in the document, \
+                 then call `answer_review_point` for each: `fixed`; `declined` with the reason, if the point is wrong or outside \
+                 the issue (the next reviewer decides); or `question`, only if a person has to say what is meant, because the \
+                 issue then waits for the reply. `complete_phase` is refused while a `must` point has no answer."
             }
             Self::Judge => {
-                "Earlier reviews asked for the points below, and they are still open. Check each answer against the work itself. Your \
-                 verdict closes what is met (`points`: `id`, `state: closed`) and reopens what is not (`state: reopened`, with \
-                 `text` that says what is missing). An approval needs every `must` point closed. Only a person closes a point by \
-                 `human`: when such points are all that keeps the work back, set the status `blocked` and say so in the reason."
+                "These points from earlier reviews are still open. Decide on each one by the work itself, not by what its answer \
+                 promises. In the `points` of your verdict, close what is met (`{\"id\": 3, \"state\": \"closed\"}`) and reopen what is \
+                 not (`\"state\": \"reopened\"`, with a `text` that says what is missing). Close a `declined` point if its reason is \
+                 sound. You can approve only if every `must` point gets closed. Only a person can close a point raised by \
+                 `human`: if such points are all that stands in the way, set the status to `blocked` and say so in the reason."
             }
-            Self::Other => {
-                "Reviews of this work asked for the points below, and they are still open."
-            }
+            Self::Other => "These points from reviews of this work are still open.",
         }
     }
 }
@@ -179,7 +180,7 @@ pub(crate) fn answer_diff<'a>(
     }
     if !named.is_empty() {
         pieces.push(Piece::text(format!(
-            "Not shown here, because there is no room: what they change is in the diff of the branch.\n{}",
+            "Left out here for lack of room; the diff of the branch has their changes:\n{}",
             named.join("\n")
         )));
     }

@@ -76,17 +76,16 @@ pub(crate) fn pull_request<'a>(
     (draft, approach_tokens)
 }
 
-const UNVERIFIED: &str = "This change is unverified: no gate is required, so nothing but your review stands between \
-    it and the base branch.";
+const UNVERIFIED: &str = "This change is unverified: no gate is required, so only your review stands between it and \
+    the base branch.";
 
 const PULL_REQUEST_VERDICT: &str = "\n### Verdict\n\n\
-    Call `approve_pr`, or `reject_pr` with `points`: one for each thing that has to change, with the file and the \
-    lines. When only a human can decide, set the status `blocked` with the reason. Text alone decides nothing: without one of these calls \
-    the review does not count.";
+    End your review with one call: `approve_pr`, `reject_pr` with `points`, or, if only a person can decide, \
+    `update_issue_status` with `blocked` and the reason. Text alone decides nothing.";
 
 const PHASE_VERDICT: &str = "\n### Verdict\n\n\
-    Call `approve_phase`, or `reject_phase` with `points`: one for each thing that is missing or wrong, and where. \
-    No other verdict tool applies here. Text alone decides nothing: without one of these calls the review does not count.";
+    End your review with one call: `approve_phase`, `reject_phase` with `points`, or, if only a person can decide, \
+    `update_issue_status` with `blocked` and the reason. Text alone decides nothing.";
 
 fn change_summary<'a>(review: &PullRequestReview) -> Piece<'a> {
     let insertions = review
@@ -175,19 +174,17 @@ fn verified_gates(review: &PullRequestReview) -> Option<String> {
         .filter(|result| !result.passed && result.required)
         .count();
     let verdict = if red == 0 {
-        "every required one is green"
+        ", including every required one"
     } else {
-        "a required one is red: do not approve"
+        ". A required gate failed: do not approve"
     };
     let count = results.len();
     let verdict = if review.unverified {
         format!("{passed} of {count} passed. {UNVERIFIED}")
     } else {
-        format!("{passed} of {count} passed, {verdict}.")
+        format!("{passed} of {count} passed{verdict}.")
     };
-    Some(format!(
-        "{verdict} Details stand below under Quality Gates."
-    ))
+    Some(format!("{verdict} See Quality Gates below for details."))
 }
 
 /// The claim, its conditions, and how a verdict is given.

@@ -219,7 +219,7 @@ fn a_diff_is_limited_and_what_was_cut_is_listed() {
     assert!(
         built
             .user
-            .contains("The whole diff lies in `/srv/api/.symphony/runs/7f3a/diff.patch`")
+            .contains("The whole diff is in `/srv/api/.symphony/runs/7f3a/diff.patch`")
     );
     dispatch.budgets.user_tokens = Tokens::new(1_000_000);
     if let Some(Review::PullRequest(review)) = &mut dispatch.review {

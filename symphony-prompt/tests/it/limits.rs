@@ -227,8 +227,8 @@ fn a_plan_phase_is_cut_to_its_maximum() {
 fn of_many_dependencies_those_that_have_not_ended_are_shown_and_the_rest_is_counted() {
     for (ended, open, shown_ended, rest) in [
         (20, 0, 20, None),
-        (5, 20, 0, Some("- and 5 more, which `get_issue` lists")),
-        (30, 2, 18, Some("- and 12 more, which `get_issue` lists")),
+        (5, 20, 0, Some("- and 5 more; `get_issue` lists them")),
+        (30, 2, 18, Some("- and 12 more; `get_issue` lists them")),
     ] {
         let mut dispatch = rich::profile(&AgentType::Worker);
         let dependency = |n: u64| DependencyInput {

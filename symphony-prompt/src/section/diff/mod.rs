@@ -73,13 +73,13 @@ pub(crate) fn diff<'a>(
 
 fn advice(path: Option<&str>, complete: bool) -> String {
     match (path, complete) {
-        (Some(path), true) => format!("The same diff lies in `{}`.", one_line(path)),
+        (Some(path), true) => format!("The same diff is in `{}`.", one_line(path)),
         (Some(path), false) => format!(
-            "The whole diff lies in `{}`: read there what is left out above before you decide.",
+            "The whole diff is in `{}`. Before you decide, read there what is left out above.",
             one_line(path)
         ),
         (None, _) => {
-            "Read the files themselves for what is left out above before you decide.".to_owned()
+            "Before you decide, read what is left out above in the files themselves.".to_owned()
         }
     }
 }
@@ -101,7 +101,7 @@ fn list(left_out: &[FileDiff<'_>]) -> String {
             let (added, removed) = file.changes();
             writeln!(
                 text,
-                "- {path}: a lock file, generated or vendored, +{added} -{removed}; {shown} of {lines} lines shown"
+                "- {path}: lock file, generated or vendored, +{added} -{removed}; {shown} of {lines} lines shown"
             )
         } else {
             writeln!(text, "- {path}: {shown} of {lines} lines shown")
@@ -231,7 +231,7 @@ mod tests {
         );
         assert!(
             list.ends_with(
-                "- Cargo.lock: a lock file, generated or vendored, +4000 -0; 0 of 4004 lines shown"
+                "- Cargo.lock: lock file, generated or vendored, +4000 -0; 0 of 4004 lines shown"
             ),
             "{list}"
         );
