@@ -44,6 +44,7 @@ mod pull_request_of;
 pub mod retry;
 pub mod review_point;
 pub mod risk;
+pub mod room;
 pub mod run;
 pub mod spending;
 pub mod standing;

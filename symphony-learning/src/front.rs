@@ -1,5 +1,7 @@
 //! Taking the best down to a cap, sorting no more than is looked at.
 
+use symphony_core::room::Room;
+
 use crate::rank::{Hit, Ranker};
 use crate::texts::wide;
 
@@ -7,7 +9,14 @@ use crate::texts::wide;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Cap {
     Count(usize),
-    Chars(usize),
+    Chars(Room),
+}
+
+impl Cap {
+    /// A cap of so many characters.
+    pub(crate) fn chars(cap: usize) -> Self {
+        Self::Chars(Room::new(u64::try_from(cap).unwrap_or(u64::MAX)))
+    }
 }
 
 /// A learning in the order of scores.
@@ -36,7 +45,7 @@ const FIRST_SORTED: usize = 256;
 const MORE_SORTED: usize = 8;
 
 /// What a convention needs besides its pattern: `- ` and the line end.
-const BULLET_CHARS: usize = 3;
+const BULLET_CHARS: u64 = 3;
 
 impl Front {
     pub(crate) fn new(list: Vec<Scored>, cap: Cap) -> Self {
@@ -98,12 +107,10 @@ impl Front {
                     *left -= 1;
                     self.full = *left == 0;
                 }
-                Cap::Chars(left) => {
-                    let needed = wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS;
-                    if needed > *left {
+                Cap::Chars(room) => {
+                    if !room.take(line_chars(ranker, scored)) {
                         continue;
                     }
-                    *left -= needed;
                 }
             }
             self.taken.push(Hit {
@@ -118,12 +125,16 @@ impl Front {
     /// Takes those out of the unsorted rest that have no room any more: otherwise a nearly full list would ask about all of
     /// them in vain.
     fn pass_over_too_long(&mut self, ranker: &Ranker<'_>) {
-        let Cap::Chars(left) = self.cap else {
+        let Cap::Chars(room) = self.cap else {
             return;
         };
-        let fits =
-            |scored: &Scored| wide(ranker.row(scored.index).pattern_chars) + BULLET_CHARS <= left;
+        let fits = |scored: &Scored| room.fits(line_chars(ranker, scored));
         let rest = self.list.split_off(self.sorted);
         self.list.extend(rest.into_iter().filter(fits));
     }
+}
+
+/// Characters of a convention as it is rendered.
+fn line_chars(ranker: &Ranker<'_>, scored: &Scored) -> u64 {
+    u64::from(ranker.row(scored.index).pattern_chars) + BULLET_CHARS
 }

@@ -223,7 +223,7 @@ impl<'a> Ranker<'a> {
     pub fn best(mut self) -> Best {
         self.find_paths();
         let (conventions, tactical) = self.split(|_| true);
-        let mut conventions = Front::new(conventions, Cap::Chars(self.options.convention_char_cap));
+        let mut conventions = Front::new(conventions, Cap::chars(self.options.convention_char_cap));
         let mut tactical = Front::new(tactical, Cap::Count(self.options.max_results));
         self.advance(&mut [&mut conventions, &mut tactical]);
         Best {
@@ -284,7 +284,7 @@ impl<'a> Ranker<'a> {
             front.taken
         };
         let best = Best {
-            conventions: take(conventions, Cap::Chars(self.options.convention_char_cap)),
+            conventions: take(conventions, Cap::chars(self.options.convention_char_cap)),
             tactical: take(tactical, Cap::Count(self.options.max_results)),
         };
         Ranked {

@@ -96,7 +96,9 @@ pub use input::{
 };
 pub use layer::{LAYER_SEPARATOR, Layer, LayerName, Protection};
 pub use omission::OmissionList;
-pub use report::{BuiltPrompt, DispatchPath, ItemsKept, Outcome, PartReport, Report, Warning};
+pub use report::{
+    BuiltPrompt, DispatchPath, ItemsKept, LeftOutItem, Outcome, PartReport, Report, Warning,
+};
 pub use rule::WEB_RESTRICTION;
 pub use section::SectionName;
 pub use summary::{shorten_artifact, summarize_artifact};

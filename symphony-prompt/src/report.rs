@@ -96,13 +96,45 @@ pub enum Outcome {
     },
 }
 
-/// How many items of a list are in the prompt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Which items of a list are in the prompt.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ItemsKept {
     /// Items given.
     pub given: usize,
     /// Items kept.
     pub kept: usize,
+    /// Each item that was passed over, of a list that passes over what does not fit. Other lists keep one end, and name
+    /// none here.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<LeftOutItem>,
+}
+
+impl ItemsKept {
+    /// Describes a list that keeps one end.
+    pub(crate) const fn counted(given: usize, kept: usize) -> Self {
+        Self {
+            given,
+            kept,
+            left_out: Vec::new(),
+        }
+    }
+
+    /// Returns whether an item of a list that is given best first is in the prompt, by its place from 0.
+    pub fn holds(&self, index: usize) -> bool {
+        let tried = self.kept + self.left_out.len();
+        index < tried && self.left_out.iter().all(|item| item.index != index)
+    }
+}
+
+/// An item that had no room.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOutItem {
+    /// Its place in the list that was given, from 0.
+    pub index: usize,
+    /// Tokens it would have taken.
+    pub tokens: Tokens,
+    /// How it begins, in one line.
+    pub beginning: String,
 }
 
 /// What a person should look at.

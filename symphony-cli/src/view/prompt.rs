@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use similar::TextDiff;
-use symphony_prompt::{BuiltPrompt, Outcome, PartReport, Report};
+use symphony_prompt::{BuiltPrompt, LeftOutItem, Outcome, PartReport, Report};
 
 use crate::output::{Page, Table, View};
 
@@ -161,6 +161,7 @@ impl View for PromptView {
         }
         page.gap();
         page.table(&table);
+        write_left_out(report, page);
         for warning in &report.warnings {
             page.line(&format!("warning: {warning}"));
         }
@@ -187,11 +188,14 @@ fn before(part: &PartReport) -> Option<u64> {
 fn what(part: &PartReport) -> String {
     let mut text = match &part.outcome {
         Outcome::Included => "included".to_owned(),
+        Outcome::Truncated { .. } if left_out(part).next().is_some() => {
+            "included what has room".to_owned()
+        }
         Outcome::Truncated { from, to } => format!("cut from {from} to {to}"),
         Outcome::DroppedByBudget { .. } => "dropped: no room in the budget".to_owned(),
         Outcome::OmittedByProfile { why } => format!("omitted: {why}"),
     };
-    if let Some(items) = part.items.filter(|items| items.kept < items.given) {
+    if let Some(items) = part.items.as_ref().filter(|items| items.kept < items.given) {
         let noun = noun_of(&part.part);
         text.push_str(&format!(", {} of {} {noun}", items.kept, items.given));
     }
@@ -199,6 +203,25 @@ fn what(part: &PartReport) -> String {
         text.push_str(&format!(", {note}"));
     }
     text
+}
+
+/// The items of a part that were passed over for lack of room.
+fn left_out(part: &PartReport) -> impl Iterator<Item = &LeftOutItem> {
+    part.items.iter().flat_map(|items| &items.left_out)
+}
+
+fn write_left_out(report: &Report, page: &mut Page) {
+    for part in report.system.iter().chain(&report.user) {
+        for item in left_out(part) {
+            page.line(&format!(
+                "left out of {}: number {} (~{} tokens): {}",
+                part.part,
+                item.index + 1,
+                item.tokens,
+                item.beginning
+            ));
+        }
+    }
 }
 
 /// What the items of a section are.

@@ -350,6 +350,51 @@ fn what_an_agent_learned_carries_its_commit_and_is_counted_when_given() {
 }
 
 #[test]
+fn a_learning_without_room_is_passed_over_named_and_not_counted_as_given() {
+    let worker = scenario(
+        "worker",
+        &json!({ "match_system": WORKER }),
+        [commit("hello.txt", "hello"), create_pr("Say hello")],
+    );
+    let budget = json!({ "budget": { "user_tokens": 700 } }); // 105 tokens of learnings
+    let project = Project::new("tool", &scenarios([worker]), &budget);
+    let long = format!("Say hello first of all, {}", "and again, ".repeat(50));
+    learn(&project, &[&long]);
+    learn(&project, &["Speak plainly"]);
+    project.add_issue("Say hello");
+    let report = &project.json(&["prompt", "show", "SYM-1"])["report"]["user"];
+    let parts = report.as_array().unwrap();
+    let part = parts
+        .iter()
+        .find(|part| part["part"] == "related_learnings");
+    let beginning = format!("{}…", &long[..60]);
+    assert_eq!(
+        part.unwrap()["items"],
+        json!({ "given": 2, "kept": 1, "left_out": [{ "index": 0, "tokens": 144, "beginning": beginning }] })
+    );
+    let page = project.ok(&["prompt", "show", "SYM-1", "--text"]);
+    for line in [
+        "included what has room, 1 of 2 learnings",
+        &format!("left out of related_learnings: number 1 (~144 tokens): {beginning}"),
+        "- Speak plainly",
+    ] {
+        assert!(page.contains(line), "{line}: {page}");
+    }
+    assert!(!page.contains("(truncated)"), "{page}");
+    project.tick_one("worker", "succeeded");
+    let stats = items(&project, &["stats"]);
+    let counted: Vec<_> = stats
+        .iter()
+        .map(|item| (&item["pattern"], &item["given"]))
+        .collect();
+    let expected = [
+        (&json!("Speak plainly"), &json!(1)),
+        (&json!(long), &json!(0)),
+    ];
+    assert_eq!(counted, expected);
+}
+
+#[test]
 fn a_proposal_is_accepted_or_rejected_by_a_person() {
     let project = proposing(&[("SYM-1", "Greet in hello.txt")]);
     project.add_issue("One");

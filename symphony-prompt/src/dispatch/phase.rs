@@ -338,10 +338,7 @@ impl PhaseDispatch {
         let fit = Fit {
             cap: Some(cap),
             cut: cut.then_some((from, to)),
-            items: Some(ItemsKept {
-                given: given.len(),
-                kept,
-            }),
+            items: Some(ItemsKept::counted(given.len(), kept)),
         };
         let mut draft = SectionDraft::fitted(SectionName::PreviousArtifacts, pieces, fit);
         draft.note = cut.then(|| remarks.join("; "));

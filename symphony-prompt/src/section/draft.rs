@@ -196,7 +196,7 @@ fn report(
         tokens: counter.count(if present { body } else { "" }),
         outcome,
         cap: section.fit.cap,
-        items: section.fit.items,
+        items: section.fit.items.clone(),
         hash: present.then(|| fingerprint(body.as_bytes())),
         note: section.note.clone(),
     })

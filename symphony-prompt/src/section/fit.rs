@@ -144,10 +144,7 @@ impl Fitter<'_> {
         let fit = Fit {
             cap: Some(cap),
             cut: (full || items.len() < given).then_some((from, used)),
-            items: Some(ItemsKept {
-                given,
-                kept: kept.len(),
-            }),
+            items: Some(ItemsKept::counted(given, kept.len())),
         };
         (kept, fit)
     }

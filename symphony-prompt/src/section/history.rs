@@ -65,10 +65,7 @@ pub(crate) fn attempts<'a>(
     let fit = Fit {
         cap: Some(cap),
         cut,
-        items: (!attempts.is_empty()).then_some(ItemsKept {
-            given: attempts.len(),
-            kept: shown.len(),
-        }),
+        items: (!attempts.is_empty()).then_some(ItemsKept::counted(attempts.len(), shown.len())),
     };
     SectionDraft::fitted(SectionName::PreviousAttempts, pieces, fit)
 }

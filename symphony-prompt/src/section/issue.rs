@@ -140,10 +140,7 @@ pub(crate) fn dependencies<'a>(dependencies: &[DependencyInput]) -> SectionDraft
         text.push_str(&format!("\n- and {more} more; `get_issue` lists them"));
     }
     let fit = Fit {
-        items: Some(ItemsKept {
-            given: dependencies.len(),
-            kept: kept.len(),
-        }),
+        items: Some(ItemsKept::counted(dependencies.len(), kept.len())),
         ..Fit::default()
     };
     SectionDraft::fitted(SectionName::Dependencies, vec![Piece::text(text)], fit)

@@ -1,19 +1,23 @@
 //! Sections about what is known: learnings, gates, project instructions.
 
+use symphony_core::room::Room;
 use symphony_core::unit::Tokens;
 
 use crate::budget::LEARNINGS_MAX;
 use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line, strip_hidden};
 use crate::input::{GateCommand, GateResult};
-use crate::report::ItemsKept;
+use crate::report::{ItemsKept, LeftOutItem};
 use crate::section::fit::Fitter;
 use crate::section::{Fit, Piece, SectionDraft, SectionName};
 use crate::tokens::{CHARS_PER_TOKEN, TokenCounter};
-use crate::truncate::{limit_tail, truncate_tail};
+use crate::truncate::limit_tail;
 
 /// Longest output of a failed gate, in characters: the end is kept, where a test runner sums up.
 const GATE_OUTPUT_CHARS_MAX: u64 = 2_000;
+
+/// Characters by which the report names an item that had no room: enough to recognise a sentence.
+const BEGINNING_CHARS_MAX: usize = 60;
 
 /// Makes a list item; continuation lines are indented, so that none can pass for a heading.
 pub(crate) fn bullet(text: &str) -> String {
@@ -44,56 +48,52 @@ fn push_indented(mark: &str, text: &str, out: &mut String) {
     }
 }
 
-/// Tactical learnings, best first: the best are kept.
+/// Tactical learnings, best first: each whole, and one that has no room is passed over.
 pub(crate) fn learnings<'a>(
     learnings: &[String],
     cap: Tokens,
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let counter = fitter.counter;
+    let tried = || learnings.iter().take(LEARNINGS_MAX);
     // Room for each item's mark and line end too, as far as the cap reaches.
-    let bytes = learnings
-        .iter()
-        .take(LEARNINGS_MAX)
+    let bytes = tried()
         .map(|learning| learning.len() + 3)
         .sum::<usize>()
         .min(usize::try_from(cap.get().saturating_mul(CHARS_PER_TOKEN)).unwrap_or(0));
     let mut list = String::with_capacity(bytes);
+    let mut room = Room::new(cap.get());
     let mut kept = 0;
-    let (mut used, mut from) = (Tokens::ZERO, Tokens::ZERO);
-    let mut full = false;
-    for learning in learnings.iter().take(LEARNINGS_MAX) {
-        if full {
-            from = from + counter.count(learning);
-            continue;
-        }
+    let mut left_out = Vec::new();
+    for (index, learning) in tried().enumerate() {
+        let text = strip_hidden(learning);
         let end = list.len();
-        let cost = push_item(strip_hidden(learning).trim(), &mut list, counter);
-        from = from + cost;
-        if used + cost <= cap {
-            used = used + cost;
+        let tokens = push_item(text.trim(), &mut list, counter);
+        if room.take(tokens.get()) {
             kept += 1;
             continue;
         }
-        full = true;
         list.truncate(end);
-        if kept == 0 {
-            let frame = counter.count("- \n").get();
-            let room = Tokens::new(cap.get().saturating_sub(frame));
-            let line = one_line(learning);
-            let cut = truncate_tail(&line, room, counter);
-            if !cut.is_empty() {
-                used = push_item(&cut, &mut list, counter);
-                kept = 1;
-            }
-        }
+        left_out.push(LeftOutItem {
+            index,
+            tokens,
+            beginning: beginning(&text),
+        });
     }
+    let used = Tokens::new(cap.get() - room.left());
+    let beyond: Tokens = learnings
+        .iter()
+        .skip(LEARNINGS_MAX)
+        .map(|learning| counter.count(learning))
+        .sum();
+    let from = used + beyond + left_out.iter().map(|item| item.tokens).sum();
     let fit = Fit {
         cap: Some(cap),
-        cut: (full || learnings.len() > LEARNINGS_MAX).then_some((from, used)),
+        cut: (kept < learnings.len()).then_some((from, used)),
         items: (!learnings.is_empty()).then_some(ItemsKept {
             given: learnings.len(),
             kept,
+            left_out,
         }),
     };
     let pieces = if kept == 0 {
@@ -103,6 +103,15 @@ pub(crate) fn learnings<'a>(
         vec![Piece::text("## Related Learnings\n"), Piece::text(list)]
     };
     SectionDraft::fitted(SectionName::RelatedLearnings, pieces, fit)
+}
+
+/// The first words of an item, for the report.
+fn beginning(text: &str) -> String {
+    let line = one_line(text);
+    match line.char_indices().nth(BEGINNING_CHARS_MAX) {
+        Some((end, _)) => [line.get(..end).unwrap_or_default().trim_end(), "…"].concat(),
+        None => line.into_owned(),
+    }
 }
 
 /// Appends a list item with its line end; returns its tokens.

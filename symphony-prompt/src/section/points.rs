@@ -86,7 +86,7 @@ pub(crate) fn review_points(points: &[PointInput], reader: PointsReader) -> Sect
     }
     let kept = points.len();
     let fit = Fit {
-        items: Some(ItemsKept { given: kept, kept }),
+        items: Some(ItemsKept::counted(kept, kept)),
         ..Fit::default()
     };
     SectionDraft {
@@ -187,10 +187,10 @@ pub(crate) fn answer_diff<'a>(
     let fit = Fit {
         cap: Some(cap),
         cut: (used < from).then_some((from, used)),
-        items: Some(ItemsKept {
-            given: patches.len(),
-            kept: patches.len() - named.len(),
-        }),
+        items: Some(ItemsKept::counted(
+            patches.len(),
+            patches.len() - named.len(),
+        )),
     };
     let draft = SectionDraft::fitted(SectionName::AnswerDiff, pieces, fit);
     (draft, used)

@@ -2,8 +2,7 @@
 
 use symphony_prompt::{
     AgentType, AttemptInput, Budgets, CommentAuthor, CommentInput, FindingInput, FindingKind,
-    ItemsKept, Outcome, PartReport, PhaseArtifact, ProfileDispatch, Review, RunStatus, Tokens,
-    Warning,
+    Outcome, PartReport, PhaseArtifact, ProfileDispatch, Review, RunStatus, Tokens, Warning,
 };
 
 use crate::outline::{Fence, outline_of};
@@ -111,8 +110,9 @@ fn the_newest_comments_are_kept_in_their_order() {
         .map(|fence| fence.text.chars().take(3).collect())
         .collect();
     assert_eq!(kept, ["<5>", "<6>", "<7>", "<8>", "<9>"]);
-    let items = part(&built.report.user, "conversation").items;
-    assert_eq!(items, Some(ItemsKept { given: 10, kept: 5 }));
+    let items = part(&built.report.user, "conversation").items.clone();
+    let items = items.unwrap();
+    assert_eq!((items.given, items.kept, items.left_out), (10, 5, vec![]));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Limits to the character and to the item: what is at one is whole, what is one over is cut.
 
 use symphony_prompt::{
-    AgentType, DependencyInput, FileChange, IssueId, IssueStatus, ItemsKept, Outcome,
+    AgentType, DependencyInput, FileChange, IssueId, IssueStatus, LeftOutItem, Outcome,
     ProfileDispatch, Review, Tokens, Warning,
 };
 
@@ -152,20 +152,51 @@ fn a_list_is_filled_to_its_cap() {
     for (cap, kept) in [(200u64, 2), (199, 1)] {
         dispatch.budgets.user_tokens = Tokens::new((cap * 100).div_ceil(15));
         let built = dispatch.build().unwrap();
-        let items = part(&built.report.user, "related_learnings").items;
-        assert_eq!(items, Some(ItemsKept { given: 2, kept }), "{cap}");
+        let items = part(&built.report.user, "related_learnings").items.clone();
+        let items = items.unwrap();
+        assert_eq!((items.given, items.kept), (2, kept), "{cap}");
+        assert_eq!([0, 1].map(|index| items.holds(index)), [true, kept == 2]);
     }
 }
 
 #[test]
-fn a_best_learning_over_the_cap_is_kept_cut() {
+fn a_learning_that_has_no_room_is_passed_over_whole_and_named() {
     let mut dispatch = rich::profile(&AgentType::Worker);
-    dispatch.learnings = vec!["a".repeat(9_000) + " end", "short".to_owned()];
+    let long = |word: &str| format!("{word} {}", "a".repeat(9_000));
+    dispatch.learnings = vec![
+        long("first"),
+        "short".to_owned(),
+        long("third"),
+        "last".to_owned(),
+    ];
     let built = dispatch.build().unwrap();
     let report = part(&built.report.user, "related_learnings");
-    assert_eq!(report.items, Some(ItemsKept { given: 2, kept: 1 }));
-    assert!(built.user.contains("- ...(truncated)aaaa"));
-    assert!(built.user.contains("aaaa end\n") && !built.user.contains("- short"));
+    assert!(
+        built
+            .user
+            .contains("## Related Learnings\n\n- short\n- last")
+    );
+    assert!(!built.user.contains("aaaa"));
+    let items = report.items.as_ref().unwrap();
+    assert_eq!((items.given, items.kept), (4, 2));
+    let held = [0, 1, 2, 3, 4].map(|index| items.holds(index));
+    assert_eq!(held, [false, true, false, true, false]);
+    let named = |index: usize, word: &str| LeftOutItem {
+        index,
+        tokens: Tokens::new(2_253),
+        beginning: format!("{word} {}…", "a".repeat(54)),
+    };
+    assert_eq!(items.left_out, [named(0, "first"), named(2, "third")]);
+    let outcome = Outcome::Truncated {
+        from: Tokens::new(4_510),
+        to: Tokens::new(4),
+    };
+    assert_eq!(report.outcome, outcome);
+    dispatch.learnings.truncate(1);
+    let built = dispatch.build().unwrap();
+    let report = part(&built.report.user, "related_learnings");
+    assert!(matches!(report.outcome, Outcome::DroppedByBudget { .. }));
+    assert!(!report.items.as_ref().unwrap().holds(0));
 }
 
 #[test]
@@ -262,7 +293,7 @@ fn of_many_dependencies_those_that_have_not_ended_are_shown_and_the_rest_is_coun
             .iter()
             .find(|part| part.part == "dependencies")
             .unwrap();
-        let items = part.items.unwrap();
+        let items = part.items.as_ref().unwrap();
         assert_eq!((items.given as u64, items.kept), (ended + open, 20));
     }
 }

@@ -20,33 +20,36 @@ use crate::error::RunnerError;
 /// Attempts, findings and comments read for a prompt: more than it ever shows, so that its report says how many there are.
 const READ_MAX: u32 = 50;
 
-/// Returns the learnings that stand in the prompts: of each list the best, as many as profile and budget left.
+/// Returns the learnings that are in the prompts, after what profile and budget left out.
 pub(super) fn standing(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
-    let tactical = kept(&report.user, "related_learnings");
-    let tactical = best.tactical.iter().take(tactical);
     let mut standing = standing_conventions(best, report);
-    standing.extend(tactical.map(|ranked| ranked.record.learning.id.clone()));
+    standing.extend(held(&best.tactical, &report.user, "related_learnings"));
     standing
 }
 
-/// Returns the convention learnings that stand in the system prompt.
+/// Returns the convention learnings that are in the system prompt.
 pub(super) fn standing_conventions(best: &BestLearnings, report: &Report) -> Vec<LearningId> {
-    let kept = kept(&report.system, "convention_learnings");
-    let shown = best.conventions.iter().take(kept);
-    shown
-        .map(|ranked| ranked.record.learning.id.clone())
-        .collect()
+    held(&best.conventions, &report.system, "convention_learnings").collect()
 }
 
-/// Returns how many items of a part stand in the prompt, at most.
-fn kept(parts: &[PartReport], name: &str) -> usize {
-    let part = parts.iter().find(|part| part.part == name);
-    match part.map(|part| (&part.outcome, part.items)) {
-        Some((Outcome::Included | Outcome::Truncated { .. }, items)) => {
-            items.map_or(usize::MAX, |items| items.kept)
-        }
-        _ => 0,
-    }
+/// Returns those learnings of a list that its part of a prompt holds.
+fn held<'a>(
+    given: &'a [RankedLearning],
+    parts: &'a [PartReport],
+    name: &str,
+) -> impl Iterator<Item = LearningId> + 'a {
+    let part = parts.iter().find(|part| {
+        let present = matches!(part.outcome, Outcome::Included | Outcome::Truncated { .. });
+        part.part == name && present
+    });
+    let holds = move |index: usize| {
+        let all = |part: &PartReport| part.items.as_ref().is_none_or(|items| items.holds(index));
+        part.is_some_and(all)
+    };
+    let given = given.iter().enumerate();
+    given
+        .filter(move |(index, _)| holds(*index))
+        .map(|(_, ranked)| ranked.record.learning.id.clone())
 }
 
 /// A marker that no text of the prompt can know before: random, made anew for each prompt.
