@@ -194,6 +194,8 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     assert_eq!(refused.code, 1);
     assert!(refused.stdout.contains("It waits for you"), "{refused:#?}");
     project.ok(&["plan", "retry", "a"]);
+    // nothing carries it on, and the inbox has the command that does
+    follows_the_order(&project);
     project.ok(&["plan", "run", "plan.md"]);
     assert_eq!(status(&project), "review");
     let refused = project.symphony(&["pr", "merge", "2"]);
@@ -206,6 +208,14 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
         ("completed", "")
     );
     assert_eq!(project.git(&["show", "main:a.txt"]), "fixed");
+    project.assert_sound();
+}
+
+fn follows_the_order(project: &Project) {
+    assert_eq!(status(project), "running");
+    let left = "plan plan (plan.md) is under way, but nothing carries it on";
+    let waiting = [("plan".to_owned(), left.to_owned())];
+    assert_eq!(inbox(project), waiting);
     project.assert_sound();
 }
 

@@ -11,12 +11,9 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
         PhaseState::Running { run: Some(run), .. } => live.iter().any(|live| live.run == *run),
         _ => false,
     });
-    let asks = |state: &PhaseState| matches!(state, PhaseState::AwaitingDecision { .. });
-    if at_work || plan.phases.iter().any(|phase| asks(&phase.state)) {
+    if at_work || plan.asks() {
         return None;
     }
-    let mut phases = plan.phases.iter();
-    let is_complete = phases.all(|phase| matches!(phase.state, PhaseState::Complete { .. }));
     let OpenPlan { plan: id, path, .. } = plan;
     let show = format!("symphony plan status --plan {id}");
     let (what, text, answers) = match (plan.status, plan.driver) {
@@ -25,7 +22,7 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
             format!("plan {id} ({path}) is paused: none of its phases starts"),
             vec![format!("symphony plan resume --plan {id}"), show],
         ),
-        (PlanStatus::Running, PlanDriver::None) => (
+        (_, PlanDriver::None) if plan.goes_on_by_itself() => (
             "left",
             format!("plan {id} ({path}) is under way, but nothing carries it on"),
             vec![
@@ -34,7 +31,7 @@ pub fn waiting_plan_item(plan: &OpenPlan, live: &[LiveRun]) -> Option<InboxItem>
                 show,
             ],
         ),
-        (PlanStatus::AwaitingUserDecision, _) if is_complete => (
+        (PlanStatus::AwaitingUserDecision, _) if plan.is_complete() => (
             "asked",
             format!("plan {id} ({path}) waits for you before its work is reviewed"),
             vec![

@@ -371,7 +371,7 @@ fn plan_standing(plan: &OpenPlan, observed: &Observed<'_>) -> Standing {
     if plan.status == PlanStatus::Review {
         return plan_review(plan, observed);
     }
-    if plan.status != PlanStatus::Running {
+    if !plan.goes_on_by_itself() {
         return stranded(format!(
             "it is {}, and the inbox does not have it",
             plan.status.words()

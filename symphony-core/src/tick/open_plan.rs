@@ -30,10 +30,28 @@ impl OpenPlan {
     pub fn awaits_review(&self) -> bool {
         self.completion == Completion::OpensPullRequest
             && self.status == PlanStatus::Running
-            && self
-                .phases
-                .iter()
-                .all(|phase| matches!(phase.state, PhaseState::Complete { .. }))
+            && self.is_complete()
+    }
+
+    /// Says whether every phase is complete, skipped ones included.
+    pub fn is_complete(&self) -> bool {
+        let mut phases = self.phases.iter();
+        phases.all(|phase| matches!(phase.state, PhaseState::Complete { .. }))
+    }
+
+    /// Says whether one of its phases awaits a person's decision.
+    pub fn asks(&self) -> bool {
+        let mut phases = self.phases.iter();
+        phases.any(|phase| matches!(phase.state, PhaseState::AwaitingDecision { .. }))
+    }
+
+    /// Says whether the next round of whoever carries it on has something to do, now or later, before a person says a word.
+    pub fn goes_on_by_itself(&self) -> bool {
+        match self.status {
+            PlanStatus::Running => true,
+            PlanStatus::AwaitingUserDecision => !self.is_complete() && !self.asks(),
+            _ => false,
+        }
     }
 }
 

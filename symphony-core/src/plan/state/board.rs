@@ -6,7 +6,7 @@ use super::apply::apply_all;
 use super::error::PlanTransitionError;
 use super::event::{PhaseEvent, PlanEvent};
 use super::phase_state::{PhaseProgress, PhaseState, PhaseStatus};
-use super::plan_state::PlanState;
+use super::plan_state::{PlanState, PlanStatus};
 use crate::id::PlanPhaseId;
 use crate::plan::graph::Dag;
 
@@ -78,6 +78,16 @@ impl<'a> Board<'a> {
         }
     }
 
+    /// Says whether a phase is at work or will be without a person's word.
+    pub(super) fn can_move(&self) -> bool {
+        self.statuses.iter().any(|status| {
+            matches!(
+                status,
+                PhaseStatus::Ready | PhaseStatus::Running | PhaseStatus::Retrying
+            )
+        })
+    }
+
     /// Returns when a phase that is retrying is due.
     pub(super) fn due_at(&self, at: usize) -> Option<Timestamp> {
         match self.progress(at)?.state {
@@ -89,7 +99,8 @@ impl<'a> Board<'a> {
 
 /// Returns the events that follow from the graph and the time alone: due retries and phases whose sources are complete
 /// become ready, phases behind one that will not complete are blocked, blocked ones whose sources can complete again
-/// are freed. Nothing follows in a plan that has ended. Linear in phases and edges.
+/// are freed; a plan that waited for a person is under way again as soon as one of its phases can go on. Nothing follows in
+/// a plan that has ended. Linear in phases and edges.
 pub fn settle(dag: &Dag, state: &PlanState, now: Timestamp) -> Vec<PlanEvent> {
     if state.status.is_ended() {
         return Vec::new();
@@ -97,6 +108,10 @@ pub fn settle(dag: &Dag, state: &PlanState, now: Timestamp) -> Vec<PlanEvent> {
     let mut board = Board::new(dag, state);
     for at in dag.order() {
         board.settle_phase(*at, now);
+    }
+    // No round has to do this: an order is carried out while nothing carries the plan on.
+    if state.status == PlanStatus::AwaitingUserDecision && board.can_move() {
+        board.events.push(PlanEvent::Continued);
     }
     board.events
 }

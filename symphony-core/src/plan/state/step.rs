@@ -388,13 +388,7 @@ fn status_event(
         // the pull request of the work is opened, or reviewed, or was rejected
         return None;
     }
-    let can_move = has_live_run
-        || statuses.iter().any(|status| {
-            matches!(
-                status,
-                PhaseStatus::Ready | PhaseStatus::Running | PhaseStatus::Retrying
-            )
-        });
+    let can_move = has_live_run || board.can_move();
     match snapshot.state.status {
         PlanStatus::Running if !can_move => Some(PlanEvent::WaitingForDecision),
         PlanStatus::AwaitingUserDecision if can_move => Some(PlanEvent::Continued),

@@ -7,6 +7,7 @@ mod graph;
 mod properties;
 mod scale;
 mod skill;
+mod standing;
 mod state;
 mod step;
 mod view;
