@@ -9,6 +9,10 @@ pub(crate) fn provider_fix(error: &RunnerError) -> String {
     if let RunnerError::Provider(ProviderError::NoScenario) = error {
         return "`symphony config set providers.scripted.scenario FILE` sets the scenario (docs/scenarios.md)".to_owned();
     }
+    if let RunnerError::Provider(ProviderError::BadScenario { .. }) = error {
+        return "correct the file (docs/scenarios.md), or `symphony config set providers.scripted.scenario FILE` names another"
+            .to_owned();
+    }
     let names: Vec<&str> = ProviderName::ALL
         .iter()
         .copied()

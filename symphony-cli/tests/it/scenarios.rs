@@ -59,6 +59,40 @@ fn the_example_of_faults_fails_once_and_then_meets_a_limit() {
 }
 
 #[test]
+fn a_scenario_that_cannot_be_played_holds_the_project_before_an_agent_starts() {
+    let project = project(&examples()[0]);
+    let path = project.beside.join("scenario.json");
+    let name = path.to_str().unwrap();
+    let whole = std::fs::read(&path).unwrap();
+    let broken = format!("{name}: scenarios[0]: expected value at line 1 column 16");
+    let missing = format!("{name}: it does not exist");
+    for (content, problem) in [(Some("{\"scenarios\": [}"), broken), (None, missing)] {
+        match content {
+            Some(content) => std::fs::write(&path, content).unwrap(),
+            None => std::fs::remove_file(&path).unwrap(),
+        }
+        assert!(project.tick_wait().is_empty());
+        assert_eq!(project.issue("SYM-1")["status"], "todo");
+        for command in [
+            &["inbox"][..],
+            &["explain", "SYM-1"],
+            &["tick", "--dry-run"],
+            &["doctor"],
+            &["config", "check"],
+            &["config", "set", "providers.scripted.scenario", name],
+        ] {
+            let answer = project.symphony(command);
+            let shown = format!("{}{}", answer.stdout, answer.stderr).replace("\n  ", " ");
+            assert!(shown.contains(&problem), "{command:?} shows:\n{shown}");
+        }
+        assert_eq!(project.symphony(&["config", "check"]).code, 1);
+    }
+    std::fs::write(&path, whole).unwrap();
+    project.ok(&["config", "check"]);
+    project.tick_one("worker", "succeeded");
+}
+
+#[test]
 fn the_page_names_everything_that_a_scenario_can_have() {
     let source = include_str!("../../../symphony-runner/src/scripted/scenario.rs");
     let fields = source.lines().filter_map(|line| {

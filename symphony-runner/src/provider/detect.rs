@@ -8,6 +8,7 @@ use symphony_core::config::{ProviderChoice, ProviderName, Providers};
 
 use super::error::ProviderError;
 use super::invocation::ProviderCall;
+use crate::scripted::check_scenario;
 
 /// What Symphony itself has to offer to a call.
 #[derive(Debug, Clone, Copy)]
@@ -91,14 +92,23 @@ fn find_named(
                 .ok_or(ProviderError::NoCommand)?,
             output: providers.command_output,
         }),
-        ProviderName::Scripted => Ok(ProviderCall::Scripted {
-            program: installation.symphony.to_owned(),
-            scenario: providers
+        ProviderName::Scripted => {
+            let scenario = providers
                 .scenario
                 .clone()
-                .ok_or(ProviderError::NoScenario)?,
-            state_dir: installation.scripted_state_dir.to_owned(),
-        }),
+                .ok_or(ProviderError::NoScenario)?;
+            if let Err(problem) = check_scenario(&scenario) {
+                return Err(ProviderError::BadScenario {
+                    path: scenario,
+                    problem,
+                });
+            }
+            Ok(ProviderCall::Scripted {
+                program: installation.symphony.to_owned(),
+                scenario,
+                state_dir: installation.scripted_state_dir.to_owned(),
+            })
+        }
     }
 }
 

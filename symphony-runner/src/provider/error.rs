@@ -35,6 +35,17 @@ pub enum ProviderError {
     /// The provider `scripted` is chosen, and no scenario is configured.
     #[error("provider `scripted` needs `providers.scripted.scenario`, which is not set")]
     NoScenario,
+    /// The provider `scripted` is chosen, and it cannot play its scenario file.
+    #[error(
+        "provider `scripted` cannot play the scenario file {}: {problem}",
+        path.display()
+    )]
+    BadScenario {
+        /// The file that is configured.
+        path: PathBuf,
+        /// What is wrong with it, with line and column where it has them.
+        problem: String,
+    },
     /// The provider's program refuses to run as it would be run.
     #[error("provider `{provider}` does not start: {hint}")]
     Refuses {

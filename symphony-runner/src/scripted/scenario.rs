@@ -1,6 +1,7 @@
 //! The scenario file.
 
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use regex::{Regex, RegexBuilder};
@@ -14,7 +15,6 @@ const FINAL_TEXT: &str = "Done.";
 
 #[derive(Debug, Deserialize)]
 pub(crate) struct ScenarioFile {
-    #[serde(default)]
     pub(crate) scenarios: Vec<Scenario>,
 }
 
@@ -94,6 +94,29 @@ const fn one() -> i64 {
     1
 }
 
+/// Says what keeps a scenario file from being played at all: no agent has to be started to find that out.
+///
+/// # Errors
+/// With what is wrong, without the file's name.
+pub(crate) fn check_scenario(path: &Path) -> Result<(), String> {
+    let file = match ScenarioFile::load(path) {
+        Ok(file) => file,
+        Err(ScriptError::Scenario { what, .. }) => return Err(what),
+        Err(ScriptError::File { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            return Err("it does not exist".to_owned());
+        }
+        Err(ScriptError::File { source, .. }) => return Err(source.to_string()),
+        Err(error) => return Err(error.to_string()),
+    };
+    for (number, scenario) in file.scenarios.iter().enumerate() {
+        scenario.check().map_err(|error| match &scenario.name {
+            Some(name) => format!("scenario `{name}`: {error}"),
+            None => format!("scenario {}: {error}", number + 1),
+        })?;
+    }
+    Ok(())
+}
+
 impl ScenarioFile {
     /// Reads a file.
     pub(crate) fn load(path: &Path) -> Result<Self, ScriptError> {
@@ -110,6 +133,20 @@ impl ScenarioFile {
 }
 
 impl Scenario {
+    /// Compiles every regular expression.
+    fn check(&self) -> Result<(), ScriptError> {
+        let conditions = [
+            &self.match_any,
+            &self.match_system,
+            &self.match_prompt,
+            &self.match_model,
+        ];
+        let conditions = conditions.into_iter().flatten();
+        let expected = self.turns.iter().filter_map(|turn| turn.expect.as_ref());
+        let mut patterns = conditions.chain(self.vars.values()).chain(expected);
+        patterns.try_for_each(|pattern| regex(pattern).map(drop))
+    }
+
     /// Says whether the scenario fits the prompts and the model.
     pub(crate) fn fits(
         &self,
@@ -214,6 +251,36 @@ mod tests {
         let endless: Turn =
             serde_json::from_str(r#"{"faults": [{"type": "hang", "times": -1}]}"#).unwrap();
         assert!(endless.fault(1000).is_some());
+    }
+
+    #[test]
+    fn what_cannot_be_played_is_known_before_an_agent_starts() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("scenario.json");
+        let check = |text: &str| {
+            std::fs::write(&path, text).unwrap();
+            check_scenario(&path).unwrap_err()
+        };
+        assert_eq!(
+            check("{\n  \"scenarios\": [}\n"),
+            "scenarios[0]: expected value at line 2 column 17"
+        );
+        assert_eq!(check("{}"), "missing field `scenarios` at line 1 column 2");
+        for broken in [
+            r#"{"scenarios": [{"name": "judge", "match_system": "("}]}"#,
+            r#"{"scenarios": [{"name": "judge", "vars": {"issue": "("}}]}"#,
+            r#"{"scenarios": [{"name": "judge", "turns": [{"expect": "("}]}]}"#,
+        ] {
+            let problem = check(broken);
+            assert!(
+                problem.starts_with("scenario `judge`: regex \"(\" is not valid"),
+                "{problem}"
+            );
+        }
+        std::fs::write(&path, r#"{"scenarios": []}"#).unwrap();
+        assert_eq!(check_scenario(&path), Ok(()));
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(check_scenario(&path), Err("it does not exist".to_owned()));
     }
 
     #[test]

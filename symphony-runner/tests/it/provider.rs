@@ -346,12 +346,24 @@ fn a_named_provider_is_found_or_told_missing() {
         machine.find(ProviderChoice::Scripted),
         Err(ProviderError::NoScenario)
     );
-    machine.providers.scenario = Some("/s.json".into());
+    let scenario = machine.dir.path().join("s.json");
+    machine.providers.scenario = Some(scenario.clone());
+    assert_eq!(
+        machine
+            .find(ProviderChoice::Scripted)
+            .unwrap_err()
+            .to_string(),
+        format!(
+            "provider `scripted` cannot play the scenario file {}: it does not exist",
+            scenario.display()
+        )
+    );
+    fs::write(&scenario, r#"{"scenarios": []}"#).unwrap();
     assert_eq!(
         machine.find(ProviderChoice::Scripted),
         Ok(ProviderCall::Scripted {
             program: "/usr/bin/symphony".into(),
-            scenario: "/s.json".into(),
+            scenario,
             state_dir: "/state".into(),
         })
     );

@@ -7,11 +7,13 @@ use clap::Args;
 use serde::Serialize;
 use symphony_core::config::ConfigProblem;
 use symphony_prompt::lint::{Finding, Severity};
+use symphony_runner::RunnerError;
+use symphony_runner::provider::ProviderError;
 use symphony_workspace::config_file::{ConfigFileError, LoadedConfig, load};
 
 use crate::app::App;
 use crate::command::lint_here;
-use crate::failure::{Exit, Stop};
+use crate::failure::{Exit, Stop, provider_fix};
 use crate::output::{List, Page, View, plural};
 use crate::view::{counted, errors};
 
@@ -64,6 +66,21 @@ impl From<&Finding> for ProblemView {
     }
 }
 
+impl ProblemView {
+    /// The scripted agent could not play a single run.
+    fn of_scenario(error: &RunnerError) -> Self {
+        Self {
+            file: None,
+            line: None,
+            column: None,
+            key: Some("providers.scripted.scenario".to_owned()),
+            severity: Severity::Error,
+            message: error.to_string(),
+            text: format!("{}: {error}", Severity::Error),
+        }
+    }
+}
+
 impl View for List<ProblemView> {
     fn write(&self, page: &mut Page) {
         let is_error = |problem: &ProblemView| problem.severity == Severity::Error;
@@ -83,16 +100,24 @@ impl CheckArgs {
         let problems = load(&app.surroundings.config_paths(), &root)
             .and_then(|loaded| problems_of(&loaded, &root))
             .context("load the configuration")?;
-        // prompts are read as the configuration says: one that is wrong leads nowhere
-        let findings = if problems.is_empty() {
-            lint_here(app).context("look at the prompts")?
+        // prompts and scenarios are read as the configuration says: one that is wrong leads nowhere
+        let (scenario, findings) = if problems.is_empty() {
+            let scenario = scenario_problem(app).context("look at the scenario file")?;
+            let findings = lint_here(app).context("look at the prompts")?;
+            (scenario, findings)
         } else {
-            Vec::new()
+            (None, Vec::new())
         };
         let of_files = problems.iter().map(ProblemView::from);
+        let of_scenario = scenario.iter().map(ProblemView::of_scenario);
         let of_prompts = findings.iter().map(ProblemView::from);
-        app.out
-            .answer(&of_files.chain(of_prompts).collect::<List<_>>())?;
+        let all = of_files.chain(of_scenario).chain(of_prompts);
+        app.out.answer(&all.collect::<List<_>>())?;
+        if let Some(error) = scenario {
+            return Err(Stop::finding("1 problem with the scenario file")
+                .hint(provider_fix(&error))
+                .into());
+        }
         if errors(&findings).next().is_some() {
             let message = format!("{} in the prompts", counted(&findings));
             let hint = "`symphony prompt lint` says what to do about each";
@@ -109,6 +134,31 @@ impl CheckArgs {
             .hint("`symphony config schema` says what is allowed")
             .into())
     }
+}
+
+/// Says what keeps the scripted agent from playing the scenario file, where the project here uses that agent.
+///
+/// # Errors
+/// When the configuration or the database cannot be read.
+pub(super) fn scenario_problem(app: &App) -> anyhow::Result<Option<RunnerError>> {
+    let installation = app.surroundings.installation()?;
+    let store = installation.existing_store()?;
+    let root = &installation.root;
+    let project = match &store {
+        Some(store) => store.project_at(root)?,
+        None => None,
+    };
+    let config = match project {
+        Some(project) => installation.project_config(&project)?,
+        None => installation.loaded().project(None, root, None)?.config,
+    };
+    let error = installation.provider(&config).err();
+    Ok(error.filter(|error| {
+        matches!(
+            error,
+            RunnerError::Provider(ProviderError::NoScenario | ProviderError::BadScenario { .. })
+        )
+    }))
 }
 
 /// Returns what is wrong with the files, and where values that are right by themselves are at odds.

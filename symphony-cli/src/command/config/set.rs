@@ -13,11 +13,11 @@ use symphony_workspace::config_file::{
 };
 use symphony_workspace::{BranchName, Repository};
 
-use super::check::problems_of;
+use super::check::{problems_of, scenario_problem};
 use super::show::role;
 use crate::app::App;
 use crate::command::doctor::{INSTALL, missing_programs};
-use crate::failure::{Exit, Stop};
+use crate::failure::{Exit, Stop, provider_fix};
 use crate::output::plural;
 
 /// What `config set` takes.
@@ -90,6 +90,12 @@ impl SetArgs {
         for problem in &after {
             app.out.warn(&problem.to_string());
         }
+        if decides_on_provider(&view.key)
+            && after.is_empty()
+            && let Some(error) = scenario_problem(app)?
+        {
+            app.out.warn(&format!("{error}; {}", provider_fix(&error)));
+        }
         if decides_on_gates(&view.key) {
             warn_of_missing_programs(app)?;
         }
@@ -99,6 +105,12 @@ impl SetArgs {
 
 fn is_base_branch(key: &str) -> bool {
     key == "base_branch" || key.ends_with(".base_branch")
+}
+
+/// Says whether a key decides which agent runs, or what the scripted one plays.
+fn decides_on_provider(key: &str) -> bool {
+    key.split(['.', '['])
+        .any(|part| part == "provider" || part == "providers")
 }
 
 /// Says whether a key decides which commands gates and set-up are, or where their programs are looked for.
