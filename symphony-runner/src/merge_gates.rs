@@ -21,6 +21,7 @@ use symphony_workspace::{
 use crate::error::RunnerError;
 use crate::gates::{
     CheckoutRequest, ForegroundJob, History, Proof, configured_gates, passes_in_base,
+    remove_checkout,
 };
 use crate::installation::Installation;
 use crate::merge_watch::MergeWatch;
@@ -89,7 +90,7 @@ impl MergeGates<'_> {
             }
         });
         Failpoint::MergeGated.reach();
-        if matches!(proven, Ok(None)) {
+        if !matches!(proven, Ok(Some(Ok(_)))) {
             block_on(&self.project.root, supervision.end_rest())??;
         }
         // also where they were stopped or failed: they ran
@@ -101,7 +102,17 @@ impl MergeGates<'_> {
                 self.of
             )));
         };
-        let proven = proven?;
+        let proven = match proven {
+            Ok(proven) => proven,
+            Err(error) => {
+                // its processes are over, and the checkout may be there in part
+                if let Err(error) = remove_checkout(self.repository, job.id()) {
+                    tracing::warn!(%error, "the next tick removes the checkout of the gates");
+                    job.leave();
+                }
+                return Err(error);
+            }
+        };
         if !changed.is_empty() && !self.force {
             return Err(RunnerError::refused(format!(
                 "{} is not merged: {} changed while its gates ran, and gates run the code of the change. `symphony inbox` has a \

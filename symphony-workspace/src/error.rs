@@ -181,6 +181,12 @@ pub enum WorkspaceError {
         /// The path.
         path: PathBuf,
     },
+    /// A pristine checkout was removed, or something else was put in its place, while commands ran there: make another one.
+    #[error("keep the checkout {}: something removed or replaced it while commands ran in it, so their results do not count", path.display())]
+    CheckoutGone {
+        /// The checkout.
+        path: PathBuf,
+    },
     /// Something else than a regular file.
     #[error("read {}: expected a regular file", path.display())]
     NotAFile {
@@ -412,6 +418,7 @@ impl WorkspaceError {
             | Self::Busy { .. }
             | Self::RefMoved { .. }
             | Self::NoWorktreesFolder { .. }
+            | Self::CheckoutGone { .. }
             | Self::NotARepository { .. }
             | Self::BareSetting { .. }
             | Self::OwnBranchesBlocked

@@ -46,6 +46,8 @@ mod git_faults;
 #[cfg(test)]
 mod git_identity;
 #[cfg(test)]
+mod gone_checkouts;
+#[cfg(test)]
 mod hand_in;
 #[cfg(test)]
 #[cfg(feature = "harness")]

@@ -188,6 +188,7 @@ impl<'a> GateCheckout<'a> {
     /// # Errors
     /// When git fails, or a file cannot be written or removed.
     pub(super) fn restore(&self) -> Result<Option<String>, RunnerError> {
+        self.require_in_place()?;
         let repository = self.request.repository;
         let in_git_folder = repository.restore_git_folder(&self.pristine)?;
         let restored = repository.restore_tracked(&self.pristine)?;
@@ -231,7 +232,15 @@ impl<'a> GateCheckout<'a> {
         Ok((!remarks.is_empty()).then(|| remarks.join("\n")))
     }
 
-    /// Runs a command as it is; `title` names it in the log of the run, `log` is the file of its own.
+    /// Checks that it is still the checkout that was made. Nobody's change is at fault when it is not.
+    ///
+    /// # Errors
+    /// When it was removed or replaced, or cannot be looked at.
+    pub(crate) fn require_in_place(&self) -> Result<(), RunnerError> {
+        Ok(self.pristine.require_in_place()?)
+    }
+
+    /// Runs a command as it is, and returns its result only where it ran in the checkout to its end; `title` names it in the log of the run, `log` is the file of its own.
     pub(super) async fn run_in(
         &self,
         supervision: &Supervision,
@@ -255,7 +264,10 @@ impl<'a> GateCheckout<'a> {
             company,
             remark,
         };
-        gate_result(command, run_command(supervision, call).await)
+        let ran = run_command(supervision, call).await;
+        // also where it is red: a command that finds no file says nothing about the files
+        self.require_in_place()?;
+        gate_result(command, ran)
     }
 
     /// Removes the checkout. Its processes are over.
@@ -343,7 +355,7 @@ pub(super) fn checkout_path(repository: &Repository, id: &RunId) -> Result<PathB
 ///
 /// # Errors
 /// When something cannot be removed.
-pub(super) fn remove_checkout(repository: &Repository, id: &RunId) -> Result<(), RunnerError> {
+pub(crate) fn remove_checkout(repository: &Repository, id: &RunId) -> Result<(), RunnerError> {
     repository.remove_pristine(&checkout_key(id))?;
     Ok(())
 }

@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::anchor::Anchor;
 use super::git_folder::GitFolder;
 use super::planted::Beside;
 use super::settings::config_text;
@@ -34,6 +35,8 @@ pub struct Pristine {
     git: Git,
     key: WorktreeKey,
     commit: CommitId,
+    /// Its folder and its git folder, as they were made.
+    anchors: [Anchor; 2],
     /// Its configuration as it was made: commands that run there may change the file.
     settings: String,
     tracked: Mutex<Tracked>,
@@ -56,6 +59,10 @@ impl Pristine {
 
     pub(super) fn key(&self) -> &WorktreeKey {
         &self.key
+    }
+
+    pub(super) fn anchors(&self) -> &[Anchor] {
+        &self.anchors
     }
 
     pub(super) fn settings(&self) -> &str {
@@ -123,10 +130,16 @@ impl Repository {
         });
         overwrite(&git, at)?;
         let tracked = Tracked::of(&self.git, at, git.work_tree())?;
+        let git_folder = git.work_tree().join(".git");
+        let anchor = |path: &Path| {
+            Anchor::of(path).map_err(|source| WorkspaceError::io("open", path, source))
+        };
+        let anchors = [anchor(git.work_tree())?, anchor(&git_folder)?];
         Ok(Pristine {
             git,
             key: key.clone(),
             commit: at.clone(),
+            anchors,
             settings,
             tracked: Mutex::new(tracked),
             copied: Mutex::default(),

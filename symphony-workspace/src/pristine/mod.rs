@@ -4,6 +4,7 @@
 //! worktree shares `info/exclude`, hooks, refs, stash and configuration with the folders that agents
 //! work in; a private clone has its own of all of them and borrows only the objects.
 
+mod anchor;
 mod clone;
 mod entry;
 mod git_folder;

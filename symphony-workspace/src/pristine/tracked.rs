@@ -93,6 +93,16 @@ impl Tracked {
         above.map(Path::to_owned).chain([PathBuf::new()]).collect()
     }
 
+    /// Says whether the commit has files, and nothing stands in the place of any.
+    pub(super) fn are_gone(&self, root: &Path) -> bool {
+        let mut written = self.marks.iter().filter(|(_, mark)| mark.is_some());
+        let is_gone = |path: &Path| look(root, path).is_none();
+        match written.next() {
+            Some((first, _)) => is_gone(first) && written.all(|(path, _)| is_gone(path)),
+            None => false,
+        }
+    }
+
     /// Returns the files that somebody may have touched since.
     pub(super) fn touched(&self, root: &Path) -> Vec<PathBuf> {
         let marks = self.marks.iter();

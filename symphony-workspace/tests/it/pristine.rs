@@ -2,8 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
-use symphony_workspace::{CommitId, Planted, Pristine, Repository, RepositoryOptions, WorktreeKey};
+use symphony_workspace::{
+    CommitId, Planted, Pristine, Repository, RepositoryOptions, WorkspaceError, WorktreeKey,
+};
 
 use crate::project::{Project, commit_file, executable, git, git_in, made, read, write};
 
@@ -558,4 +561,61 @@ fn copied_files_are_put_back_although_git_ignores_them() {
     write(root.join("data.large"), "x");
     assert_eq!(restore().changed, ["data.large"]);
     assert_eq!(restore(), nothing);
+}
+
+#[test]
+fn a_checkout_that_was_removed_or_replaced_is_noticed() {
+    let project = Project::new();
+    let repository = project.open();
+    let head = project.head("main");
+    let files = |root: &Path| {
+        fs::remove_dir_all(root.join("src")).unwrap();
+        fs::remove_file(root.join("README.md")).unwrap();
+    };
+    let moved = |root: &Path| fs::rename(root, root.with_extension("away")).unwrap();
+    let cases: [(&str, bool, &dyn Fn(&Path)); 9] = [
+        ("nothing", true, &|_| ()),
+        ("a file was changed", true, &|root| {
+            write(root.join("README.md"), "changed\n");
+        }),
+        ("some files were removed", true, &|root| {
+            fs::remove_dir_all(root.join("src")).unwrap();
+        }),
+        ("all files were removed", false, &|root| files(root)),
+        ("it was removed", false, &|root| {
+            fs::remove_dir_all(root).unwrap();
+        }),
+        ("another one was made in its place", false, &|root| {
+            fs::remove_dir_all(root).unwrap();
+            fs::create_dir(root).unwrap();
+            git(root, &["init", "-q"]);
+            write(root.join("README.md"), "hello\n");
+        }),
+        ("it was moved, and a link leads there", false, &|root| {
+            moved(root);
+            symlink(root.with_extension("away"), root).unwrap();
+        }),
+        ("its git folder was removed", false, &|root| {
+            fs::remove_dir_all(root.join(".git")).unwrap();
+        }),
+        ("the folder above was removed", false, &|root| {
+            fs::remove_dir_all(root.parent().unwrap()).unwrap();
+        }),
+    ];
+    for (what, is_in_place, done) in cases {
+        let pristine = checkout(&repository, &head);
+        done(pristine.path());
+        let found = pristine.require_in_place();
+        if is_in_place {
+            assert!(found.is_ok(), "{what}: {found:?}");
+        } else {
+            assert!(
+                matches!(found, Err(WorkspaceError::CheckoutGone { .. })),
+                "{what}: {found:?}"
+            );
+        }
+        if pristine.path().is_symlink() {
+            fs::remove_file(pristine.path()).unwrap();
+        }
+    }
 }

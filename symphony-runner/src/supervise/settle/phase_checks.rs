@@ -46,6 +46,7 @@ async fn first_red(
 ) -> Result<Option<PhaseWork>, RunnerError> {
     // what needs no set-up is looked at first: it is cheap
     if let Some(red) = missing_file(checkout.path(), checks) {
+        checkout.require_in_place()?;
         return Ok(Some(red));
     }
     let mut is_set_up = false;

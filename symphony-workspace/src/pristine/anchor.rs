@@ -1,0 +1,79 @@
+//! Whether a pristine checkout is still the one that was made.
+//!
+//! It is a folder among others: `rm -rf`, `git clean -ffdx` or a parallel cleaner may remove it while commands run in it. A command
+//! whose folder is gone finds nothing, and "nothing is wrong" is green.
+
+use std::fs::{File, Metadata};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::clone::Pristine;
+use crate::error::WorkspaceError;
+
+/// A folder that is held open: while it is, the kernel gives its number to no other folder, so that one which is made in its place shows.
+#[derive(Debug)]
+pub(super) struct Anchor {
+    path: PathBuf,
+    held: File,
+}
+
+impl Anchor {
+    /// Takes the folder at a path.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(super) fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            held: File::open(path)?,
+        })
+    }
+
+    /// Says whether the path still leads to that folder; a link in its place does not.
+    fn holds(&self) -> io::Result<bool> {
+        let number = |meta: &Metadata| (meta.dev(), meta.ino());
+        let held = number(&self.held.metadata()?);
+        match self.path.symlink_metadata() {
+            Ok(found) => Ok(number(&found) == held),
+            Err(error) if is_absent(&error) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}
+
+impl Pristine {
+    /// Checks that the folder and its git folder are those that were made, and that not all files of the commit are gone: a removal
+    /// that met files being written leaves the folder itself. What commands did to single files is no concern here: formatters and
+    /// builds change and remove some.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::CheckoutGone`] when they are not: whatever ran there has not seen the commit.
+    pub fn require_in_place(&self) -> Result<(), WorkspaceError> {
+        for anchor in self.anchors() {
+            let holds = anchor
+                .holds()
+                .map_err(|source| WorkspaceError::io("look at", &anchor.path, source))?;
+            if !holds {
+                return Err(self.gone());
+            }
+        }
+        if self.tracked().are_gone(self.path()) {
+            return Err(self.gone());
+        }
+        Ok(())
+    }
+
+    fn gone(&self) -> WorkspaceError {
+        WorkspaceError::CheckoutGone {
+            path: self.path().to_owned(),
+        }
+    }
+}
