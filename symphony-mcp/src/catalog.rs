@@ -53,8 +53,8 @@ pub(crate) fn render(tools: ToolSet, role: Role) -> Vec<McpTool> {
 fn complete_plan_phase() -> McpTool {
     McpTool::new(
         Tool::CompletePhase.name(),
-        "Ends your phase of the plan: complete when all success criteria are met, else failed with the exact message of \
-         what failed. Artifacts tell the phases that ask for them what you made. Call it once, as the last thing.",
+        "Ends your phase of the plan: `complete` if all success criteria are met, otherwise `failed` with the exact message \
+         of what failed. `artifacts` tell later phases what they need to know. Call it once, as the last thing you do.",
         Arc::new(schema::<params::CompletePlanPhase>()),
     )
 }
@@ -62,7 +62,7 @@ fn complete_plan_phase() -> McpTool {
 fn describe(tool: Tool, role: Role) -> McpTool {
     let (description, schema) = match tool {
         Tool::GetIssue => (
-            "Returns the issue with its comments, findings, dependencies, sub-tasks, pull request and open review points.",
+            "Returns an issue with its comments, findings, dependencies, sub-tasks, pull request and open review points.",
             schema::<params::GetIssue>(),
         ),
         Tool::ListIssues => (
@@ -70,94 +70,95 @@ fn describe(tool: Tool, role: Role) -> McpTool {
             schema::<params::ListIssues>(),
         ),
         Tool::UpdateIssueStatus if sorts(role) => (
-            "Sorts the issue: its labels, size, priority and phase, in one call. Its status stays unless you name one.",
+            "Triages the issue: sets its labels, size, priority and phase in one call. The status stays as it is unless you pass one.",
             offering(schema::<params::TriageIssue>(), role),
         ),
         Tool::UpdateIssueStatus if gives_back(role) => (
-            "Moves the issue you work on: `todo` gives it back, `blocked` asks for a human. Say why.",
+            "Gives back the issue you work on (`todo`), or asks for a person (`blocked`). Give the reason.",
             offering(schema::<params::UpdateIssueStatus>(), role),
         ),
         Tool::UpdateIssueStatus => (
-            "Asks for a human: the issue you work on becomes `blocked` until one answers. Say why.",
+            "Asks for a person: the issue you work on is `blocked` until someone answers. Give the reason.",
             offering(schema::<params::BlockIssue>(), role),
         ),
         Tool::CreateIssue => (
-            "Files a new issue in the backlog. Refused when an open issue has nearly the same title; at most 20 a run.",
+            "Files a new issue in the backlog. Refused if an open issue has nearly the same title. At most 20 per run.",
             schema::<params::CreateIssue>(),
         ),
         Tool::CreateSubtask => (
-            "Makes one sub-task of the issue you split: a piece that one worker can finish and that can be reviewed on \
-             its own; 2 to 6 are usual, at most 20 a run. The first one makes the issue wait until all have ended.",
+            "Creates one sub-task of the issue you split: a piece that one worker can finish and that can be reviewed on \
+             its own. 2 to 6 are usual, at most 20 per run. From the first one on, the issue waits until all have ended.",
             schema::<params::CreateSubtask>(),
         ),
         Tool::AddFinding if matches!(role, Role::Scanner | Role::BackgroundResearcher) => (
-            "Adds a structured finding about the project as a whole: what the next one who looks, and people, must know.",
+            "Records a finding about the project as a whole: what people and the next agent that looks must know.",
             schema::<params::AddFinding>(),
         ),
         Tool::AddFinding => (
-            "Adds a structured finding to the issue you work on: what the next reader must know.",
+            "Records a finding on the issue you work on: what the next reader must know.",
             schema::<params::AddFinding>(),
         ),
         Tool::AddLearning => (
-            "Records something that helps with other issues of this project too.",
+            "Records something that will help with other issues of this project too.",
             schema::<params::AddLearning>(),
         ),
         Tool::AddComment => (
-            "Adds a comment to the issue you work on, or to another one of the project.",
+            "Adds a comment to the issue you work on, or to another issue of the project.",
             schema::<params::AddComment>(),
         ),
         Tool::SearchLearnings => (
-            "Searches what was learned on other issues, best match first.",
+            "Searches what was learned on other issues; the best match comes first.",
             schema::<params::SearchLearnings>(),
         ),
         Tool::CreatePr => (
-            "Opens the pull request for the issue you work on, from what is committed; the issue goes to review. \
-             Refused when nothing is committed or the worktree has uncommitted changes: commit first; and while a `must` \
-             point of a review has no answer. Symphony runs the gates itself afterwards.",
+            "Opens the pull request for the issue you work on, from what is committed. The issue goes to review, and \
+             Symphony runs the gates. Refused if nothing is committed, if the worktree has uncommitted changes, or while a \
+             `must` point of a review has no answer.",
             schema::<params::CreatePr>(),
         ),
         Tool::AnswerReviewPoint => (
             "Answers one point of a review of your work: `fixed` with the commit, `declined` with the reason, or `question` \
-             when only a person can say what is meant, which blocks the issue until one replies.",
+             if only a person can say what is meant, which blocks the issue until someone replies.",
             schema::<params::AnswerReviewPoint>(),
         ),
         Tool::ApprovePr => (
-            "Approves the pull request you review, on the commit you were shown. Every open `must` point has to be closed by it.",
+            "Approves the pull request you review, at the commit you were shown. Close every open `must` point in the same call.",
             schema::<params::ApprovePr>(),
         ),
         Tool::RejectPr => (
-            "Rejects the pull request you review. The next worker gets every open point whole, and answers each: one point for \
-             each thing, at most 50 open ones.",
+            "Rejects the pull request you review. The next worker gets every open point in full and answers each one. Pass one \
+             point for each problem; at most 50 can be open.",
             schema::<params::RejectPr>(),
         ),
         Tool::RecordCoverage => (
-            "Notes that you looked at a file for a concept, so that nobody looks twice; the same two again replace the note.",
+            "Notes that you read a file for a concept, so that the next agent need not read it again. The same file and concept \
+             replace the earlier note.",
             schema::<params::RecordCoverage>(),
         ),
         Tool::RecordTestHealth => (
-            "Records the number of tests and their duration, as the full run told them; answers whether tests were added \
-             out of proportion to the change or have the same name. Commit first: the change is what is committed.",
+            "Records the number of tests and their duration, as the full run reported them. Answers whether tests were added \
+             out of proportion to the change, or share a name. Commit first: the change is what is committed.",
             schema::<params::RecordTestHealth>(),
         ),
         Tool::CompletePhase => (
-            "Claims that the phase of the issue you work on is delivered. The artifact and the paths you changed are checked \
-             at once; a refusal names every reason: fix them and claim again. Refused while a `must` point of a review has no \
-             answer. An accepted claim ends your work.",
+            "Claims that your phase of the issue is delivered. Symphony checks the artifact and the paths you changed at once. \
+             A refusal names every reason: fix them and claim again. Refused while a `must` point of a review has no answer. \
+             An accepted claim ends your work.",
             schema::<params::CompletePhase>(),
         ),
         Tool::ApprovePhase => (
-            "Approves the phase claim that you review, on the commit you were shown; the issue goes on to its next phase. Every \
-             open `must` point has to be closed by it.",
+            "Approves the phase claim you review, at the commit you were shown; the issue goes on to its next phase. Close every \
+             open `must` point in the same call.",
             schema::<params::ApprovePhase>(),
         ),
         Tool::RejectPhase => (
-            "Rejects the phase claim that you review. The phase's next agent gets every open point whole, and answers each: one \
-             point for each thing, at most 50 open ones.",
+            "Rejects the phase claim you review. The phase's next agent gets every open point in full and answers each one. Pass \
+             one point for each problem; at most 50 can be open.",
             schema::<params::RejectPhase>(),
         ),
         Tool::ConfigureProject => (
-            "Sets the project up: the gates that every change has to pass, sensitive paths, thresholds of risk, and \
-             instructions for its workers and judges. What is wrong is told all at once: correct it and call again.",
+            "Sets the project up: the gates that every change has to pass, sensitive paths, risk thresholds, and instructions \
+             for its workers and judges. A refusal names everything that is wrong: correct it and call again.",
             schema::<params::ConfigureProject>(),
         ),
     };

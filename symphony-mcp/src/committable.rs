@@ -37,7 +37,7 @@ pub(crate) fn open(workspace: &IssueWorkspace) -> Result<(Repository, Worktree),
 pub(crate) fn base_head(repository: &Repository, base: &BranchName) -> Result<CommitId, ToolError> {
     repository.branch_head(base)?.ok_or_else(|| {
         ToolError::new(format!(
-            "the base branch {} does not exist any more",
+            "the base branch {} no longer exists",
             base.as_str()
         ))
     })
@@ -57,10 +57,10 @@ pub(crate) fn settle_nested(
     if nested == Nested::Refuse {
         let names = list_few(found.iter().map(String::as_str), LISTED_MAX);
         return Err(ToolError::new(format!(
-            "nothing was recorded: your worktree holds a git repository of its own ({names}), and no commit of your branch has \
-             the files in it. Take its git folder away and commit the files (`rm -rf {first}/.git; git rm -rq --cached --ignore-unmatch {first}; \
-             git add -A && git commit`), or call again with `absorb: true`: the files are then committed as plain files, \
-             and the history of the inner repository is kept in a rescue ref",
+            "nothing was recorded: your worktree contains a git repository of its own ({names}), whose files are in no commit of \
+             your branch. Remove its git folder and commit the files (`rm -rf {first}/.git; git rm -rq --cached --ignore-unmatch {first}; \
+             git add -A && git commit`), or call again with `absorb: true`: Symphony then commits the files as plain files \
+             and keeps the history of the inner repository in a rescue ref",
         )));
     }
     repository.absorb_nested(worktree, Some(base), Timestamp::now())?;
@@ -74,8 +74,8 @@ pub(crate) fn refuse_secrets(scan: &SecretScan) -> Result<(), ToolError> {
         return Ok(());
     }
     Err(ToolError::new(format!(
-        "the commits of this branch {}. A commit that takes them out again \
-         leaves them in the history: `git reset --soft` to the base, commit again without them, then repeat this call",
+        "the commits of this branch {}. Removing them in another commit would leave them in the history: run \
+         `git reset --soft` to the base, commit again without them, then repeat this call",
         scan.problems(LISTED_MAX)
     )))
 }

@@ -13,7 +13,7 @@ pub(crate) use project::ConfigureProject;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetIssue {
-    /// Identifier such as SYM-12; left out: the issue you work on.
+    /// Identifier such as SYM-12. Defaults to the issue you work on.
     #[serde(default)]
     pub(crate) issue: Option<String>,
 }
@@ -23,19 +23,19 @@ pub(crate) struct GetIssue {
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub(crate) enum StatusName {
-    /// Known, not asked for.
+    /// Known, but not scheduled.
     Backlog,
-    /// Waits to be dispatched.
+    /// Waiting to be dispatched.
     Todo,
-    /// An agent works on it.
+    /// An agent is working on it.
     InProgress,
-    /// Waits for a verdict.
+    /// Waiting for a verdict.
     Review,
-    /// Waits for something named.
+    /// Waiting for something that its reason names.
     Blocked,
-    /// Merged, or finished by a human.
+    /// Merged, or closed as done by a person.
     Done,
-    /// Given up.
+    /// Abandoned.
     Cancelled,
 }
 
@@ -49,10 +49,10 @@ pub(crate) struct ListIssues {
     /// Only issues with this label.
     #[serde(default)]
     pub(crate) label: Option<String>,
-    /// Only issues with this text in title or description, case ignored.
+    /// Only issues with this text in the title or description, ignoring case.
     #[serde(default)]
     pub(crate) text: Option<String>,
-    /// How many at most, 1 to 100; 20 when left out.
+    /// Maximum number of issues, 1 to 100. Defaults to 20.
     #[serde(default)]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: Option<u32>,
@@ -65,9 +65,9 @@ pub(crate) struct ListIssues {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct UpdateIssueStatus {
-    /// `todo` gives the issue back, `blocked` says that you cannot go on and a human is needed.
+    /// `todo` gives the issue back; `blocked` means that you cannot go on and need a person.
     pub(crate) status: StatusName,
-    /// Why, in a sentence for a human; required for `blocked`.
+    /// Why, in a sentence for a person. Required for `blocked`.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
@@ -78,9 +78,9 @@ pub(crate) struct UpdateIssueStatus {
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "only its schema is used")]
 pub(crate) struct BlockIssue {
-    /// `blocked` says that you cannot go on and a human is needed.
+    /// `blocked` means that you cannot go on and need a person.
     status: StatusName,
-    /// Why, in a sentence for a human.
+    /// Why, in a sentence for a person.
     reason: String,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct BlockIssue {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct TriageIssue {
-    /// All labels that the issue is to have, without its phase; at most 50.
+    /// The complete list of labels, without the phase. At most 50.
     #[serde(default)]
     pub(crate) labels: Option<Vec<String>>,
     /// How much work.
@@ -100,10 +100,10 @@ pub(crate) struct TriageIssue {
     /// The phase in which work on it begins, such as `research` or `ready`.
     #[serde(default)]
     pub(crate) phase: Option<String>,
-    /// Where it is to go; usually left out, since people decide what is taken up.
+    /// The new status. Usually omitted: people decide what is taken up.
     #[serde(default)]
     pub(crate) status: Option<StatusName>,
-    /// Why it is moved, in a sentence for a human; required for `blocked`.
+    /// Why it is moved, in a sentence for a person. Required for `blocked`.
     #[serde(default)]
     pub(crate) reason: Option<String>,
 }
@@ -119,9 +119,9 @@ pub(crate) enum PriorityName {
     High,
     /// In its turn.
     Medium,
-    /// When there is room.
+    /// When there is time.
     Low,
-    /// Nobody said.
+    /// Not set.
     None,
 }
 
@@ -164,15 +164,15 @@ pub(crate) struct CreateIssue {
 pub(crate) struct CreateSubtask {
     /// One line, at most 300 characters.
     pub(crate) title: String,
-    /// What is to be done, where, and how to tell that it is done: its worker sees this and not your plan.
+    /// What to do, where, and how to tell that it is done. The worker sees this, not your plan.
     pub(crate) description: String,
-    /// How urgent; left out: as the issue that you split.
+    /// How urgent. Defaults to the priority of the issue you split.
     #[serde(default)]
     pub(crate) priority: Option<PriorityName>,
     /// How much work.
     #[serde(default)]
     pub(crate) size: Option<SizeName>,
-    /// Identifiers of issues that must be done before, such as SYM-12: usually sub-tasks that you made earlier.
+    /// Identifiers of issues that must be done first, such as SYM-12; usually sub-tasks that you created earlier.
     #[serde(default)]
     pub(crate) depends_on: Vec<String>,
 }
@@ -200,11 +200,11 @@ pub(crate) enum FindingName {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AddFinding {
-    /// What the finding tells.
+    /// The kind of finding.
     pub(crate) kind: FindingName,
     /// The finding itself.
     pub(crate) text: String,
-    /// Files it is about, relative to the project; at most 100.
+    /// The files it is about, relative to the project. At most 100.
     #[serde(default)]
     pub(crate) files: Vec<String>,
 }
@@ -226,12 +226,12 @@ pub(crate) enum LearningName {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AddLearning {
-    /// The learning in one or two sentences that help with other issues too; at most 600 characters.
+    /// One or two sentences that will help with other issues too. At most 600 characters.
     pub(crate) pattern: String,
-    /// What kind.
+    /// The kind of learning.
     #[serde(default)]
     pub(crate) learning_type: Option<LearningName>,
-    /// Paths it applies to; at most 100.
+    /// The paths it applies to. At most 100.
     #[serde(default)]
     pub(crate) applies_to: Vec<String>,
 }
@@ -242,7 +242,7 @@ pub(crate) struct AddLearning {
 pub(crate) struct AddComment {
     /// The comment.
     pub(crate) content: String,
-    /// Identifier of another issue of the project; left out: the issue you work on.
+    /// Identifier of another issue of the project. Defaults to the issue you work on.
     #[serde(default)]
     pub(crate) issue: Option<String>,
 }
@@ -253,11 +253,11 @@ pub(crate) struct AddComment {
 pub(crate) struct SearchLearnings {
     /// What you want to know about, in your own words.
     pub(crate) query: String,
-    /// How many at most, 1 to 100; 10 when left out.
+    /// Maximum number of learnings, 1 to 100. Defaults to 10.
     #[serde(default)]
     #[schemars(range(min = 1, max = 100))]
     pub(crate) limit: Option<u32>,
-    /// Search the other projects of this installation too.
+    /// Also search the other projects of this installation.
     #[serde(default)]
     pub(crate) all_projects: bool,
 }
@@ -287,14 +287,14 @@ pub(crate) struct CreatePr {
     pub(crate) title: String,
     /// What was changed and why, and how it was tested.
     pub(crate) body: String,
-    /// The gates as you ran them; Symphony runs them again.
+    /// The results of the gates as you ran them. Symphony runs them again.
     #[serde(default)]
     pub(crate) gate_results: Vec<GateResult>,
-    /// How you went about it, for the reviewer; recorded as a finding.
+    /// How you did it and why, for the reviewer. Recorded as an `approach` finding; omit it if you have recorded one.
     #[serde(default)]
     pub(crate) approach: Option<String>,
-    /// Whether git repositories that you made inside the worktree become plain files of your change; without it the call is
-    /// refused when there is one.
+    /// Turns git repositories that you created inside the worktree into plain files of your change. Without it, the call is
+    /// refused if there is one.
     #[serde(default)]
     pub(crate) absorb: bool,
 }
@@ -306,7 +306,7 @@ pub(crate) struct ApprovePr {
     /// What convinced you.
     #[serde(default)]
     pub(crate) comment: Option<String>,
-    /// Old points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
+    /// Earlier points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
 }
@@ -315,10 +315,10 @@ pub(crate) struct ApprovePr {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectPr {
-    /// A summary in a sentence. Without `points` it is what must change, concretely enough to act on, and becomes one `must` point.
+    /// A one-sentence summary. Without `points`, say here what must change, specifically enough to act on; it becomes one `must` point.
     #[serde(default)]
     pub(crate) feedback: Option<String>,
-    /// What must change: one point for each thing, and old ones that are met or not met (`id`, `state`).
+    /// One point for each thing that must change, and earlier points that are met or not met (`id`, `state`).
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
 }
@@ -327,18 +327,18 @@ pub(crate) struct RejectPr {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CompletePhase {
-    /// The phase, as the issue's label names it.
+    /// The phase, as in your assignment.
     pub(crate) phase: String,
-    /// Two to four sentences: what you delivered, and what deserves the reader's eye.
+    /// Two to four sentences: what you delivered, and what deserves the reader's attention.
     pub(crate) summary: String,
-    /// The artifact, relative to the worktree; left out: the path of your assignment.
+    /// The artifact, relative to the worktree. Defaults to the path in your assignment.
     #[serde(default)]
     pub(crate) artifact_path: Option<String>,
-    /// A later phase to go on with, when the issue is so simple that those between are not needed.
+    /// A later phase to continue with, if the issue is simple enough to skip those in between.
     #[serde(default)]
     pub(crate) skip_to: Option<String>,
-    /// Whether git repositories that you made inside the worktree become plain files of your change; without it the call is
-    /// refused when there is one.
+    /// Turns git repositories that you created inside the worktree into plain files of your change. Without it, the call is
+    /// refused if there is one.
     #[serde(default)]
     pub(crate) absorb: bool,
 }
@@ -350,7 +350,7 @@ pub(crate) struct ApprovePhase {
     /// What convinced you.
     #[serde(default)]
     pub(crate) comment: Option<String>,
-    /// Old points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
+    /// Earlier points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
 }
@@ -359,10 +359,10 @@ pub(crate) struct ApprovePhase {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RejectPhase {
-    /// A summary in a sentence. Without `points` it is what must change, concretely enough to act on, and becomes one `must` point.
+    /// A one-sentence summary. Without `points`, say here what must change, specifically enough to act on; it becomes one `must` point.
     #[serde(default)]
     pub(crate) feedback: Option<String>,
-    /// What must change: one point for each thing, and old ones that are met or not met (`id`, `state`).
+    /// One point for each thing that must change, and earlier points that are met or not met (`id`, `state`).
     #[serde(default)]
     pub(crate) points: Vec<PointParam>,
 }
@@ -412,7 +412,7 @@ pub(crate) struct ArtifactParam {
     /// The name of an export or a note.
     #[serde(default)]
     pub(crate) name: Option<String>,
-    /// What there is to say: a signature, a decision.
+    /// The content: a signature, a decision.
     #[serde(default)]
     pub(crate) content: Option<String>,
     /// Anything else.
@@ -426,14 +426,14 @@ pub(crate) struct ArtifactParam {
 pub(crate) struct CompletePlanPhase {
     /// How the phase ended.
     pub(crate) outcome: OutcomeName,
-    /// What is missing and why, with the exact message of the tool or test that failed; needed when it failed.
+    /// What is missing and why, with the exact message of the tool or test that failed. Required for `failed`.
     #[serde(default)]
     pub(crate) error: Option<String>,
-    /// What other phases have to know; at most 1,000.
+    /// What other phases have to know. At most 1,000.
     #[serde(default)]
     pub(crate) artifacts: Vec<ArtifactParam>,
-    /// Whether git repositories that you made inside the worktree become plain files of your change; without it the call is
-    /// refused when there is one.
+    /// Turns git repositories that you created inside the worktree into plain files of your change. Without it, the call is
+    /// refused if there is one.
     #[serde(default)]
     pub(crate) absorb: bool,
 }
@@ -444,7 +444,7 @@ pub(crate) struct CompletePlanPhase {
 pub(crate) struct RecordCoverage {
     /// The file, relative to the project.
     pub(crate) file: String,
-    /// What you looked at it for, in a few words.
+    /// What you read it for, in a few words.
     pub(crate) concept: String,
     /// What you found there.
     #[serde(default)]
@@ -459,7 +459,7 @@ pub(crate) struct RecordTestHealth {
     pub(crate) test_count: u64,
     /// How long it took, in milliseconds.
     pub(crate) duration_ms: u64,
-    /// The names of the tests, with their paths; at most 10,000.
+    /// The names of the tests, with their paths. At most 10,000.
     #[serde(default)]
     pub(crate) names: Vec<String>,
 }

@@ -75,7 +75,7 @@ pub(crate) fn branch_head(workspace: &IssueWorkspace) -> Result<String, ToolErro
     let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
     let head = repository.branch_head(&workspace.branch)?.ok_or_else(|| {
         ToolError::new(format!(
-            "the branch {} does not exist any more",
+            "the branch {} no longer exists",
             workspace.branch.as_str()
         ))
     })?;

@@ -44,8 +44,8 @@ pub(crate) fn read_change(
         return Err(ToolError::of_kind(
             RefusalKind::Uncommitted,
             format!(
-                "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`), or remove what does not \
-                 belong to the change, then call create_pr again",
+                "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`) or remove what is not part \
+                 of the change, then call create_pr again",
                 files.join(", ")
             ),
         ));
@@ -56,8 +56,8 @@ pub(crate) fn read_change(
         return Err(ToolError::of_kind(
             RefusalKind::OtherBranch,
             format!(
-                "what is checked out is not the branch {branch}: `git checkout {branch}`, bring your commits there, then call \
-                 create_pr again"
+                "the branch {branch} is not checked out: run `git switch {branch}`, bring your commits there, then call create_pr \
+                 again"
             ),
         ));
     }
@@ -83,7 +83,7 @@ pub(crate) fn read_change(
     if diff.files.is_empty() {
         return Err(ToolError::of_kind(
             RefusalKind::NothingChanged,
-            "the commits of this branch change nothing against the base: there is nothing to review",
+            "the commits of this branch change nothing compared with the base, so there is nothing to review",
         ));
     }
     let scan = repository.scan_secrets(Some(&worktree), &base, &head)?;

@@ -22,8 +22,8 @@ pub(crate) fn without_secrets(
     }
     if is_hit && matches!(tool, Tool::AddLearning | Tool::AddComment) {
         return Err(ToolError::new(format!(
-            "`{}` is refused: its text holds a secret value of this project's configuration files or of your provider's keys. \
-             Nothing was recorded. Say it without the value: name the setting instead",
+            "`{}` is refused: its text holds a secret value from this project's configuration files or your provider's keys. \
+             Nothing was recorded. Name the setting instead of its value",
             tool.name()
         )));
     }

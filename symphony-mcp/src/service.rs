@@ -107,8 +107,8 @@ impl ServerHandler for Service {
         let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
         info.server_info = Implementation::new("symphony", env!("CARGO_PKG_VERSION"));
         info.instructions = Some(
-            "Symphony's service for the run you are: read the issue, record findings and learnings, report the \
-             outcome. What you do not report here did not happen."
+            "Symphony's tools for this run: read the issue, record findings and learnings, report the outcome. Only what you \
+             report here counts."
                 .to_owned(),
         );
         info

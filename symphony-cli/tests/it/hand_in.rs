@@ -116,7 +116,7 @@ fn a_judge_whose_verdict_was_refused_is_reported_with_the_refusal() {
     next(&project);
     let run = next(&project);
     assert_eq!(run["profile"], "judge", "{run:#}");
-    let why = "its last call of `reject_pr` was refused: the arguments do not fit: unknown field `comment`, expected `feedback` or `points`";
+    let why = "its last call of `reject_pr` was refused: invalid arguments: unknown field `comment`, expected `feedback` or `points`";
     let message = text(&run["error"]["message"]);
     assert!(message.contains(why), "{message}");
     let id = text(&run["id"]);
@@ -146,7 +146,8 @@ fn a_planner_whose_sub_tasks_were_all_refused_is_reported_with_the_refusal() {
     project.ok(&["issue", "edit", "SYM-1", "--add-label", "needs-planning"]);
     let run = next(&project);
     assert_eq!(run["profile"], "planner", "{run:#}");
-    let why = "its last call of `create_subtask` was refused: the arguments do not fit: unknown field `body`";
+    let why =
+        "its last call of `create_subtask` was refused: invalid arguments: unknown field `body`";
     let message = text(&run["error"]["message"]);
     assert!(message.contains(why), "{message}");
     let shown = project.ok(&["runs", "show", &text(&run["id"])]);

@@ -555,7 +555,7 @@ fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
 
 #[test]
 fn a_missing_outcome_names_the_call_that_was_refused() {
-    let why = "the arguments do not fit: unknown field `comment`, expected `feedback`";
+    let why = "invalid arguments: unknown field `comment`, expected `feedback`";
     let refused = RefusedCall::new(Tool::RejectPr, RefusalKind::Other, why);
     let message = |refused: Option<&RefusedCall>| {
         let judge = run(AgentType::Judge, false);

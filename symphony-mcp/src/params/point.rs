@@ -3,20 +3,20 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How much a point holds up.
+/// How much a point matters.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub(crate) enum SeverityName {
-    /// It has to be answered before the next hand-in, and closed before approval.
+    /// Must be answered before the work is handed in again, and closed before approval.
     Must,
-    /// It is worth doing, and keeps nothing back.
+    /// Worth doing, but no obstacle to approval.
     Should,
     /// A remark.
     Note,
 }
 
-/// A new state for an old point.
+/// A new state for an earlier point.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
@@ -27,7 +27,7 @@ pub(crate) enum PointStateName {
     Reopened,
 }
 
-/// A point of a review: an old one by its `id`, or a new one by its `text`.
+/// A point of a review: an earlier one by its `id`, or a new one by its `text`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
@@ -35,16 +35,16 @@ pub(crate) enum PointStateName {
 )]
 #[schemars(inline)]
 pub(crate) struct PointParam {
-    /// The number of an old point; left out for a new one.
+    /// The number of an earlier point. Omit it for a new one.
     #[serde(default)]
     pub(crate) id: Option<u32>,
-    /// The new state of the old point.
+    /// The new state of the earlier point.
     #[serde(default)]
     pub(crate) state: Option<PointStateName>,
-    /// A new point: what is wrong, what happens because of it, and what has to be true instead; at most 2,000 characters. With `id`: why.
+    /// For a new point: what is wrong, what that leads to, and what has to be true instead. With `id`: why. At most 2,000 characters.
     #[serde(default)]
     pub(crate) text: Option<String>,
-    /// How much a new point holds up; `must` when left out.
+    /// How much a new point matters. Defaults to `must`.
     #[serde(default)]
     pub(crate) severity: Option<SeverityName>,
     /// The file that a new point is about, relative to the project.
@@ -76,9 +76,9 @@ pub(crate) struct AnswerReviewPoint {
     pub(crate) point: u32,
     /// What you did with it.
     pub(crate) answer: AnswerName,
-    /// The commit that answers it, by at least 4 digits of its name.
+    /// The commit that answers it, by at least 4 digits of its hash.
     #[serde(default)]
     pub(crate) commit: Option<String>,
-    /// How it is met, why not, or what a person has to decide; at most 2,000 characters.
+    /// How you met it, why you did not, or what a person has to decide. At most 2,000 characters.
     pub(crate) text: String,
 }

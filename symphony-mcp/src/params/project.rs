@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A command. The schema names the text alone, since alternatives confuse clients; a list does no harm.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(untagged, expecting = "expected a command as a text")]
+#[serde(untagged, expecting = "expected a command as a string")]
 pub(crate) enum CommandSetting {
     /// Runs with `sh -c`.
     Shell(String),
@@ -22,19 +22,18 @@ pub(crate) enum CommandSetting {
 pub(crate) struct GateSetting {
     /// Its name, such as `test`.
     pub(crate) name: String,
-    /// What is run in the project's root, as `sh -c` takes it: it only checks, and says by its exit code whether a commit
-    /// is good.
+    /// The command, run with `sh -c` in the project's root. It only checks: its exit code says whether a commit is good.
     #[schemars(with = "String")]
     pub(crate) command: CommandSetting,
-    /// Whether its failure sends the issue back; true when left out. Only a person makes a gate optional.
+    /// Whether a failure sends the issue back. Defaults to true; only a person makes a gate optional.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) required: Option<bool>,
-    /// Its time limit; ten minutes when left out.
+    /// Its time limit. Defaults to ten minutes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) timeout_ms: Option<u64>,
 }
 
-/// A threshold of risk; what is left out is the default.
+/// A risk threshold; what is omitted has its default.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RiskSetting {
@@ -50,10 +49,10 @@ pub(crate) struct RiskSetting {
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RiskSettings {
-    /// From where on a change is a medium risk.
+    /// The size from which a change is a medium risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) medium: Option<RiskSetting>,
-    /// From where on it is a high one.
+    /// The size from which a change is a high risk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) high: Option<RiskSetting>,
 }
@@ -62,17 +61,16 @@ pub(crate) struct RiskSettings {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ConfigureProject {
-    /// The commands that every change has to pass; an empty list when nothing can be checked. At most 20.
+    /// The commands that every change has to pass, or an empty list if nothing can be checked. At most 20.
     pub(crate) gates: Vec<GateSetting>,
-    /// The command that makes a fresh checkout ready for the gates, such as `npm ci`; without it the one that was detected
-    /// stays.
+    /// The command that prepares a fresh checkout for the gates, such as `npm ci`. Without it, the detected command stays.
     #[serde(default)]
     #[schemars(with = "Option<String>")]
     pub(crate) setup: Option<CommandSetting>,
-    /// Patterns of paths where a wrong change does lasting harm; at most 100.
+    /// Globs of paths where a wrong change does lasting harm. At most 100.
     #[serde(default)]
     pub(crate) sensitive_paths: Option<Vec<String>>,
-    /// Thresholds of risk, where the defaults do not suit.
+    /// Risk thresholds, if the defaults do not suit the project.
     #[serde(default)]
     pub(crate) risk: Option<RiskSettings>,
     /// What every worker must know and cannot infer.

@@ -37,7 +37,7 @@ pub(super) fn record_test_health(
         format!("{head}; no sign of bloat")
     } else {
         format!(
-            "{head}. Look at this before you go on: {}",
+            "{head}. Look into this before you go on: {}",
             found.join(". ")
         )
     };
@@ -88,7 +88,7 @@ pub(super) fn record_coverage(
         },
     )?;
     Ok(Answer::new(format!(
-        "noted that {} was looked at for `{}`",
+        "noted that you read {} for `{}`",
         record.file, record.concept
     )))
 }

@@ -143,7 +143,7 @@ pub(super) fn list(
     let limit = params.limit.unwrap_or(PAGE);
     if !(1..=PAGE_MAX).contains(&limit) {
         return Err(ToolError::new(format!(
-            "limit is {limit}; it must be 1 to {PAGE_MAX}"
+            "limit is {limit}; it must be from 1 to {PAGE_MAX}"
         )));
     }
     if let Some(text) = &params.text {
@@ -153,8 +153,9 @@ pub(super) fn list(
         .cursor
         .as_deref()
         .map(|text| {
-            IssueId::parse(text)
-                .map_err(|_id| ToolError::new("cursor is not a `next_cursor` of this tool"))
+            IssueId::parse(text).map_err(|_id| {
+                ToolError::new("cursor must be a `next_cursor` that this tool returned")
+            })
         })
         .transpose()?;
     let page = store.list_issues(&IssueFilter {
@@ -167,9 +168,12 @@ pub(super) fn list(
         parent: None,
     })?;
     let message = match (page.items.len(), &page.next) {
-        (0, _) => "no issue fits".to_owned(),
+        (0, _) => "no issue matches".to_owned(),
         (n, None) => counted(n as u64, "issue"),
-        (n, Some(_)) => format!("{}; more with cursor", counted(n as u64, "issue")),
+        (n, Some(_)) => format!(
+            "{}; pass `next_cursor` as `cursor` for more",
+            counted(n as u64, "issue")
+        ),
     };
     Ok(Answer::new(message)
         .with("items", page.items.iter().map(row).collect())
@@ -190,7 +194,7 @@ pub(super) fn create(
             .find(|label| label.starts_with(PHASE_LABEL_PREFIX))
         {
             return Err(ToolError::new(format!(
-                "leave out the label `{label}`: what an agent files starts in `{FIRST_PHASE_LABEL}`"
+                "remove the label `{label}`: issues filed by agents start in `{FIRST_PHASE_LABEL}`"
             )));
         }
         labels.push(FIRST_PHASE_LABEL.to_owned());

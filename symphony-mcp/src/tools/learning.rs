@@ -5,6 +5,7 @@ use symphony_core::Timestamp;
 use symphony_core::id::LearningId;
 use symphony_core::issue::check_required_text;
 use symphony_core::learning::{LearningState, LearningType, check_pattern_length};
+use symphony_core::wording::counted;
 use symphony_learning::{Options, Relevance};
 use symphony_store::{
     LearningAddition, LearningRecord, LearningScope, NewLearning, RankedLearning, Store,
@@ -21,8 +22,8 @@ const RESULTS: u32 = 10;
 const RESULTS_MAX: u32 = 100;
 
 /// What an agent is told whose learning is too long.
-const SHORTEN: &str = "Say the rule and when it applies, in one or two sentences; leave out how you found it, name files in `applies_to`, and \
-    record what is about something else as a learning of its own";
+const SHORTEN: &str = "State the rule and when it applies, in one or two sentences. Leave out how you found it, name files in `applies_to`, and \
+    record anything else as a separate learning";
 
 /// `add_learning`
 pub(super) fn add(
@@ -54,14 +55,14 @@ pub(super) fn add(
         LearningAddition::Added(record) => {
             let message = match record.state {
                 LearningState::Proposed => {
-                    "recorded the learning; other issues are given it once your work is done"
+                    "recorded the learning; other issues get it once your work is done"
                 }
                 _ => "recorded the learning",
             };
             Ok(answer(message, &record))
         }
         LearningAddition::Seconded(record) => Ok(answer(
-            "this is proposed already; your work was added to its sources",
+            "another run has already proposed this; your work was added to its sources",
             &record,
         )),
         LearningAddition::Known(record) => Err(known(&record)),
@@ -79,10 +80,12 @@ fn known(record: &LearningRecord) -> ToolError {
     let (id, pattern) = (&record.learning.id, &record.learning.pattern);
     ToolError::new(match record.state {
         LearningState::Retired => {
-            format!("learning {id} says the same, and a person retired it; do not record it again")
+            format!(
+                "learning {id} says the same, and a person has retired it; do not record it again"
+            )
         }
         _ => format!(
-            "learning {id} says this already: {pattern}\nRecord only what is not in it, or nothing"
+            "learning {id} already says this: {pattern}\nRecord only what it does not say, or nothing"
         ),
     })
 }
@@ -108,7 +111,7 @@ pub(super) fn search(
     let limit = params.limit.unwrap_or(RESULTS);
     if !(1..=RESULTS_MAX).contains(&limit) {
         return Err(ToolError::new(format!(
-            "limit is {limit}; it must be 1 to {RESULTS_MAX}"
+            "limit is {limit}; it must be from 1 to {RESULTS_MAX}"
         )));
     }
     check_required_text("query", &params.query)?;
@@ -134,8 +137,8 @@ pub(super) fn search(
     )?;
     let items: Vec<Value> = found.iter().map(item).collect();
     let message = match items.len() {
-        0 => "nothing was learned about that yet".to_owned(),
-        n => format!("{n} learnings, best first"),
+        0 => "no learning matches".to_owned(),
+        n => format!("{}, best first", counted(n as u64, "learning")),
     };
     Ok(Answer::new(message).with("items", Value::Array(items)))
 }

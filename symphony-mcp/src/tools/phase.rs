@@ -45,7 +45,7 @@ pub(super) fn complete(
     let (contract, next) = contract(identity, &issue, &phase, params.skip_to)?;
     let workspace = identity.workspace.as_ref().ok_or_else(|| {
         ToolError::new(format!(
-            "{} has no worktree: there is nothing to claim",
+            "{} has no worktree, so there is nothing to claim",
             issue.id
         ))
     })?;
@@ -78,7 +78,7 @@ pub(super) fn complete(
             let reasons = texts(&reasons);
             store.refuse_claim(&context, &new, &reasons)?;
             Err(ToolError::new(format!(
-                "the claim of `{}` is refused: {}. Mend this, then call complete_phase again.",
+                "the claim of `{}` is refused: {}. Fix this, then call complete_phase again.",
                 new.phase,
                 reasons.join("; ")
             )))
@@ -97,7 +97,10 @@ pub(super) fn complete(
         ClaimDecision::AwaitingJudge { warnings } => {
             let judge = Settlement::AwaitingJudge;
             let settled = settle(store, identity, workspace, &new, judge, &warnings)?;
-            Ok(answer(&settled, "passed its checks; a judge decides on it"))
+            Ok(answer(
+                &settled,
+                "passed its checks, and a judge will review it",
+            ))
         }
     }
 }
@@ -120,11 +123,11 @@ fn contract<'a>(
         Some(now) if now == *phase => {}
         now => {
             let now = now.map_or_else(
-                || "has no phase label".to_owned(),
-                |now| format!("is in the phase `{now}`"),
+                || "no longer has a phase label".to_owned(),
+                |now| format!("is now in the phase `{now}`"),
             );
             return Err(ToolError::new(format!(
-                "the claim of `{phase}` is superseded: {} {now} now",
+                "you cannot claim `{phase}`: {} {now}",
                 issue.id
             )));
         }
@@ -140,7 +143,7 @@ fn contract<'a>(
     })?;
     if contract.is_ready() {
         return Err(ToolError::new(
-            "`ready` ends with a pull request: commit your work and call create_pr",
+            "`ready` ends with a pull request: commit your work, then call create_pr",
         ));
     }
     let skip_to = skip_to
@@ -206,8 +209,8 @@ fn settle(
 
 fn answer(claim: &PhaseClaim, what: &str) -> Answer {
     let then = match &claim.next_phase {
-        Some(next) => format!("the issue goes on to `{next}`"),
-        None => "a human looks at the issue".to_owned(),
+        Some(next) => format!("the issue then goes on to `{next}`"),
+        None => "a person then looks at the issue".to_owned(),
     };
     let warnings = if claim.reasons.is_empty() {
         String::new()
@@ -215,7 +218,7 @@ fn answer(claim: &PhaseClaim, what: &str) -> Answer {
         format!(" Warnings: {}.", claim.reasons.join("; "))
     };
     let message = format!(
-        "the claim of `{}` {what}, on commit {}; {then} after that.{warnings} You are done: end your turn.",
+        "the claim of `{}` {what}, at commit {}; {then}.{warnings} You are done: end your turn.",
         claim.phase,
         claim.head_commit.as_deref().unwrap_or("none")
     );
@@ -231,8 +234,8 @@ fn judged(store: &mut Store, identity: &Identity) -> Result<(ClaimId, String), T
     match &identity.review {
         Some(ReviewTarget::Claim { claim, commit }) => match head {
             Some(head) if head != *commit => Err(ToolError::new(format!(
-                "the branch is at {head} now and you were shown {commit}: a verdict on it would not count. End your turn; \
-                 the next judge is shown the new commit."
+                "the branch is now at {head}, but you were shown {commit}: your verdict would not count. End your turn; the next \
+                 judge will review the new commit."
             ))),
             _ => Ok((*claim, commit.clone())),
         },
@@ -242,7 +245,7 @@ fn judged(store: &mut Store, identity: &Identity) -> Result<(ClaimId, String), T
                 .open_claim(issue)?
                 .filter(PhaseClaim::awaits_judge)
                 .ok_or_else(|| {
-                    ToolError::new(format!("{issue} has no claim that awaits a judge"))
+                    ToolError::new(format!("{issue} has no claim that waits for a judge"))
                 })?;
             let commit = head.or(claim.head_commit.clone()).unwrap_or_default();
             if claim.head_commit.as_ref() != Some(&commit) {
@@ -265,7 +268,7 @@ pub(super) fn approve(
     let claim = verdict(store, identity, (approved, comment), &params.points)?;
     let then = match &claim.next_phase {
         Some(next) => format!("{} goes on to `{next}`", claim.issue),
-        None => format!("{} has no further phase, a human looks", claim.issue),
+        None => format!("{} has no further phase: a person looks at it", claim.issue),
     };
     let message = format!("approved the phase `{}`; {then}", claim.phase);
     Ok(Answer::new(message).with("claim", claim_row(&claim)))
@@ -281,7 +284,7 @@ pub(super) fn reject(
     let rejected = VerdictKind::Rejected;
     let claim = verdict(store, identity, (rejected, feedback), &params.points)?;
     let message = format!(
-        "rejected the phase `{}`; {} goes back to its agent with every open point",
+        "rejected the phase `{}`; {} goes back to an agent with every open point",
         claim.phase, claim.issue
     );
     Ok(Answer::new(message).with("claim", claim_row(&claim)))

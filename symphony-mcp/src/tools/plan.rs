@@ -21,14 +21,14 @@ pub(super) fn complete_phase(
     let run = identity
         .actor
         .run()
-        .ok_or_else(|| ToolError::new("only the run of a plan's phase ends it"))?;
+        .ok_or_else(|| ToolError::new("only the run of a plan's phase can end it"))?;
     let outcome = match (params.outcome, params.error) {
         (OutcomeName::Complete, error) => {
             if let Some(error) = error {
                 check_text("error", &error)?;
                 if !error.trim().is_empty() {
                     return Err(ToolError::new(
-                        "a phase with an `error` is not complete: say `failed`, or leave the error out",
+                        "a phase with an `error` is not complete: pass `failed`, or omit the error",
                     ));
                 }
             }
@@ -52,7 +52,7 @@ pub(super) fn complete_phase(
     if !claims.refused.is_empty() {
         let reasons: Vec<String> = claims.refused.iter().map(ToString::to_string).collect();
         return Err(ToolError::new(format!(
-            "nothing was recorded: mend these artifacts and call again: {}",
+            "nothing was recorded. Fix these artifacts and call again: {}",
             reasons.join("; ")
         )));
     }
@@ -63,7 +63,7 @@ pub(super) fn complete_phase(
     };
     store.record_phase_outcome(&identity.context(), run, &recorded)?;
     Ok(Answer::new(format!(
-        "recorded: the phase is {name}. Your work is collected and merged when you have left: end here."
+        "recorded: the phase is {name}. Symphony collects and merges your work when this run ends. You are done: end your turn."
     ))
     .with("outcome", json!(name))
     .with("artifacts", json!(count)))

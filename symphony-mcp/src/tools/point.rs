@@ -57,12 +57,12 @@ pub(super) fn changes(points: &[PointParam]) -> Result<PointChanges, ToolError> 
                 .push(new_point(point).map_err(|why| wrong(&why))?),
             (Some(_), None) => {
                 return Err(wrong(
-                    "an old point (`id`) needs `state`: closed or reopened",
+                    "an earlier point (`id`) needs `state`: closed or reopened",
                 ));
             }
             (None, Some(_)) => {
                 return Err(wrong(
-                    "`state` needs the `id` of an old point; a new one is open",
+                    "`state` needs the `id` of an earlier point; a new point is always open",
                 ));
             }
         }
@@ -74,7 +74,7 @@ fn new_point(point: &PointParam) -> Result<NewPoint, String> {
     let text = point
         .text
         .clone()
-        .ok_or("a new point needs `text`, an old one `id` and `state`")?;
+        .ok_or("a new point needs `text`, an earlier one `id` and `state`")?;
     let lines = point.lines.as_deref().map(Lines::parse).transpose();
     let lines = lines.map_err(|error| format!("lines: {error}"))?;
     if point.file.is_none() && lines.is_some() {
@@ -123,10 +123,10 @@ pub(super) fn answer(
     let point = store.answer_point(&identity.context(), &of, &new)?;
     let then = match refuse_unanswered(&store.review_points(&of)?) {
         _ if kind == AnswerKind::Question => {
-            "the issue waits for a person's reply: commit what you have, and end your turn"
+            "the issue now waits for a person's reply: commit what you have and end your turn"
                 .to_owned()
         }
-        Ok(()) => "no `must` point is without an answer".to_owned(),
+        Ok(()) => "every `must` point has an answer".to_owned(),
         Err(left) => left.to_string(),
     };
     let message = format!("answered review point {}; {then}", point.number);
@@ -141,7 +141,7 @@ fn commit_of_branch(workspace: &IssueWorkspace, digits: &str) -> Result<String, 
     let found = repository.commit_ahead((&base, &head), &digits.to_ascii_lowercase())?;
     let commit = found.ok_or_else(|| {
         ToolError::new(format!(
-            "commit: your branch has no one commit `{digits}` that {} does not have; `git log {}..HEAD` lists them",
+            "commit: `{digits}` does not name exactly one commit of your branch that {} lacks; `git log {}..HEAD` lists them",
             workspace.base.as_str(),
             workspace.base.as_str()
         ))

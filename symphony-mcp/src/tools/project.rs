@@ -29,7 +29,7 @@ pub(super) fn configure(
         .position(|gate| gate.required == Some(false));
     if let Some(index) = optional.filter(|_| identity.actor.run().is_some()) {
         return Err(ToolError::new(format!(
-            "gates[{index}].required is false: only a person makes a gate optional; leave a gate out that cannot pass on this \
+            "gates[{index}].required is false, but only a person makes a gate optional. Omit a gate that cannot pass on this \
              commit, and say so in the instructions"
         )));
     }
@@ -60,7 +60,7 @@ pub(super) fn configure(
     };
     let project = store.configure_project(&identity.context(), &identity.project, &setup)?;
     Ok(Answer::new(format!(
-        "configured {}: {gates}; where the project's configuration file says something else, the file wins",
+        "configured {}: {gates}. Where the project's configuration file differs, the file wins",
         project.name
     ))
     .with("settings", project.settings))

@@ -31,7 +31,7 @@ pub(super) fn create_pr(
     }
     let workspace = identity.workspace.as_ref().ok_or_else(|| {
         ToolError::new(format!(
-            "{issue} has no worktree: there is nothing to open a pull request from"
+            "{issue} has no worktree, so there is nothing to open a pull request from"
         ))
     })?;
     let nested = Nested::from_parameter(params.absorb);
@@ -100,7 +100,7 @@ pub(super) fn approve(
     };
     let pr = store.record_review(&identity.context(), pr.id, &verdict)?;
     let message = format!(
-        "approved pull request {} on commit {commit}; a human merges it",
+        "approved pull request {} at commit {commit}; a person merges it",
         pr.id
     );
     Ok(Answer::new(message).with("state", json!(pr.state)))

@@ -32,7 +32,7 @@ pub(super) fn update(
             store.move_issue_with_comment(&context, &id, &event, &moved(to, reason))?
         }
     };
-    Ok(Answer::new(format!("{id} is {} now", issue.state.status())).with("issue", row(&issue)))
+    Ok(Answer::new(format!("{id} is now {}", issue.state.status())).with("issue", row(&issue)))
 }
 
 /// `update_issue_status`, for those who sort the backlog.
@@ -62,7 +62,7 @@ pub(super) fn triage(
     let to = asked.filter(|to| *to != now.state.status());
     if edit == IssueEdit::default() && params.status.is_none() {
         return Err(ToolError::new(
-            "nothing to change: give `labels`, `size`, `priority`, `phase`, or `status`",
+            "nothing to change: pass `labels`, `size`, `priority`, `phase` or `status`",
         ));
     }
     let step = match to {
@@ -73,7 +73,7 @@ pub(super) fn triage(
         }),
     };
     let issue = store.edit_and_move_issue(&identity.context(), &id, &edit, step.as_ref())?;
-    Ok(Answer::new(format!("{id} is sorted")).with("issue", row(&issue)))
+    Ok(Answer::new(format!("triaged {id}")).with("issue", row(&issue)))
 }
 
 /// Returns the whole list of labels: the given ones, or those that it has, with the given phase, or the one that it has.
@@ -89,7 +89,7 @@ fn labels(
     if let Some(label) = given.iter().flatten().find(of_phase) {
         let name = label.trim_start_matches(PHASE_LABEL_PREFIX);
         return Err(ToolError::new(format!(
-            "leave out the label `{label}`: say `\"phase\": \"{name}\"` instead"
+            "remove the label `{label}` and pass `\"phase\": \"{name}\"` instead"
         )));
     }
     let kept = now.iter().find(of_phase).cloned();
@@ -164,9 +164,9 @@ fn check_settable(identity: &Identity, to: IssueStatus) -> Result<(), ToolError>
     }
     let name = with_article(role.name());
     Err(ToolError::new(match role.status_permission() {
-        None => format!("{name} may not move issues"),
+        None => format!("{name} may not change the status of issues"),
         Some(StatusPermission::Full) => format!(
-            "you cannot move an issue to `{to}`: use `todo` to give it back, `blocked` to ask for a human, \
+            "you cannot move an issue to `{to}`: use `todo` to give it back, `blocked` to ask for a person, and \
              `create_pr` when the work is done"
         ),
         Some(StatusPermission::BlockedOnly | StatusPermission::Triage) => {
@@ -196,7 +196,7 @@ fn human_event(
 }
 
 fn required_reason(reason: Option<&str>) -> Result<String, ToolError> {
-    reason
-        .map(str::to_owned)
-        .ok_or_else(|| ToolError::new("`blocked` needs a `reason`: say what a human has to do"))
+    reason.map(str::to_owned).ok_or_else(|| {
+        ToolError::new("`blocked` needs a `reason` that says what a person has to do")
+    })
 }

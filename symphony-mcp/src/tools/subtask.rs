@@ -35,7 +35,7 @@ pub(super) fn create(
     )?;
     let (id, parent) = (&made.issue.id, &made.parent.id);
     let message = format!(
-        "made {id}, a sub-task of {parent}; {parent} waits until all its sub-tasks have ended"
+        "created {id}, a sub-task of {parent}, which now waits until all its sub-tasks have ended"
     );
     Ok(Answer::new(message).with("issue", row(&made.issue)).with(
         "parent",

@@ -18,9 +18,9 @@ pub(super) fn typed<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Too
 /// Names the field, but where the reason is about the arguments as a whole, or names it already.
 fn misfit(field: &str, why: &str) -> String {
     if field == "." || why.starts_with(&format!("unknown field `{field}`")) {
-        format!("the arguments do not fit: {why}")
+        format!("invalid arguments: {why}")
     } else {
-        format!("the arguments do not fit: `{field}`: {why}")
+        format!("invalid arguments: `{field}`: {why}")
     }
 }
 
@@ -46,7 +46,7 @@ fn in_words(error: &str) -> String {
         "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, zero or more",
         "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
         other if other.starts_with("struct ") => "an object",
-        other if other == "unit" || other.starts_with("enum ") => "a text",
+        other if other == "unit" || other.starts_with("enum ") => "a string",
         other => other,
     };
     format!("found {found}, expected {expected}")
@@ -84,18 +84,18 @@ mod tests {
         ]
         .join("\n");
         insta::assert_snapshot!(all, @r#"
-        the arguments do not fit: `artifacts[0]`: found string "Readme.md", expected an object such as {"type": "file_created", "path": "src/a.rs"}
-        the arguments do not fit: `artifacts[1]`: found integer `7`, expected an object such as {"type": "file_created", "path": "src/a.rs"}
-        the arguments do not fit: `artifacts[0].type`: unknown variant `file`, expected one of `file_created`, `file_modified`, `file_deleted`, `export`, `note`
-        the arguments do not fit: `artifacts`: found string "Readme.md", expected a list
-        the arguments do not fit: `outcome.complete`: found boolean `true`, expected a text
-        the arguments do not fit: unknown field `result`, expected one of `outcome`, `error`, `artifacts`, `absorb`
-        the arguments do not fit: `gates[0]`: found string "cargo test", expected an object such as {"name": "test", "command": "cargo test"}
-        the arguments do not fit: `gates[0].command`: expected a command as a text
-        the arguments do not fit: unknown field `comment`, expected `feedback` or `points`
-        the arguments do not fit: `feedback`: found a list, expected a string
-        the arguments do not fit: `limit`: found integer `-1`, expected a whole number, zero or more
-        the arguments do not fit: `limit`: found floating point `1.5`, expected a whole number, zero or more
+        invalid arguments: `artifacts[0]`: found string "Readme.md", expected an object such as {"type": "file_created", "path": "src/a.rs"}
+        invalid arguments: `artifacts[1]`: found integer `7`, expected an object such as {"type": "file_created", "path": "src/a.rs"}
+        invalid arguments: `artifacts[0].type`: unknown variant `file`, expected one of `file_created`, `file_modified`, `file_deleted`, `export`, `note`
+        invalid arguments: `artifacts`: found string "Readme.md", expected a list
+        invalid arguments: `outcome.complete`: found boolean `true`, expected a string
+        invalid arguments: unknown field `result`, expected one of `outcome`, `error`, `artifacts`, `absorb`
+        invalid arguments: `gates[0]`: found string "cargo test", expected an object such as {"name": "test", "command": "cargo test"}
+        invalid arguments: `gates[0].command`: expected a command as a string
+        invalid arguments: unknown field `comment`, expected `feedback` or `points`
+        invalid arguments: `feedback`: found a list, expected a string
+        invalid arguments: `limit`: found integer `-1`, expected a whole number, zero or more
+        invalid arguments: `limit`: found floating point `1.5`, expected a whole number, zero or more
         "#);
     }
 }

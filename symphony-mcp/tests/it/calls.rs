@@ -112,7 +112,7 @@ async fn lists_are_filtered_and_paged() {
     let text = done(&client, "list_issues", json!({ "text": "iSSUE 4" })).await;
     assert_eq!(ids(&text), ["DEM-4"]);
     let none = done(&client, "list_issues", json!({ "status": "done" })).await;
-    assert_eq!(none["message"], "no issue fits");
+    assert_eq!(none["message"], "no issue matches");
 }
 
 #[tokio::test]
@@ -186,14 +186,14 @@ async fn a_known_learning_is_refused_with_its_id() {
     assert_eq!(
         known,
         format!(
-            "learning {id} says this already: Count from zero\nRecord only what is not in it, or nothing"
+            "learning {id} already says this: Count from zero\nRecord only what it does not say, or nothing"
         )
     );
     desk.store.retire_learnings(&now, &ids).unwrap();
     let retired = refused(&client, "add_learning", add()).await;
     assert_eq!(
         retired,
-        format!("learning {id} says the same, and a person retired it; do not record it again")
+        format!("learning {id} says the same, and a person has retired it; do not record it again")
     );
 }
 
@@ -280,7 +280,7 @@ async fn moves_that_a_role_may_not_make_say_which_it_may() {
         )
         .await;
         let expected = format!(
-            "you cannot move an issue to `{status}`: use `todo` to give it back, `blocked` to ask for a human, \
+            "you cannot move an issue to `{status}`: use `todo` to give it back, `blocked` to ask for a person, and \
              `create_pr` when the work is done"
         );
         assert_eq!(text, expected);
@@ -302,7 +302,7 @@ async fn moves_that_a_role_may_not_make_say_which_it_may() {
     .await;
     assert_eq!(
         text,
-        "`blocked` needs a `reason`: say what a human has to do"
+        "`blocked` needs a `reason` that says what a person has to do"
     );
     let client = desk.client(person(Some(&issue.id))).await;
     let text = refused(&client, "update_issue_status", json!({ "status": "done" })).await;
@@ -335,7 +335,7 @@ async fn what_agents_file_starts_with_research() {
     .await;
     assert_eq!(
         text,
-        "leave out the label `phase:ready`: what an agent files starts in `phase:research`"
+        "remove the label `phase:ready`: issues filed by agents start in `phase:research`"
     );
     let text = refused(&client, "create_issue", json!({ "title": " slow   START" })).await;
     assert_eq!(

@@ -86,9 +86,8 @@ async fn what_is_over_a_limit_is_refused_by_its_name() {
         (
             "add_learning",
             json!({ "pattern": "ä".repeat(601) }),
-            "pattern is 601 characters long; the limit is 600. Say the rule and when it applies, in one or two sentences; \
-             leave out how you found it, name files in `applies_to`, and record what is about something else as a learning of \
-             its own"
+            "pattern is 601 characters long; the limit is 600. State the rule and when it applies, in one or two sentences. \
+             Leave out how you found it, name files in `applies_to`, and record anything else as a separate learning"
                 .into(),
         ),
         (
@@ -109,18 +108,18 @@ async fn what_is_over_a_limit_is_refused_by_its_name() {
         (
             "search_learnings",
             json!({ "query": "q", "limit": 101 }),
-            "limit is 101; it must be 1 to 100".into(),
+            "limit is 101; it must be from 1 to 100".into(),
         ),
         (
             "list_issues",
             json!({ "limit": 0 }),
-            "limit is 0; it must be 1 to 100".into(),
+            "limit is 0; it must be from 1 to 100".into(),
         ),
         ("list_issues", json!({ "text": over }), too_long("text")),
         (
             "list_issues",
             json!({ "cursor": "7" }),
-            "cursor is not a `next_cursor` of this tool".into(),
+            "cursor must be a `next_cursor` that this tool returned".into(),
         ),
         (
             "record_test_health",
@@ -263,15 +262,15 @@ async fn arguments_that_do_not_fit_are_told_what_was_expected() {
     }
     assert_eq!(desk.events(), before);
     insta::assert_snapshot!(told.join("\n"), @r#"
-    add_comment: the arguments do not fit: missing field `content`
-    add_comment: the arguments do not fit: `content`: found integer `7`, expected a string
-    add_comment: the arguments do not fit: unknown field `author`, expected `content` or `issue`
-    add_finding: the arguments do not fit: `kind`: unknown variant `gate`, expected one of `note`, `approach`, `gap`, `bug`, `risk`, `review`
-    update_issue_status: the arguments do not fit: `status`: unknown variant `finished`, expected one of `backlog`, `todo`, `in_progress`, `review`, `blocked`, `done`, `cancelled`
-    list_issues: the arguments do not fit: `limit`: found integer `-1`, expected a whole number, zero or more
-    create_issue: the arguments do not fit: `labels`: found string "bug", expected a list
-    create_issue: the arguments do not fit: `priority`: unknown variant `asap`, expected one of `urgent`, `high`, `medium`, `low`, `none`
-    create_pr: the arguments do not fit: `gate_results[0]`: missing field `passed`
+    add_comment: invalid arguments: missing field `content`
+    add_comment: invalid arguments: `content`: found integer `7`, expected a string
+    add_comment: invalid arguments: unknown field `author`, expected `content` or `issue`
+    add_finding: invalid arguments: `kind`: unknown variant `gate`, expected one of `note`, `approach`, `gap`, `bug`, `risk`, `review`
+    update_issue_status: invalid arguments: `status`: unknown variant `finished`, expected one of `backlog`, `todo`, `in_progress`, `review`, `blocked`, `done`, `cancelled`
+    list_issues: invalid arguments: `limit`: found integer `-1`, expected a whole number, zero or more
+    create_issue: invalid arguments: `labels`: found string "bug", expected a list
+    create_issue: invalid arguments: `priority`: unknown variant `asap`, expected one of `urgent`, `high`, `medium`, `low`, `none`
+    create_pr: invalid arguments: `gate_results[0]`: missing field `passed`
     "#);
 }
 

@@ -23,15 +23,15 @@ async fn points_come_with_a_verdict_and_what_does_not_fit_is_named() {
     for (points, said) in [
         (
             json!([{ "severity": "must" }]),
-            "points[0]: a new point needs `text`, an old one `id` and `state`",
+            "points[0]: a new point needs `text`, an earlier one `id` and `state`",
         ),
         (
             json!([{ "id": 1 }]),
-            "points[0]: an old point (`id`) needs `state`: closed or reopened",
+            "points[0]: an earlier point (`id`) needs `state`: closed or reopened",
         ),
         (
             json!([{ "state": "closed" }]),
-            "points[0]: `state` needs the `id` of an old point; a new one is open",
+            "points[0]: `state` needs the `id` of an earlier point; a new point is always open",
         ),
         (
             json!([{ "text": "a", "lines": "3" }]),
@@ -44,11 +44,11 @@ async fn points_come_with_a_verdict_and_what_does_not_fit_is_named() {
         (json!([{ "id": 4, "state": "closed" }]), "a rejection needs"),
         (
             json!(["no test"]),
-            "the arguments do not fit: `points[0]`: found string \"no test\", expected an object such as",
+            "invalid arguments: `points[0]`: found string \"no test\", expected an object such as",
         ),
         (
             json!([{ "text": "a", "severity": "grave" }]),
-            "the arguments do not fit: `points[0].severity`: unknown variant `grave`",
+            "invalid arguments: `points[0].severity`: unknown variant `grave`",
         ),
         (
             json!([{ "text": "é".repeat(2_001) }]),

@@ -40,7 +40,7 @@ async fn the_wizard_sets_its_project_up() {
     .await;
     assert_eq!(
         answer["message"],
-        "configured demo: the gates test, lint; where the project's configuration file says something else, the file wins"
+        "configured demo: the gates test, lint. Where the project's configuration file differs, the file wins"
     );
     let found = desk.store.project(&project("demo")).unwrap();
     assert_eq!(found.wizard, WizardState::Completed);
@@ -82,7 +82,7 @@ async fn a_wrong_setup_is_told_whole_and_changes_nothing() {
         ),
         (
             json!({ "gates": [{ "name": "a", "command": "x", "required": false }] }),
-            vec!["gates[0].required is false: only a person makes a gate optional"],
+            vec!["gates[0].required is false, but only a person makes a gate optional"],
         ),
         (
             json!({ "gates": many }),
@@ -128,11 +128,11 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
     for (arguments, text) in [
         (
             json!({}),
-            "nothing to change: give `labels`, `size`, `priority`, `phase`, or `status`",
+            "nothing to change: pass `labels`, `size`, `priority`, `phase` or `status`",
         ),
         (
             json!({ "labels": ["phase:ready"] }),
-            "leave out the label `phase:ready`: say `\"phase\": \"ready\"` instead",
+            "remove the label `phase:ready` and pass `\"phase\": \"ready\"` instead",
         ),
         (
             json!({ "size": "small", "status": "todo" }),
@@ -144,7 +144,7 @@ async fn intake_sorts_an_issue_and_leaves_its_status() {
         ),
         (
             json!({ "status": "blocked" }),
-            "`blocked` needs a `reason`: say what a human has to do",
+            "`blocked` needs a `reason` that says what a person has to do",
         ),
         (
             json!({ "labels": ["bug"], "size": "small" }),

@@ -158,7 +158,7 @@ async fn every_implemented_tool_does_something() {
     let text = refused(&human, "create_pr", json!({ "title": "t", "body": "b" })).await;
     assert_eq!(
         text,
-        "DEM-1 has no worktree: there is nothing to open a pull request from"
+        "DEM-1 has no worktree, so there is nothing to open a pull request from"
     );
     done(&human, "update_issue_status", json!({ "status": "todo" })).await;
     done(

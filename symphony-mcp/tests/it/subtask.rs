@@ -35,7 +35,7 @@ async fn a_planner_splits_its_issue() {
         "status": "todo",
         "title": "One"
       },
-      "message": "made DEM-2, a sub-task of DEM-1; DEM-1 waits until all its sub-tasks have ended",
+      "message": "created DEM-2, a sub-task of DEM-1, which now waits until all its sub-tasks have ended",
       "parent": {
         "identifier": "DEM-1",
         "status": "blocked"
@@ -91,7 +91,7 @@ async fn what_does_not_fit_is_refused_and_makes_nothing() {
     for (arguments, text) in [
         (
             json!({ "title": "One" }),
-            "the arguments do not fit: missing field `description`",
+            "invalid arguments: missing field `description`",
         ),
         (
             json!({ "title": "One", "description": " " }),

@@ -235,7 +235,7 @@ fn silence_after_a_refused_report_names_the_refusal() {
         is_continued: true,
         ..PhaseProgress::default()
     };
-    let why = "the arguments do not fit: `artifacts[0]`: found a text";
+    let why = "invalid arguments: `artifacts[0]`: found a string";
     let refused = RefusedCall::new(Tool::CompletePhase, RefusalKind::Other, why);
     let run = RunId::parse("0190a000-0000-7000-8000-000000000001").unwrap();
     let end = PhaseRunEnd {
