@@ -15,20 +15,22 @@ pub enum PointError {
         known: String,
     },
     /// One call closes or reopens a point twice.
-    #[error("review point {number} is named twice: say once what becomes of it")]
+    #[error("review point {number} is named twice: decide on each point once")]
     Twice {
         /// Which.
         number: PointNumber,
     },
     /// A judge closes a person's point.
-    #[error("review point {number} is a person's: only a person closes it. Leave it as it is")]
+    #[error(
+        "a person raised review point {number}, and only a person can close it: leave it as it is"
+    )]
     Persons {
         /// Which.
         number: PointNumber,
     },
     /// Something is approved while must-points are open.
     #[error(
-        "not approved: {points} must be closed first. Close what is met with the approval (`points`: id and state `closed`), or reject"
+        "not approved: {points} must be closed first. Close what is met in the same call (`points`: id and state `closed`), or reject"
     )]
     Open {
         /// The points, in words.
@@ -36,8 +38,8 @@ pub enum PointError {
     },
     /// A judge approves while must-points of a person are open.
     #[error(
-        "not approved: a person made {points}, and only a person closes that. When nothing else keeps the work back, set the status \
-         `blocked` and say in the reason that the person's points are met"
+        "not approved: a person raised {points}, and only a person can close that. If nothing else stands in the way, set the status \
+         to `blocked` and say in the reason that the person's points are met"
     )]
     PersonsOpen {
         /// The points, in words.
@@ -50,8 +52,8 @@ pub enum PointError {
     ContradictsApproval,
     /// Work is handed in while must-points have no answer.
     #[error(
-        "{points} not answered yet: call answer_review_point for each (`fixed` with the commit, `declined` with the reason, `question` \
-         when only a person can say what is meant), then hand in again"
+        "{points} not answered yet: call answer_review_point for each (`fixed` with the commit, `declined` with the reason, or `question` \
+         if only a person can say what is meant), then hand in again"
     )]
     Unanswered {
         /// The points, in words, with their verb.
@@ -65,7 +67,7 @@ pub enum PointError {
     },
     /// There would be too many open points.
     #[error(
-        "{found} review points would be open; the limit is {POINTS_OPEN_MAX}: close what is settled, or put related points into one"
+        "{found} review points would be open; the limit is {POINTS_OPEN_MAX}: close what is settled, or combine related points"
     )]
     TooMany {
         /// How many.
@@ -76,7 +78,7 @@ pub enum PointError {
     Empty,
     /// A text is too long.
     #[error(
-        "the text of a review point or an answer is {found} characters long; the limit is {POINT_CHARS_MAX}: make several points of it"
+        "the text of a review point or an answer is {found} characters long; the limit is {POINT_CHARS_MAX}: split it into several points"
     )]
     TooLong {
         /// Its length.
@@ -87,7 +89,7 @@ pub enum PointError {
     BadFile,
     /// A rejection without anything to do.
     #[error(
-        "a rejection needs `feedback`, a new point, or a point that is reopened: the next agent has to know what to do"
+        "a rejection needs `feedback`, a new point or a reopened point: the next agent has to know what to do"
     )]
     NothingToDo,
 }

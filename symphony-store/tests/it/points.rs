@@ -281,8 +281,11 @@ fn only_people_close_the_points_of_people() {
     let run = judge(&mut store, "j1", &issue, pr);
     let close = vec![moved(1, PointState::Closed)];
     for (changes, said) in [
-        (close.clone(), "is a person's"),
-        (vec![], "a person made review point 1"),
+        (
+            close.clone(),
+            "a person raised review point 1, and only a person can close it",
+        ),
+        (vec![], "not approved: a person raised review point 1"),
     ] {
         let approval = verdict(VerdictKind::Approved, "c2", vec![], changes);
         let refused = store
