@@ -322,6 +322,7 @@ fn write_conclusion(trial: &Trial, hold: &BaseHold, page: &mut Page) {
         let gates = KnownGates {
             names: Vec::new(),
             repairs: hold.repairs.clone(),
+            has_moved: false,
         };
         let is_under_way = gates.repair_under_way(&text).is_some();
         if let Some(repair) = way_to_repair(&text, &gates) {

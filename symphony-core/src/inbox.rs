@@ -8,7 +8,7 @@ use crate::listing::list_few;
 use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
-use crate::gates::GatesAge;
+use crate::gates::{FIXES_GATE_LABEL, GatesAge};
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
 use crate::outside::MergeObstacle;
@@ -207,6 +207,7 @@ impl WaitsFor {
                     Reason::PlanningOff
                     | Reason::ResearchOff
                     | Reason::NoPhase
+                    | Reason::NothingToRepair { .. }
                     | Reason::UnknownPhase { .. },
                     _,
                 ) => Some(Self::Undispatched(reason.clone())),
@@ -401,23 +402,32 @@ impl WaitsFor {
                 format!("symphony pr publish {issue}"),
                 format!("symphony pr show {issue}"),
             ],
-            Self::Undispatched(reason) => match reason {
-                Reason::PlanningOff => vec![
-                    "symphony config set planner_enabled true".to_owned(),
-                    format!("symphony issue edit {issue} --remove-label needs-planning"),
-                ],
-                Reason::ResearchOff => vec![
-                    "symphony config set researcher_enabled true".to_owned(),
-                    format!("symphony issue edit {issue} --add-label phase:ready"),
-                ],
-                Reason::UnknownPhase { phase } => vec![
-                    "symphony phase list".to_owned(),
-                    format!("symphony issue edit {issue} --remove-label phase:{phase}"),
-                ],
-                _ => vec![format!(
-                    "symphony issue edit {issue} --add-label phase:ready"
-                )],
-            },
+            Self::Undispatched(reason) => {
+                match reason {
+                    Reason::PlanningOff => vec![
+                        "symphony config set planner_enabled true".to_owned(),
+                        format!("symphony issue edit {issue} --remove-label needs-planning"),
+                    ],
+                    Reason::ResearchOff => vec![
+                        "symphony config set researcher_enabled true".to_owned(),
+                        format!("symphony issue edit {issue} --add-label phase:ready"),
+                    ],
+                    Reason::NothingToRepair { gates } => {
+                        let close = format!("symphony issue close {issue} --done --reason TEXT");
+                        let clear = gates.iter().map(|gate| {
+                        format!("symphony issue edit {issue} --remove-label '{FIXES_GATE_LABEL}{gate}'")
+                    });
+                        std::iter::once(close).chain(clear).collect()
+                    }
+                    Reason::UnknownPhase { phase } => vec![
+                        "symphony phase list".to_owned(),
+                        format!("symphony issue edit {issue} --remove-label phase:{phase}"),
+                    ],
+                    _ => vec![format!(
+                        "symphony issue edit {issue} --add-label phase:ready"
+                    )],
+                }
+            }
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
-use symphony_core::gates::{GatesAge, KnownGates};
+use symphony_core::gates::{BaseGates, GatesAge, KnownGates};
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
@@ -301,13 +301,14 @@ fn held(store: &Store, snapshot: &Snapshot, now: Timestamp) -> Result<Vec<InboxI
         let seen = snapshot.holds.iter().find(|seen| seen.scope == hold.scope);
         let hold = seen.cloned().unwrap_or(hold);
         let gates = match &hold.scope {
-            HoldScope::Gates(project) => KnownGates {
-                names: snapshot
-                    .projects
-                    .get(project)
-                    .map_or_else(Vec::new, |view| view.gate_names.clone()),
-                repairs: store.gate_repairs(project)?,
-            },
+            HoldScope::Gates(project) => {
+                let view = snapshot.projects.get(project);
+                KnownGates {
+                    names: view.map_or_else(Vec::new, |view| view.gate_names.clone()),
+                    repairs: store.gate_repairs(project)?,
+                    has_moved: view.is_some_and(|v| v.base_gates == Some(BaseGates::Untried)),
+                }
+            }
             _ => KnownGates::default(),
         };
         items.push(hold_item(&hold, hold.placed_at, &gates));

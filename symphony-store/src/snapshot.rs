@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
 use symphony_core::contract::ClaimState;
-use symphony_core::gates::fixes_gate;
+use symphony_core::gates::{fixes_gate, repaired_gates};
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
 use symphony_core::outcome::breaker_opens;
@@ -241,7 +241,7 @@ pub(crate) fn candidate_from(row: &Row<'_>) -> Result<Candidate, StoreError> {
         waits_for: Vec::new(),
         counts: counts_from(row)?,
         retry,
-        fixes_gate: fixes_gate(&labels),
+        repairs: repaired_gates(&labels).map(str::to_owned).collect(),
     })
 }
 

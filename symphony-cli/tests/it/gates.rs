@@ -154,29 +154,6 @@ fn an_issue_that_repairs_the_gate_is_worked_on_while_the_project_is_held() {
 }
 
 #[test]
-fn a_repair_of_a_gate_whose_program_is_missing_costs_one_run_at_most() {
-    let turns = [commit("hello.txt", "hello"), create_pr("Try to repair it")];
-    let project = Project::new(
-        "project",
-        &scenarios([worker(turns)]),
-        &json!({ "gates": [gate("lint", "no-such-linter --check")], "max_retry_backoff_ms": 1 }),
-    );
-    project.json(&["issue", "add", "Repair it", "--fixes-gate", "lint"]);
-    project.tick_one("worker", "succeeded");
-    assert_eq!(
-        statuses(&project, "SYM-1"),
-        (json!("blocked"), json!("open"))
-    );
-    let texts = inbox_texts(&project);
-    let said = "needs a program that is missing or cannot be executed, on the base as well";
-    assert!(texts.iter().any(|text| text.contains(said)), "{texts:#?}");
-    let answers = project.json(&["inbox"])["items"].to_string();
-    assert!(!answers.contains("--fixes-gate"), "{answers}");
-    assert_eq!(project.tick_wait(), Vec::<Value>::new());
-    project.assert_sound();
-}
-
-#[test]
 fn the_same_failure_again_and_again_stops_the_issue_and_a_person_decides() {
     // a different change each time, and the gate fails in the same way
     let project = Project::new(

@@ -37,6 +37,8 @@ mod failure;
 #[cfg(test)]
 mod gate_history;
 #[cfg(test)]
+mod gate_repairs;
+#[cfg(test)]
 mod gate_tries;
 #[cfg(test)]
 mod gates;

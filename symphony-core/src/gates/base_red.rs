@@ -6,6 +6,7 @@ use crate::listing::list_few;
 use crate::pull_request::{SET_UP_GATE, is_missing_program};
 use crate::run::RunTarget;
 
+use super::need::BaseGates;
 use super::repair::{KnownGates, fixes_gate};
 use super::telling::telling_line;
 
@@ -49,6 +50,7 @@ pub fn named_gate(text: &str) -> Option<&str> {
 /// Returns the commands by which a person ends a hold of this text, the likeliest first.
 pub fn ways_on(text: &str, gates: &KnownGates) -> Vec<String> {
     let ways = [
+        gates.has_moved.then(|| "symphony tick".to_owned()),
         Some("symphony doctor --gates".to_owned()),
         gates.change_command(text),
         way_to_repair(text, gates),
@@ -65,7 +67,9 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
         }
         // no agent can repair it: it would need the set-up first
         Some(SET_UP_GATE) => "symphony config set worktree.setup 'COMMAND'".to_owned(),
-        Some(_) if misses_program(text) => return None,
+        // the next tick finds out whether anything is left to repair
+        _ if gates.has_moved => return None,
+        Some(name) if lacks_program(text, name) => return None,
         Some(name) => {
             let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
             let name = if name.chars().all(is_plain) {
@@ -79,15 +83,65 @@ pub fn way_to_repair(text: &str, gates: &KnownGates) -> Option<String> {
     })
 }
 
-/// Says whether the first gate that is named lacks a program.
-fn misses_program(text: &str) -> bool {
+/// Says whether a text about a base names a gate as one of those that are red, or that came to no result.
+pub(super) fn names(text: &str, gate: &str) -> bool {
+    about(text, gate).is_some()
+}
+
+/// Says whether a gate that the text names is red since a program is missing that no agent can write: its command names no path of the
+/// project.
+pub(super) fn misses_program(text: &str, gate: &str) -> bool {
+    lacks_program(text, gate)
+        && about(text, gate).is_some_and(|rest| {
+            let command = rest.strip_prefix(" (`").and_then(|rest| {
+                let end = rest.find("`) ")?;
+                rest.get(..end)
+            });
+            let is_in_project =
+                |word: &str| word.contains('/') && !word.starts_with(['/', '-', '~', '$']);
+            !command
+                .unwrap_or_default()
+                .split_whitespace()
+                .any(is_in_project)
+        })
+}
+
+/// Says whether a gate that the text names lacks a program.
+fn lacks_program(text: &str, gate: &str) -> bool {
     const ENDED: [&str; 2] = ["failed with exit code ", "did not end by itself"];
+    let Some(text) = about(text, gate) else {
+        return false;
+    };
     let ends = ENDED.iter().filter_map(|how| text.split_once(how));
     let first = ends.min_by_key(|(before, _)| before.len());
     first.is_some_and(|(_, rest)| {
         let rest = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         rest.starts_with(MISSING)
     })
+}
+
+/// Returns what follows the name of a gate in a text about a base.
+fn about<'t>(text: &'t str, gate: &str) -> Option<&'t str> {
+    [": ", ", "].into_iter().find_map(|before| {
+        let named = format!("{before}`{gate}`");
+        let (_, rest) = text.split_once(&named)?;
+        let follows = [
+            " (`",
+            " failed with ",
+            " did not end ",
+            " came to no ",
+            ", ",
+        ];
+        let is_gate = follows.iter().any(|next| rest.starts_with(next));
+        is_gate.then_some(rest)
+    })
+}
+
+/// Says what only a person can do about what is red; none where an agent may repair it.
+pub fn persons_part(text: &str) -> Option<&'static str> {
+    let gate = named_gate(text)?;
+    (gate != SET_UP_GATE && misses_program(text, gate))
+        .then_some("no agent can install a program: install it, or change the command of the gate")
 }
 
 fn describe(gate: &RedOnBase<'_>) -> String {
@@ -118,8 +172,8 @@ fn describe(gate: &RedOnBase<'_>) -> String {
 }
 
 /// Makes a hold for a red base due when there is something new to try: the base moved, or gates, set-up or `env` changed.
-pub fn retry_when_changed(hold: &mut Hold, current: &str, now: Timestamp) {
-    if hold.tried.as_deref().is_some_and(|tried| tried != current) {
+pub fn retry_when_changed(hold: &mut Hold, known: &BaseGates, now: Timestamp) {
+    if *known == BaseGates::Untried {
         hold.until = hold.until.min(now);
     }
 }

@@ -5,6 +5,7 @@ mod again;
 mod age;
 mod base_red;
 mod failure;
+mod need;
 mod no_result;
 mod order;
 mod output;
@@ -18,9 +19,10 @@ pub use again::{GateResult, Tries};
 pub use age::{ConfiguredGate, GatesAge};
 pub use base_red::{
     RedOnBase, SetUpFault, SetUpOnBase, base_red_text, may_hold_for_set_up, named_gate,
-    retry_when_changed, set_up_fault, way_to_repair, ways_on,
+    persons_part, retry_when_changed, set_up_fault, way_to_repair, ways_on,
 };
 pub use failure::{FailurePrint, failure_print};
+pub use need::{BaseDigests, BaseGates, RepairNeed, repair_need};
 pub use no_result::no_result_text;
 pub use order::{groups, with_those_before};
 pub use output::normal_lines;

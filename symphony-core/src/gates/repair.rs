@@ -36,6 +36,8 @@ pub struct KnownGates {
     pub names: Vec<String>,
     /// The issues that are to repair some of them.
     pub repairs: Vec<GateRepair>,
+    /// Whether the base, its gates or its set-up are no longer what was tried: the next tick tries them.
+    pub has_moved: bool,
 }
 
 impl KnownGates {

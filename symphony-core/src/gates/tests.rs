@@ -484,6 +484,7 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
     let known = |names: &[&str], repairs: &[&str]| KnownGates {
         names: names.iter().map(|name| (*name).to_owned()).collect(),
         repairs: repairs.iter().map(|name| repair(name)).collect(),
+        has_moved: false,
     };
     let ways = ways_on(&text, &known(&["lint", "test"], &["lint", "test"]));
     assert_eq!(
@@ -497,6 +498,24 @@ fn a_red_base_is_told_with_its_gate_and_the_ways_on() {
         ways_on(&text, &known(&["other"], &["lint"])),
         ways_on(&text, &KnownGates::default())
     );
+    // the next tick finds out whether anything is left to repair
+    let moved = KnownGates {
+        has_moved: true,
+        ..KnownGates::default()
+    };
+    let ways = [
+        "symphony tick",
+        "symphony doctor --gates",
+        "symphony resume",
+    ];
+    assert_eq!(ways_on(&text, &moved), ways);
+    for (text, is_persons) in [
+        (&missing, true),
+        (&text, false),
+        (&missing.replace("npm test", "./lint.sh"), false),
+    ] {
+        assert_eq!(persons_part(text).is_some(), is_persons, "{text}");
+    }
 }
 
 #[test]
@@ -534,12 +553,10 @@ fn a_red_base_is_told_with_the_line_that_says_why() {
 fn what_was_not_tried_yet_is_tried_at_once() {
     use crate::hold::{Hold, HoldScope};
     let at = |second| Timestamp::from_second(second).unwrap();
-    for (tried, until, expected) in [
-        (Some("same"), 100, 100),
-        (Some("other"), 100, 50),
-        (Some("other"), 20, 20),
-        // placed by an older Symphony
-        (None, 100, 100),
+    for (known, until, expected) in [
+        (BaseGates::Red, 100, 100),
+        (BaseGates::Untried, 100, 50),
+        (BaseGates::Untried, 20, 20),
     ] {
         let mut hold = Hold {
             scope: HoldScope::Everything,
@@ -549,11 +566,11 @@ fn what_was_not_tried_yet_is_tried_at_once() {
             reason: String::new(),
             probes: 0,
             canary: None,
-            tried: tried.map(str::to_owned),
+            tried: None,
             trials: Vec::new(),
         };
-        retry_when_changed(&mut hold, "same", at(50));
-        assert_eq!(hold.until, at(expected), "{tried:?}");
+        retry_when_changed(&mut hold, &known, at(50));
+        assert_eq!(hold.until, at(expected), "{known:?}");
     }
 }
 

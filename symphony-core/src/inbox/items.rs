@@ -4,7 +4,7 @@ use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
 use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
-use crate::gates::{GateRepair, KnownGates, ways_on};
+use crate::gates::{GateRepair, KnownGates, persons_part, ways_on};
 use crate::hold::{ProbeItem, account_advice, login_command, lone_item};
 use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
@@ -235,6 +235,16 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
         until: hold.until,
         why: hold.reason.clone(),
     };
+    let repair = under_way.map(|GateRepair { issue, status, .. }| {
+        format!("{issue} (`{status}`) is meant to repair it")
+    });
+    let next = match &hold.scope {
+        HoldScope::Gates(_) if gates.has_moved => Some(
+            "the base or its gates have changed since: the next tick tries them there".to_owned(),
+        ),
+        HoldScope::Gates(_) => persons_part(&hold.reason).map(str::to_owned),
+        _ => None,
+    };
     InboxItem {
         key: format!("hold:{name}:{}", since.as_millisecond()),
         kind: InboxKind::Hold,
@@ -243,12 +253,11 @@ pub fn hold_item(hold: &Hold, since: Timestamp, gates: &KnownGates) -> InboxItem
         title: String::new(),
         since,
         until: reason.due().map(|due| due.at),
-        text: match under_way {
-            Some(GateRepair { issue, status, .. }) => {
-                format!("{reason}; {issue} (`{status}`) is meant to repair it")
-            }
-            None => reason.to_string(),
-        },
+        text: [Some(reason.to_string()), repair, next]
+            .into_iter()
+            .flatten()
+            .collect::<Vec<_>>()
+            .join("; "),
         answers,
     }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use super::{Dependency, Item, Observed, Standing};
 use crate::Timestamp;
 use crate::agent::AgentType;
+use crate::hold::HoldScope;
 use crate::id::{IssueId, ProjectId};
 use crate::inbox::{InboxItem, InboxKind, PAUSE_KEY};
 use crate::tick::{
@@ -93,6 +94,10 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         Reason::Held { scope, .. } => {
             leads.person(hold_entry(observed, scope), reason);
         }
+        Reason::ProgramMissing { project, .. } => {
+            let scope = HoldScope::Gates(project.clone());
+            leads.person(hold_entry(observed, &scope), reason);
+        }
         Reason::WaitingOn { issues } => {
             let on = |issue: &IssueId| Dependency::Item(Item::Issue(issue.clone()));
             leads.dependencies.extend(issues.iter().map(on));
@@ -109,6 +114,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
             leads.nowhere(reason);
         }
         Reason::NoPhase
+        | Reason::NothingToRepair { .. }
         | Reason::UnknownPhase { .. }
         | Reason::PlanningOff
         | Reason::ResearchOff => {

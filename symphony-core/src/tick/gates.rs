@@ -7,6 +7,7 @@ use super::plan::{Plan, StartRun, Waiting, tier};
 use super::predicate::{gates_hold, is_probed, no_base, stands};
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
+use super::repair::needs_trial;
 use super::snapshot::{GatesState, LiveRun, ReviewCandidate, ReviewSubject, Snapshot};
 use crate::Timestamp;
 use crate::agent::AgentType;
@@ -105,7 +106,7 @@ pub(super) fn trials(snapshot: &Snapshot, now: Timestamp, plan: &Plan) -> Vec<Wa
         })
     };
     let due = snapshot.projects.iter().filter(|(id, view)| {
-        !view.untried_gates.is_empty()
+        needs_trial(id, view, snapshot)
             && live_trial(id, snapshot).is_none()
             && common(id, snapshot, now).is_empty()
             && waits(id)

@@ -10,6 +10,7 @@ mod plan;
 mod predicate;
 mod project_agents;
 mod reason;
+mod repair;
 mod rotation;
 mod slots;
 mod snapshot;

@@ -5,6 +5,7 @@ use crate::Timestamp;
 use super::gates::gates_obstacles;
 use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
+use super::repair::gates_obstacle;
 use super::snapshot::{
     Candidate, DueRetry, GatesState, LiveRun, ProjectView, ReviewCandidate, Snapshot,
 };
@@ -62,12 +63,7 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
     let live = snapshot.run_on(&candidate.issue);
     let who = (live, &candidate.project, candidate.counts);
     let mut reasons = common(who, model, snapshot, now);
-    if !candidate.fixes_gate {
-        reasons.extend(
-            gates_hold(&candidate.project, snapshot)
-                .or_else(|| untried_gates(&candidate.project, snapshot)),
-        );
-    }
+    reasons.extend(gates_obstacle(candidate, snapshot));
     let (Some(project), Some(wanted)) = (project, wanted) else {
         return reasons;
     };
@@ -201,12 +197,17 @@ pub(super) fn stands(hold: &Hold, now: Timestamp) -> bool {
 
 /// Returns the hold of a project whose gates fail on its base. It stands until a probe passes, however long that takes.
 pub(super) fn gates_hold(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
+    gates_hold_of(project, snapshot).map(Reason::held)
+}
+
+/// Returns that hold itself.
+pub(super) fn gates_hold_of<'s>(project: &ProjectId, snapshot: &'s Snapshot) -> Option<&'s Hold> {
     let of_project = |hold: &&Hold| matches!(&hold.scope, HoldScope::Gates(id) if id == project);
-    snapshot.holds.iter().find(of_project).map(Reason::held)
+    snapshot.holds.iter().find(of_project)
 }
 
 /// Returns the reason to wait for a trial of a project's gates on its base.
-fn untried_gates(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
+pub(super) fn untried_gates(project: &ProjectId, snapshot: &Snapshot) -> Option<Reason> {
     let view = snapshot.projects.get(project)?;
     (!view.untried_gates.is_empty()).then(|| Reason::GatesUntried {
         gates: view.untried_gates.clone(),

@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::agent::AgentType;
 use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
-use crate::id::{IssueId, PhaseName, RunId};
+use crate::id::{IssueId, PhaseName, ProjectId, RunId};
 use crate::retry::RetryKind;
 
 /// Gates that a reason names; the rest is counted.
@@ -124,6 +124,18 @@ pub enum Reason {
         /// Their names.
         gates: Vec<String>,
     },
+    /// It is to repair gates that pass on the base.
+    NothingToRepair {
+        /// Their names.
+        gates: Vec<String>,
+    },
+    /// It is to repair a gate whose program is missing on this machine.
+    ProgramMissing {
+        /// The project, which is on hold for it.
+        project: ProjectId,
+        /// The gate.
+        gate: String,
+    },
     /// The base branch has its change.
     MergedOutside {
         /// The branch.
@@ -188,6 +200,7 @@ impl Reason {
                 | Self::PlanningOff
                 | Self::ResearchOff
                 | Self::NoPhase
+                | Self::NothingToRepair { .. }
                 | Self::UnknownPhase { .. }
         )
     }
@@ -321,6 +334,15 @@ impl fmt::Display for Reason {
                     "{gate} {names} {have} not passed on the base as configured now: {they} tried there first"
                 )
             }
+            Self::NothingToRepair { gates } => {
+                let names = list_few(gates.iter().map(String::as_str), GATES_NAMED_MAX);
+                let passes = if gates.len() == 1 { "passes" } else { "pass" };
+                write!(f, "{names} {passes} on the base: there is nothing to repair")
+            }
+            Self::ProgramMissing { gate, .. } => write!(
+                f,
+                "gate {gate} needs a program that is missing on this machine: no agent can install it"
+            ),
             Self::MergedOutside { base } => write!(
                 f,
                 "{base} has its change: the next tick records that it was merged outside Symphony"

@@ -13,7 +13,7 @@ use super::reason::Reason;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
 use crate::exit_handling::PutOff;
-use crate::gates::ConfiguredGate;
+use crate::gates::{BaseGates, ConfiguredGate};
 use crate::hold::{Hold, HoldScope};
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use crate::inbox::LeftWorktree;
@@ -166,6 +166,8 @@ pub struct ProjectView {
     pub gates: Vec<ConfiguredGate>,
     /// Required gates that have not passed on the base as they are now; empty where no issue waits.
     pub untried_gates: Vec<String>,
+    /// What is known of its gates on its base; none where they hold nothing and no issue is to repair one.
+    pub base_gates: Option<BaseGates>,
     /// What is wrong with its configuration; nothing of it is dispatched then.
     pub broken: Option<String>,
     /// Why there is nothing that work could start from; nothing of it is dispatched then.
@@ -204,6 +206,7 @@ impl ProjectView {
             gate_names: Vec::new(),
             gates: Vec::new(),
             untried_gates: Vec::new(),
+            base_gates: None,
             broken: Some(problem),
             no_base: None,
         }
@@ -312,8 +315,8 @@ pub struct Candidate {
     pub counts: AttemptCounts,
     /// Its appointment.
     pub retry: Option<DueRetry>,
-    /// Whether it repairs a gate (`fixes-gate:NAME`): a hold for red gates on the base does not stop it.
-    pub fixes_gate: bool,
+    /// The gates that it repairs (`fixes-gate:NAME`): it starts while one of them is red on the base.
+    pub repairs: Vec<String>,
 }
 
 /// Where the gates of a review stand.

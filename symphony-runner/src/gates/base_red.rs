@@ -31,6 +31,14 @@ pub(crate) fn tried_digest(config: &ProjectConfig, base: &CommitId) -> String {
     format!("{:x}", digest.finalize())
 }
 
+/// Returns the digest under which it is recorded that all gates passed on a base, as they were configured then.
+pub(super) fn green_digest(config: &ProjectConfig, base: &CommitId) -> String {
+    let mut digest = Sha256::new();
+    digest.update(b"green");
+    digest.update(tried_digest(config, base).as_bytes());
+    format!("{:x}", digest.finalize())
+}
+
 /// Makes the hold of a project; its text says what is red.
 pub(crate) fn base_hold(
     project: &ProjectId,
@@ -112,20 +120,22 @@ pub fn record_trial(
     trial: &Trial,
 ) -> Result<TrialVerdict, RunnerError> {
     let verdict = trial.verdict();
+    let tried = || {
+        CommitId::parse(&trial.commit)
+            .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))
+    };
     let hold = match verdict {
         TrialVerdict::Unknown => return Ok(verdict),
         TrialVerdict::Green => None,
         TrialVerdict::Red => {
             let red: Vec<RedOnBase<'_>> = trial.blocking().map(RedOnBase::from).collect();
             let text = base_red_text(&trial.base, &trial.commit, &red);
-            let commit = CommitId::parse(&trial.commit)
-                .map_err(|error| RunnerError::refused(format!("the tried commit: {error}")))?;
-            Some(base_hold(&project.id, config, &commit, text))
+            Some(base_hold(&project.id, config, &tried()?, text))
         }
     };
     store.record_base_trial(context, &project.id, hold.as_ref())?;
     if verdict == TrialVerdict::Green {
-        note_green(store, context, project, config)?;
+        note_green(store, context, (project, config), &tried()?)?;
     }
     Ok(verdict)
 }

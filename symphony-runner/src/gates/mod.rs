@@ -26,4 +26,5 @@ pub use job::check_pr;
 pub(crate) use job::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job, start_gates};
 pub(crate) use key::History;
 pub(crate) use proof::{Proof, passes_in_base};
-pub(crate) use untried::untried;
+pub use untried::has_moved;
+pub(crate) use untried::{base_gates, untried};

@@ -2,12 +2,13 @@
 
 use sha2::{Digest, Sha256};
 use symphony_core::config::{Gate, ProjectConfig};
-use symphony_core::gates::{GateToTry, untried_gates};
+use symphony_core::gates::{BaseDigests, BaseGates, GateToTry, untried_gates};
+use symphony_core::hold::Hold;
 use symphony_mcp::StoreThread;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::CommitId;
 
-use super::base_red::tried_digest;
+use super::base_red::{green_digest, tried_digest};
 use crate::error::RunnerError;
 use crate::repository::open_repository;
 use crate::supervise::Job;
@@ -61,21 +62,51 @@ pub(crate) fn untried(
     Ok(if is_waived { Vec::new() } else { untried })
 }
 
-/// Records that all gates of a configuration pass on the base.
+/// Returns what is known of the gates of a project on its base as it is now; `hold` is the one that they have placed.
+///
+/// # Errors
+/// When the database cannot be read, or there is no base branch.
+pub(crate) fn base_gates(
+    store: &Store,
+    project: &Project,
+    config: &ProjectConfig,
+    hold: Option<&Hold>,
+) -> Result<BaseGates, RunnerError> {
+    let base = open_repository(project, config)?.base()?.commit;
+    let now = BaseDigests {
+        tried: &tried_digest(config, &base),
+        green: &green_digest(config, &base),
+    };
+    let recorded = store.tried_gates(&project.id)?;
+    let required = config.gates.iter().filter(|gate| gate.required);
+    let required = required.map(|gate| gate.name.clone());
+    Ok(BaseGates::of(hold, now, &recorded, required))
+}
+
+/// Says whether the base, the gates or the set-up are no longer what a hold of gates is about; not where the base cannot be read.
+pub fn has_moved(project: &Project, config: &ProjectConfig, hold: &Hold) -> bool {
+    let base = open_repository(project, config).and_then(|repository| repository.base());
+    let tried = hold.tried.as_deref();
+    base.is_ok_and(|base| tried.is_some_and(|tried| tried != tried_digest(config, &base.commit)))
+}
+
+/// Records that all gates of a configuration pass on a base.
 ///
 /// # Errors
 /// When the database cannot be written.
-pub(crate) fn note_green(
+pub(super) fn note_green(
     store: &mut Store,
     context: &Context,
-    project: &Project,
-    config: &ProjectConfig,
+    (project, config): (&Project, &ProjectConfig),
+    base: &CommitId,
 ) -> Result<(), RunnerError> {
-    let digests: Vec<String> = gates_to_try(config)
-        .into_iter()
-        .map(|gate| gate.digest)
-        .collect();
-    Ok(store.record_tried_gates(context, &project.id, &digests)?)
+    Ok(store.record_tried_gates(context, &project.id, &green_digests(config, base))?)
+}
+
+/// What is recorded where all gates pass: each as it is configured, for later bases too, and all of them on this one.
+fn green_digests(config: &ProjectConfig, base: &CommitId) -> Vec<String> {
+    let gates = gates_to_try(config).into_iter().map(|gate| gate.digest);
+    gates.chain([green_digest(config, base)]).collect()
 }
 
 /// Records what a run that tried the gates on the base came to, where it does not hold the project. One that a person ended is not
@@ -89,10 +120,7 @@ pub(super) async fn note_trial_run(
     came_to: TrialRun<'_>,
 ) -> Result<(), RunnerError> {
     let digests = match came_to {
-        TrialRun::Green => gates_to_try(&job.config)
-            .into_iter()
-            .map(|gate| gate.digest)
-            .collect(),
+        TrialRun::Green(base) => green_digests(&job.config, base),
         TrialRun::NotMade(base) => vec![tried_digest(&job.config, base)],
     };
     let project = job.project.id.clone();
@@ -105,8 +133,8 @@ pub(super) async fn note_trial_run(
 /// What a run that tried the gates on a base came to, where they are not red.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum TrialRun<'a> {
-    /// Each required one passes.
-    Green,
+    /// Each required one passes on this commit.
+    Green(&'a CommitId),
     /// A person ended them on this commit.
     NotMade(&'a CommitId),
 }

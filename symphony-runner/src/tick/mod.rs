@@ -4,6 +4,7 @@
 //! simulation has others and drives everything else as it is.
 
 mod act;
+mod base_gates;
 mod hands;
 mod holder;
 mod observe;

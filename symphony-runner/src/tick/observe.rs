@@ -8,27 +8,26 @@ use symphony_core::command_line::text_elsewhere;
 use symphony_core::config::ProjectConfig;
 use symphony_core::contract::Pipeline;
 use symphony_core::exit_handling::ExitFault;
-use symphony_core::gates::retry_when_changed;
 use symphony_core::id::{PhaseName, ProjectId};
 use symphony_core::spending::is_capped;
 use symphony_core::tick::{
-    AskedModels, HoldScope, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView,
-    SlotLimits, Snapshot,
+    AskedModels, LockState, OpenPlan, PlanDriver, ProjectAgents, ProjectView, SlotLimits, Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, SnapshotRequest, Store};
 
+use super::base_gates::look_at_base_gates;
 use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
 use super::outside::{look_at_bases, look_for_obstacles};
 use crate::error::RunnerError;
-use crate::gates::{shown_gates, tried_digest, untried};
+use crate::gates::shown_gates;
 use crate::installation::Installation;
 use crate::left_worktrees::left_worktrees;
 use crate::leftovers::whose;
 use crate::models::read_models;
 use crate::plan::is_plan_driven;
-use crate::repository::{open_repository, require_base};
+use crate::repository::require_base;
 
 /// A project, as it is configured now.
 #[derive(Debug, Clone)]
@@ -114,27 +113,9 @@ pub(crate) fn observe(
     look_for_obstacles(store, &mut world)?;
     problems.extend(look_for_left_worktrees(store, &mut world));
     add_gates(installation, store, &mut world)?;
-    try_red_bases_anew(&mut world, now);
-    add_untried_gates(store, &mut world);
+    look_at_base_gates(store, &mut world, now);
     world.snapshot.plans = plans(store, &world.projects)?;
     Ok((world, problems))
-}
-
-/// Makes the holds of red bases due whose base, gates or set-up are no longer what was tried. A base that cannot be read now is
-/// tried when its hold is over.
-fn try_red_bases_anew(world: &mut World, now: Timestamp) {
-    for hold in &mut world.snapshot.holds {
-        let HoldScope::Gates(project) = &hold.scope else {
-            continue;
-        };
-        let Some((project, Some(config))) = world.projects.get(project) else {
-            continue;
-        };
-        match open_repository(project, config).and_then(|repository| repository.base()) {
-            Ok(base) => retry_when_changed(hold, &tried_digest(config, &base.commit), now),
-            Err(error) => tracing::warn!(project = %project.id, %error, "cannot read the base"),
-        }
-    }
 }
 
 /// Adds the temporary worktrees of runs that have ended.
@@ -156,33 +137,6 @@ fn look_for_left_worktrees(store: &Store, world: &mut World) -> Vec<String> {
         }
     }
     problems
-}
-
-/// Adds the gates that are to be tried on the base of a project before an issue of it is given to an agent. Where no issue
-/// waits, or the project is on hold for its gates already, nobody looks.
-fn add_untried_gates(store: &Store, world: &mut World) {
-    for (id, (project, config)) in &world.projects {
-        let waits = |snapshot: &Snapshot| {
-            let mut candidates = snapshot.candidates.iter();
-            candidates.any(|candidate| candidate.project == *id && !candidate.fixes_gate)
-        };
-        let held = HoldScope::Gates(id.clone());
-        let is_held = world.snapshot.holds.iter().any(|hold| hold.scope == held);
-        let (Some(config), false, true) = (config, is_held, waits(&world.snapshot)) else {
-            continue;
-        };
-        match untried(store, project, config) {
-            Ok(names) => {
-                if let Some(view) = world.snapshot.projects.get_mut(id) {
-                    view.untried_gates = names;
-                }
-            }
-            // it has its own entry: there is no base branch
-            Err(error) => {
-                tracing::warn!(project = %id, %error, "cannot see which gates are untried");
-            }
-        }
-    }
 }
 
 /// Plans that have not ended, and what carries them on.
@@ -378,6 +332,7 @@ pub fn project_view(
         gate_names: config.gates.iter().map(|gate| gate.name.clone()).collect(),
         gates: Vec::new(),
         untried_gates: Vec::new(),
+        base_gates: None,
         broken: None,
         no_base: None,
     }

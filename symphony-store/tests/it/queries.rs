@@ -29,6 +29,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         gate_names: Vec::new(),
         gates: Vec::new(),
         untried_gates: Vec::new(),
+        base_gates: None,
         broken: None,
         no_base: None,
     };

@@ -3,13 +3,14 @@
 use anyhow::Context as _;
 use serde::Serialize;
 use symphony_core::config::ProjectConfig;
-use symphony_core::gates::{GateRepair, KnownGates, ways_on};
-use symphony_core::id::ProjectId;
+use symphony_core::gates::{KnownGates, ways_on};
 use symphony_core::tick::HoldScope;
 use symphony_core::trial::Trial;
 use symphony_runner::environment::agent_search_path;
+use symphony_runner::gates::has_moved;
 use symphony_runner::installation::Installation;
 use symphony_runner::provider::detect::find_program;
+use symphony_store::Project;
 
 use super::check::CheckView;
 use super::programs::programs_of;
@@ -37,7 +38,7 @@ impl View for TrialView {
 pub(super) fn check_gates(
     installation: &Installation,
     config: &ProjectConfig,
-    project: &ProjectId,
+    project: &Project,
 ) -> CheckView {
     const CHECK: &str = "gates";
     const ADD: &str =
@@ -49,9 +50,7 @@ pub(super) fn check_gates(
     if let Some(missing) = missing_programs(installation, config) {
         return CheckView::failed(CHECK, &missing, INSTALL);
     }
-    if let Some((red, repairs)) = known_red(installation, project) {
-        let names = config.gates.iter().map(|gate| gate.name.clone()).collect();
-        let gates = KnownGates { names, repairs };
+    if let Some((red, gates)) = known_red(installation, project, config) {
         let ways = ways_on(&red, &gates)
             .into_iter()
             .map(|way| format!("`{way}`"));
@@ -100,12 +99,18 @@ pub(crate) fn missing_programs(
 /// Returns what is known to be red on the base, and who repairs it. A database that cannot be read is another check's business.
 fn known_red(
     installation: &Installation,
-    project: &ProjectId,
-) -> Option<(String, Vec<GateRepair>)> {
+    project: &Project,
+    config: &ProjectConfig,
+) -> Option<(String, KnownGates)> {
     let store = installation.require_store().ok()?;
-    let scope = HoldScope::Gates(project.clone());
+    let scope = HoldScope::Gates(project.id.clone());
     let hold = store.holds().ok()?.into_iter().find(|h| h.scope == scope)?;
-    Some((hold.reason, store.gate_repairs(project).unwrap_or_default()))
+    let gates = KnownGates {
+        names: config.gates.iter().map(|gate| gate.name.clone()).collect(),
+        repairs: store.gate_repairs(&project.id).unwrap_or_default(),
+        has_moved: has_moved(project, config, &hold),
+    };
+    Some((hold.reason, gates))
 }
 
 fn is_or_are(names: &[impl AsRef<str>]) -> String {

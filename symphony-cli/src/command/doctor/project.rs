@@ -47,7 +47,7 @@ pub(super) fn check_project(
     checks.extend(root);
     checks.extend(login);
     checks.extend(check_prompts(installation, &config, project));
-    checks.push(check_gates(installation, &config, &project.id));
+    checks.push(check_gates(installation, &config, project));
     checks.extend(check_vault(&config));
     let repository = match open_repository(project, &config) {
         Ok(repository) => repository,

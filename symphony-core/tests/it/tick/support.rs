@@ -69,6 +69,7 @@ pub(crate) fn view() -> ProjectView {
         gate_names: Vec::new(),
         gates: Vec::new(),
         untried_gates: Vec::new(),
+        base_gates: None,
         broken: None,
         no_base: None,
     }
@@ -101,7 +102,7 @@ pub(crate) fn candidate(number: u64) -> Candidate {
         waits_for: Vec::new(),
         counts: AttemptCounts::default(),
         retry: None,
-        fixes_gate: false,
+        repairs: Vec::new(),
     }
 }
 

@@ -1,6 +1,9 @@
 //! Gates that were added or changed are tried on the base before the next issue is given to an agent.
 
 use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::gates::BaseGates;
+use symphony_core::hold::{Hold, HoldScope};
 use symphony_core::retry::RetryKind;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{Action, DueRetry, Reason, Snapshot, StartRun, plan_tick};
@@ -37,6 +40,31 @@ fn started(snapshot: &Snapshot) -> Vec<(AgentType, bool)> {
     started.collect()
 }
 
+/// Its issue repairs the gate `lint`, and this is known of the base.
+fn repairs(snapshot: &mut Snapshot, known: Option<BaseGates>) {
+    let view = snapshot.projects.get_mut(&project("a")).unwrap();
+    if known.is_some() {
+        view.untried_gates.clear();
+    }
+    view.base_gates = known;
+    snapshot.candidates[0].repairs = vec!["lint".into()];
+}
+
+/// The gates of project `a` hold it.
+fn hold(red: &str, until: i64) -> Hold {
+    Hold {
+        scope: HoldScope::Gates(project("a")),
+        until: at(until),
+        placed_at: at(NOW - 60),
+        class: ErrorClass::BaseGatesFailed,
+        reason: format!("on `main` at 0123456: {red}"),
+        probes: 0,
+        canary: None,
+        tried: None,
+        trials: Vec::new(),
+    }
+}
+
 /// What it is about, what is changed, and the agents that start, each with whether it works on the project itself.
 type Row = (&'static str, fn(&mut Snapshot), Vec<(AgentType, bool)>);
 
@@ -70,8 +98,70 @@ fn an_untried_gate_is_tried_before_a_worker_starts() {
             vec![],
         ),
         (
-            "who repairs a gate need not wait",
-            |s| s.candidates[0].fixes_gate = true,
+            "who repairs a gate waits as long as nobody knows whether it is red",
+            |s| repairs(s, None),
+            trial(),
+        ),
+        (
+            "and until it is tried on the base as that is now",
+            |s| repairs(s, Some(BaseGates::Untried)),
+            trial(),
+        ),
+        (
+            "a trial is at work for it",
+            |s| {
+                repairs(s, Some(BaseGates::Untried));
+                s.live.push(live("r", None, AgentType::Gates));
+            },
+            vec![],
+        ),
+        (
+            "the gates hold the project, and the base has moved: the probe tries them",
+            |s| {
+                repairs(s, Some(BaseGates::Untried));
+                s.holds
+                    .push(hold("`lint` failed with exit code 1", NOW - 1));
+            },
+            trial(),
+        ),
+        (
+            "the gate that it repairs is red",
+            |s| {
+                repairs(s, Some(BaseGates::Red));
+                s.holds
+                    .push(hold("`lint` failed with exit code 1", NOW + 60));
+            },
+            vec![worker.clone()],
+        ),
+        (
+            "another one is red",
+            |s| {
+                repairs(s, Some(BaseGates::Red));
+                s.holds
+                    .push(hold("`test` failed with exit code 1", NOW + 60));
+            },
+            vec![],
+        ),
+        (
+            "its program is missing",
+            |s| {
+                repairs(s, Some(BaseGates::Red));
+                let missing = "`lint` (`ruff`) failed with exit code 127, since a program is missing or cannot be executed";
+                s.holds.push(hold(missing, NOW + 60));
+            },
+            vec![],
+        ),
+        (
+            "it passes",
+            |s| {
+                let required = vec!["lint".into()];
+                repairs(s, Some(BaseGates::Green { required }));
+            },
+            vec![],
+        ),
+        (
+            "a person wants work on a red base",
+            |s| repairs(s, Some(BaseGates::Waived)),
             vec![worker],
         ),
         (

@@ -293,10 +293,11 @@ async fn gates_of_base(
 ) -> Result<GatesEnded, RunnerError> {
     let base = repository.base()?;
     let request = request(job, repository);
-    let proof = Proof::of_commit(request, base.commit, job.config.gates.clone())?;
+    let commit = base.commit;
+    let proof = Proof::of_commit(request, commit.clone(), job.config.gates.clone())?;
     let proven = run_remembered(job, store, supervision, &proof, false).await?;
     let (hold, base) = if proven.gates.green() {
-        note_trial_run(job, store, TrialRun::Green).await?;
+        note_trial_run(job, store, TrialRun::Green(&commit)).await?;
         (None, BaseComparison::NotMade)
     } else {
         let hold = hold_for(job, repository, &proven.gates)?;

@@ -1,0 +1,38 @@
+//! What stands in the way of an issue that repairs gates: that there is nothing to repair, or that nobody knows it yet.
+
+use super::predicate::{gates_hold_of, untried_gates};
+use super::reason::Reason;
+use super::snapshot::{Candidate, ProjectView, Snapshot};
+use crate::gates::{BaseGates, RepairNeed, repair_need};
+use crate::id::ProjectId;
+
+/// Returns what the gates of its project have to do with an issue: one that repairs some waits until they are known to be red on the
+/// base, all others until they are green there.
+pub(super) fn gates_obstacle(candidate: &Candidate, snapshot: &Snapshot) -> Option<Reason> {
+    let hold = gates_hold_of(&candidate.project, snapshot);
+    if candidate.repairs.is_empty() {
+        return hold
+            .map(Reason::held)
+            .or_else(|| untried_gates(&candidate.project, snapshot));
+    }
+    let view = snapshot.projects.get(&candidate.project)?;
+    let text = hold.map(|hold| hold.reason.as_str());
+    let known = view.base_gates.as_ref().unwrap_or(&BaseGates::Untried);
+    let gates = candidate.repairs.clone();
+    match repair_need(&gates, known, text) {
+        RepairNeed::Needed => None,
+        RepairNeed::Untried => Some(Reason::GatesUntried { gates }),
+        RepairNeed::Passes => Some(Reason::NothingToRepair { gates }),
+        RepairNeed::ProgramMissing { gate } => Some(Reason::ProgramMissing {
+            project: candidate.project.clone(),
+            gate,
+        }),
+        RepairNeed::Held => hold.map(Reason::held),
+    }
+}
+
+/// Says whether gates of a project are to be tried on its base before an issue starts. Where they hold the project, its probe does.
+pub(super) fn needs_trial(project: &ProjectId, view: &ProjectView, snapshot: &Snapshot) -> bool {
+    !view.untried_gates.is_empty()
+        || view.base_gates == Some(BaseGates::Untried) && gates_hold_of(project, snapshot).is_none()
+}

@@ -1,0 +1,60 @@
+//! What a tick knows of the gates of its projects on their bases.
+
+use symphony_core::Timestamp;
+use symphony_core::gates::retry_when_changed;
+use symphony_core::hold::HoldScope;
+use symphony_core::id::ProjectId;
+use symphony_core::tick::{Candidate, Snapshot};
+use symphony_store::Store;
+
+use super::observe::World;
+use crate::gates::{base_gates, untried};
+
+/// Adds what is known of gates on the bases of projects, where they hold one or an issue waits that they concern. A hold whose base,
+/// gates or set-up are no longer what was tried is due at once.
+///
+/// Nobody looks where no issue waits. A base that cannot be read has its own entry, and is tried when its hold is over.
+pub(super) fn look_at_base_gates(store: &Store, world: &mut World, now: Timestamp) {
+    for (id, (project, config)) in &world.projects {
+        let Some(config) = config else {
+            continue;
+        };
+        let snapshot = &mut world.snapshot;
+        let scope = HoldScope::Gates(id.clone());
+        let mut holds = snapshot.holds.iter_mut();
+        let mut hold = holds.find(|hold| hold.scope == scope);
+        if hold.is_some() || waits(id, &snapshot.candidates, |c| !c.repairs.is_empty()) {
+            match base_gates(store, project, config, hold.as_deref()) {
+                Ok(known) => {
+                    if let Some(hold) = &mut hold {
+                        retry_when_changed(hold, &known, now);
+                    }
+                    if let Some(view) = snapshot.projects.get_mut(id) {
+                        view.base_gates = Some(known);
+                    }
+                }
+                Err(error) => tracing::warn!(project = %id, %error, "cannot read the base"),
+            }
+        }
+        if hold.is_none() && waits(id, &snapshot.candidates, |c| c.repairs.is_empty()) {
+            match untried(store, project, config) {
+                Ok(names) => note_untried(snapshot, id, names),
+                Err(error) => {
+                    tracing::warn!(project = %id, %error, "cannot see which gates are untried");
+                }
+            }
+        }
+    }
+}
+
+fn note_untried(snapshot: &mut Snapshot, project: &ProjectId, names: Vec<String>) {
+    if let Some(view) = snapshot.projects.get_mut(project) {
+        view.untried_gates = names;
+    }
+}
+
+/// Says whether an issue of a kind waits in a project.
+fn waits(project: &ProjectId, candidates: &[Candidate], is_kind: fn(&Candidate) -> bool) -> bool {
+    let mut of_project = candidates.iter().filter(|c| c.project == *project);
+    of_project.any(is_kind)
+}
