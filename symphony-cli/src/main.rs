@@ -9,6 +9,7 @@ mod app;
 mod command;
 mod completion;
 mod deferred;
+mod dependents;
 mod document;
 mod elsewhere;
 mod failure;

@@ -119,6 +119,8 @@ pub enum WaitsFor {
     Spent(AttemptCounts),
     /// Dependencies that are cancelled and so never done.
     CancelledDependencies(Vec<IssueId>),
+    /// Dependencies of projects that were removed, so that no agent will do them.
+    RemovedDependencies(Vec<IssueId>),
     /// All its sub-tasks were cancelled.
     CancelledSubtasks,
     /// Dispatch has no agent for it, for this reason.
@@ -226,7 +228,7 @@ impl WaitsFor {
             | Self::Acceptance => InboxKind::Review,
             Self::Blocked(_) => InboxKind::Blocked,
             Self::Spent(_) => InboxKind::Breaker,
-            Self::CancelledDependencies(_) => InboxKind::Dependency,
+            Self::CancelledDependencies(_) | Self::RemovedDependencies(_) => InboxKind::Dependency,
             Self::CancelledSubtasks => InboxKind::Subtasks,
             Self::Undispatched(_) => InboxKind::Undispatched,
             Self::Untriaged => InboxKind::Intake,
@@ -266,6 +268,14 @@ impl WaitsFor {
             Self::CancelledDependencies(issues) => {
                 let names: Vec<&str> = issues.iter().map(IssueId::as_str).collect();
                 format!("it waits for {}, which is cancelled", names.join(", "))
+            }
+            Self::RemovedDependencies(issues) => {
+                let names = list_few(issues.iter().map(IssueId::as_str), NAMED_MAX);
+                let its = if issues.len() == 1 { "its" } else { "their" };
+                format!(
+                    "it waits for {names}, which left this installation with {its} project (`symphony init` in the project's \
+                     folder brings it back)"
+                )
             }
             Self::CancelledSubtasks => "all its sub-tasks were cancelled".to_owned(),
             Self::Undispatched(reason) => reason.to_string(),
@@ -364,7 +374,7 @@ impl WaitsFor {
                 format!("symphony issue retry {issue}"),
                 format!("symphony issue close {issue} --done --reason TEXT"),
             ],
-            Self::CancelledDependencies(_) => vec![
+            Self::CancelledDependencies(_) | Self::RemovedDependencies(_) => vec![
                 format!("symphony issue edit {issue} --no-dependencies"),
                 format!("symphony issue move {issue} cancelled"),
             ],

@@ -39,13 +39,20 @@ const SPENT_SQL: &str = concat!(
     since!(),
     " AS since FROM issue i INDEXED BY issue_spent WHERE i.project = ?1 AND i.status = 'backlog' AND i.total_runs > 0 LIMIT ?2"
 );
-const CANCELLED_SQL: &str = concat!(
+/// Issues that wait for one that is cancelled, or whose project left the installation: neither will be done.
+const GONE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
     since!(),
     " AS since FROM issue i INDEXED BY issue_waiting WHERE i.project = ?1 AND i.status = 'todo' AND i.open_dependencies > 0
-      AND EXISTS (SELECT 1 FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
-                  WHERE d.issue = i.id AND o.status = 'cancelled') LIMIT ?2"
+      AND EXISTS (SELECT 1 FROM issue_dependency d JOIN issue o ON o.id = d.depends_on JOIN project g ON g.id = o.project
+                  WHERE d.issue = i.id AND (o.status = 'cancelled' OR o.status <> 'done' AND g.removed_at IS NOT NULL)) LIMIT ?2"
 );
+const CANCELLED_ON_SQL: &str =
+    "SELECT d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
+     WHERE d.issue = ?1 AND o.status = 'cancelled' ORDER BY o.project, o.number";
+const REMOVED_ON_SQL: &str = "SELECT d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
+     JOIN project g ON g.id = o.project
+     WHERE d.issue = ?1 AND o.status NOT IN ('done', 'cancelled') AND g.removed_at IS NOT NULL ORDER BY o.project, o.number";
 const ACCEPTANCE_SQL: &str = concat!(
     "SELECT i.id, i.title, ",
     since!(),
@@ -76,7 +83,8 @@ const NEEDED_SQL: &str = concat!(
          UNION ALL
          SELECT b.id, c.id FROM issue b INDEXED BY issue_blocked
          JOIN issue c ON c.parent = b.id WHERE b.project = ?1 AND b.status = 'blocked' AND b.blocked_by = 'subtasks') w
-     JOIN issue i ON i.id = w.needed WHERE i.status = 'backlog' AND i.intake IS NOT 'unchanged' AND ",
+     JOIN issue i ON i.id = w.needed JOIN project g ON g.id = i.project AND g.removed_at IS NULL
+     WHERE i.status = 'backlog' AND i.intake IS NOT 'unchanged' AND ",
     parked!(),
     " <> 'breaker' ORDER BY i.project, i.number, w.waits LIMIT ?2"
 );
@@ -136,11 +144,16 @@ impl Store {
             let is_spent = by_breaker || breaker_opens(counts, max_retries);
             Ok(is_spent.then_some(WaitsFor::Spent(counts)))
         })?;
-        self.each_waiting(CANCELLED_SQL, of_project, project, &mut found, |row| {
+        self.each_waiting(GONE_SQL, of_project, project, &mut found, |row| {
             let issue: String = row.get("id")?;
-            Ok(Some(WaitsFor::CancelledDependencies(
-                cancelled_dependencies(&self.conn, &issue)?,
-            )))
+            // one answer is for both
+            let cancelled = dependencies_in(&self.conn, CANCELLED_ON_SQL, &issue)?;
+            Ok(Some(if cancelled.is_empty() {
+                let removed = dependencies_in(&self.conn, REMOVED_ON_SQL, &issue)?;
+                WaitsFor::RemovedDependencies(removed)
+            } else {
+                WaitsFor::CancelledDependencies(cancelled)
+            }))
         })?;
         self.each_waiting(ACCEPTANCE_SQL, of_project, project, &mut found, |_row| {
             Ok(Some(WaitsFor::Acceptance))
@@ -261,11 +274,8 @@ fn publication_problem(row: &Row<'_>) -> Result<String, StoreError> {
     })
 }
 
-fn cancelled_dependencies(conn: &Connection, issue: &str) -> Result<Vec<IssueId>, StoreError> {
-    let mut statement = conn.prepare_cached(
-        "SELECT d.depends_on FROM issue_dependency d JOIN issue o ON o.id = d.depends_on
-         WHERE d.issue = ?1 AND o.status = 'cancelled' ORDER BY o.project, o.number",
-    )?;
+fn dependencies_in(conn: &Connection, sql: &str, issue: &str) -> Result<Vec<IssueId>, StoreError> {
+    let mut statement = conn.prepare_cached(sql)?;
     let mut rows = statement.query([issue])?;
     let mut issues = Vec::new();
     while let Some(row) = rows.next()? {
@@ -285,7 +295,7 @@ mod tests {
         for (sql, index) in [
             (BLOCKED_SQL, "issue_blocked"),
             (SPENT_SQL, "issue_spent"),
-            (CANCELLED_SQL, "issue_waiting"),
+            (GONE_SQL, "issue_waiting"),
             (ACCEPTANCE_SQL, "issue_review"),
             (UNCHANGED_SQL, "issue_intake_unchanged"),
             (UNPUBLISHED_SQL, "pull_request_state"),

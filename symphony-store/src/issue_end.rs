@@ -67,12 +67,12 @@ impl Store {
                 add_comment_in(tx, context, id, comment)?;
             }
             let dependents = if state.status() == IssueStatus::Cancelled {
-                settle_dependents(id, end.dependents, &dependencies)
+                settle_dependents(std::slice::from_ref(id), end.dependents, &dependencies)
             } else {
                 Vec::new()
             };
             for effect in &dependents {
-                settle(tx, context, effect)?;
+                settle(tx, context, effect, "was cancelled")?;
             }
             Ok(EndedIssue {
                 issue: load_issue(tx, id)?,
@@ -82,17 +82,19 @@ impl Store {
     }
 }
 
-fn settle(
+/// Writes what happens to a dependent issue, with a comment that says what became of the one that it depends on.
+pub(crate) fn settle(
     tx: &Transaction<'_>,
     context: &Context,
     effect: &DependentEffect,
+    how: &str,
 ) -> Result<(), StoreError> {
     let (issue, gone) = (&effect.issue, &effect.because_of);
     let comment = match effect.fate {
         DependentsFate::Keep => return Ok(()),
         DependentsFate::Cancel => {
             move_in(tx, context, issue, &IssueEvent::Cancelled)?;
-            format!("Cancelled, because {gone}, which it depends on, was cancelled.")
+            format!("Cancelled, because {gone}, which it depends on, {how}.")
         }
         DependentsFate::Release => {
             let kept: Vec<IssueId> = load_issue(tx, issue)?
@@ -111,14 +113,18 @@ fn settle(
                     priority: None,
                 },
             )?;
-            format!("It no longer depends on {gone}, which was cancelled.")
+            format!("It no longer depends on {gone}, which {how}.")
         }
     };
     add_comment_in(tx, context, issue, &comment)?;
     Ok(())
 }
 
-fn load_open_dependents(conn: &Connection, id: &IssueId) -> Result<Vec<Dependency>, StoreError> {
+/// Reads what the open issues that depend on one depend on, as far as it leads back to it.
+pub(crate) fn load_open_dependents(
+    conn: &Connection,
+    id: &IssueId,
+) -> Result<Vec<Dependency>, StoreError> {
     let mut statement = conn.prepare_cached(
         "WITH RECURSIVE reach (id) AS (
              SELECT ?1 UNION

@@ -27,25 +27,26 @@ macro_rules! parked {
 }
 pub(crate) use parked;
 
-// Each begins with the projects: what has not ended is found by project and status, however much has.
-const TODO_FROM: &str = "FROM project q CROSS JOIN issue i INDEXED BY issue_status ON i.project = q.id AND i.status = 'todo'
+// Each begins with the projects: what has not ended is found by project and status, however much has. What left with its project
+// waits for nobody.
+const TODO_FROM: &str = "FROM project q CROSS JOIN issue i INDEXED BY issue_status ON i.project = q.id AND q.removed_at IS NULL AND i.status = 'todo'
      LEFT JOIN retry r ON r.issue = i.id";
 const OTHERS_SQL: &str = concat!(
     "SELECT i.id, i.project, i.status, i.blocked_by, CASE WHEN i.status = 'backlog' THEN ",
     parked!(),
     " END AS parked FROM project q CROSS JOIN issue i INDEXED BY issue_status
-     ON i.project = q.id AND i.status IN ('backlog', 'in_progress', 'review', 'blocked')"
+     ON i.project = q.id AND q.removed_at IS NULL AND i.status IN ('backlog', 'in_progress', 'review', 'blocked')"
 );
 const SUBTASKS_SQL: &str = "SELECT c.parent, c.id FROM project q
-     CROSS JOIN issue p INDEXED BY issue_blocked ON p.project = q.id AND p.status = 'blocked' AND p.blocked_by = 'subtasks'
+     CROSS JOIN issue p INDEXED BY issue_blocked ON p.project = q.id AND q.removed_at IS NULL AND p.status = 'blocked' AND p.blocked_by = 'subtasks'
      CROSS JOIN issue c ON c.parent = p.id WHERE c.status NOT IN ('done', 'cancelled')";
 const DEPENDENCIES_SQL: &str = "SELECT d.issue, d.depends_on FROM project q
-     CROSS JOIN issue i INDEXED BY issue_waiting ON i.project = q.id AND i.status = 'todo' AND i.open_dependencies > 0
+     CROSS JOIN issue i INDEXED BY issue_waiting ON i.project = q.id AND q.removed_at IS NULL AND i.status = 'todo' AND i.open_dependencies > 0
      CROSS JOIN issue_dependency d ON d.issue = i.id CROSS JOIN issue o ON o.id = d.depends_on WHERE o.status <> 'done'";
 const PULL_REQUESTS_SQL: &str = "SELECT p.id, p.issue, p.plan FROM project q
-     CROSS JOIN pull_request p INDEXED BY pull_request_state ON p.project = q.id AND p.state IN ('open', 'approved') ORDER BY p.id";
+     CROSS JOIN pull_request p INDEXED BY pull_request_state ON p.project = q.id AND q.removed_at IS NULL AND p.state IN ('open', 'approved') ORDER BY p.id";
 const UNPUBLISHED_SQL: &str = "SELECT p.id, p.issue, p.plan, n.state, n.started_at FROM project q
-     CROSS JOIN pull_request p INDEXED BY pull_request_state ON p.project = q.id AND p.state IN ('open', 'approved')
+     CROSS JOIN pull_request p INDEXED BY pull_request_state ON p.project = q.id AND q.removed_at IS NULL AND p.state IN ('open', 'approved')
      CROSS JOIN publication n ON n.id = (SELECT max(id) FROM publication WHERE pull_request = p.id) WHERE n.state <> 'published'";
 
 impl Store {

@@ -1,48 +1,67 @@
 //! Changes of a project as a whole: it leaves the installation, or its new issues get another prefix.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
-use symphony_core::id::{ProjectId, is_prefix};
+use symphony_core::id::{IssueId, ProjectId, is_prefix};
+use symphony_core::issue::{Dependency, DependentEffect, DependentsFate, settle_dependents};
 use symphony_core::log::LogEvent;
 
 use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::issue_end::{load_open_dependents, settle};
+use crate::issue_query::load_issue;
 use crate::open::Store;
 use crate::project::{Project, load_project, refuse_taken};
+use crate::row::parsed;
+
+/// The open issues of a project, and what depends on them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ProjectDependents {
+    gone: Vec<IssueId>,
+    dependencies: Vec<Dependency>,
+}
+
+impl ProjectDependents {
+    /// Returns what happens to the issues of other projects when this one leaves; nothing when none depends on it.
+    pub fn settled(&self, fate: DependentsFate) -> Vec<DependentEffect> {
+        settle_dependents(&self.gone, fate, &self.dependencies)
+    }
+}
 
 impl Store {
+    /// Returns what the open issues of other projects depend on, as far as it leads to an open issue of this one.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn dependents_on_project(&self, id: &ProjectId) -> Result<ProjectDependents, StoreError> {
+        load_project_dependents(&self.conn, id)
+    }
+
     /// Takes a project out of lists and dispatch. Its issues and runs stay recorded: adding its folder again brings it back.
+    /// The issues of other projects that depend on its open ones are settled in the same transaction.
     ///
     /// # Errors
     /// When there is no such project, or a run or a plan of it is under way.
-    pub fn remove_project(&mut self, context: &Context, id: &ProjectId) -> Result<(), StoreError> {
+    pub fn remove_project(
+        &mut self,
+        context: &Context,
+        id: &ProjectId,
+        fate: DependentsFate,
+    ) -> Result<Vec<DependentEffect>, StoreError> {
         self.write(context, |tx| {
             load_project(tx, id)?;
-            let live: Option<String> = tx
-                .query_row(
-                    "SELECT id FROM run WHERE project = ?1 AND status IN ('starting', 'running') LIMIT 1",
-                    [id.as_str()],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            if let Some(run) = live {
-                return Err(StoreError::refused(format!(
-                    "run {run} of project {id} is at work: wait until it has ended, or end it with `symphony runs cancel {run}`"
-                )));
-            }
-            let plan: Option<String> = tx
-                .query_row(
-                    "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review') LIMIT 1",
-                    [id.as_str()],
-                    |row| row.get(0),
-                )
-                .optional()?;
-            if let Some(plan) = plan {
-                return Err(StoreError::refused(format!(
-                    "plan {plan} of project {id} is under way: finish it, or give it up with `symphony plan abort --plan {plan}`"
-                )));
+            refuse_under_way(tx, id)?;
+            let dependents = load_project_dependents(tx, id)?.settled(fate);
+            for effect in &dependents {
+                let how = if load_issue(tx, &effect.because_of)?.project == *id {
+                    format!("left with project {id}")
+                } else {
+                    "was cancelled".to_owned()
+                };
+                settle(tx, context, effect, &how)?;
             }
             tx.execute(
                 "UPDATE project SET removed_at = ?2 WHERE id = ?1",
@@ -52,7 +71,8 @@ impl Store {
                 project: Some(id),
                 ..About::default()
             };
-            append(tx, context, about, &LogEvent::ProjectRemoved {})
+            append(tx, context, about, &LogEvent::ProjectRemoved {})?;
+            Ok(dependents)
         })
     }
 
@@ -105,6 +125,55 @@ impl Store {
         })?;
         self.project(id)
     }
+}
+
+/// Refuses while a run or a plan of a project is under way.
+fn refuse_under_way(conn: &Connection, id: &ProjectId) -> Result<(), StoreError> {
+    let live: Option<String> = conn
+        .query_row(
+            "SELECT id FROM run WHERE project = ?1 AND status IN ('starting', 'running') LIMIT 1",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(run) = live {
+        return Err(StoreError::refused(format!(
+            "run {run} of project {id} is at work: wait until it has ended, or end it with `symphony runs cancel {run}`"
+        )));
+    }
+    let plan: Option<String> = conn
+        .query_row(
+            "SELECT id FROM plan WHERE project = ?1 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review') LIMIT 1",
+            [id.as_str()],
+            |row| row.get(0),
+        )
+        .optional()?;
+    match plan {
+        Some(plan) => Err(StoreError::refused(format!(
+            "plan {plan} of project {id} is under way: finish it, or give it up with `symphony plan abort --plan {plan}`"
+        ))),
+        None => Ok(()),
+    }
+}
+
+fn load_project_dependents(
+    conn: &Connection,
+    id: &ProjectId,
+) -> Result<ProjectDependents, StoreError> {
+    let mut statement = conn.prepare_cached(
+        "SELECT id FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled') ORDER BY number",
+    )?;
+    let mut rows = statement.query([id.as_str()])?;
+    let mut found = ProjectDependents::default();
+    while let Some(row) = rows.next()? {
+        found.gone.push(parsed("issue id", row.get(0)?)?);
+    }
+    let mut pairs = BTreeSet::new();
+    for gone in &found.gone {
+        pairs.extend(load_open_dependents(conn, gone)?);
+    }
+    found.dependencies = pairs.into_iter().collect();
+    Ok(found)
 }
 
 /// Refuses a prefix that issues of another project have, from before that one's prefix was renamed.

@@ -70,6 +70,28 @@ fn a_removed_project_loses_nothing_and_comes_back() {
 }
 
 #[test]
+fn a_project_that_others_depend_on_leaves_only_with_a_word_about_them() {
+    let project = with_work("first");
+    let other = second(&project);
+    project.ok(&["-C", other.to_str().unwrap(), "issue", "add", "Needed"]);
+    project.ok(&["issue", "add", "Waits", "--depends-on", "OTH-1"]);
+    let asked = project.symphony(&["project", "remove", "other"]);
+    assert_eq!(asked.code, 2, "{asked:#?}");
+    for part in ["SYM-2 depends on project other", "--dependents keep"] {
+        assert!(asked.stderr.contains(part), "{part}: {asked:#?}");
+    }
+    let removed = project.ok(&["project", "remove", "other", "--dependents", "keep"]);
+    let told = "SYM-2 waits for your decision: `symphony inbox` lists it.";
+    assert!(removed.contains(told), "{removed}");
+    let inbox = project.ok(&["inbox"]);
+    let text = "it waits for OTH-1, which left this installation with its project";
+    assert!(inbox.contains(text), "{inbox}");
+    project.assert_sound();
+    project.ok(&["issue", "edit", "SYM-2", "--no-dependencies"]);
+    project.assert_sound();
+}
+
+#[test]
 fn a_project_is_not_removed_under_a_run() {
     let waits = scenario(
         "waits",

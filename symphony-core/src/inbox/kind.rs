@@ -11,7 +11,7 @@ closed_set!(
         Blocked = "blocked",
         /// An open circuit breaker.
         Breaker = "breaker",
-        /// An issue whose dependency was cancelled.
+        /// An issue whose dependency was cancelled, or is one of a project that was removed.
         Dependency = "dependency",
         /// An issue whose sub-tasks were all cancelled.
         Subtasks = "subtasks",

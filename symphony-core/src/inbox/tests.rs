@@ -44,6 +44,7 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Question),
         WaitsFor::Spent(counts),
         WaitsFor::CancelledDependencies(vec![issue("A-1"), issue("A-2")]),
+        WaitsFor::RemovedDependencies(vec![issue("A-1")]),
         WaitsFor::CancelledSubtasks,
         WaitsFor::Undispatched(Reason::PlanningOff),
         WaitsFor::Undispatched(Reason::ResearchOff),

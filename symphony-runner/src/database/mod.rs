@@ -11,5 +11,7 @@ mod restore;
 pub(crate) use backup::back_up_if_due;
 pub use backup::{Backup, list_backups};
 pub use identity::{current_traces, is_marked, note_mark};
-pub use projects::{RemovedProject, WorktreesFate, move_project, remove_project, worktrees_of};
+pub use projects::{
+    ProjectFates, RemovedProject, WorktreesFate, move_project, remove_project, worktrees_of,
+};
 pub use restore::{RestoreSource, Restored, restore};

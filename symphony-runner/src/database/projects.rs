@@ -4,6 +4,7 @@ use std::path::Path;
 
 use symphony_core::Timestamp;
 use symphony_core::id::ProjectId;
+use symphony_core::issue::{DependentEffect, DependentsFate};
 use symphony_store::{Project, Store};
 use symphony_workspace::{
     BranchFate, BranchName, RemoveRequest, Repository, WorktreeKey, discover, read_marker,
@@ -12,6 +13,7 @@ use symphony_workspace::{
 
 use super::identity::adopt;
 use super::moved::{refuse_held, repair_worktrees};
+use crate::cancel::end_run_of;
 use crate::error::RunnerError;
 use crate::installation::Installation;
 use crate::person::as_person;
@@ -35,6 +37,17 @@ pub struct RemovedProject {
     pub rescues: Vec<String>,
     /// Branches of Symphony's that stay.
     pub branches: Vec<String>,
+    /// What happened to the issues of other projects that depended on it.
+    pub dependents: Vec<DependentEffect>,
+}
+
+/// What is to happen to what a project that leaves the installation leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProjectFates {
+    /// To its worktrees.
+    pub worktrees: WorktreesFate,
+    /// To the open issues of other projects that depend on its own.
+    pub dependents: DependentsFate,
 }
 
 /// Records that a project is in another folder, to which its repository was moved before.
@@ -100,7 +113,7 @@ pub fn remove_project(
     installation: &Installation,
     store: &mut Store,
     id: &ProjectId,
-    fate: WorktreesFate,
+    fates: ProjectFates,
 ) -> Result<RemovedProject, RunnerError> {
     let project = store.project(id)?;
     refuse_held(&project.root, &format!("project {id} is to be removed"))?;
@@ -108,11 +121,12 @@ pub fn remove_project(
         worktrees: Vec::new(),
         rescues: Vec::new(),
         branches: Vec::new(),
+        dependents: Vec::new(),
     };
     let exists = project.root.exists();
     if exists {
         let repository = repository_of(installation, &project)?;
-        if fate == WorktreesFate::Remove {
+        if fates.worktrees == WorktreesFate::Remove {
             remove_worktrees(&repository, &mut removed)?;
         }
         let branches = repository.branches()?.into_iter();
@@ -120,7 +134,13 @@ pub fn remove_project(
             .filter(|branch| symphony_workspace::is_own_branch(branch))
             .collect();
     }
-    store.remove_project(&as_person(Timestamp::now()), id)?;
+    if fates.dependents == DependentsFate::Cancel {
+        for effect in store.dependents_on_project(id)?.settled(fates.dependents) {
+            end_run_of(installation, store, &effect.issue)?;
+        }
+    }
+    removed.dependents =
+        store.remove_project(&as_person(Timestamp::now()), id, fates.dependents)?;
     if exists {
         remove_marker(&project.root)?;
     }

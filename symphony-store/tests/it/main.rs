@@ -39,6 +39,7 @@ mod prop_plans;
 #[cfg(test)]
 mod queries;
 #[cfg(test)]
+mod removed_projects;
 mod restore;
 #[cfg(test)]
 mod reviews;

@@ -5,20 +5,15 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{
     DependentEffect, DependentsFate, IssueEvent, IssueStatus, Resolution, settle_dependents,
 };
-use symphony_core::listing::list_few;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_runner::cancel::end_run_of;
 use symphony_store::{EndedIssue, IssueEnd, IssueFilter, Store};
 
 use crate::app::App;
-use crate::failure::{Exit, Stop};
+use crate::dependents::{choose_fate, fate_in_words};
 use crate::output::plural;
 use crate::place::Session;
-use crate::question::{self, Choice};
 use crate::view::IssueView;
-
-/// Dependent issues that a question or an answer names; the rest is counted.
-const NAMED_MAX: usize = 5;
 
 /// How an issue is ended.
 #[derive(Debug)]
@@ -63,7 +58,7 @@ impl Ending<'_> {
         end_run_of(&session.installation, store, self.issue)?;
         if self.cancels() && fate == DependentsFate::Cancel {
             let dependencies = store.open_dependents(self.issue)?;
-            for effect in settle_dependents(self.issue, fate, &dependencies) {
+            for effect in settle_dependents(std::slice::from_ref(self.issue), fate, &dependencies) {
                 end_run_of(&session.installation, store, &effect.issue)?;
             }
         }
@@ -92,34 +87,12 @@ impl Ending<'_> {
 
     fn fate_of_dependents(&self, app: &App, store: &Store) -> anyhow::Result<DependentsFate> {
         let dependencies = store.open_dependents(self.issue)?;
-        let direct = settle_dependents(self.issue, DependentsFate::Keep, &dependencies);
-        if direct.is_empty() {
-            return Ok(DependentsFate::Keep);
-        }
-        if let Some(fate) = self.dependents {
-            return Ok(fate);
-        }
-        let names = list_few(direct.iter().map(|effect| effect.issue.as_str()), NAMED_MAX);
-        let depend = if direct.len() == 1 {
-            "depends"
-        } else {
-            "depend"
-        };
-        if question::is_possible(app.out) {
-            let question = format!("{names} {depend} on {}. What happens now?", self.issue);
-            let choices = [
-                Choice::new('k', "keep", "wait until you decide"),
-                Choice::new('c', "cancel", "cancel what depends on it too"),
-                Choice::new('r', "release", "go on without it"),
-            ];
-            if let Some(answer) = question::ask(&question, &choices)? {
-                return Ok(DependentsFate::parse(answer)?);
-            }
-        }
-        let message = format!("{names} {depend} on it");
-        Err(Stop::new(Exit::Usage, message)
-            .hint("add `--dependents keep` (they wait), `cancel` (they are cancelled too) or `release` (they go on without it)")
-            .into())
+        let direct = settle_dependents(
+            std::slice::from_ref(self.issue),
+            DependentsFate::Keep,
+            &dependencies,
+        );
+        choose_fate(app, self.dependents, &direct, self.issue.as_str())
     }
 }
 
@@ -146,11 +119,8 @@ pub(super) fn ending_view(ended: Ended) -> (EndedView, String) {
             pr.id, pr.branch
         ));
     }
-    if let Some(first) = dependents.first() {
-        sentence.push_str(&format!(
-            " {}",
-            in_words(first.fate, &dependents, &issue.id)
-        ));
+    if let Some(fate) = fate_in_words(&dependents, issue.id.as_str()) {
+        sentence.push_str(&format!(" {fate}"));
     }
     if open_subtasks > 0 && issue.state.status() != IssueStatus::Blocked {
         let stay = if open_subtasks == 1 { "stays" } else { "stay" };
@@ -162,24 +132,4 @@ pub(super) fn ending_view(ended: Ended) -> (EndedView, String) {
         dependents,
     };
     (view, sentence)
-}
-
-fn in_words(fate: DependentsFate, effects: &[DependentEffect], gone: &IssueId) -> String {
-    let names = list_few(
-        effects.iter().map(|effect| effect.issue.as_str()),
-        NAMED_MAX,
-    );
-    let one = effects.len() == 1;
-    match fate {
-        DependentsFate::Keep => format!(
-            "{names} {} for your decision: `symphony inbox` lists {}.",
-            if one { "waits" } else { "wait" },
-            if one { "it" } else { "them" },
-        ),
-        DependentsFate::Cancel => format!("Cancelled too: {names}."),
-        DependentsFate::Release => format!(
-            "{names} no longer {} on {gone}.",
-            if one { "depends" } else { "depend" }
-        ),
-    }
 }

@@ -4,13 +4,18 @@ use anyhow::Context as _;
 use clap::Args;
 use serde::Serialize;
 use symphony_core::id::ProjectId;
+use symphony_core::issue::{DependentEffect, DependentsFate};
 use symphony_core::listing::list_few;
-use symphony_runner::database::{RemovedProject, WorktreesFate, remove_project, worktrees_of};
+use symphony_runner::database::{
+    ProjectFates, RemovedProject, WorktreesFate, remove_project, worktrees_of,
+};
 
 use crate::app::App;
+use crate::dependents::{choose_fate, fate_in_words};
 use crate::failure::{Exit, Stop};
 use crate::output::{Page, View, plural};
 use crate::question::{Choice, ask, is_possible};
+use crate::value::named;
 
 /// Names that a line lists; the rest is counted.
 const NAMES_MAX: usize = 3;
@@ -18,7 +23,8 @@ const NAMES_MAX: usize = 3;
 /// What `project remove` takes.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "It refuses while runs or plans of the project are under way. Issues and runs stay recorded, and branches stay in the \
+    after_help = "It refuses while runs or plans of the project are under way, and asks what happens to issues of other projects that \
+                  depend on its own. Issues and runs stay recorded, and branches stay in the \
                   repository: `symphony init` there brings the project back.\n\nExample:\n  symphony project remove api --worktrees remove"
 )]
 pub(crate) struct RemoveArgs {
@@ -27,6 +33,9 @@ pub(crate) struct RemoveArgs {
     /// What happens to its worktrees: `keep`, or `remove` after saving what is uncommitted; asked for on a terminal
     #[arg(long, value_name = "WHAT", value_parser = ["keep", "remove"])]
     worktrees: Option<String>,
+    /// What happens to the issues of other projects that depend on its own; a terminal asks
+    #[arg(long, value_name = "CHOICE", value_parser = named(DependentsFate::NAMES, DependentsFate::parse))]
+    dependents: Option<DependentsFate>,
 }
 
 fn fate(name: &str) -> Option<WorktreesFate> {
@@ -46,6 +55,8 @@ struct RemovedView {
     rescues: Vec<String>,
     /// Branches that stay.
     branches: Vec<String>,
+    /// What happened to the issues of other projects that depended on its own.
+    dependents: Vec<DependentEffect>,
 }
 
 impl View for RemovedView {
@@ -71,6 +82,9 @@ impl View for RemovedView {
         if !self.branches.is_empty() {
             page.line(&format!("Branches that stay: {}.", few(&self.branches)));
         }
+        if let Some(fate) = fate_in_words(&self.dependents, &format!("project {}", self.project)) {
+            page.line(&fate);
+        }
     }
 }
 
@@ -80,7 +94,11 @@ impl RemoveArgs {
         let what = || format!("remove project {}", self.project);
         let project = session.store.project(&self.project).with_context(what)?;
         let worktrees = worktrees_of(&session.installation, &project).with_context(what)?;
-        let fate = match self.worktrees.as_deref().and_then(fate) {
+        let open = session.store.dependents_on_project(&self.project);
+        let direct = open.with_context(what)?.settled(DependentsFate::Keep);
+        let on = format!("project {}", self.project);
+        let dependents = choose_fate(app, self.dependents, &direct, &on).with_context(what)?;
+        let worktrees_fate = match self.worktrees.as_deref().and_then(fate) {
             Some(fate) => fate,
             None if worktrees.is_empty() => WorktreesFate::Keep,
             None => self.asked(app, worktrees.len())?,
@@ -89,11 +107,15 @@ impl RemoveArgs {
             worktrees,
             rescues,
             branches,
+            dependents,
         } = remove_project(
             &session.installation,
             &mut session.store,
             &self.project,
-            fate,
+            ProjectFates {
+                worktrees: worktrees_fate,
+                dependents,
+            },
         )
         .with_context(what)?;
         app.out.answer(&RemovedView {
@@ -101,6 +123,7 @@ impl RemoveArgs {
             worktrees_removed: worktrees,
             rescues,
             branches,
+            dependents,
         })
     }
 
