@@ -150,6 +150,52 @@ fn the_wizard_configures_a_project_from_nothing() {
     assert_eq!(gates(&project), json!([]));
 }
 
+#[test]
+fn what_is_offered_for_a_red_gate_works_wherever_the_gate_comes_from() {
+    let red = |name: &str| json!({ "name": name, "command": "echo broken; false" });
+    let both = json!([{ "name": "first", "command": "true" }, red("second")]);
+    let configure = tool("configure_project", json!({ "gates": both }));
+    let wizard = scenario("configures", &when(WIZARD), [configure]);
+    let project = with_wizard(&scenarios([wizard]));
+    project.tick_one("wizard", "succeeded");
+    assert_eq!(gates(&project), json!(["first", "second"]));
+    let file = project.root.join("symphony.config.json");
+    let untouched = std::fs::read_to_string(&file).unwrap();
+    let global = project.beside.join("home/.config/symphony/config.json");
+    std::fs::create_dir_all(global.parent().unwrap()).unwrap();
+    let id = text(&project.json(&["project", "show"])["id"]);
+    for place in ["wizard", "file", "section", "global"] {
+        std::fs::write(&file, &untouched).unwrap();
+        match place {
+            "file" => drop(project.ok(&["config", "set", "gates", &both.to_string()])),
+            "section" => {
+                project.ok(&["config", "set", "gates", "[]"]);
+                let key = format!("projects.{id}.gates");
+                project.ok(&["config", "set", &key, &both.to_string()]);
+            }
+            "global" => std::fs::write(&global, json!({ "gates": both }).to_string()).unwrap(),
+            _ => {}
+        }
+        assert_eq!(project.symphony(&["doctor", "--gates"]).code, 1, "{place}");
+        let inbox = project.json(&["inbox"]);
+        let shown = inbox["items"].to_string() + &project.ok(&["inbox"]);
+        let offered = "symphony config set 'gates[1].command' 'COMMAND'";
+        assert!(shown.contains(offered), "{place}: {shown}");
+        let command = offered.replace("COMMAND", "true");
+        let symphony = format!("'{}' ", env!("CARGO_BIN_EXE_symphony"));
+        let mut shell = project.program("sh");
+        let shell = shell
+            .arg("-c")
+            .arg(command.replacen("symphony ", &symphony, 1));
+        let output = shell.current_dir(&project.root).output().unwrap();
+        assert!(output.status.success(), "{place}: {output:#?}");
+        let value = project.json(&["config", "show", "gates"])["items"][0]["value"].clone();
+        assert_eq!(value[1]["command"], "true", "{place}: {value:#}");
+        assert_eq!(gates(&project), json!(["first", "second"]), "{place}");
+        project.ok(&["doctor", "--gates"]);
+    }
+}
+
 fn gates(project: &Project) -> Value {
     let shown = project.json(&["config", "show", "gates"]);
     let gates = shown["items"][0]["value"].as_array().unwrap().clone();

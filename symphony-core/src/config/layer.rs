@@ -153,6 +153,15 @@ impl Effective {
         self.entries.get(path).or_else(|| DEFAULTS.get(path))
     }
 
+    /// Returns the list that a key leads into, where the key names one item of it or something below: its path and its value.
+    pub fn list_above(&self, key: &KeyPath) -> Option<(KeyPath, &Entry)> {
+        let is_index = |segment: &Segment| matches!(segment, Segment::Index(_));
+        let at = key.segments().iter().position(is_index)?;
+        let above: KeyPath = key.segments().get(..at)?.iter().cloned().collect();
+        let entry = self.get(&above)?;
+        Some((above, entry))
+    }
+
     /// Returns the free names below a path that are set (`env` → `RUST_BACKTRACE`), in order. No default has a free name.
     pub fn names_below(&self, path: &KeyPath) -> BTreeSet<&str> {
         self.entries

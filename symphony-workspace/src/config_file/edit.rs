@@ -75,6 +75,21 @@ pub fn prepare(
     key: &str,
     value: &str,
 ) -> Result<Edit, ConfigFileError> {
+    prepare_over(path, role, key, value, None)
+}
+
+/// Prepares the setting of a key as [`prepare`] does, after a list was written to the file that the key leads into and that
+/// the file does not have: lists are replaced as a whole, so one item of a list that comes from elsewhere cannot be set alone.
+///
+/// # Errors
+/// As [`prepare`].
+pub fn prepare_over(
+    path: &Path,
+    role: FileRole,
+    key: &str,
+    value: &str,
+    list: Option<(&KeyPath, &Value)>,
+) -> Result<Edit, ConfigFileError> {
     let key = KeyPath::parse(key)?;
     // A link is followed, so that a file kept elsewhere (dotfiles) is edited and not replaced.
     let target = match std::fs::canonicalize(path) {
@@ -88,11 +103,16 @@ pub fn prepare(
         }
     };
     let before = read_text(&target)?;
-    let text = before.as_deref().unwrap_or("{\n}\n");
+    let mut text = before.clone().unwrap_or_else(|| "{\n}\n".to_owned());
+    if let Some((at, list)) = list {
+        let list = candidates(&list.to_string()).swap_remove(0).input;
+        text = edited(path, role, &text, at, list)
+            .map_err(|problems| ConfigFileError::Invalid { problems })?;
+    }
     let candidates = candidates(value);
     let mut refused = None;
     for Candidate { value, input } in candidates {
-        match edited(path, role, text, &key, input) {
+        match edited(path, role, &text, &key, input) {
             Ok(after) => {
                 return Ok(Edit {
                     change: Change { path: key, value },
@@ -297,12 +317,12 @@ fn step(node: &CstNode, above: &[Segment], segment: &Segment) -> Result<CstNode,
         Segment::Index(index) => {
             let array = node
                 .as_array()
-                .ok_or_else(|| expected_list(above, *index))?;
+                .ok_or_else(|| expected_list(above, index + 1))?;
             array
                 .elements()
                 .get(*index)
                 .cloned()
-                .ok_or_else(|| expected_list(above, *index))
+                .ok_or_else(|| expected_list(above, index + 1))
         }
     }
 }
@@ -339,10 +359,11 @@ fn expected_object(above: &[Segment]) -> ProblemKind {
     }
 }
 
-fn expected_list(above: &[Segment], index: usize) -> ProblemKind {
+fn expected_list(above: &[Segment], count: usize) -> ProblemKind {
     let above: KeyPath = above.iter().cloned().collect();
+    let items = if count == 1 { "item" } else { "items" };
     ProblemKind::Missing {
-        expected: format!("`{above}` to be a list with at least {index} items"),
+        expected: format!("`{above}` to be a list with at least {count} {items}"),
     }
 }
 

@@ -23,7 +23,7 @@ mod lookup;
 mod text;
 
 pub use digest::ConfigDigests;
-pub use edit::{Change, Edit, prepare, set, unset};
+pub use edit::{Change, Edit, prepare, prepare_over, set, unset};
 pub use error::ConfigFileError;
 pub use init::{remove_old_remarks, rewrite_init, write_init};
 pub use load::{

@@ -1,6 +1,7 @@
 //! The configuration: `symphony config`.
 
 mod check;
+mod list;
 mod set;
 mod show;
 mod tree;

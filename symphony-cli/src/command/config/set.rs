@@ -9,11 +9,12 @@ use serde_json::Value;
 use symphony_core::config::ConfigProblem;
 use symphony_runner::repository::open_repository;
 use symphony_workspace::config_file::{
-    CONFIG_FILE_NAME, ConfigFileError, Edit, load, load_edited, prepare,
+    CONFIG_FILE_NAME, ConfigFileError, Edit, load, load_edited, prepare_over,
 };
 use symphony_workspace::{BranchName, Repository};
 
 use super::check::{problems_of, scenario_problem};
+use super::list::ListElsewhere;
 use super::show::role;
 use crate::app::App;
 use crate::command::doctor::{INSTALL, missing_programs};
@@ -59,7 +60,15 @@ impl SetArgs {
             }
         };
         let what = || format!("set `{}`", self.key);
-        let edit = prepare(&file, role(self.global), &self.key, &self.value)
+        let list = if self.global {
+            None
+        } else {
+            ListElsewhere::find(app, &file, &self.key).with_context(what)?
+        };
+        let key = list.as_ref().map_or(&self.key, |list| &list.key);
+        let whole = list.as_ref();
+        let whole = whole.and_then(|list| Some((&list.path, list.value.as_ref()?)));
+        let edit = prepare_over(&file, role(self.global), key, &self.value, whole)
             .map_err(refusal)
             .with_context(what)?;
         // a value that is right by itself can be at odds with others
@@ -84,6 +93,9 @@ impl SetArgs {
         };
         let sentence = format!("{} is {} in {}.", view.key, view.value, view.file.display());
         app.out.done(&view, &sentence)?;
+        if let Some(note) = list.as_ref().and_then(ListElsewhere::note) {
+            app.out.note(&note);
+        }
         if change_of_base {
             follow_base(app).context("lead the open pull requests to the new base branch")?;
         }
