@@ -171,3 +171,20 @@ fn worktrees_beside_the_project_are_worked_in_gated_and_merged() {
     assert!(!project.beside.join("trees/SYM-1").exists());
     project.assert_sound();
 }
+
+#[test]
+fn gates_and_agents_find_no_file_of_symphonys_beside_those_of_the_commit() {
+    // as `prettier --check .` does, it looks at everything that is there
+    let look = "test -z \"$(git ls-files --others)\" && echo nothing else";
+    let worker = worker([
+        bash(look),
+        json!({ "expect": "nothing else", "content": commit("hello.txt", "hello")["content"] }),
+        create_pr("Say hello"),
+    ]);
+    let config = json!({ "gates": [{ "name": "look", "command": look }] });
+    let project = Project::new("project", &scenarios([worker]), &config);
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    let pr = project.json(&["pr", "show", "1"]);
+    assert_eq!(pr["gates"][0]["passed"], true, "{pr:#}");
+}

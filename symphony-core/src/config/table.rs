@@ -319,7 +319,7 @@ const EXTERNAL_RESEARCH: &[Key] = &[
 #[rustfmt::skip]
 const WORKTREE: &[Key] = &[
     leaf("copy", Leaf::Texts(TextRule::Glob), Texts(&[]), Project,
-        "Patterns of files that are copied into a new worktree, besides `.env`, `.env.local` and the configuration."),
+        "Patterns of files that are copied into a new worktree, besides `.env` and `.env.local`."),
     leaf("setup", Leaf::Command, Unset("\"npm ci\""), Project, "Command that runs once in every new worktree and in every checkout of a gate, before anything else."),
     leaf("setup_timeout_ms", LIMIT, Integer(d::SETUP_TIMEOUT_MS), Project, "Its time limit."),
     leaf("run_hooks", Leaf::Bool, Bool(d::RUN_HOOKS), Project,

@@ -1,7 +1,7 @@
 //! Copying configuration files into a worktree.
 
 use std::collections::BTreeSet;
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{self, ErrorKind, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use super::patterns::matching_files;
+use super::patterns::{is_kept_out, matching_files};
 use crate::error::WorkspaceError;
 use crate::hex::hex;
 use crate::linux::{Folder, is_link_error};
@@ -47,10 +47,10 @@ pub struct CopyReport {
 }
 
 impl Repository {
-    /// Copies `.env`, `.env.local`, `symphony.config.json` and what the configured patterns match
-    /// from the project into a worktree. What exists there is not touched; permissions are kept;
-    /// no link is followed, in the project or in the worktree. The copied files are remembered and
-    /// kept out of every commit.
+    /// Copies `.env`, `.env.local` and what the configured patterns match from the project into a
+    /// worktree. What exists there is not touched; permissions are kept; no link is followed, in the
+    /// project or in the worktree. The copied files are remembered and kept out of every commit, and
+    /// so is Symphony's configuration, which is not copied.
     ///
     /// # Errors
     /// [`WorkspaceError::Pattern`] for an unusable pattern; else when the worktree cannot be written.
@@ -59,11 +59,15 @@ impl Repository {
             copied: now,
             problems,
         } = copy_into(self, worktree.path())?;
-        let mut copied = self.copied_files(worktree.key())?.unwrap_or_default();
-        copied.extend(now);
-        self.remember_copied(worktree.key(), &copied)?;
+        let mut protected = self.copied_files(worktree.key())?.unwrap_or_default();
+        protected.extend(now);
+        let kept_out = kept_out(self)?;
+        // what the project tracks is the project's own
+        let is_absent = |path: &&PathBuf| fs::symlink_metadata(worktree.path().join(path)).is_err();
+        protected.extend(kept_out.iter().filter(is_absent).cloned());
+        self.remember_copied(worktree.key(), &protected)?;
         Ok(CopyReport {
-            copied: copied.into_iter().collect(),
+            copied: protected.difference(&kept_out).cloned().collect(),
             problems,
         })
     }
@@ -97,6 +101,19 @@ pub(crate) fn copy_into(
 }
 
 fn candidates(repository: &Repository) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
+    let mut files = matching(repository)?;
+    files.retain(|path| !is_kept_out(path, &repository.options.copy));
+    Ok(files)
+}
+
+/// Returns the files of Symphony's own that a copy leaves out.
+fn kept_out(repository: &Repository) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
+    let mut files = matching(repository)?;
+    files.retain(|path| is_kept_out(path, &repository.options.copy));
+    Ok(files)
+}
+
+fn matching(repository: &Repository) -> Result<BTreeSet<PathBuf>, WorkspaceError> {
     matching_files(
         &repository.root,
         &repository.workspaces_dir(),

@@ -6,10 +6,22 @@ use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
+use crate::config_file::CONFIG_FILE_NAME;
 use crate::error::WorkspaceError;
 
-/// Files that are copied whatever the configuration says (lifecycle.md, "Worktree").
-pub(super) const ALWAYS: &[&str] = &[".env", ".env.local", "symphony.config.json"];
+/// Files that no commit of an agent takes and whose values are secret, whatever the configuration says.
+const ALWAYS: &[&str] = &[".env", ".env.local", CONFIG_FILE_NAME];
+
+/// Symphony's own files: a formatter or a linter that a gate runs over everything would find fault with them.
+const OWN: &[&str] = &[CONFIG_FILE_NAME, ".symphony-state.json"];
+
+/// Says whether a file of the project's root is Symphony's own and stays out of worktrees and checkouts; a configuration
+/// that names it brings it in all the same.
+pub(super) fn is_kept_out(path: &Path, patterns: &[String]) -> bool {
+    let is = |name: &str| path == Path::new(name);
+    let plain = |pattern: &String| is(pattern.trim_start_matches("./"));
+    OWN.iter().any(|own| is(own)) && !patterns.iter().any(plain)
+}
 
 /// Entries looked at for the patterns of one project: a large repository with its build output.
 const ENTRIES_MAX: usize = 500_000;
@@ -17,7 +29,7 @@ const ENTRIES_MAX: usize = 500_000;
 /// Folders that no pattern reaches into.
 const NEVER: &[&str] = &[".git", ".symphony", "node_modules"];
 
-/// Returns the files of a project that are copied, relative and sorted; links are not followed.
+/// Returns the files of a project that are copied or [kept out][is_kept_out], relative and sorted; links are not followed.
 pub(crate) fn matching_files(
     root: &Path,
     workspaces: &Path,
@@ -120,4 +132,23 @@ fn walk(
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_symphony_are_kept_out_unless_they_are_named() {
+        for (path, pattern, expected) in [
+            ("symphony.config.json", "*.json", true),
+            ("symphony.config.json", "./symphony.config.json", false),
+            (".symphony-state.json", "**/*.json", true),
+            ("docs/symphony.config.json", "docs/*", false),
+            (".env", "*", false),
+        ] {
+            let kept_out = is_kept_out(Path::new(path), &[pattern.to_owned()]);
+            assert_eq!(kept_out, expected, "{path} with {pattern}");
+        }
+    }
 }

@@ -64,6 +64,34 @@ fn files_are_copied_once_with_their_permissions() {
 }
 
 #[test]
+fn nothing_of_symphonys_own_is_put_into_a_checkout() {
+    let project = Project::new();
+    write(project.root.join("symphony.config.json"), "{}\n");
+    write(project.root.join(".symphony-state.json"), "{}\n");
+    write(project.root.join("local.json"), "{}\n");
+    let own = ["symphony.config.json", ".symphony-state.json"];
+    let repository = project.open_with(with_copy(&["*.json", ".symphony-*"]));
+    let before = repository.copied_digest().unwrap();
+    let worktree = made(&repository);
+    let report = repository.copy_config_files(&worktree).unwrap();
+    assert_eq!(report.copied, paths(&["local.json"]));
+    for own in own {
+        assert!(!worktree.path().join(own).exists(), "{own}");
+    }
+    // a setting that has nothing to do with gates runs none again
+    write(project.root.join("symphony.config.json"), "{ }\n");
+    assert_eq!(repository.copied_digest().unwrap(), before);
+    // an agent that writes one of them hands in none
+    write(worktree.path().join("symphony.config.json"), "{}\n");
+    git(worktree.path(), &["add", "-f", "symphony.config.json"]);
+    let done = repository.auto_commit(&worktree, "work", at(1)).unwrap();
+    assert_eq!(done.commit, None);
+    // who names the file wants it
+    let repository = project.open_with(with_copy(&["symphony.config.json"]));
+    assert_ne!(repository.copied_digest().unwrap(), before);
+}
+
+#[test]
 fn copied_files_never_enter_a_commit() {
     let project = Project::new();
     write(project.root.join(".env"), "KEY=abcdefgh\n");
