@@ -13,6 +13,7 @@ use symphony_workspace::{
 use crate::error::RunnerError;
 use crate::merge_gates::{merge_worktree_is_left, remove_merge_worktree};
 use crate::repository::open_repository;
+use crate::unpublished::note_saved_submodules;
 
 /// Removes an issue's worktree and its branch; commits that are not merged are saved to a rescue ref before.
 ///
@@ -75,6 +76,7 @@ fn clean_up_with(
         },
         now: Timestamp::now(),
     })?;
+    note_saved_submodules(store, &project.id, &id.clone().into(), &removed)?;
     Failpoint::CleanUnrecorded.reach();
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
     Ok(describe(id, &branch, &base.branch, &removed))
@@ -113,5 +115,11 @@ fn describe(id: &IssueId, branch: &BranchName, base: &BranchName, removed: &Remo
             .iter()
             .map(|rescue| format!("unsaved work kept in {rescue}")),
     );
+    parts.extend(removed.submodules.iter().map(|saved| {
+        format!(
+            "commits of submodule {} kept in {}",
+            saved.name, saved.rescue
+        )
+    }));
     parts.join(", ")
 }

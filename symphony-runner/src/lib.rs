@@ -44,6 +44,7 @@ pub mod stream;
 pub mod supervise;
 pub mod tick;
 pub mod trial;
+mod unpublished;
 pub mod watchdog;
 pub mod worker_prompt;
 

@@ -298,6 +298,14 @@ pub enum WorkspaceError {
         /// The repositories inside, relative.
         embedded: Vec<String>,
     },
+    /// Commits of a submodule cannot be saved in this repository, since their history is not whole: push them first.
+    #[error("save the commits of submodule {name}: it is a shallow clone, push them from {}", folder.display())]
+    ShallowSubmodule {
+        /// Its git folder.
+        folder: PathBuf,
+        /// Its name.
+        name: String,
+    },
     /// Nothing was removed, since what would be lost could not be saved.
     #[error("save the work in {} to a rescue ref; nothing was removed", path.display())]
     RescueFailed {

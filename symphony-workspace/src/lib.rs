@@ -56,7 +56,7 @@ pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use identity::{
     MarkPlaces, find_traces, is_own_branch, read_marker, remove_marker, write_marker,
 };
-pub use left::Absorbed;
+pub use left::{Absorbed, SavedSubmodule, UnpublishedLink};
 pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use outside::{ChangeQuery, FoundChange};

@@ -189,6 +189,7 @@ mod spending;
 #[cfg(test)]
 mod stranding;
 #[cfg(test)]
+mod submodules;
 mod support;
 #[cfg(test)]
 mod terminal;

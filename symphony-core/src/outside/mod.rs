@@ -7,10 +7,12 @@
 mod gone;
 mod notice;
 mod obstacle;
+mod unpublished;
 
 pub use gone::{GoneBase, OpenInto, ways_on};
-pub use notice::{BaseNotice, NoticeKind, notice_answers};
+pub use notice::{BaseNotice, NoticeKind, SavedCommits, notice_answers};
 pub use obstacle::{HeadFound, LostHead, MergeConflict, MergeObstacle, reject_for_conflict};
+pub use unpublished::{UnpublishedCommit, UnpublishedHead, UnpublishedIn};
 
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +193,8 @@ pub struct BaseView {
     pub conflicting: Vec<MergeConflict>,
     /// Pull requests whose reviewed commit is not what their branch has, or is nowhere.
     pub lost: Vec<LostHead>,
+    /// Pull requests that name commits of submodules which were never published.
+    pub unpublished: Vec<UnpublishedHead>,
 }
 
 /// Returns why it is not explained that the base has these commits; none when it is.

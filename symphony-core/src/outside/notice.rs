@@ -44,8 +44,19 @@ closed_set!(
         Settings = "settings",
         /// Symphony's configuration changed meanwhile.
         Configuration = "configuration",
+        /// Commits of submodules were saved when the worktree was removed that had the only copy.
+        Submodules = "submodules",
     }
 );
+
+/// Commits of a submodule that were saved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedCommits {
+    /// The name of the submodule.
+    pub name: String,
+    /// The rescue ref.
+    pub rescue: String,
+}
 
 /// A notice for a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -168,6 +179,31 @@ impl BaseNotice {
         settings.into_iter().chain(configuration).collect()
     }
 
+    /// Says where commits of submodules are that only a removed worktree had; none when there were none.
+    pub fn of_saved_submodules(
+        project: &ProjectId,
+        of: &PullRequestOf,
+        saved: &[SavedCommits],
+    ) -> Option<Self> {
+        let first = saved.first()?;
+        let names: Vec<String> = saved
+            .iter()
+            .map(|saved| format!("{} in {}", saved.name, saved.rescue))
+            .collect();
+        Some(Self {
+            project: project.clone(),
+            of: Some(of.clone()),
+            pr: None,
+            kind: NoticeKind::Submodules,
+            commit: first.rescue.clone(),
+            text: format!(
+                "the worktree that was removed had the only copy of commits of submodules; they are saved in this repository: {}. \
+                 `git push URL REF:refs/heads/NAME` publishes them",
+                list_few(names.iter().map(String::as_str), FILES_NAMED_MAX)
+            ),
+        })
+    }
+
     /// Says that the base had the work of a plan before its review.
     pub fn of_landed(
         plan: &PlanId,
@@ -277,6 +313,7 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
         NoticeKind::Settings => vec!["git config --local --list".to_owned(), dismiss],
         NoticeKind::Configuration => vec!["symphony config show".to_owned(), dismiss],
+        NoticeKind::Submodules => vec![format!("git log {}", notice.commit), dismiss],
         NoticeKind::BaseLost => vec![
             format!("symphony plan status --plan {plan}"),
             format!("symphony plan resume --plan {plan}"),

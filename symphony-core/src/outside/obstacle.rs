@@ -1,6 +1,6 @@
 //! What keeps an approved pull request from being merged, as the base branch shows before anybody tries.
 
-use super::BaseView;
+use super::{BaseView, UnpublishedHead};
 use crate::id::PrId;
 use crate::listing::list_few;
 use crate::pull_request_of::PullRequestOf;
@@ -70,6 +70,8 @@ pub enum MergeObstacle {
     },
     /// What was reviewed is not there to be merged.
     Head(LostHead),
+    /// It names commits of submodules that nobody could fetch.
+    Unpublished(UnpublishedHead),
 }
 
 impl BaseView {
@@ -88,6 +90,10 @@ impl BaseView {
         let mut lost = self.lost.iter();
         if let Some(lost) = lost.find(|lost| lost.pr == pr) {
             return Some(MergeObstacle::Head(lost.clone()));
+        }
+        let mut unpublished = self.unpublished.iter();
+        if let Some(head) = unpublished.find(|head| head.pr == pr) {
+            return Some(MergeObstacle::Unpublished(head.clone()));
         }
         let mut conflicting = self.conflicting.iter();
         let conflict = conflicting.find(|conflict| conflict.pr == pr)?;
@@ -108,6 +114,7 @@ impl MergeObstacle {
             ),
             Self::NoBase { base, .. } => format!("its base branch `{base}` does not exist"),
             Self::Head(lost) => lost.found.text(),
+            Self::Unpublished(head) => head.text(),
         }
     }
 
@@ -123,6 +130,11 @@ impl MergeObstacle {
             ],
             Self::Head(lost) => {
                 let mut answers = lost.answers(reference);
+                answers.push(show);
+                answers
+            }
+            Self::Unpublished(head) => {
+                let mut answers = head.answers(reference);
                 answers.push(show);
                 answers
             }

@@ -165,7 +165,9 @@ fn remove_worktrees(
             fate: BranchFate::Keep,
             now: Timestamp::now(),
         })?;
-        let rescues = done.rescues.into_iter().map(|rescue| rescue.reference);
+        let submodules = done.submodules.into_iter().map(|saved| saved.rescue);
+        let rescues = done.rescues.into_iter().chain(submodules);
+        let rescues = rescues.map(|rescue| rescue.reference);
         removed.rescues.extend(rescues);
         removed.worktrees.push(listed.name);
     }

@@ -11,6 +11,7 @@ use symphony_workspace::{BranchFate, BranchName, RemoveRequest, WorktreeKey};
 use super::lock::PlanLock;
 use crate::error::RunnerError;
 use crate::repository::open_repository;
+use crate::unpublished::note_saved_submodules;
 
 /// Lists the phases of plans that have ended whose worktrees are still there.
 ///
@@ -67,6 +68,7 @@ pub fn clean_up_phase(
         fate: BranchFate::DeleteIfMerged,
         now: Timestamp::now(),
     })?;
+    note_saved_submodules(store, &project.id, &plan.clone().into(), &removed)?;
     let rescues: Vec<String> = removed.rescues.iter().map(ToString::to_string).collect();
     let saved = match rescues.as_slice() {
         [] => String::new(),

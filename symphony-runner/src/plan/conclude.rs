@@ -19,6 +19,7 @@ use super::lock::PlanLock;
 use super::review::{Opened, open_review, renew_review};
 use crate::error::RunnerError;
 use crate::repository::{PullRequestPlace, open_repository};
+use crate::unpublished::note_saved_submodules;
 
 /// What became of the work of a plan whose phases are all complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -188,7 +189,7 @@ fn clean_up_merged(
     let (PlanStatus::Completed, Some(target)) = (record.state.status, &record.target) else {
         return Ok(format!("plan {id} goes on"));
     };
-    let mut problems = remove_worktrees(project, config, &record, &mut BTreeSet::new())?;
+    let mut problems = remove_worktrees(store, (project, config), &record, &mut BTreeSet::new())?;
     let repository = open_repository(project, config)?;
     let place = PullRequestPlace::of_plan(id);
     let recorded = recorded_head(store, id)?;
@@ -201,8 +202,9 @@ fn clean_up_merged(
             .map_or(BranchFate::DeleteIfMerged, BranchFate::DeleteIfRecorded),
         now: Timestamp::now(),
     });
-    if let Err(error) = removed {
-        problems.push(format!("its base branch stays: {error}"));
+    match removed {
+        Ok(removed) => note_saved_submodules(store, &project.id, &id.clone().into(), &removed)?,
+        Err(error) => problems.push(format!("its base branch stays: {error}")),
     }
     Failpoint::CleanUnrecorded.reach();
     if problems.is_empty() {
@@ -226,8 +228,8 @@ fn recorded_head(store: &Store, id: &PlanId) -> Result<Option<CommitId>, RunnerE
 /// Removes the worktrees of phases that are complete, and their branches when they are merged; a phase that was skipped
 /// leaves its branch if something on it was not. Those done before are passed over; returns what could not be removed.
 pub(super) fn remove_worktrees(
-    project: &Project,
-    config: &ProjectConfig,
+    store: &mut Store,
+    (project, config): (&Project, &ProjectConfig),
     record: &PlanRecord,
     done: &mut BTreeSet<PlanPhaseId>,
 ) -> Result<Vec<String>, RunnerError> {
@@ -259,6 +261,7 @@ pub(super) fn remove_worktrees(
         });
         match removed {
             Ok(removed) => {
+                note_saved_submodules(store, &project.id, &record.id.clone().into(), &removed)?;
                 for rescue in removed.rescues {
                     tracing::info!(%phase, %rescue, "unsaved work was kept");
                 }

@@ -23,6 +23,7 @@ use super::hands::Hands;
 use super::observe::World;
 use crate::error::RunnerError;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
+use crate::unpublished::unpublished_into;
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
 pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
@@ -100,6 +101,12 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
             let waits_for_person = |open: &&OpenInto| open.is_approved || !judge_enabled;
             let into = open.iter().filter(|open| open.base == **name);
             for open in into.filter(waits_for_person) {
+                match unpublished_into(project, config, open, &head) {
+                    Ok(unpublished) => world.snapshot.base.unpublished.extend(unpublished),
+                    Err(error) => {
+                        tracing::warn!(pr = %open.pr, %error, "it is not known whether its submodules are published");
+                    }
+                }
                 match conflict_with(project, config, open, &head) {
                     Ok(conflict) => world.snapshot.base.conflicting.extend(conflict),
                     Err(error) => {

@@ -169,11 +169,21 @@ impl Repository {
         commit: &CommitId,
         now: Timestamp,
     ) -> Result<RescueRef, WorkspaceError> {
-        let name = format!(
-            "refs/symphony/rescue/{}/{}",
-            key.as_ref_part(),
-            now.strftime("%Y%m%dT%H%M%SZ")
-        );
+        let folder = format!("refs/symphony/rescue/{}", key.as_ref_part());
+        self.keep_below(&folder, commit, now)
+    }
+
+    /// Gives a commit a rescue ref of its own in a folder of refs.
+    ///
+    /// # Errors
+    /// As [`Repository::keep`].
+    pub(crate) fn keep_below(
+        &self,
+        folder: &str,
+        commit: &CommitId,
+        now: Timestamp,
+    ) -> Result<RescueRef, WorkspaceError> {
+        let name = format!("{folder}/{}", now.strftime("%Y%m%dT%H%M%SZ"));
         let mut last = None;
         for number in 1..=SAME_SECOND_MAX {
             let reference = if number == 1 {

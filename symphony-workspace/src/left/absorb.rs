@@ -114,23 +114,31 @@ impl Repository {
         if tips.is_empty() {
             return Ok(tips);
         }
-        let wanted: Vec<u8> = tips
-            .iter()
-            .flat_map(|tip| [tip.as_str().as_bytes(), b"\n"].concat())
-            .collect();
-        let pack = inner
-            .command("pack-objects")
-            .args(["--revs", "--stdout", "-q"])
-            .stdin(wanted)
-            .stdout_max(PACK_BYTES_MAX)
-            .slow()
-            .run()?;
-        self.git
-            .command("index-pack")
-            .args(["--stdin", "--fix-thin"])
-            .stdin(pack)
-            .slow()
-            .run()?;
+        copy_commits(&self.git, inner, &tips)?;
         Ok(tips)
     }
+}
+
+/// Copies commits, with all that they reach, from another repository.
+///
+/// # Errors
+/// When git fails, or there is more than [`PACK_BYTES_MAX`].
+pub(super) fn copy_commits(git: &Git, from: &Git, tips: &[CommitId]) -> Result<(), WorkspaceError> {
+    let wanted: Vec<u8> = tips
+        .iter()
+        .flat_map(|tip| [tip.as_str().as_bytes(), b"\n"].concat())
+        .collect();
+    let pack = from
+        .command("pack-objects")
+        .args(["--revs", "--stdout", "-q"])
+        .stdin(wanted)
+        .stdout_max(PACK_BYTES_MAX)
+        .slow()
+        .run()?;
+    git.command("index-pack")
+        .args(["--stdin", "--fix-thin"])
+        .stdin(pack)
+        .slow()
+        .run()
+        .map(drop)
 }

@@ -2,9 +2,13 @@
 
 mod absorb;
 mod baseline;
+mod modules;
 mod nested;
 mod observe;
 mod reveal;
 mod set_up;
+mod unpublished;
 
 pub use absorb::Absorbed;
+pub use modules::SavedSubmodule;
+pub use unpublished::UnpublishedLink;

@@ -149,6 +149,10 @@ impl Repository {
         } else {
             self.rescue_without_folder(&worktree, registration, now)?
         };
+        // a removal has saved them already, and tells of them
+        for saved in self.save_submodules(key, &worktree.place().git_dir, now)? {
+            tracing::info!(submodule = saved.name, rescue = %saved.rescue, "its commits were kept");
+        }
         self.unregister(path)?;
         Ok(rescue)
     }

@@ -83,8 +83,9 @@ impl Repository {
             fate: BranchFate::Keep,
             now,
         })?;
+        let submodules = removed.submodules.into_iter().map(|saved| saved.rescue);
         Ok(ClearedTemporary {
-            rescues: removed.rescues,
+            rescues: removed.rescues.into_iter().chain(submodules).collect(),
             moved: None,
         })
     }

@@ -25,3 +25,4 @@ pub use remove::{BranchFate, BranchOutcome, RemoveRequest, Removed};
 pub(crate) use broken::refuse_link;
 pub(crate) use head::is_start;
 pub(crate) use locks::clear_stale_locks;
+pub(crate) use registration::recorded_path;

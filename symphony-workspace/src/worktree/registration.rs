@@ -109,7 +109,7 @@ impl Repository {
 }
 
 /// Returns the checkout that a git folder was made for.
-pub(super) fn recorded_path(git_dir: &Path) -> Option<PathBuf> {
+pub(crate) fn recorded_path(git_dir: &Path) -> Option<PathBuf> {
     let bytes = fs::read(git_dir.join("gitdir")).ok()?;
     let end = bytes.iter().rposition(|byte| *byte != b'\n')? + 1;
     let git_file = git_dir.join(OsStr::from_bytes(bytes.get(..end)?));

@@ -17,6 +17,7 @@ use crate::deep::{PATH_BYTES_MAX, find_file, remove_deep};
 use crate::error::WorkspaceError;
 use crate::failpoint::Failpoint;
 use crate::git::clear_lock;
+use crate::left::SavedSubmodule;
 use crate::repository::{BranchName, Repository, delete_ref};
 
 /// What shall become of the branch.
@@ -72,6 +73,8 @@ pub struct Removed {
     pub worktree: bool,
     /// Where unsaved work, or the deleted branch's commits, were saved.
     pub rescues: Vec<RescueRef>,
+    /// Where commits of submodules were saved that only this worktree had.
+    pub submodules: Vec<SavedSubmodule>,
     /// What became of the branch.
     pub branch: BranchOutcome,
 }
@@ -88,6 +91,7 @@ impl Repository {
         let _lock = self.lock()?;
         let path = self.worktree_path(request.key)?;
         refuse_link(&path)?;
+        let submodules = self.save_submodules_of(request, &path)?;
         let mut rescues = Vec::new();
         let worktree = self.remove_folder(request, &path, &mut rescues)?;
         Failpoint::CleanRemoved.reach();
@@ -98,8 +102,22 @@ impl Repository {
         Ok(Removed {
             worktree,
             rescues,
+            submodules,
             branch,
         })
+    }
+
+    /// Saves the commits of submodules that go with a worktree.
+    pub(super) fn save_submodules_of(
+        &self,
+        request: &RemoveRequest<'_>,
+        path: &Path,
+    ) -> Result<Vec<SavedSubmodule>, WorkspaceError> {
+        let Some(git_dir) = self.git_dir_of(path)? else {
+            return Ok(Vec::new());
+        };
+        self.save_submodules(request.key, &git_dir, request.now)
+            .map_err(|source| rescue_failed(path, source))
     }
 
     pub(super) fn remove_folder(
@@ -129,10 +147,7 @@ impl Repository {
             let saved = self.save_all(&worktree, request.now);
             rescues.extend(saved.map_err(|source| match source {
                 busy @ (WorkspaceError::Busy { .. } | WorkspaceError::GitLocked { .. }) => busy,
-                source => WorkspaceError::RescueFailed {
-                    path: path.to_owned(),
-                    source: Box::new(source),
-                },
+                source => rescue_failed(path, source),
             })?);
         }
         Failpoint::CleanSaved.reach();
@@ -233,6 +248,13 @@ impl Repository {
         }
         delete_ref(&self.git, &reference, &head)?;
         Ok(BranchOutcome::Deleted { head })
+    }
+}
+
+fn rescue_failed(path: &Path, source: WorkspaceError) -> WorkspaceError {
+    WorkspaceError::RescueFailed {
+        path: path.to_owned(),
+        source: Box::new(source),
     }
 }
 

@@ -24,6 +24,7 @@ impl Repository {
             fate: BranchFate::Delete,
             ..request.clone()
         };
+        let submodules = self.save_submodules_of(&request, &path)?;
         let mut rescues = Vec::new();
         // a folder that git does not know is moved away when the worktree is made
         let worktree = self.registration_at(&path)?.is_some()
@@ -36,6 +37,7 @@ impl Repository {
         Ok(Some(Removed {
             worktree,
             rescues,
+            submodules,
             branch,
         }))
     }

@@ -28,5 +28,6 @@ mod secrets;
 mod stale_locks;
 #[cfg(test)]
 mod state_files;
+mod submodules;
 mod user;
 mod vectors;

@@ -113,6 +113,7 @@ fn an_issue_goes_from_worktree_to_merged_base() {
         Removed {
             worktree: true,
             rescues: vec![],
+            submodules: vec![],
             branch: BranchOutcome::Deleted { head }
         }
     );

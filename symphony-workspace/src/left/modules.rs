@@ -1,0 +1,225 @@
+//! The git folders of submodules, which git keeps below the git folder of their worktree and removes together with it.
+//!
+//! Their commits are found through the folders, since an agent may have emptied the checkout of a submodule (`deinit`) or left
+//! commits on another of its branches.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use symphony_core::Timestamp;
+
+use super::absorb::copy_commits;
+use crate::change::RescueRef;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::{Git, Place};
+use crate::repository::Repository;
+use crate::worktree::WorktreeKey;
+
+/// Folders between `modules` and the git folder of a submodule: its name may have slashes.
+const NAME_DEPTH_MAX: usize = 16;
+/// Unpublished commits of one submodule that are listed to find those that have all others.
+const COMMITS_MAX: usize = 100_000;
+/// What the reflog says of a commit that was made in this repository, and not only checked out there.
+const MADE_HERE: &[&str] = &["commit", "merge", "rebase", "cherry-pick", "revert", "am"];
+
+/// Commits of a submodule that were saved before its git folder was removed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SavedSubmodule {
+    /// The name of the submodule.
+    pub name: String,
+    /// Where its commits are.
+    pub rescue: RescueRef,
+}
+
+/// The git folder of a submodule.
+#[derive(Debug)]
+pub(super) struct Module {
+    /// Its name, as `.gitmodules` has it.
+    pub(super) name: String,
+    /// Git in that folder; nothing of a checkout is read.
+    pub(super) git: Git,
+}
+
+impl Module {
+    pub(super) fn folder(&self) -> &Path {
+        &self.git.place().git_dir
+    }
+
+    pub(super) fn has_commit(&self, commit: &str) -> Result<bool, WorkspaceError> {
+        let found = self
+            .git
+            .command("cat-file")
+            .args(["-e", &format!("{commit}^{{commit}}")])
+            .answer(&[0, 1, 128])?;
+        Ok(found.code == 0)
+    }
+
+    /// Says whether a commit came from elsewhere or was pushed: a remote-tracking branch has it, or a tag has it and nothing shows that
+    /// it was made here.
+    pub(super) fn is_published(&self, commit: &str) -> Result<bool, WorkspaceError> {
+        let is_within = |refs: &str| -> Result<bool, WorkspaceError> {
+            let beyond = self
+                .git
+                .command("rev-list")
+                .args(["-n", "1", commit, "--not", refs])
+                .run()?;
+            Ok(beyond.is_empty())
+        };
+        if is_within("--remotes")? {
+            return Ok(true);
+        }
+        Ok(is_within("--tags")? && !self.was_made_here(commit)?)
+    }
+
+    fn was_made_here(&self, commit: &str) -> Result<bool, WorkspaceError> {
+        let log = self
+            .git
+            .command("log")
+            .args(["-g", "--format=%H %gs", "HEAD"])
+            .answer(&[0, 128])?;
+        let log = String::from_utf8_lossy(&log.stdout).into_owned();
+        let mut subjects = log.lines().filter_map(|line| {
+            let (made, subject) = line.split_once(' ')?;
+            (made == commit).then_some(subject)
+        });
+        Ok(subjects.any(|subject| MADE_HERE.iter().any(|word| subject.starts_with(word))))
+    }
+
+    /// Returns the commits that nothing was published with, as far as no other one of them has them: those of branches, of the stash, of
+    /// what is checked out, and of what was.
+    fn unpublished_tips(&self) -> Result<Vec<CommitId>, WorkspaceError> {
+        let list = self
+            .git
+            .command("rev-list")
+            .arg(format!("--max-count={COMMITS_MAX}"))
+            .args(["--parents", "--ignore-missing", "--all", "--reflog"])
+            .args(["--not", "--remotes"])
+            .run()?;
+        let list = String::from_utf8_lossy(&list).into_owned();
+        let parents: BTreeSet<&str> = list
+            .lines()
+            .flat_map(|line| line.split(' ').skip(1))
+            .collect();
+        let commits = list.lines().filter_map(|line| line.split(' ').next());
+        let mut tips = Vec::new();
+        for tip in commits.filter(|commit| !parents.contains(commit)) {
+            if let (Ok(id), false) = (CommitId::parse(tip), self.is_published(tip)?) {
+                tips.push(id);
+            }
+        }
+        Ok(tips)
+    }
+}
+
+/// Lists the git folders of submodules below a git folder, those of submodules inside submodules included, sorted by their names.
+///
+/// # Errors
+/// When a folder cannot be read.
+pub(super) fn modules_below(git: &Git, git_dir: &Path) -> Result<Vec<Module>, WorkspaceError> {
+    let mut found = Vec::new();
+    let mut to_read = vec![(git_dir.join("modules"), String::new(), 0)];
+    while let Some((folder, prefix, depth)) = to_read.pop() {
+        for (name, path) in folders_in(&folder)? {
+            let name = format!("{prefix}{name}");
+            if path.join("HEAD").is_file() && path.join("objects").is_dir() {
+                to_read.push((path.join("modules"), format!("{name}/"), depth + 1));
+                let git = git.at(Place {
+                    common_dir: path.clone(),
+                    work_tree: path.clone(),
+                    git_dir: path,
+                });
+                found.push(Module { name, git });
+            } else if depth < NAME_DEPTH_MAX {
+                to_read.push((path, format!("{name}/"), depth + 1));
+            }
+        }
+    }
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(found)
+}
+
+/// Lists the folders in a folder; none where there is none. A link could lead anywhere, and is passed over.
+fn folders_in(folder: &Path) -> Result<Vec<(String, PathBuf)>, WorkspaceError> {
+    if !fs::symlink_metadata(folder).is_ok_and(|meta| meta.is_dir()) {
+        return Ok(Vec::new());
+    }
+    let entries =
+        fs::read_dir(folder).map_err(|source| WorkspaceError::io("list", folder, source))?;
+    let folders = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    Ok(folders
+        .map(|entry| {
+            (
+                entry.file_name().to_string_lossy().into_owned(),
+                entry.path(),
+            )
+        })
+        .collect())
+}
+
+impl Repository {
+    /// Saves the commits of submodules that only the git folder of a worktree has, each with its whole history, to rescue refs of this
+    /// repository. One that has such a ref keeps it.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::ShallowSubmodule`] when a submodule does not have its whole history, so that it cannot be saved here.
+    pub(crate) fn save_submodules(
+        &self,
+        key: &WorktreeKey,
+        git_dir: &Path,
+        now: Timestamp,
+    ) -> Result<Vec<SavedSubmodule>, WorkspaceError> {
+        let mut saved = Vec::new();
+        for module in modules_below(&self.git, git_dir)? {
+            let tips = module.unpublished_tips()?;
+            if tips.is_empty() {
+                continue;
+            }
+            if module.folder().join("shallow").exists() {
+                return Err(WorkspaceError::ShallowSubmodule {
+                    folder: module.folder().to_owned(),
+                    name: module.name,
+                });
+            }
+            copy_commits(&self.git, &module.git, &tips)?;
+            let folder = format!(
+                "refs/symphony/rescue/{}.submodules/{}",
+                key.as_ref_part(),
+                WorktreeKey::of(&module.name).as_ref_part()
+            );
+            for tip in tips {
+                let rescue = match self.kept_below(&folder, &tip)? {
+                    Some(rescue) => rescue,
+                    None => self.keep_below(&folder, &tip, now)?,
+                };
+                saved.push(SavedSubmodule {
+                    name: module.name.clone(),
+                    rescue,
+                });
+            }
+        }
+        Ok(saved)
+    }
+    /// Returns the rescue ref in a folder of refs that has a commit already.
+    fn kept_below(
+        &self,
+        folder: &str,
+        commit: &CommitId,
+    ) -> Result<Option<RescueRef>, WorkspaceError> {
+        let found = self
+            .git
+            .command("for-each-ref")
+            .args(["--count=1", "--format=%(refname)"])
+            .arg(format!("--points-at={commit}"))
+            .arg(folder)
+            .run()?;
+        let name = String::from_utf8_lossy(&found).trim_end().to_owned();
+        Ok((!name.is_empty()).then(|| RescueRef {
+            reference: name,
+            commit: commit.clone(),
+        }))
+    }
+}
