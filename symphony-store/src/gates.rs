@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::consequence::consequences_of_run_end;
 use symphony_core::gates::{
-    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, PastFailure, RepeatedFailure,
+    BaseComparison, FailurePrint, GatesEnd, GatesOutcome, PastFailure, RepeatedFailure, died_text,
     route_gates_end,
 };
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
@@ -23,6 +23,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::finish::{add_gate_findings, reject_for_gates};
+use crate::gate_deaths::stop_deadly;
 use crate::issue_query::load_issue;
 use crate::open::Store;
 use crate::plan::load_head;
@@ -64,6 +65,13 @@ pub enum GatesFound {
         /// How it compares with the base.
         base: BaseComparison,
     },
+    /// Who ran them died while some were running.
+    Died {
+        /// The gates that were running.
+        running: Vec<String>,
+        /// How it ended.
+        problem: String,
+    },
     /// They could not be run, for no fault of the change.
     NotRun {
         /// Why.
@@ -84,6 +92,20 @@ pub(crate) fn settle_gates(
     let (gates, tree, print, base) = match found {
         GatesFound::NotRun { problem } => {
             delay(tx, context, &pr, problem)?;
+            return Ok(None);
+        }
+        GatesFound::Died { running, problem } => {
+            let stopped = match &pr.of {
+                PullRequestOf::Issue(issue) => {
+                    let issue = load_issue(tx, issue)?;
+                    stop_deadly(tx, context, (run, &pr, &issue), running)?
+                }
+                // nobody tries a plan's again and again for money, and the inbox has it
+                PullRequestOf::Plan(_) => false,
+            };
+            if !stopped {
+                delay(tx, context, &pr, &died_text(running, problem))?;
+            }
             return Ok(None);
         }
         GatesFound::Ran {

@@ -17,6 +17,7 @@ mod event;
 mod event_query;
 mod exit_handling;
 mod finish;
+mod gate_deaths;
 mod gate_repair;
 mod gates;
 mod hand_in;

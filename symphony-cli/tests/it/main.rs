@@ -17,6 +17,8 @@ mod conveniences;
 #[cfg(test)]
 mod cut_off_commits;
 #[cfg(test)]
+mod deadly_gates;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod deaths;
 #[cfg(test)]

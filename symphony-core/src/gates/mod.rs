@@ -23,7 +23,7 @@ pub use base_red::{
 };
 pub use failure::{FailurePrint, failure_print};
 pub use need::{BaseDigests, BaseGates, RepairNeed, repair_need};
-pub use no_result::no_result_text;
+pub use no_result::{GATE_DEATHS_MAX, deadly_gates_text, died_text, no_result_text};
 pub use order::{groups, with_those_before};
 pub use output::normal_lines;
 pub use reads::{Brings, head_counts_for_merge};

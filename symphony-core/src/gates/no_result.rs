@@ -31,10 +31,68 @@ pub fn no_result_text(branch: &str, commit: &str, running: &[(&str, String)], wh
     )
 }
 
+/// Runs of a pull request's gates in a row whose supervisor died while gates were running, at which its issue stops: a
+/// machine that restarts once or twice is no fault of the change.
+pub const GATE_DEATHS_MAX: u32 = 3;
+
+/// Says why an issue stops whose gates ended their supervisor `deaths` times in a row, the last time while these were running; none while
+/// another try may help, or where no gate was running.
+pub fn deadly_gates_text(deaths: u32, running: &[String]) -> Option<String> {
+    let running = were_running(running).filter(|_| deaths >= GATE_DEATHS_MAX)?;
+    Some(format!(
+        "the supervisor of its gates died {deaths} times in a row, the last time while {running}, which may use up the memory or end \
+         processes that are not its own"
+    ))
+}
+
+/// Says why gates did not come to a result when their supervisor died while these were running.
+pub fn died_text(running: &[String], problem: &str) -> String {
+    match were_running(running) {
+        Some(running) => format!("{problem}; {running}"),
+        None => problem.to_owned(),
+    }
+}
+
+fn were_running(running: &[String]) -> Option<String> {
+    let were = match running.len() {
+        0 => return None,
+        1 => "was running",
+        _ => "were running",
+    };
+    let names: Vec<String> = running.iter().map(|name| format!("`{name}`")).collect();
+    let names = list_few(names.iter().map(String::as_str), NAMES_MAX);
+    Some(format!("{names} {were}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::named_gate;
     use super::*;
+
+    #[test]
+    fn gates_that_end_their_supervisor_three_times_in_a_row_are_named() {
+        for (deaths, running, expected) in [
+            (1, vec!["test"], None),
+            (2, vec!["test"], None),
+            (3, vec![], None),
+            (3, vec!["test"], Some("while `test` was running,")),
+            (4, vec!["a", "b"], Some("while `a`, `b` were running,")),
+        ] {
+            let running: Vec<String> = running.into_iter().map(str::to_owned).collect();
+            let text = deadly_gates_text(deaths, &running);
+            assert_eq!(text.is_some(), expected.is_some(), "{deaths} {running:?}");
+            assert!(
+                text.unwrap_or_default()
+                    .contains(expected.unwrap_or_default())
+            );
+        }
+        assert_eq!(died_text(&[], "it died"), "it died");
+        let running = ["test".to_owned()];
+        assert_eq!(
+            died_text(&running, "it died"),
+            "it died; `test` was running"
+        );
+    }
 
     #[test]
     fn what_came_to_no_result_is_named_as_a_red_gate_is() {

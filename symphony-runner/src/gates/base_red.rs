@@ -64,13 +64,9 @@ pub(crate) fn no_result_hold(
     base: &Base,
     (running, why): (&[String], &str),
 ) -> NewHold {
-    // the names come from a file that commands of the gates can write
-    let known = |name: &&String| {
-        *name == SET_UP_GATE || config.gates.iter().any(|gate| gate.name == **name)
-    };
+    let running = known_commands(config, running.to_vec());
     let running: Vec<(&str, String)> = running
         .iter()
-        .filter(known)
         .map(|name| (name.as_str(), command_of(config, name)))
         .collect();
     let text = no_result_text(base.branch.as_str(), base.commit.as_str(), &running, why);
@@ -78,6 +74,12 @@ pub(crate) fn no_result_hold(
         first_ms: NO_RESULT_DELAY_MS,
         ..base_hold(project, config, &base.commit, text)
     }
+}
+
+/// Keeps the names of the gates and of the set-up: they come from a file that commands of the gates can write.
+pub(super) fn known_commands(config: &ProjectConfig, mut names: Vec<String>) -> Vec<String> {
+    names.retain(|name| name == SET_UP_GATE || config.gates.iter().any(|gate| gate.name == *name));
+    names
 }
 
 /// Returns the command of a gate, or of the set-up, for people.

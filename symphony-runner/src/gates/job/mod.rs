@@ -25,7 +25,7 @@ use symphony_workspace::{CommitId, Repository};
 
 use self::candidate::{Gated, gates_of_head};
 use self::compare::compare_if_needed;
-use super::base_red::{base_hold, no_result_hold, red_text};
+use super::base_red::{base_hold, known_commands, no_result_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
 use super::proof::{Proof, Proven};
 use super::running::ran_at_its_end;
@@ -97,24 +97,29 @@ fn no_result(job: &Job<'_>, error: &RunnerError) -> Option<NewHold> {
     no_result_for(job, (&[], &error.with_causes()))
 }
 
-/// The end of a run of gates whose supervisor died; nothing of it is alive. A trial on the base holds its project: a gate that ends
+/// The end of a run of gates whose supervisor died; nothing of it is alive. Of a pull request, they are tried again, a few times. A trial on the base holds its project: a gate that ends
 /// whoever runs it would come to no result on any change either, and each would cost an agent's run. One that a person ended does not.
 pub(crate) async fn end_of_dead(
     job: &Job<'_>,
     store: &StoreThread,
     outcome: AgentOutcome,
 ) -> GatesEnded {
-    let hold = if outcome.status == RunStatus::Cancelled {
+    if outcome.status == RunStatus::Cancelled {
         waive_trial(job, store).await;
-        None
-    } else {
-        let running = ran_at_its_end(&job.paths.dir);
-        let why = outcome.error.as_ref().map(|error| error.message.as_str());
-        no_result_for(job, (&running, why.unwrap_or("their supervisor died")))
-    };
+        return GatesEnded {
+            outcome,
+            gates: GatesAtEnd::Due,
+            hold: None,
+        };
+    }
+    let running = ran_at_its_end(&job.paths.dir);
+    let why = outcome.error.as_ref().map(|error| error.message.as_str());
+    let problem = why.unwrap_or("their supervisor died").to_owned();
+    let hold = no_result_for(job, (&running, &problem));
+    let running = known_commands(&job.config, running);
     GatesEnded {
         outcome,
-        gates: GatesAtEnd::Due,
+        gates: GatesAtEnd::Found(GatesFound::Died { running, problem }),
         hold,
     }
 }

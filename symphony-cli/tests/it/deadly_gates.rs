@@ -1,0 +1,111 @@
+//! Gates of a pull request that end the supervisor which runs them.
+
+use serde_json::{Value, json};
+
+use crate::support::{Project, commit, create_pr, scenarios, text, worker};
+
+/// A gate that passes on the base, and ends its supervisor on a change, as tests that use up the memory do.
+const DEADLY: &str = "test -e hello.txt || exit 0; p=$$; while [ $p -gt 1 ]; do p=$(cut -d' ' -f4 /proc/$p/stat); \
+     if tr '\\0' ' ' </proc/$p/cmdline | grep -q ' supervise '; then kill -9 $p; sleep 30; fi; done";
+
+fn project() -> Project {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let gates = json!([
+        { "name": "lint", "command": "true" },
+        { "name": "test", "command": DEADLY },
+    ]);
+    Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &json!({ "gates": gates, "judge_enabled": false }),
+    )
+}
+
+/// Ticks until nothing is at work; returns the profiles that ticks started.
+fn settle(project: &Project) -> Vec<String> {
+    let mut started = Vec::new();
+    loop {
+        let runs = project.tick_wait();
+        started.extend(runs.iter().map(|run| text(&run["profile"])));
+        if project.json(&["runs", "list", "--live"])["items"] == json!([]) {
+            return started;
+        }
+    }
+}
+
+/// Lets the time pass after which the gates are tried again.
+fn pass_delay(project: &Project) {
+    let database = rusqlite::Connection::open(project.root.join(".symphony/symphony.db")).unwrap();
+    let due = "UPDATE pull_request SET gates_due_at = 0";
+    assert_eq!(database.execute(due, []).unwrap(), 1);
+}
+
+fn blocked(project: &Project) -> Option<Value> {
+    let inbox = project.json(&["inbox"]);
+    let mut items = inbox["items"].as_array().unwrap().iter();
+    items.find(|item| item["kind"] == "blocked").cloned()
+}
+
+#[test]
+fn gates_that_end_their_supervisor_three_times_stop_the_issue_and_are_named() {
+    let project = project();
+    project.add_issue("Say hello");
+    settle(&project);
+    for tries in 1..3 {
+        let issue = project.issue("SYM-1");
+        assert_eq!(issue["status"], "review", "after {tries}");
+        assert_eq!(blocked(&project), None, "after {tries}");
+        pass_delay(&project);
+        assert_eq!(settle(&project), ["gates"], "after {tries}");
+    }
+    assert_eq!(project.issue("SYM-1")["status"], "blocked");
+    let entry = blocked(&project).unwrap();
+    let said = text(&entry["text"]);
+    let why =
+        "the supervisor of its gates died 3 times in a row, the last time while `test` was running";
+    assert!(said.contains(why), "{said}");
+    assert_eq!(
+        entry["answers"],
+        json!([
+            "symphony pr show SYM-1",
+            "symphony pr check SYM-1",
+            "symphony issue retry SYM-1",
+            "symphony pr merge SYM-1 --force",
+        ])
+    );
+    assert_eq!(settle(&project), [""; 0]);
+    assert_eq!(project.issue("SYM-1")["consecutive_failures"], 0);
+    project.assert_sound();
+    // it was the machine, or the gate was changed: a person asks for them again
+    let gates = json!([{ "name": "test", "command": "true" }]);
+    project.configure_more(&json!({ "gates": gates, "judge_enabled": false }));
+    project.ok(&["pr", "check", "SYM-1"]);
+    settle(&project);
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "review");
+    assert_eq!(issue["pull_requests"][0]["state"], "open");
+    assert_eq!(blocked(&project), None);
+    project.assert_sound();
+}
+
+#[test]
+fn what_a_person_offers_for_a_deadly_gate_works() {
+    for answer in [
+        &["issue", "retry", "SYM-1"][..],
+        &["pr", "merge", "SYM-1", "--force"],
+    ] {
+        let project = project();
+        project.add_issue("Say hello");
+        settle(&project);
+        for _ in 1..3 {
+            pass_delay(&project);
+            settle(&project);
+        }
+        assert_eq!(project.issue("SYM-1")["status"], "blocked");
+        let gates = json!([{ "name": "test", "command": "true" }]);
+        project.configure_more(&json!({ "gates": gates, "judge_enabled": false }));
+        project.ok(answer);
+        assert_ne!(project.issue("SYM-1")["status"], "blocked", "{answer:?}");
+        project.assert_sound();
+    }
+}
