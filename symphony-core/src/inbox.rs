@@ -117,6 +117,11 @@ pub enum WaitsFor {
     Blocked(Block),
     /// It used up its attempts.
     Spent(AttemptCounts),
+    /// It was stopped before that: its runs would go on as they did.
+    Stopped {
+        /// What they came to, and what a person can change.
+        reason: String,
+    },
     /// Dependencies that are cancelled and so never done.
     CancelledDependencies(Vec<IssueId>),
     /// Dependencies of projects that were removed, so that no agent will do them.
@@ -227,7 +232,7 @@ impl WaitsFor {
             | Self::PhaseVerdict { .. }
             | Self::Acceptance => InboxKind::Review,
             Self::Blocked(_) => InboxKind::Blocked,
-            Self::Spent(_) => InboxKind::Breaker,
+            Self::Spent(_) | Self::Stopped { .. } => InboxKind::Breaker,
             Self::CancelledDependencies(_) | Self::RemovedDependencies(_) => InboxKind::Dependency,
             Self::CancelledSubtasks => InboxKind::Subtasks,
             Self::Undispatched(_) => InboxKind::Undispatched,
@@ -260,6 +265,7 @@ impl WaitsFor {
             ),
             Self::Acceptance => "its review waits for you".to_owned(),
             Self::Blocked(block) => format!("it is blocked ({}): {}", block.by, block.reason),
+            Self::Stopped { reason } => format!("its circuit breaker is open: {reason}"),
             Self::Spent(counts) => format!(
                 "its circuit breaker is open: {} in a row, {} without progress",
                 counted(counts.consecutive_failures.into(), "failure"),
@@ -369,7 +375,7 @@ impl WaitsFor {
                 }
                 answers
             }
-            Self::Spent(_) => vec![
+            Self::Spent(_) | Self::Stopped { .. } => vec![
                 format!("symphony issue show {issue}"),
                 format!("symphony issue retry {issue}"),
                 format!("symphony issue close {issue} --done --reason TEXT"),

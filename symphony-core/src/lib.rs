@@ -23,6 +23,7 @@ pub mod hand_in;
 pub mod hold;
 pub mod id;
 pub mod identity;
+pub mod idle;
 pub mod inbox;
 pub mod invariant;
 pub mod issue;

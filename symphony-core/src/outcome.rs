@@ -7,6 +7,7 @@ use crate::agent::AgentType;
 use crate::exit_handling::unprepared_wait_ms;
 use crate::failure::ErrorClass;
 use crate::hand_in::{NothingEffect, RefusedCall, nothing_effect};
+use crate::idle::{IdleEnd, IdleRow, LimitRow, limited_stops};
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
 use crate::run::{Run, RunError, RunStatus, RunTarget, Usage};
@@ -63,9 +64,10 @@ pub struct RunEnd<'a> {
     pub unprepared_before: u32,
     /// Why the run's last call of the tool that it is for was refused, and how many runs before this one were refused for the same reason, in a row.
     pub refused: Option<(RefusedCall, u32)>,
-    /// How many runs before this one came to nothing, in a row, where this one did: it ended well without a commit and without
-    /// what it is for.
-    pub idle_before: Option<u32>,
+    /// The runs in a row that brought nothing new, where this one is the last of them.
+    pub idle: Option<IdleRow>,
+    /// The runs in a row that ended at a limit, where this one is the last of them.
+    pub limited: Option<LimitRow>,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -160,14 +162,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     }
     routing.counts.total_runs = routing.counts.total_runs.saturating_add(1);
     if end.status == RunStatus::Succeeded
-        && !end.run.moved_issue
-        && let Some(error) = empty_end(
-            end.run,
-            end.evidence,
-            end.refused.as_ref().map(|(call, _)| call),
-        )
-        .or_else(|| refused_again(end).filter(|_| in_progress))
-        .or_else(|| idle_again(end).filter(|_| in_progress))
+        && let Some(error) = clean_failure(end)
     {
         routing.status = RunStatus::Failed;
         routing.error = Some(error);
@@ -180,13 +175,16 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     } else {
         0
     };
-    let spent = is_hopeless(end) || breaker_opens(routing.counts, end.limits.max_retries);
+    let stop = stop_of(end);
+    let spent = stop.is_some() || breaker_opens(routing.counts, end.limits.max_retries);
     // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
     if end.run.moved_issue && !in_progress {
         // honoured: the agent's word stands.
         // back in `todo` it would be dispatched again: with its attempts spent the breaker opens here, with its notice
         if spent && status == IssueStatus::Todo {
-            open_breaker(&mut routing, end);
+            open_breaker(&mut routing, end, stop);
+        } else if failed && status == IssueStatus::Todo && is_given_back(end) {
+            routing.retry = Some(backoff(&routing, end, now));
         }
         return routing;
     }
@@ -196,7 +194,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     // a judge takes nothing from the work: after enough of them the tick asks a person for the verdict
     let is_judged = end.run.target.is_review() && status == IssueStatus::Review;
     if spent && waits_or_works(status) && !is_judged {
-        open_breaker(&mut routing, end);
+        open_breaker(&mut routing, end, stop);
         return routing;
     }
     if !in_progress {
@@ -204,13 +202,7 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     }
     routing.event = Some(IssueEvent::RunReturned);
     routing.retry = Some(if failed {
-        let failures = routing.counts.consecutive_failures;
-        let delay = backoff_ms(&end.issue.id, failures, end.limits.max_backoff_ms);
-        RetryPlan {
-            kind: RetryKind::Backoff,
-            due_at: after(now, delay),
-            reason: reason_of(&routing, end),
-        }
+        backoff(&routing, end, now)
     } else {
         RetryPlan {
             kind: RetryKind::Continuation,
@@ -222,6 +214,17 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         }
     });
     routing
+}
+
+/// The wait after a failure: longer after each one.
+fn backoff(routing: &Routing, end: &RunEnd<'_>, now: Timestamp) -> RetryPlan {
+    let failures = routing.counts.consecutive_failures;
+    let delay = backoff_ms(&end.issue.id, failures, end.limits.max_backoff_ms);
+    RetryPlan {
+        kind: RetryKind::Backoff,
+        due_at: after(now, delay),
+        reason: reason_of(routing, end),
+    }
 }
 
 /// Decides how the run of a judge on the pull request of a plan is recorded to have ended: a clean end without a verdict is
@@ -302,41 +305,92 @@ fn effect_after(end: &RunEnd<'_>, before: u32) -> NothingEffect {
     nothing_effect(before.min(end.issue.counts.total_runs))
 }
 
-/// Says whether another run would end as the last ones did.
-fn is_hopeless(end: &RunEnd<'_>) -> bool {
-    let refused = end.refused.as_ref().map(|(_, before)| *before);
-    let mut before = refused.into_iter().chain(end.idle_before);
-    end.issue.state.status() == IssueStatus::InProgress
-        && before.any(|before| effect_after(end, before) == NothingEffect::Stops)
+/// Why an issue is stopped before its attempts are used up.
+struct Stop {
+    /// What its runs came to.
+    why: String,
+    /// What a person can change.
+    advice: Option<String>,
+}
+
+/// Says why another run would end as the last ones did; none when it may not.
+fn stop_of(end: &RunEnd<'_>) -> Option<Stop> {
+    let works = end.issue.state.status() == IssueStatus::InProgress;
+    let stops = |before| effect_after(end, before) == NothingEffect::Stops;
+    if let Some((refused, before)) = &end.refused
+        && works
+        && stops(*before)
+    {
+        let why = refused_in_a_row(refused, *before);
+        return Some(Stop { why, advice: None });
+    }
+    if let Some(idle) = &end.idle
+        && (works || is_given_back(end))
+        && stops(count(&idle.before))
+    {
+        return Some(Stop {
+            why: idle.why(tool_of(end.run)),
+            advice: Some(idle.advice()),
+        });
+    }
+    let limited = end.limited.as_ref().filter(|_| works)?;
+    let before = count(&limited.before).min(end.issue.counts.total_runs);
+    (before.saturating_add(1) >= limited_stops(end.limits.max_retries)).then(|| Stop {
+        why: limited.why(),
+        advice: Some(limited.advice()),
+    })
+}
+
+/// Says whether its agent gave the issue back and brought nothing: it would be dispatched again at once.
+fn is_given_back(end: &RunEnd<'_>) -> bool {
+    let is_back = |row: &IdleRow| row.end == IdleEnd::HandedBack;
+    end.issue.state.status() == IssueStatus::Todo && end.idle.as_ref().is_some_and(is_back)
+}
+
+fn count<T>(before: &[T]) -> u32 {
+    u32::try_from(before.len()).unwrap_or(u32::MAX)
+}
+
+/// The failure that a clean end is; none when it is what it seems.
+fn clean_failure(end: &RunEnd<'_>) -> Option<RunError> {
+    let in_progress = end.issue.state.status() == IssueStatus::InProgress;
+    if end.run.moved_issue {
+        return idle_again(end).filter(|_| is_given_back(end));
+    }
+    let refused = end.refused.as_ref().map(|(call, _)| call);
+    empty_end(end.run, end.evidence, refused)
+        .or_else(|| refused_again(end).filter(|_| in_progress))
+        .or_else(|| idle_again(end).filter(|_| in_progress))
 }
 
 /// A clean end that left nothing, like that of the run before: continued at once, it would be paid for over and over.
 fn idle_again(end: &RunEnd<'_>) -> Option<RunError> {
-    let before = end.idle_before?;
-    (effect_after(end, before) != NothingEffect::Continues).then(|| {
-        let tool = if is_in_phase(end.run) {
-            "complete_phase"
-        } else {
-            "create_pr"
-        };
-        no_outcome(&format!(
-            "{} runs in a row ended without a commit and without calling `{tool}`",
-            before.saturating_add(1)
-        ))
-    })
+    let idle = end.idle.as_ref()?;
+    let effect = effect_after(end, count(&idle.before));
+    (effect != NothingEffect::Continues).then(|| no_outcome(&idle.why(tool_of(end.run))))
+}
+
+/// The tool that a run on an issue is for.
+fn tool_of(run: &Run) -> &'static str {
+    if is_in_phase(run) {
+        "complete_phase"
+    } else {
+        "create_pr"
+    }
 }
 
 /// A clean end without what the run is for, because its call was refused for the reason of the run before: continued at once,
 /// it would be refused over and over.
 fn refused_again(end: &RunEnd<'_>) -> Option<RunError> {
     let (refused, before) = end.refused.as_ref()?;
-    (effect_after(end, *before) != NothingEffect::Continues).then(|| {
-        let runs = before.saturating_add(1);
-        let RefusedCall { tool, message, .. } = refused;
-        no_outcome(&format!(
-            "`{tool}` was refused in {runs} runs in a row: {message}"
-        ))
-    })
+    let effect = effect_after(end, *before);
+    (effect != NothingEffect::Continues).then(|| no_outcome(&refused_in_a_row(refused, *before)))
+}
+
+fn refused_in_a_row(refused: &RefusedCall, before: u32) -> String {
+    let runs = before.saturating_add(1);
+    let RefusedCall { tool, message, .. } = refused;
+    format!("`{tool}` was refused in {runs} runs in a row: {message}")
 }
 
 /// Says whether the run delivers a phase other than `ready`, whatever its profile.
@@ -390,10 +444,7 @@ fn reason_of(routing: &Routing, end: &RunEnd<'_>) -> String {
     }
 }
 
-fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
-    routing.event = Some(IssueEvent::BreakerOpened {
-        to: end.limits.breaker_target,
-    });
+fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>, stop: Option<Stop>) {
     let tail: Vec<&str> = end
         .run
         .output_tail
@@ -402,8 +453,23 @@ fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>) {
         .take(BREAKER_TAIL_LINES_MAX)
         .collect();
     let tail: Vec<&str> = tail.into_iter().rev().collect();
+    let is_spent = breaker_opens(routing.counts, end.limits.max_retries);
+    // in `todo` only used up attempts keep an issue from its next run
+    let to = if stop.is_some() && !is_spent {
+        BreakerTarget::Backlog
+    } else {
+        end.limits.breaker_target
+    };
     let last = reason_of(routing, end);
     let mut comment = breaker_notice(routing.counts, end.limits.max_retries, &last);
+    let reason = stop.map(|Stop { why, advice }| match advice {
+        Some(advice) => format!("{why}. {advice}"),
+        None => why,
+    });
+    if let Some(reason) = &reason {
+        comment.push_str(&format!("\n\nStopped early: {reason}"));
+    }
+    routing.event = Some(IssueEvent::BreakerOpened { to, reason });
     if !tail.is_empty() {
         comment.push_str("\n\nLast lines of output:\n\n");
         comment.push_str(&tail.join("\n"));

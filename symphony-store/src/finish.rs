@@ -23,7 +23,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::exit_handling::end_exit;
 use crate::gates::{GatesFound, not_run, record_gates, settle_gates};
-use crate::hand_in::{IDLE, came_to_nothing, idle_in_a_row, refused_call, refused_in_a_row};
+use crate::hand_in::{Rows, refused_call, refused_in_a_row, rows_of};
 use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
@@ -190,15 +190,16 @@ fn end_run(
         output_tail: finish.output_tail.clone(),
         ..run.clone()
     };
-    let (mut counted, mut is_idle) = (false, false);
+    let (mut counted, mut rows) = (false, Rows::default());
     let routing = match run.target.issue() {
         None => None,
         Some(id) => {
             let accepted = settle_claim(tx, context, id, finish)?;
             let issue = load_issue(tx, id)?;
             let evidence = evidence(tx, run, finish)?;
-            is_idle = own_pr.is_none() && came_to_nothing((run, &issue), finish, evidence);
-            let idle_before = is_idle.then(|| idle_in_a_row(tx, id, run)).transpose()?;
+            if own_pr.is_none() {
+                rows = rows_of(tx, (run, &issue), finish, evidence)?;
+            }
             let end = RunEnd {
                 run,
                 issue: &issue,
@@ -210,7 +211,8 @@ fn end_run(
                 cap: finish.cap,
                 unprepared_before: unprepared_in_a_row(tx, id)?,
                 refused: refused_in_a_row(tx, run)?,
-                idle_before,
+                idle: rows.idle.clone(),
+                limited: rows.limited.clone(),
                 limits: finish.limits,
             };
             let routing = route_run_end(&end, context.now);
@@ -239,7 +241,7 @@ fn end_run(
         status,
         error: error.as_ref(),
         counted,
-        is_idle,
+        rows: &rows,
         advanced: routing
             .as_ref()
             .is_some_and(|(_, end)| end.advance.is_some()),
@@ -322,7 +324,7 @@ fn end_gates(
     let ending = Ending {
         status: finish.status,
         error: finish.error.as_ref(),
-        is_idle: false,
+        rows: &Rows::default(),
         counted: false,
         advanced: false,
         failures,
@@ -418,8 +420,8 @@ struct Ending<'a> {
     error: Option<&'a RunError>,
     /// Whether it counts towards the circuit breaker of its issue.
     counted: bool,
-    /// Whether it came to nothing.
-    is_idle: bool,
+    /// What it brought, and at which limit it ended.
+    rows: &'a Rows,
     /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
     advanced: bool,
     /// The issue's failures in a row afterwards, where the end of the run alone does not tell.
@@ -435,9 +437,7 @@ fn write_end(
 ) -> Result<(), StoreError> {
     let (status, error) = (ending.status, ending.error);
     let mut metadata = finish.metadata_after(run);
-    if ending.is_idle {
-        metadata.insert(IDLE.to_owned(), Value::Bool(true));
-    }
+    ending.rows.note(&mut metadata);
     if let Some(usage) = &finish.usage {
         write_usage(tx, &run.id, usage, context.now)?;
     }

@@ -35,7 +35,8 @@ const BLOCKED_SQL: &str = concat!(
 const SPENT_SQL: &str = concat!(
     "SELECT i.id, i.title, i.consecutive_failures, i.total_runs, ",
     parked!(),
-    " AS parked, ",
+    " AS parked, (SELECT e.payload ->> '$.event.reason' FROM event e WHERE e.issue = i.id AND e.kind = 'issue_moved'
+                  ORDER BY e.id DESC LIMIT 1) AS reason, ",
     since!(),
     " AS since FROM issue i INDEXED BY issue_spent WHERE i.project = ?1 AND i.status = 'backlog' AND i.total_runs > 0 LIMIT ?2"
 );
@@ -142,7 +143,11 @@ impl Store {
             // a limit that was raised since takes no issue out of the backlog
             let by_breaker = row.get::<_, Option<String>>("parked")?.as_deref() == Some("breaker");
             let is_spent = by_breaker || breaker_opens(counts, max_retries);
-            Ok(is_spent.then_some(WaitsFor::Spent(counts)))
+            let reason: Option<String> = row.get::<_, Option<_>>("reason")?.filter(|_| by_breaker);
+            Ok(is_spent.then(|| match reason {
+                Some(reason) => WaitsFor::Stopped { reason },
+                None => WaitsFor::Spent(counts),
+            }))
         })?;
         self.each_waiting(GONE_SQL, of_project, project, &mut found, |row| {
             let issue: String = row.get("id")?;

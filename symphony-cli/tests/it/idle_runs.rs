@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, PLANNER, Project, approving_judge, bash, commit, create_pr, scenario, scenarios, text,
-    until, worker,
+    JUDGE, PLANNER, Project, approving_judge, bash, call, commit, create_pr, hang, scenario,
+    scenarios, text, turn, until, worker,
 };
 
 /// A project whose agents wait for nothing between two runs.
@@ -54,6 +54,64 @@ fn three_workers_that_leave_nothing_are_enough() {
     // a person who takes it up again gets as many
     project.ok(&["issue", "retry", "SYM-1"]);
     assert_eq!(run_all(&project), ["worker"; 3]);
+    project.assert_sound();
+}
+
+/// The reason that the breaker's entry of the inbox gives.
+fn stopped(project: &Project) -> String {
+    text(&item(project, "breaker")["text"])
+}
+
+#[test]
+fn three_workers_that_give_the_issue_back_are_enough() {
+    let back = call(
+        "mcp__symphony__update_issue_status",
+        json!({ "status": "todo" }),
+    );
+    let project = project(&[worker([turn(back)])]);
+    // where the breaker leaves issues in `todo`, nothing would keep this one from its next run
+    project.configure_more(&json!({ "circuit_breaker_status": "todo" }));
+    project.add_issue("Say hello");
+    assert_eq!(run_all(&project), ["worker"; 3]);
+    assert_eq!(
+        stopped(&project),
+        "its circuit breaker is open: 3 runs in a row gave the issue back without a commit, an answer or a sub-task. Say in the \
+         issue what they lacked, or split it."
+    );
+    project.assert_sound();
+    project.ok(&["issue", "retry", "SYM-1"]);
+    assert_eq!(run_all(&project), ["worker"; 3]);
+}
+
+#[test]
+fn three_runs_that_reach_their_cap_and_bring_nothing_are_enough() {
+    let mut dear = bash("echo at work");
+    dear["usage"] = json!({ "input_tokens": 4980, "output_tokens": 20 });
+    let project = project(&[worker([dear, hang()])]);
+    project.configure_more(&json!({ "spending": { "run": { "tokens": 3000 } } }));
+    project.add_issue("Say hello");
+    assert_eq!(run_all(&project), ["worker"; 3]);
+    let reason = stopped(&project);
+    for part in [
+        "3 runs in a row reached the spending cap of a run",
+        "Raise `spending.run` in the configuration",
+    ] {
+        assert!(reason.contains(part), "{reason}");
+    }
+    project.assert_sound();
+}
+
+#[test]
+fn runs_that_reach_their_cap_with_commits_end_before_all_attempts() {
+    let mut dear = bash("date +%s%N > a.txt; git add -A; git commit -qm more");
+    dear["usage"] = json!({ "input_tokens": 4980, "output_tokens": 20 });
+    let project = project(&[worker([dear, hang()])]);
+    project.configure_more(&json!({ "spending": { "run": { "tokens": 3000 } }, "max_retries": 8 }));
+    project.add_issue("Say hello");
+    assert_eq!(run_all(&project), ["worker"; 4]);
+    let reason = stopped(&project);
+    let part = "4 runs in a row reached the spending cap of a run before they could hand in";
+    assert!(reason.contains(part), "{reason}");
     project.assert_sound();
 }
 

@@ -227,6 +227,7 @@ pub fn route_gates_end(end: &GatesEnd<'_>, now: Timestamp) -> GatesRouting {
     if breaker_opens(routing.counts, end.limits.max_retries) {
         routing.event = Some(IssueEvent::BreakerOpened {
             to: end.limits.breaker_target,
+            reason: None,
         });
         routing.comment = Some(breaker_comment(end, routing.counts));
         return routing;

@@ -43,6 +43,9 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Tampered),
         blocked(BlockedBy::Question),
         WaitsFor::Spent(counts),
+        WaitsFor::Stopped {
+            reason: "3 runs in a row gave the issue back".into(),
+        },
         WaitsFor::CancelledDependencies(vec![issue("A-1"), issue("A-2")]),
         WaitsFor::RemovedDependencies(vec![issue("A-1")]),
         WaitsFor::CancelledSubtasks,

@@ -82,9 +82,11 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::ReviewResumed,
         IssueEvent::BreakerOpened {
             to: BreakerTarget::Backlog,
+            reason: None,
         },
         IssueEvent::BreakerOpened {
             to: BreakerTarget::Todo,
+            reason: None,
         },
         IssueEvent::Shelved,
         IssueEvent::Cancelled,

@@ -145,6 +145,9 @@ pub enum IssueEvent {
     BreakerOpened {
         /// Where the issue goes.
         to: BreakerTarget,
+        /// Why, where it did not wait until the attempts were used up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     /// A human put it back on the shelf.
     Shelved,
@@ -302,12 +305,14 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
             _,
             E::BreakerOpened {
                 to: BreakerTarget::Todo,
+                ..
             },
         ) if open => S::Todo,
         (
             _,
             E::BreakerOpened {
                 to: BreakerTarget::Backlog,
+                ..
             }
             | E::Shelved,
         ) if open => S::Backlog,
@@ -418,7 +423,7 @@ mod tests {
         for event in events() {
             let detail = match &event {
                 IssueEvent::PhaseAccepted { next } => format!(":{next:?}"),
-                IssueEvent::BreakerOpened { to } => format!(":{to}"),
+                IssueEvent::BreakerOpened { to, .. } => format!(":{to}"),
                 IssueEvent::Closed { resolution, .. } => format!(":{resolution}"),
                 _ => String::new(),
             };

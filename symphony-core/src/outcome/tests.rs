@@ -6,6 +6,7 @@ use proptest::sample::select;
 use super::*;
 use crate::hand_in::RefusalKind;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
+use crate::idle::RunLimit;
 use crate::issue::{Block, BlockedBy, IssueState, NextPhase, apply, samples};
 use crate::run::{Fence, ProtectionLevel, RunTarget};
 use crate::spending::CapAmount;
@@ -60,6 +61,13 @@ fn cap(scope: CapScope) -> CapReached {
     }
 }
 
+fn idle_row(end: IdleEnd, before: usize) -> IdleRow {
+    IdleRow {
+        end,
+        before: vec![end; before],
+    }
+}
+
 struct Row {
     agent: AgentType,
     state: IssueState,
@@ -99,7 +107,8 @@ fn route(row: Row) -> String {
         cap: row.cap.map(cap),
         unprepared_before: 0,
         refused: None,
-        idle_before: None,
+        idle: None,
+        limited: None,
         limits: LIMITS,
     };
     let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -423,7 +432,7 @@ proptest! {
         failures in 0_u32..4,
         more_runs in 0_u32..4,
         accepted in proptest::option::of(select(vec![NextPhase::Follows, NextPhase::None])),
-        idle in proptest::option::of(0_u32..4),
+        idle in proptest::option::of((select(vec![IdleEnd::Silent, IdleEnd::HandedBack]), 0_usize..4)),
     ) {
         let [moved, found, awaits_gates, to_todo, denied] = flags;
         let counts = AttemptCounts {
@@ -451,7 +460,8 @@ proptest! {
             cap: scope.map(cap),
             unprepared_before: 0,
             refused: None,
-            idle_before: idle,
+            idle: idle.map(|(end, before)| idle_row(end, before)),
+            limited: None,
             limits,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -501,7 +511,7 @@ proptest! {
 
 #[test]
 fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
-    let outcome = |agent: AgentType, idle_before: u32, counts: (u32, u32)| {
+    let outcome = |agent: AgentType, idle_before: usize, counts: (u32, u32)| {
         let counts = AttemptCounts {
             consecutive_failures: counts.0,
             total_runs: counts.1,
@@ -521,7 +531,8 @@ fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
             cap: None,
             unprepared_before: 0,
             refused: None,
-            idle_before: Some(idle_before),
+            idle: Some(idle_row(IdleEnd::Silent, idle_before)),
+            limited: None,
             limits: LIMITS,
         };
         let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
@@ -551,6 +562,135 @@ fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
     ] {
         assert_eq!(outcome(AgentType::Planner, before, counts).0, expected);
     }
+}
+
+/// Routes the end of a worker's run that is the last of a row, after as many runs as the row has.
+fn route_row(
+    (state, class, moved): (IssueState, Option<ErrorClass>, bool),
+    idle: Option<IdleRow>,
+    limited: Option<LimitRow>,
+    limits: FailureLimits,
+) -> Routing {
+    let before = idle.as_ref().map_or(0, |row| row.before.len());
+    let before = limited.as_ref().map_or(before, |row| row.before.len());
+    let counts = AttemptCounts {
+        consecutive_failures: 0,
+        total_runs: u32::try_from(before).unwrap(),
+    };
+    let (issue, run) = (samples::issue(state, counts), run(AgentType::Worker, moved));
+    let error = class.map(|class| RunError {
+        class,
+        message: "m".into(),
+    });
+    let end = RunEnd {
+        run: &run,
+        issue: &issue,
+        status: if class.is_some() {
+            RunStatus::Failed
+        } else {
+            RunStatus::Succeeded
+        },
+        error,
+        evidence: Evidence::None,
+        accepted: None,
+        awaits_gates: false,
+        cap: None,
+        unprepared_before: 0,
+        refused: None,
+        idle,
+        limited,
+        limits,
+    };
+    route_run_end(&end, Timestamp::UNIX_EPOCH)
+}
+
+fn what_follows(routing: &Routing) -> &'static str {
+    match (&routing.event, &routing.retry) {
+        (Some(IssueEvent::BreakerOpened { reason: None, .. }), _) => "is spent",
+        (Some(IssueEvent::BreakerOpened { to, .. }), None) => match to {
+            BreakerTarget::Backlog => "stops",
+            BreakerTarget::Todo => "stops in todo",
+        },
+        (_, Some(retry)) => match retry.kind {
+            RetryKind::Continuation => "continues",
+            RetryKind::Backoff => "backs off",
+        },
+        (None, None) => "starts again",
+        _ => "something else",
+    }
+}
+
+#[test]
+fn three_runs_that_bring_nothing_stop_their_issue_however_they_end() {
+    let roomy = FailureLimits {
+        max_retries: 15,
+        breaker_target: BreakerTarget::Todo,
+        ..LIMITS
+    };
+    let limit = |class| RunLimit::of(class).map(IdleEnd::Limit);
+    let back = (IssueState::Todo, None, true);
+    let clean = (IssueState::InProgress, None, false);
+    let mut ends = vec![
+        (
+            back.clone(),
+            IdleEnd::HandedBack,
+            ["starts again", "backs off", "stops"],
+        ),
+        (clean, IdleEnd::Silent, ["continues", "backs off", "stops"]),
+    ];
+    ends.extend(ErrorClass::ALL.iter().filter_map(|class| {
+        let facts = (IssueState::InProgress, Some(*class), false);
+        Some((facts, limit(*class)?, ["backs off", "backs off", "stops"]))
+    }));
+    assert_eq!(ends.len(), 9);
+    for (facts, end, expected) in ends {
+        let found = [0, 1, 2].map(|before| {
+            let row = Some(idle_row(end, before));
+            what_follows(&route_row(facts.clone(), row, None, roomy))
+        });
+        assert_eq!(found, expected, "{end:?}");
+    }
+    // the kinds count together, and the reason is in the event and in the comment
+    let capped = limit(ErrorClass::BudgetExhausted).unwrap();
+    let row = IdleRow {
+        end: IdleEnd::HandedBack,
+        before: vec![capped, IdleEnd::HandedBack],
+    };
+    let routing = route_row(back, Some(row), None, roomy);
+    let comment = routing.comment.unwrap();
+    let Some(IssueEvent::BreakerOpened {
+        reason: Some(reason),
+        ..
+    }) = routing.event
+    else {
+        panic!("{comment}")
+    };
+    assert!(
+        reason.contains("2 gave the issue back, 1 reached"),
+        "{reason}"
+    );
+    assert!(comment.contains(&reason), "{comment}");
+}
+
+#[test]
+fn runs_that_end_at_a_limit_with_commits_go_on_to_half_of_the_attempts() {
+    let roomy = FailureLimits {
+        max_retries: 15,
+        ..LIMITS
+    };
+    let limit = RunLimit::of(ErrorClass::TimedOut).unwrap();
+    let found: Vec<&str> = (0..9)
+        .map(|before| {
+            let row = LimitRow {
+                limit,
+                before: vec![limit; before],
+            };
+            let facts = (IssueState::InProgress, Some(ErrorClass::TimedOut), false);
+            what_follows(&route_row(facts, None, Some(row), roomy))
+        })
+        .collect();
+    assert_eq!(found[..7], ["backs off"; 7]);
+    assert_eq!(found[7..], ["stops"; 2]);
 }
 
 #[test]

@@ -46,9 +46,11 @@ fn events() -> impl Strategy<Value = IssueEvent> {
         IssueEvent::ReviewResumed,
         IssueEvent::BreakerOpened {
             to: BreakerTarget::Backlog,
+            reason: None,
         },
         IssueEvent::BreakerOpened {
             to: BreakerTarget::Todo,
+            reason: None,
         },
         IssueEvent::Shelved,
         IssueEvent::Cancelled,

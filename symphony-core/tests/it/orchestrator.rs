@@ -313,7 +313,8 @@ impl End {
             cap: None,
             unprepared_before: 0,
             refused: None,
-            idle_before: None,
+            idle: None,
+            limited: None,
             limits,
         };
         route_run_end(&end, now)
@@ -529,7 +530,10 @@ fn an_open_breaker_says_so_once_and_goes_where_it_is_configured() {
             ..LIMITS
         };
         let routing = end.failed(ErrorClass::AgentFailed).route(limits);
-        let expected = symphony_core::issue::IssueEvent::BreakerOpened { to: *target };
+        let expected = symphony_core::issue::IssueEvent::BreakerOpened {
+            to: *target,
+            reason: None,
+        };
         assert_eq!(routing.event, Some(expected));
         let comment = routing.comment.unwrap();
         assert!(

@@ -277,6 +277,7 @@ fn open_breaker(
     );
     let event = IssueEvent::BreakerOpened {
         to: view.breaker_target,
+        reason: None,
     };
     store.move_issue_with_comment(&context, issue, &event, &comment)?;
     Ok(format!("{issue}: the circuit breaker opened"))

@@ -93,6 +93,7 @@ fn steps() -> impl Strategy<Value = Step> {
         IssueEvent::ReviewResumed,
         IssueEvent::BreakerOpened {
             to: BreakerTarget::Todo,
+            reason: None,
         },
         IssueEvent::Shelved,
         IssueEvent::Cancelled,

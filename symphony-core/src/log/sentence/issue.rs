@@ -40,7 +40,13 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::MergedOutside => "its pull request was merged outside Symphony",
         IssueEvent::Finished => "a person declared it done",
         IssueEvent::ReviewResumed => "its review resumed",
-        IssueEvent::BreakerOpened { .. } => "the circuit breaker opened after too many attempts",
+        IssueEvent::BreakerOpened { reason: None, .. } => {
+            "the circuit breaker opened after too many attempts"
+        }
+        IssueEvent::BreakerOpened {
+            reason: Some(reason),
+            ..
+        } => return format!("the circuit breaker opened early: {}", quoted(reason)),
         IssueEvent::Closed { reason, .. } => {
             return format!("a person closed it: {}", quoted(reason));
         }
