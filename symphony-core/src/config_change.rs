@@ -65,7 +65,7 @@ impl AtWork {
         }
     }
 
-    const fn names(self) -> (&'static str, &'static str) {
+    pub(crate) const fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Agent => ("during the run", "the agent"),
             Self::Gates => ("while gates ran", "the code they ran"),
@@ -80,15 +80,17 @@ pub struct SharedChanges {
     pub settings: Vec<String>,
     /// Keys of Symphony's configuration and files of the project's prompts.
     pub configuration: Vec<String>,
+    /// Branches, tags and stash entries that were deleted or rewritten, in words.
+    pub refs: Vec<String>,
 }
 
 impl SharedChanges {
-    /// Says whether nothing changed.
+    /// Says whether nothing changed that decides what Symphony or git runs.
     pub const fn is_empty(&self) -> bool {
         self.settings.is_empty() && self.configuration.is_empty()
     }
 
-    /// Returns the names of all that changed.
+    /// Returns the names of what does.
     pub fn names(&self) -> Vec<&str> {
         let all = self.settings.iter().chain(&self.configuration);
         all.map(String::as_str).collect()

@@ -35,6 +35,14 @@ closed_set!(
         Setting = "shared_setting",
         /// A key of Symphony's configuration, or a file of the project's prompts, that changed meanwhile.
         Configuration = "configuration",
+        /// A branch, a tag or a stash entry of the repository that was deleted or rewritten meanwhile, in words.
+        Ref = "shared_ref",
+        /// Another branch than the run's own that has commits of the agent.
+        OtherBranch = "other_branch",
+        /// A rescue ref that has commits of the agent which were on no branch.
+        Unreferenced = "unreferenced",
+        /// A rescue ref that has what the agent put into the stash.
+        Stash = "stash",
     }
 );
 
@@ -50,7 +58,10 @@ pub struct LeftBehind {
 impl LeftBehind {
     /// Says whether it is work, and not something that changed meanwhile.
     pub fn is_work(&self) -> bool {
-        !matches!(self.kind, LeftKind::Setting | LeftKind::Configuration)
+        !matches!(
+            self.kind,
+            LeftKind::Setting | LeftKind::Configuration | LeftKind::Ref
+        )
     }
 }
 
@@ -63,6 +74,7 @@ pub fn shared_changes(left: &[LeftBehind]) -> SharedChanges {
     SharedChanges {
         settings: of(LeftKind::Setting),
         configuration: of(LeftKind::Configuration),
+        refs: of(LeftKind::Ref),
     }
 }
 

@@ -47,6 +47,7 @@ pub mod review_point;
 pub mod risk;
 pub mod room;
 pub mod run;
+pub mod shared_refs;
 pub mod spending;
 pub mod standing;
 pub mod test_health;

@@ -184,7 +184,7 @@ fn spoilt(path: &Path) -> Option<Record> {
     Some(Record {
         of,
         job: RunId::parse(uuid::Uuid::now_v7().to_string()).ok()?,
-        state: SharedState::default(),
+        state: SharedState::spoilt(),
     })
 }
 

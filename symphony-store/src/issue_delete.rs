@@ -231,7 +231,7 @@ const REMOVAL: [&str; 30] = [
     "DELETE FROM exit_handling WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "DELETE FROM run WHERE issue = ?1",
     // what changed that the project shares with its runs still waits for a person
-    "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration', 'submodules')",
+    "UPDATE base_notice SET issue = NULL WHERE issue = ?1 AND dismissed_at IS NULL AND kind IN ('settings', 'configuration', 'submodules', 'refs')",
     "DELETE FROM base_notice WHERE issue = ?1",
     "DELETE FROM pull_request WHERE issue = ?1",
     "DELETE FROM comment WHERE issue = ?1",

@@ -37,6 +37,7 @@ const OPEN_SQL: &str = "SELECT n.*, coalesce(i.title, 'plan ' || l.id || ' (' ||
            WHEN 'settings' THEN 1
            WHEN 'configuration' THEN 1
            WHEN 'submodules' THEN 1
+           WHEN 'refs' THEN 1
            ELSE coalesce(i.status <> 'done', l.status <> 'completed', 1) END
      ORDER BY n.id LIMIT ?2";
 

@@ -31,6 +31,7 @@ pub mod proposal;
 mod repository;
 mod secrets;
 mod setting_digests;
+mod shared_refs;
 mod shared_settings;
 mod whole_file;
 mod worktree;
@@ -56,7 +57,7 @@ pub use git::{GIT_VERSION_MIN, GitProgram, Identity, Place};
 pub use identity::{
     MarkPlaces, find_traces, is_own_branch, read_marker, remove_marker, write_marker,
 };
-pub use left::{Absorbed, SavedSubmodule, UnpublishedLink};
+pub use left::{Absorbed, KnownWork, SavedSubmodule, StrayWork, UnpublishedLink};
 pub use linux::processes_with_open;
 pub use merge::{MergePlan, MergeRequest, MergeStyle, Merged};
 pub use outside::{ChangeQuery, FoundChange};

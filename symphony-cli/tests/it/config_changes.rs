@@ -44,7 +44,7 @@ fn an_agent_that_changes_what_gates_are_is_in_the_inbox_and_the_record() {
     let issue = plain(&["issue", "show", "SYM-1"]);
     assert!(issue.contains(said), "{issue}");
     // values are in no record
-    let recorded = project.run_file(&id, "configuration.json");
+    let recorded = project.run_file(&id, "shared-state.json");
     assert!(!recorded.contains("false"), "{recorded}");
     project.assert_sound();
 }

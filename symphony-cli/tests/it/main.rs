@@ -191,6 +191,7 @@ mod spending;
 #[cfg(test)]
 mod stranding;
 #[cfg(test)]
+mod stray_work;
 mod submodules;
 mod support;
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use super::{InboxItem, InboxKind, NAMED_MAX};
 use crate::Timestamp;
+use crate::command_line::shell_quoted;
 use crate::config_change::AtWork;
 use crate::exit_handling::PutOff;
 use crate::gates::{GateRepair, KnownGates, persons_part, ways_on};
@@ -72,10 +73,12 @@ pub fn left_behind_item(
     let mut answers = vec![format!("symphony runs show {run}")];
     let has = |kind| left.iter().any(|left| left.kind == kind);
     let is_nested = has(LeftKind::Repository);
-    let put_aside = left
-        .iter()
-        .filter(|left| left.kind == LeftKind::PutAside)
-        .map(|left| format!("git log -p {}", left.path));
+    let put_aside = left.iter().filter_map(|left| match left.kind {
+        LeftKind::PutAside | LeftKind::Unreferenced => Some(format!("git log -p {}", left.path)),
+        LeftKind::OtherBranch => Some(format!("git log -p {}", shell_quoted(&left.path))),
+        LeftKind::Stash => Some(format!("git stash apply {}", left.path)),
+        _ => None,
+    });
     answers.extend(put_aside.take(NAMED_MAX));
     let (issue, title, text, absorb) = match by {
         LeftBy::Issue(issue, title) => (
@@ -123,7 +126,7 @@ pub fn left_behind_item(
 pub fn notice_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) -> InboxItem {
     let key = format!("notice:{id}");
     let kind = match notice.kind {
-        NoticeKind::Settings | NoticeKind::Configuration => InboxKind::Settings,
+        NoticeKind::Settings | NoticeKind::Configuration | NoticeKind::Refs => InboxKind::Settings,
         _ => InboxKind::Base,
     };
     InboxItem {

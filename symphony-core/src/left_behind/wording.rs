@@ -3,6 +3,7 @@
 use super::{LeftBehind, LeftKind, shared_changes};
 use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_text};
 use crate::listing::list_few;
+use crate::shared_refs::lost_refs_text;
 use crate::wording::capitalised;
 
 /// Paths that a sentence for a person names.
@@ -53,6 +54,14 @@ fn sentences(left: &[LeftBehind], at_work: AtWork, named_max: usize) -> Vec<Stri
                 sentences.push(config_change_text(&paths, at_work));
                 continue;
             }
+            (LeftKind::Ref, _) => {
+                sentences.push(lost_refs_text(&paths, at_work));
+                continue;
+            }
+            (LeftKind::OtherBranch | LeftKind::Unreferenced | LeftKind::Stash, _) => {
+                sentences.push(elsewhere_text(*kind, &paths));
+                continue;
+            }
         };
         parts.push(format!(
             "{what} ({})",
@@ -77,6 +86,23 @@ fn put_aside_text(rescues: &[&str]) -> String {
     )
 }
 
+/// Says where work of the agent is that is not on the branch of the run.
+fn elsewhere_text(kind: LeftKind, places: &[&str]) -> String {
+    let places = list_few(places.iter().copied(), SENTENCE_MAX);
+    match kind {
+        LeftKind::OtherBranch => format!(
+            "the agent has commits on another branch, which are no part of the work that was handed in: {places}"
+        ),
+        LeftKind::Stash => format!(
+            "the agent put work into the stash, which is no part of what was handed in: it is saved as {places}"
+        ),
+        _ => format!(
+            "the agent made commits that are on no branch (it worked on a detached HEAD, or moved its branch away from them): they are \
+             saved as {places}"
+        ),
+    }
+}
+
 /// Returns the comment on an issue whose later work was put aside to a rescue ref.
 pub fn put_aside_comment(rescue: &str) -> String {
     format!(
@@ -91,6 +117,7 @@ pub fn changes_comment(left: &[LeftBehind], at_work: AtWork) -> Option<String> {
     let SharedChanges {
         settings,
         configuration,
+        refs,
     } = shared_changes(left);
     let settings = (!settings.is_empty()).then(|| {
         format!(
@@ -105,7 +132,13 @@ pub fn changes_comment(left: &[LeftBehind], at_work: AtWork) -> Option<String> {
             capitalised(&config_change_text(&configuration, at_work))
         )
     });
-    let both: Vec<String> = settings.into_iter().chain(keys).collect();
+    let refs = (!refs.is_empty()).then(|| {
+        format!(
+            "{}. Symphony changed nothing, and keeps the commits in refs/symphony/rescue/.",
+            capitalised(&lost_refs_text(&refs, at_work))
+        )
+    });
+    let both: Vec<String> = settings.into_iter().chain(keys).chain(refs).collect();
     (!both.is_empty()).then(|| both.join("\n\n"))
 }
 

@@ -10,6 +10,7 @@ use crate::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use crate::listing::list_few;
 use crate::plan::LostBase;
 use crate::pull_request::{PullRequest, PullRequestOf};
+use crate::shared_refs::{commands_in, lost_refs_text};
 use crate::wording::counted;
 
 /// Characters of a commit that a text shows, as git abbreviates it.
@@ -44,6 +45,8 @@ closed_set!(
         Settings = "settings",
         /// Symphony's configuration changed meanwhile.
         Configuration = "configuration",
+        /// Branches, tags or stash entries were deleted or rewritten meanwhile.
+        Refs = "refs",
         /// Commits of submodules were saved when the worktree was removed that had the only copy.
         Submodules = "submodules",
     }
@@ -167,6 +170,7 @@ impl BaseNotice {
         let SharedChanges {
             settings,
             configuration,
+            refs,
         } = changes;
         let settings = (!settings.is_empty())
             .then(|| notice(NoticeKind::Settings, setting_text(settings, at_work)));
@@ -176,7 +180,10 @@ impl BaseNotice {
                 config_change_text(configuration, at_work),
             )
         });
-        settings.into_iter().chain(configuration).collect()
+        let refs =
+            (!refs.is_empty()).then(|| notice(NoticeKind::Refs, lost_refs_text(refs, at_work)));
+        let all = settings.into_iter().chain(configuration).chain(refs);
+        all.collect()
     }
 
     /// Says where commits of submodules are that only a removed worktree had; none when there were none.
@@ -313,6 +320,11 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
         NoticeKind::Settings => vec!["git config --local --list".to_owned(), dismiss],
         NoticeKind::Configuration => vec!["symphony config show".to_owned(), dismiss],
+        NoticeKind::Refs => {
+            let mut answers = commands_in(&notice.text);
+            answers.push(dismiss);
+            answers
+        }
         NoticeKind::Submodules => vec![format!("git log {}", notice.commit), dismiss],
         NoticeKind::BaseLost => vec![
             format!("symphony plan status --plan {plan}"),

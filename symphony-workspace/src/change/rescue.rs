@@ -173,6 +173,33 @@ impl Repository {
         self.keep_below(&folder, commit, now)
     }
 
+    /// Gives a commit a rescue ref in a folder of refs, unless it has one there.
+    ///
+    /// # Errors
+    /// As [`Repository::keep`].
+    pub(crate) fn keep_once(
+        &self,
+        folder: &str,
+        commit: &CommitId,
+        now: Timestamp,
+    ) -> Result<RescueRef, WorkspaceError> {
+        let found = self
+            .git
+            .command("for-each-ref")
+            .args(["--count=1", "--format=%(refname)"])
+            .arg(format!("--points-at={commit}"))
+            .arg(folder)
+            .run()?;
+        let reference = String::from_utf8_lossy(&found).trim_end().to_owned();
+        if reference.is_empty() {
+            return self.keep_below(folder, commit, now);
+        }
+        Ok(RescueRef {
+            reference,
+            commit: commit.clone(),
+        })
+    }
+
     /// Gives a commit a rescue ref of its own in a folder of refs.
     ///
     /// # Errors

@@ -7,8 +7,10 @@ mod nested;
 mod observe;
 mod reveal;
 mod set_up;
+mod stray;
 mod unpublished;
 
 pub use absorb::Absorbed;
 pub use modules::SavedSubmodule;
+pub use stray::{KnownWork, StrayWork};
 pub use unpublished::UnpublishedLink;

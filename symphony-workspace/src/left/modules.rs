@@ -191,10 +191,7 @@ impl Repository {
                 WorktreeKey::of(&module.name).as_ref_part()
             );
             for tip in tips {
-                let rescue = match self.kept_below(&folder, &tip)? {
-                    Some(rescue) => rescue,
-                    None => self.keep_below(&folder, &tip, now)?,
-                };
+                let rescue = self.keep_once(&folder, &tip, now)?;
                 saved.push(SavedSubmodule {
                     name: module.name.clone(),
                     rescue,
@@ -202,24 +199,5 @@ impl Repository {
             }
         }
         Ok(saved)
-    }
-    /// Returns the rescue ref in a folder of refs that has a commit already.
-    fn kept_below(
-        &self,
-        folder: &str,
-        commit: &CommitId,
-    ) -> Result<Option<RescueRef>, WorkspaceError> {
-        let found = self
-            .git
-            .command("for-each-ref")
-            .args(["--count=1", "--format=%(refname)"])
-            .arg(format!("--points-at={commit}"))
-            .arg(folder)
-            .run()?;
-        let name = String::from_utf8_lossy(&found).trim_end().to_owned();
-        Ok((!name.is_empty()).then(|| RescueRef {
-            reference: name,
-            commit: commit.clone(),
-        }))
     }
 }

@@ -28,6 +28,7 @@ mod secrets;
 mod stale_locks;
 #[cfg(test)]
 mod state_files;
+mod stray;
 mod submodules;
 mod user;
 mod vectors;

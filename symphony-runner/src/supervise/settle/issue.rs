@@ -5,11 +5,12 @@ use symphony_core::Timestamp;
 use symphony_core::hand_in::HEAD_AT_END;
 use symphony_core::id::IssueId;
 use symphony_mcp::{IssueWorkspace, StoreThread};
-use symphony_workspace::{CommitId, Repository, Worktree, work_in_progress};
+use symphony_workspace::{BranchName, CommitId, Repository, Worktree, work_in_progress};
 
 use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
-use super::put_aside::{put_aside_later_work, return_to_head};
+use super::put_aside::{put_aside_later_work, rescues_before, return_to_head};
+use super::stray::note_stray_work;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::repository::{issue_workspace, open_repository};
@@ -31,6 +32,7 @@ pub(super) async fn settle_issue(
     if end_if_tampered(job, &repository, &worktree, outcome)? || job.run.target.is_review() {
         return Ok(());
     }
+    rescues_before(job, (&repository, &worktree))?;
     let id = issue.clone();
     let open = store.call(move |store| store.open_pr(&id)).await??;
     let Some(pr) = open.filter(|pr| pr.run.as_ref() == Some(&job.run.id)) else {
@@ -44,12 +46,22 @@ pub(super) async fn settle_issue(
         outcome
             .metadata
             .insert(HEAD_AT_END.to_owned(), json!(head.as_str()));
-        note_by_products(&repository, &worktree, &place.base, outcome);
-        return note_left_behind(&repository, &worktree, &place.base, outcome);
+        return note_all(job, (&repository, &worktree), &place.base, outcome);
     };
     put_aside_later_work(job, (&repository, &worktree), &pr.head_commit, outcome)?;
-    note_by_products(&repository, &worktree, &place.base, outcome);
-    note_left_behind(&repository, &worktree, &place.base, outcome)
+    note_all(job, (&repository, &worktree), &place.base, outcome)
+}
+
+/// Notes what of the agent's work is not, or should not be, in what it handed in.
+fn note_all(
+    job: &Job<'_>,
+    (repository, worktree): (&Repository, &Worktree),
+    base: &BranchName,
+    outcome: &mut AgentOutcome,
+) -> Result<(), RunnerError> {
+    note_by_products(repository, worktree, base, outcome);
+    note_stray_work(job, (repository, worktree), base, outcome)?;
+    note_left_behind(repository, worktree, base, outcome)
 }
 
 /// The worktree of an issue, when it was made.

@@ -10,6 +10,7 @@ mod phase_merge;
 mod plan_phase;
 mod put_aside;
 mod settings;
+mod stray;
 mod tampered;
 mod temporary;
 

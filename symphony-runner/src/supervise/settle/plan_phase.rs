@@ -25,6 +25,8 @@ use super::by_products::note_by_products;
 use super::left_behind::note_left_behind;
 use super::phase_checks::check_in_place;
 use super::phase_merge::PhaseMerge;
+use super::put_aside::rescues_before;
+use super::stray::note_stray_work;
 use super::tampered::end_if_tampered;
 use crate::error::RunnerError;
 use crate::paths::write_private;
@@ -75,6 +77,7 @@ pub(super) async fn settle_phase(
     if end_if_tampered(job, &repository, &worktree, outcome)? {
         return Ok(None);
     }
+    rescues_before(job, (&repository, &worktree))?;
     let done = repository.auto_commit(&worktree, &message(&plan, phase), Timestamp::now())?;
     if let Some(commit) = &done.commit {
         tracing::info!(%commit, "committed what the agent left");
@@ -82,6 +85,7 @@ pub(super) async fn settle_phase(
     Failpoint::PhaseCommitted.reach();
     let base = BranchName::of_plan_base(&plan.id);
     note_by_products(&repository, &worktree, &base, outcome);
+    note_stray_work(job, (&repository, &worktree), &base, outcome)?;
     note_left_behind(&repository, &worktree, &base, outcome)?;
     let changes = changes(job, &repository, &base, &done.head)?;
     let place = (worktree.path(), OutputLines::Ignored);

@@ -33,7 +33,9 @@ pub(super) fn put_aside_later_work(
     Ok(())
 }
 
-fn rescues_before(
+/// Returns the rescue refs of a worktree that were there when exit handling began: recorded by the first call, kept until the run has
+/// ended.
+pub(super) fn rescues_before(
     job: &Job<'_>,
     (repository, worktree): (&Repository, &Worktree),
 ) -> Result<BTreeSet<String>, RunnerError> {

@@ -1,0 +1,156 @@
+//! Branches, tags and the stash, which all checkouts of a repository share: recorded at dispatch, compared at exit.
+//!
+//! Nothing is undone: a person may have done it. What is lost gets a rescue ref, so that it can be restored.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use symphony_core::shared_refs::{ChangedRef, Kept, SharedRefs, changed_ref_text, dropped_text};
+
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+use crate::git::fields;
+use crate::identity::is_own_branch;
+use crate::repository::Repository;
+
+/// The newest entry of the stash.
+const STASH: &str = "refs/stash";
+/// Where objects are kept that something shared had; each under its own name.
+const KEPT_BELOW: &str = "refs/symphony/rescue/_shared";
+/// Moved branches whose history is asked, one call of git each: more is no work on branches but a mirror.
+const MOVED_MAX: usize = 500;
+
+impl Repository {
+    /// Reads the branches, the tags and the entries of the stash, in two calls of git at most.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn shared_refs(&self) -> Result<SharedRefs, WorkspaceError> {
+        let list = self
+            .git
+            .command("for-each-ref")
+            .arg("--format=%(objectname) %(refname)%00")
+            .args(["refs/heads/", "refs/tags/", STASH])
+            .run()?;
+        let mut refs: BTreeMap<String, String> = BTreeMap::new();
+        for field in fields(&list) {
+            let text = String::from_utf8_lossy(field);
+            if let Some((object, name)) = text.trim_start_matches('\n').split_once(' ') {
+                refs.insert(name.to_owned(), object.to_owned());
+            }
+        }
+        let stash = match refs.remove(STASH) {
+            Some(newest) => self.stash_entries(newest)?,
+            None => Vec::new(),
+        };
+        Ok(SharedRefs { refs, stash })
+    }
+
+    /// Lists the stash; the log of its ref has the entries below the newest one.
+    fn stash_entries(&self, newest: String) -> Result<Vec<String>, WorkspaceError> {
+        let entries = self.stash_log()?.into_iter().map(|(entry, _)| entry);
+        let entries: Vec<String> = entries.collect();
+        Ok(if entries.is_empty() {
+            vec![newest]
+        } else {
+            entries
+        })
+    }
+
+    /// Lists the entries of the stash with their messages, newest first.
+    pub(crate) fn stash_log(&self) -> Result<Vec<(String, String)>, WorkspaceError> {
+        let log = self
+            .git
+            .command("log")
+            .args(["-g", "--format=%H %gs", STASH, "--"])
+            .answer(&[0, 128])?;
+        let log = String::from_utf8_lossy(&log.stdout).into_owned();
+        let entries = log.lines().filter_map(|line| line.split_once(' '));
+        Ok(entries
+            .map(|(entry, message)| (entry.to_owned(), message.to_owned()))
+            .collect())
+    }
+
+    /// Says what was deleted or rewritten since, in words that name the command which brings it back, and keeps the objects. A branch
+    /// that was moved forward, one of Symphony's own, and whatever is new are not among it.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn lost_refs(&self, before: &SharedRefs) -> Result<Vec<String>, WorkspaceError> {
+        let now = self.shared_refs()?;
+        let own: BTreeSet<String> = before
+            .refs
+            .keys()
+            .filter(|name| name.strip_prefix("refs/heads/").is_some_and(is_own_branch))
+            .cloned()
+            .collect();
+        let mut lost = Vec::new();
+        let mut moved = 0;
+        for changed in now.changed_since(before, &own) {
+            if changed.may_have_gone_on() {
+                moved += 1;
+                if moved > MOVED_MAX || self.has_gone_on(&changed) {
+                    continue;
+                }
+            }
+            lost.push(changed);
+        }
+        if moved > MOVED_MAX {
+            tracing::warn!(
+                moved,
+                "only the first of many moved branches were looked at"
+            );
+        }
+        let dropped = now.dropped_since(before);
+        if lost.is_empty() && dropped.is_empty() {
+            return Ok(Vec::new());
+        }
+        let objects = lost.iter().map(|changed| &changed.was).chain(&dropped);
+        let kept = self.keep_objects(&objects.cloned().collect())?;
+        let fate = |object: &String| match kept.contains(object) {
+            true => Kept::Rescued,
+            false => Kept::Gone,
+        };
+        let changed = lost
+            .iter()
+            .map(|changed| changed_ref_text(changed, fate(&changed.was)));
+        let dropped = dropped.iter().map(|entry| dropped_text(entry, fate(entry)));
+        Ok(changed.chain(dropped).collect())
+    }
+
+    /// Says whether a branch has all that it had. One whose history git cannot tell has not.
+    fn has_gone_on(&self, changed: &ChangedRef) -> bool {
+        let commits = changed.now.as_deref().map(CommitId::parse);
+        let (Ok(was), Some(Ok(now))) = (CommitId::parse(&changed.was), commits) else {
+            return false;
+        };
+        self.is_merged(&was, &now).unwrap_or(false)
+    }
+
+    /// Gives objects rescue refs, in one transaction; returns those that the repository has.
+    fn keep_objects(&self, objects: &BTreeSet<String>) -> Result<BTreeSet<String>, WorkspaceError> {
+        let asked: String = objects.iter().map(|object| format!("{object}\n")).collect();
+        let found = self
+            .git
+            .command("cat-file")
+            .arg("--batch-check=%(objectname) %(objecttype)")
+            .stdin(asked.into_bytes())
+            .run()?;
+        let found = String::from_utf8_lossy(&found).into_owned();
+        let kept: BTreeSet<String> = found
+            .lines()
+            .filter(|line| !line.ends_with(" missing"))
+            .filter_map(|line| line.split(' ').next())
+            .map(str::to_owned)
+            .collect();
+        let updates: String = kept
+            .iter()
+            .map(|object| format!("update {KEPT_BELOW}/{object} {object}\n"))
+            .collect();
+        self.git
+            .command("update-ref")
+            .args(["-m", "symphony: rescue", "--stdin"])
+            .stdin(updates.into_bytes())
+            .run()?;
+        Ok(kept)
+    }
+}
