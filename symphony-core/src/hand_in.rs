@@ -35,6 +35,8 @@ closed_set!(
         Secrets = "secrets",
         /// Review points have no answer.
         UnansweredPoints = "unanswered_points",
+        /// Acceptance criteria have no answer.
+        UnansweredCriteria = "unanswered_criteria",
         /// Anything else.
         Other = "other",
     }

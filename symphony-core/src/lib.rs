@@ -13,6 +13,7 @@ pub mod config;
 pub mod config_change;
 pub mod consequence;
 pub mod contract;
+pub mod criteria;
 pub mod exit_handling;
 pub mod failure;
 pub mod front_matter;

@@ -4,6 +4,7 @@ use crate::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
+use crate::criteria::ChecklistEntry;
 use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
@@ -285,6 +286,8 @@ pub struct PullRequest {
     pub files: Vec<FileStat>,
     /// Gates as the agent reported them.
     pub reported_gates: Vec<ReportedGate>,
+    /// What was answered to each acceptance criterion when it was opened; empty for an issue without criteria.
+    pub checklist: Vec<ChecklistEntry>,
     /// Gates as Symphony found them.
     pub verified_gates: Option<VerifiedGates>,
     /// When they run, while they have not run on the head.

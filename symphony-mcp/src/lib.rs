@@ -7,6 +7,7 @@
 mod answer;
 mod catalog;
 mod committable;
+mod criteria;
 mod error;
 mod identity;
 mod params;

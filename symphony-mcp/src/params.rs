@@ -1,11 +1,13 @@
 //! The arguments of each tool; their JSON schemas are made from these types.
 
+mod criterion;
 mod point;
 mod project;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+pub(crate) use criterion::{CriterionName, CriterionParam};
 pub(crate) use point::{AnswerName, AnswerReviewPoint, PointParam, PointStateName, SeverityName};
 pub(crate) use project::ConfigureProject;
 
@@ -290,6 +292,9 @@ pub(crate) struct CreatePr {
     /// The results of the gates as you ran them. Symphony runs them again.
     #[serde(default)]
     pub(crate) gate_results: Vec<GateResult>,
+    /// One answer to each acceptance criterion, by the numbers of your prompt. Omit it if the issue has no criteria.
+    #[serde(default)]
+    pub(crate) checklist: Vec<CriterionParam>,
     /// How you did it and why, for the reviewer. Recorded as an `approach` finding; omit it if you have recorded one.
     #[serde(default)]
     pub(crate) approach: Option<String>,

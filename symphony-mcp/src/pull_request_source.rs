@@ -102,5 +102,6 @@ pub(crate) fn read_change(
         diff: diff.patch,
         files: diff.files.into_iter().map(FileStat::from).collect(),
         reported_gates: Vec::new(),
+        checklist: Vec::new(),
     })
 }

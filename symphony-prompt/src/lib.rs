@@ -33,6 +33,8 @@
 //! - A worker's latest `approach` finding takes its tokens from the share of the findings.
 //! - Review points are outside the shares: every open one is whole, whatever the budget; the report warns when they are long.
 //! - The commits that answer points have at most half of the diff's share, each whole or only named; what they take is not the diff's.
+//! - Acceptance criteria are outside the shares, too: each is a bounded line, and there is a bounded number of them.
+//! - The documents of a ticket have a budget of their own, outside the shares, in every prompt on an issue.
 //! - The text rule over the outputs of previous attempts serves the newest attempt first.
 //! - The system budget counts the separators, so that a prompt is over it only when protected or unbudgeted layers are.
 //! - Phase agents' descriptions and comments have the shares of a prompt without a diff.
@@ -81,18 +83,18 @@ pub use budget::{
     REJECTED_CLAIMS_MAX, SYSTEM_TOKENS, Shares, SharesRow, UNBOUNDED_WARNING_TOKENS, USER_TOKENS,
 };
 pub use dispatch::{
-    BackgroundDispatch, PhaseArtifact, PhaseAssignment, PhaseDispatch, PlanPhaseDispatch,
-    ProfileDispatch, WizardDispatch, WorkspaceProject,
+    BackgroundDispatch, PhaseAssignment, PhaseDispatch, PlanPhaseDispatch, ProfileDispatch,
+    WizardDispatch, WorkspaceProject,
 };
 pub use document::{PromptInput, build_document};
 pub use error::PromptError;
 pub use fence::{FenceMarker, MARKER_CHARS_MAX, MARKER_CHARS_MIN};
 pub use hidden::{escape_hidden, is_hidden, strip_hidden};
 pub use input::{
-    AnswerPatch, AttemptInput, CommentInput, DependencyInput, ExternalResearch, FileChange,
-    FindingInput, GateCommand, GateResult, IssueInput, PhaseReview, PointAnswerInput, PointInput,
-    ProjectContext, ProjectLearning, PullRequestReview, Review, Risk, RiskLevel, VaultNote,
-    Workspace,
+    AnswerPatch, AttemptInput, CommentInput, CriteriaInput, CriterionInput, DependencyInput,
+    DocumentSource, ExternalResearch, FileChange, FindingInput, GateCommand, GateResult,
+    IssueInput, PhaseArtifact, PhaseReview, PointAnswerInput, PointInput, ProjectContext,
+    ProjectLearning, PullRequestReview, Review, Risk, RiskLevel, VaultNote, Workspace,
 };
 pub use layer::{LAYER_SEPARATOR, Layer, LayerName, Protection};
 pub use omission::OmissionList;
@@ -104,6 +106,7 @@ pub use section::SectionName;
 pub use summary::{shorten_artifact, summarize_artifact};
 pub use symphony_core::Timestamp;
 pub use symphony_core::agent::AgentType;
+pub use symphony_core::criteria::CriterionState;
 pub use symphony_core::id::{IssueId, PhaseName};
 pub use symphony_core::issue::{CommentAuthor, FindingKind, IssueStatus, Priority, Size};
 pub use symphony_core::review_point::{AnswerKind, PointNumber, Severity};

@@ -8,9 +8,9 @@ use symphony_core::id::{IssueId, RunId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::pull_request::PullRequest;
 use symphony_core::tick::wanted_agent;
-use symphony_prompt::BuiltPrompt;
+use symphony_prompt::{BuiltPrompt, CriteriaInput};
 use symphony_store::{Project, Store};
-use symphony_workspace::{BranchName, CommitId, WorktreeKey};
+use symphony_workspace::{BranchName, CommitId, Repository, WorktreeKey};
 
 use crate::error::RunnerError;
 use crate::installation::Installation;
@@ -18,9 +18,9 @@ use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::repository::open_repository;
 use crate::supervise::{
-    CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest, build,
-    build_background, build_phase, build_wizard, earlier_artifacts, judged_artifact, override_text,
-    phase_review, read_own, review_input,
+    DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest,
+    build, build_background, build_phase, build_wizard, criteria_input, judged_artifact,
+    override_text, phase_review, read_own, review_input,
 };
 use crate::tick::observe_snapshot;
 
@@ -72,7 +72,7 @@ pub fn preview_prompt(
             Some(review_input((pr, &points), diff, &config, &repository)?)
         }
         Subject::Claim(claim) => {
-            let artifact = judged_artifact(claim, &places)?;
+            let artifact = judged_artifact(claim, &repository, &places)?;
             Some(phase_review(
                 claim,
                 library.pipeline.get(&claim.phase),
@@ -86,6 +86,8 @@ pub fn preview_prompt(
         Subject::Issue(agent) => agent.clone(),
         Subject::Phase(contract) => contract.dispatch_profile.clone(),
     };
+    let documents = documents(store, (&repository, &library), (&issue, &agent), &subject)?;
+    let criteria = criteria(store, (&repository, &library), (&issue, &agent), &subject)?;
     let request = PromptRequest {
         path: worktree.display().to_string(),
         branch: Some(BranchName::of_issue(id).as_str().to_owned()),
@@ -98,6 +100,8 @@ pub fn preview_prompt(
             .custom_instructions,
         notes: Vec::new(),
         review,
+        documents,
+        criteria,
         agent,
         library,
         run,
@@ -109,14 +113,58 @@ pub fn preview_prompt(
         Subject::Phase(contract) => *contract,
         _ => return Ok(build(request, store)?.built),
     };
-    let claims = store.claims(id, None, CLAIMS_READ_MAX)?;
-    let pipeline = &request.library.pipeline;
     let part = PhasePart {
-        artifacts: earlier_artifacts(pipeline, &contract, &request.issue, &claims, &places),
         override_text: override_text(&request.config.prompts_dir, &contract)?,
         contract,
     };
     Ok(build_phase(request, part, store)?.built)
+}
+
+/// The documents that the agent would be given.
+fn documents(
+    store: &Store,
+    (repository, library): (&Repository, &PromptLibrary),
+    (issue, agent): (&Issue, &AgentType),
+    subject: &Subject,
+) -> Result<Documents, RunnerError> {
+    if *agent == AgentType::Intake {
+        return Ok(Documents::default());
+    }
+    let head = match subject {
+        Subject::PullRequest(pr) => CommitId::parse(&pr.head_commit).ok(),
+        _ => repository.branch_head(&BranchName::of_issue(&issue.id))?,
+    };
+    let before = match subject {
+        Subject::Phase(contract) => Some(&contract.phase),
+        Subject::Claim(claim) => Some(&claim.phase),
+        Subject::PullRequest(_) | Subject::Issue(_) => None,
+    };
+    let claims = store.ticket_claims(issue)?;
+    let query = DocumentQuery {
+        issue: &issue.id,
+        head: head.as_ref(),
+        before,
+        claims: &claims,
+    };
+    Ok(Documents::read(repository, &library.pipeline, query)?)
+}
+
+/// The acceptance criteria that the agent would be given.
+fn criteria(
+    store: &Store,
+    (repository, library): (&Repository, &PromptLibrary),
+    (issue, agent): (&Issue, &AgentType),
+    subject: &Subject,
+) -> Result<Option<CriteriaInput>, RunnerError> {
+    let answers = match subject {
+        Subject::PullRequest(pr) => Some(pr.checklist.as_slice()),
+        Subject::Issue(_) if *agent == AgentType::Worker => None,
+        _ => return Ok(None),
+    };
+    let claims = store.ticket_claims(issue)?;
+    let text = (&issue.id, issue.description.as_str());
+    let criteria = repository.read_criteria(text, Some(&library.pipeline), &claims)?;
+    Ok(Some(criteria_input(&criteria, answers)))
 }
 
 /// Assembles the prompts that an agent of a project itself would be sent now: the scanner, background research, the setup wizard.

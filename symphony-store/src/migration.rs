@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review_point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 29;
+pub const SCHEMA_VERSION: i64 = 30;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -42,6 +42,7 @@ pub(crate) fn migrations() -> Migrations<'static> {
         ),
         M::up(include_str!("schema/0028_learning_states.sql")),
         M::up(include_str!("schema/0029_project_findings.sql")),
+        M::up(include_str!("schema/0032_checklists.sql")),
     ])
 }
 

@@ -1,12 +1,16 @@
 //! Reading phase claims.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use symphony_core::contract::PhaseClaim;
+use symphony_core::contract::{PhaseClaim, TicketClaims};
 use symphony_core::id::{ClaimId, IssueId, PhaseName};
+use symphony_core::issue::Issue;
 
 use crate::error::StoreError;
 use crate::open::Store;
 use crate::row::{json, parsed, parsed_opt, time};
+
+/// Claims of one issue that are looked at for its documents: as many as a run may make.
+const TICKET_CLAIMS_MAX: u32 = 50;
 
 fn from_row(row: &Row<'_>) -> Result<PhaseClaim, StoreError> {
     let verdict: Option<String> = row.get("verdict")?;
@@ -87,6 +91,24 @@ impl Store {
             claims.push(from_row(row)?);
         }
         Ok(claims)
+    }
+
+    /// Returns the last claims of an issue and of its parent, which say where their documents are.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn ticket_claims(&self, issue: &Issue) -> Result<TicketClaims, StoreError> {
+        let parent = match &issue.parent {
+            Some(parent) => {
+                let claims = self.claims(parent, None, TICKET_CLAIMS_MAX)?;
+                Some((parent.clone(), claims))
+            }
+            None => None,
+        };
+        Ok(TicketClaims {
+            own: self.claims(&issue.id, None, TICKET_CLAIMS_MAX)?,
+            parent,
+        })
     }
 
     /// Says whether an issue has something open to be reviewed: a pull request, or a phase claim.

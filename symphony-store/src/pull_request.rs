@@ -2,6 +2,7 @@
 
 use rusqlite::{Transaction, params};
 use symphony_core::agent::AgentType;
+use symphony_core::criteria::ChecklistEntry;
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::issue::{
     FindingKind, IssueEvent, IssueStatus, check_required_text, check_text, check_title,
@@ -56,6 +57,8 @@ pub struct NewPullRequest {
     pub files: Vec<FileStat>,
     /// Gates as the agent reports them.
     pub reported_gates: Vec<ReportedGate>,
+    /// What is answered to each acceptance criterion.
+    pub checklist: Vec<ChecklistEntry>,
 }
 
 /// Writes a verdict.
@@ -341,8 +344,8 @@ pub(crate) fn insert_pr(
     new: &NewPullRequest,
 ) -> Result<PrId, StoreError> {
     tx.execute(
-        "INSERT INTO pull_request (project, issue, plan, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, state, created_at, updated_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 'open', ?14, ?14)",
+        "INSERT INTO pull_request (project, issue, plan, run, title, body, branch, base, base_commit, head_commit, diff, files, reported_gates, checklist, state, created_at, updated_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, 'open', ?15, ?15)",
         params![
             project.as_str(),
             new.of.issue().map(IssueId::as_str),
@@ -357,6 +360,7 @@ pub(crate) fn insert_pr(
             new.diff,
             to_json(&new.files),
             to_json(&new.reported_gates),
+            to_json(&new.checklist),
             context.now.as_millisecond(),
         ],
     )?;
@@ -374,7 +378,7 @@ pub(crate) fn update_head(
     tx.execute(
         "UPDATE pull_request SET run = ?2, title = ?3, body = ?4, base_commit = ?5, head_commit = ?6, diff = ?7, files = ?8,
          reported_gates = ?9, verified_gates = NULL, gates_due_at = 0, gates_tries = 0, gates_problem = NULL, gates_fresh = 0,
-         base_seen = NULL, verdict = NULL, state = 'open', updated_at = ?10 WHERE id = ?1",
+         base_seen = NULL, verdict = NULL, state = 'open', updated_at = ?10, checklist = ?11 WHERE id = ?1",
         params![
             id.get(),
             context.actor.run().map(RunId::as_str),
@@ -386,6 +390,7 @@ pub(crate) fn update_head(
             to_json(&new.files),
             to_json(&new.reported_gates),
             context.now.as_millisecond(),
+            to_json(&new.checklist),
         ],
     )?;
     Ok(())

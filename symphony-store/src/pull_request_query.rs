@@ -38,6 +38,7 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
         diff: row.get("diff")?,
         files: from_json("files", &row.get::<_, String>("files")?)?,
         reported_gates: from_json("reported gates", &row.get::<_, String>("reported_gates")?)?,
+        checklist: from_json("checklist", &row.get::<_, String>("checklist")?)?,
         verified_gates: gates
             .map(|text| from_json("verified gates", &text))
             .transpose()?,

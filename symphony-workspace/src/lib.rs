@@ -65,8 +65,8 @@ pub use own_file::{open_own_file, read_own_file, read_own_text};
 pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
-    Base, BranchName, Discovered, Elsewhere, FilterUse, LFS_FILTER, Repository, RepositoryLock,
-    RepositoryOptions, discover,
+    Base, BranchName, Discovered, DocumentPlaces, Elsewhere, FilterUse, FoundDocument, LFS_FILTER,
+    Repository, RepositoryLock, RepositoryOptions, discover,
 };
 pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,

@@ -1,5 +1,6 @@
 //! The view of each thing: its JSON form and its text come from the same value (spec: cli, "JSON").
 
+mod checklist;
 mod claim;
 mod decision;
 mod event;

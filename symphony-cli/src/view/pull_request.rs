@@ -6,6 +6,7 @@ use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
+use symphony_core::criteria::ChecklistEntry;
 use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::outside::OutsideMerge;
@@ -15,6 +16,7 @@ use symphony_core::pull_request::{
 };
 use symphony_core::review_point::ReviewPoint;
 
+use super::checklist::write_checklist;
 use super::point::PointView;
 use super::run::{RunView, write_by_products};
 use crate::output::{List, Page, Table, View, ago, compact_duration, plural};
@@ -51,6 +53,9 @@ pub(crate) struct PrView {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gates_merged_with: Option<String>,
     pub(crate) reported_gates: Vec<ReportedGate>,
+    /// What the worker answered to each acceptance criterion; absent where there was none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) checklist: Vec<ChecklistEntry>,
     pub(crate) verdict: Option<Verdict>,
     /// What its reviews asked for; only where one pull request is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -102,6 +107,7 @@ impl From<PullRequest> for PrView {
             gates_age: None,
             gates_merged_with,
             reported_gates: pr.reported_gates,
+            checklist: pr.checklist,
             verdict: pr.verdict,
             points: Vec::new(),
             files: pr.files,
@@ -340,6 +346,7 @@ impl View for PrView {
             page.gap();
             page.block(&self.body);
         }
+        write_checklist(&self.checklist, page);
         if !self.points.is_empty() {
             page.heading("Review points");
             for point in &self.points {

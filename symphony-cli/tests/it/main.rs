@@ -7,6 +7,8 @@ mod bad_input;
 #[cfg(test)]
 mod cgroups;
 #[cfg(test)]
+mod checklist;
+#[cfg(test)]
 mod completion;
 #[cfg(test)]
 mod config_changes;
@@ -196,6 +198,8 @@ mod submodules;
 mod support;
 #[cfg(test)]
 mod terminal;
+#[cfg(test)]
+mod ticket_documents;
 #[cfg(test)]
 mod tidy;
 #[cfg(test)]

@@ -79,6 +79,7 @@ pub(crate) fn drive(project: &Project) {
     );
     let user = prompt(project, &judge, "user-prompt.md");
     assert!(user.contains("## Phase Review\n"), "{user}");
+    assert_has_document(project, &user, "research");
     let second = next(project, "architect");
     let user = prompt(project, &second, "user-prompt.md");
     assert!(
@@ -102,10 +103,16 @@ pub(crate) fn drive(project: &Project) {
         );
     }
 
-    next(project, "worker");
+    let worker = next(project, "worker");
     assert_eq!(project.issue("SYM-1")["status"], "todo", "the gate is red");
     next(project, "worker");
-    next(project, "judge");
+    let judge = next(project, "judge");
+    for run in [worker, judge] {
+        let user = prompt(project, &run, "user-prompt.md");
+        for phase in ["research", "design", "grooming"] {
+            assert_has_document(project, &user, phase);
+        }
+    }
     project.json(&["pr", "merge", "SYM-1"]);
     let issue = project.issue("SYM-1");
     assert_eq!(
@@ -120,6 +127,23 @@ pub(crate) fn drive(project: &Project) {
         project.git(&["show", &format!("main:docs/tickets/SYM-1/{artifact}")]);
     }
     assert_story(&issue);
+}
+
+/// Asserts that a prompt has a document as it was accepted, although no commit of the base has it.
+fn assert_has_document(project: &Project, prompt: &str, name: &str) {
+    let path = format!("docs/tickets/SYM-1/{name}.md");
+    let commits = project.git(&["log", "--format=%H", "symphony/SYM-1", "--", &path]);
+    let commit = commits.lines().next().unwrap_or_default();
+    let accepted = project.issue("SYM-1")["phase_claims"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|claim| claim["state"] == "accepted" && claim["artifact_path"] == path.as_str())
+        .map(|claim| text(&claim["head_commit"]))
+        .next_back();
+    assert_eq!(accepted.as_deref(), Some(commit), "{path}");
+    let label = format!(" in {path}, from symphony/SYM-1 at {}", &commit[..12]);
+    assert!(prompt.contains(&label), "{label}:\n{prompt}");
 }
 
 /// Asserts that everything that happened is recorded.

@@ -78,6 +78,7 @@ pub(crate) fn open_pr(project: &Project, issue: &str, title: &str) -> PrId {
             passed: true,
             output: String::new(),
         }],
+        checklist: Vec::new(),
     };
     store.create_pr(&now(), &new).unwrap().id
 }

@@ -53,7 +53,7 @@ pub fn word_count(text: &str) -> usize {
         .count()
 }
 
-fn folded(heading: &str) -> String {
+pub(crate) fn folded(heading: &str) -> String {
     let words: Vec<&str> = heading.split_whitespace().collect();
     words
         .join(" ")
@@ -63,26 +63,26 @@ fn folded(heading: &str) -> String {
 }
 
 /// Returns the line without its indentation; `None` when it is indented so far that markdown takes it for code.
-fn unindented(line: &str) -> Option<&str> {
+pub(crate) fn unindented(line: &str) -> Option<&str> {
     let content = line.trim_start_matches(' ');
     (line.len() - content.len() <= 3 && !content.starts_with('\t')).then_some(content)
 }
 
-fn opens(content: &str) -> Option<(char, usize)> {
+pub(crate) fn opens(content: &str) -> Option<(char, usize)> {
     let mark = content.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let length = content.chars().take_while(|c| *c == mark).count();
     let info = content.trim_start_matches(mark);
     (length >= 3 && !(mark == '`' && info.contains('`'))).then_some((mark, length))
 }
 
-fn closes(line: &str, mark: char, length: usize) -> bool {
+pub(crate) fn closes(line: &str, mark: char, length: usize) -> bool {
     unindented(line).is_some_and(|content| {
         let content = content.trim_end();
         content.chars().count() >= length && content.chars().all(|c| c == mark)
     })
 }
 
-fn marked(content: &str) -> Option<&str> {
+pub(crate) fn marked(content: &str) -> Option<&str> {
     let rest = content.trim_start_matches('#');
     let level = content.len() - rest.len();
     if !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
@@ -95,7 +95,7 @@ fn marked(content: &str) -> Option<&str> {
     Some(if closed { open.trim_end() } else { title })
 }
 
-fn is_underline(content: &str) -> bool {
+pub(crate) fn is_underline(content: &str) -> bool {
     let content = content.trim_end();
     !content.is_empty()
         && (content.bytes().all(|byte| byte == b'=') || content.bytes().all(|byte| byte == b'-'))

@@ -8,15 +8,22 @@ mod artifact;
 mod artifact_path;
 mod check;
 mod claim;
+mod document;
 mod model;
 mod parse;
 mod pipeline;
 mod record;
 
+/// Reading markdown line by line.
+pub(crate) mod markdown {
+    pub(crate) use super::artifact::{closes, folded, is_underline, marked, opens, unindented};
+}
+
 pub use artifact::{has_heading, headings, word_count};
 pub use artifact_path::{ArtifactPath, ArtifactPathError};
 pub use check::{ArtifactFound, CheckFailure, PATHS_SHOWN_MAX, check_claim};
 pub use claim::{ClaimDecision, decide_claim};
+pub use document::{TICKET_DOCUMENTS_MAX, TicketClaims, TicketDocument, ticket_documents};
 pub use model::{
     ArtifactType, CONTRACT_VERSION, PhaseContract, StructuralCheck, Validation, ValidationMode,
 };

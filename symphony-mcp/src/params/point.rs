@@ -47,6 +47,9 @@ pub(crate) struct PointParam {
     /// How much a new point matters. Defaults to `must`.
     #[serde(default)]
     pub(crate) severity: Option<SeverityName>,
+    /// The number of the acceptance criterion that you do not find met, for a new point about it.
+    #[serde(default)]
+    pub(crate) criterion: Option<u32>,
     /// The file that a new point is about, relative to the project.
     #[serde(default)]
     pub(crate) file: Option<String>,

@@ -73,6 +73,7 @@ fn pr_row(pr: &PullRequest) -> Value {
         "deletions": deletions,
         "gates": pr.gates_of_head().map(|gates| &gates.results),
         "reported_gates": pr.reported_gates,
+        "checklist": pr.checklist,
         "verdict": pr.verdict,
     })
 }

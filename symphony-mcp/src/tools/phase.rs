@@ -5,6 +5,7 @@ use symphony_core::contract::{
     ArtifactFound, ArtifactPath, CheckFailure, ClaimDecision, PhaseClaim, PhaseContract,
     check_claim, decide_claim,
 };
+use symphony_core::criteria::Criteria;
 use symphony_core::id::{ClaimId, IssueId, PhaseName};
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::VerdictKind;
@@ -301,7 +302,7 @@ fn verdict(
         kind,
         commit,
         comment,
-        points: changes(points)?,
+        points: changes(points, || Ok(Criteria::default()))?,
     };
     Ok(store.record_phase_review(&identity.context(), claim, &verdict)?)
 }

@@ -1,6 +1,7 @@
 //! Review points: read from a verdict's arguments, and answered by the author.
 
 use serde_json::{Value, json};
+use symphony_core::criteria::Criteria;
 use symphony_core::review_point::{
     AnswerKind, Lines, NewPoint, Place, PointChanges, PointMove, PointNumber, PointState,
     ReviewPoint, Severity, refuse_unanswered,
@@ -10,6 +11,7 @@ use symphony_store::{NewAnswer, Store};
 use super::own_issue;
 use crate::answer::{Answer, ToolError};
 use crate::committable::{base_head, open};
+use crate::criteria::about_criterion;
 use crate::identity::{Identity, IssueWorkspace};
 use crate::params::{AnswerName, AnswerReviewPoint, PointParam, PointStateName, SeverityName};
 
@@ -38,12 +40,25 @@ pub(super) fn point_row(point: &ReviewPoint) -> Value {
     })
 }
 
-/// Reads the points of a verdict.
-pub(super) fn changes(points: &[PointParam]) -> Result<PointChanges, ToolError> {
+/// Reads the points of a verdict. The criteria are read when a point is about one.
+pub(super) fn changes(
+    points: &[PointParam],
+    read_criteria: impl FnOnce() -> Result<Criteria, ToolError>,
+) -> Result<PointChanges, ToolError> {
     let mut changes = PointChanges::default();
+    let criteria = if points.iter().any(|point| point.criterion.is_some()) {
+        read_criteria()?
+    } else {
+        Criteria::default()
+    };
     for (at, point) in points.iter().enumerate() {
         let wrong = |why: &str| ToolError::new(format!("points[{at}]: {why}"));
         match (point.id, point.state) {
+            (Some(_), _) if point.criterion.is_some() => {
+                return Err(wrong(
+                    "`criterion` is for a new point, not for an earlier one (`id`)",
+                ));
+            }
             (Some(id), Some(state)) => changes.moved.push(PointMove {
                 number: PointNumber::new(id),
                 to: match state {
@@ -54,7 +69,7 @@ pub(super) fn changes(points: &[PointParam]) -> Result<PointChanges, ToolError> 
             }),
             (None, None) => changes
                 .new
-                .push(new_point(point).map_err(|why| wrong(&why))?),
+                .push(new_point(point, &criteria).map_err(|why| wrong(&why))?),
             (Some(_), None) => {
                 return Err(wrong(
                     "an earlier point (`id`) needs `state`: closed or reopened",
@@ -70,11 +85,15 @@ pub(super) fn changes(points: &[PointParam]) -> Result<PointChanges, ToolError> 
     Ok(changes)
 }
 
-fn new_point(point: &PointParam) -> Result<NewPoint, String> {
+fn new_point(point: &PointParam, criteria: &Criteria) -> Result<NewPoint, String> {
     let text = point
         .text
         .clone()
         .ok_or("a new point needs `text`, an earlier one `id` and `state`")?;
+    let text = match point.criterion {
+        Some(item) => about_criterion(criteria, item, &text)?,
+        None => text,
+    };
     let lines = point.lines.as_deref().map(Lines::parse).transpose();
     let lines = lines.map_err(|error| format!("lines: {error}"))?;
     if point.file.is_none() && lines.is_some() {

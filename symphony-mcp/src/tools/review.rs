@@ -9,6 +9,7 @@ use super::own_issue;
 use super::point::{changes, require_answers};
 use crate::answer::{Answer, ToolError};
 use crate::committable::Nested;
+use crate::criteria::{read_checklist, read_criteria};
 use crate::identity::{Identity, ReviewTarget, Verdicts};
 use crate::params::{ApprovePr, CreatePr, RejectPr};
 use crate::pull_request_source::read_change;
@@ -24,6 +25,7 @@ pub(super) fn create_pr(
 ) -> Result<Answer, ToolError> {
     let issue = own_issue(identity)?.clone();
     require_answers(store, identity)?;
+    let checklist = read_checklist(store, identity, params.checklist)?;
     if params.gate_results.len() > REPORTED_GATES_MAX {
         return Err(ToolError::new(format!(
             "gate_results has more than {REPORTED_GATES_MAX} items"
@@ -38,6 +40,7 @@ pub(super) fn create_pr(
     let mut new = read_change(&issue, workspace, nested)?;
     new.title = params.title;
     new.body = params.body;
+    new.checklist = checklist;
     new.reported_gates = params
         .gate_results
         .into_iter()
@@ -62,7 +65,7 @@ pub(super) fn create_pr(
     );
     Ok(Answer::new(message).with(
         "pull_request",
-        json!({ "id": pr.id, "head_commit": pr.head_commit, "files": pr.files }),
+        json!({ "id": pr.id, "head_commit": pr.head_commit, "files": pr.files, "checklist": pr.checklist }),
     ))
 }
 
@@ -94,7 +97,7 @@ pub(super) fn approve(
     let (pr, commit) = reviewed(store, identity)?;
     let verdict = NewVerdict {
         kind: VerdictKind::Approved,
-        points: changes(&params.points)?,
+        points: changes(&params.points, || read_criteria(store, identity))?,
         comment: params.comment.unwrap_or_default(),
         commit: commit.clone(),
     };
@@ -115,7 +118,7 @@ pub(super) fn reject(
     let (pr, commit) = reviewed(store, identity)?;
     let verdict = NewVerdict {
         kind: VerdictKind::Rejected,
-        points: changes(&params.points)?,
+        points: changes(&params.points, || read_criteria(store, identity))?,
         comment: params.feedback.unwrap_or_default(),
         commit,
     };

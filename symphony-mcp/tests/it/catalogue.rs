@@ -100,6 +100,7 @@ async fn closed_sets_are_enums() {
     create_subtask/properties/size: small medium large
     add_finding/properties/kind: note approach gap bug risk review
     add_learning/properties/learning_type: convention pattern gotcha
+    create_pr/properties/checklist/items/properties/state: met not_met not_applicable
     answer_review_point/properties/answer: fixed declined question
     approve_pr/properties/points/items/properties/severity: must should note
     approve_pr/properties/points/items/properties/state: closed reopened
@@ -146,7 +147,7 @@ async fn arguments_and_the_required_ones() {
     add_learning [applies_to] [learning_type] pattern
     add_comment content [issue]
     search_learnings [all_projects] [limit] query
-    create_pr [absorb] [approach] body [gate_results] title
+    create_pr [absorb] [approach] body [checklist] [gate_results] title
     answer_review_point answer [commit] point text
     approve_pr [comment] [points]
     reject_pr [feedback] [points]

@@ -128,6 +128,7 @@ impl Desk {
             diff: "diff".into(),
             files: vec![],
             reported_gates: vec![],
+            checklist: vec![],
         };
         let pr = self.store.create_pr(&context(&run), &new).unwrap();
         self.finish(&run);

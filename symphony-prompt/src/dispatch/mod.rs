@@ -8,7 +8,7 @@ mod profile;
 mod wizard;
 
 pub use background::{BackgroundDispatch, WorkspaceProject};
-pub use phase::{PhaseArtifact, PhaseAssignment, PhaseDispatch};
+pub use phase::{PhaseAssignment, PhaseDispatch};
 pub use plan::PlanPhaseDispatch;
 pub use profile::ProfileDispatch;
 pub use wizard::WizardDispatch;

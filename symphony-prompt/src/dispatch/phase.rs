@@ -1,28 +1,28 @@
 //! Path B: a phase agent, whose contract is its whole identity.
 
-use std::borrow::Cow;
-
 use serde::{Deserialize, Serialize};
 use symphony_core::agent::AgentType;
 use symphony_core::id::PhaseName;
-use symphony_core::unit::Tokens;
 
 use crate::boundary::boundary;
 use crate::budget::{Budgets, PHASE_COMMENTS_MAX};
 use crate::dispatch::layers;
 use crate::error::PromptError;
-use crate::fence::{FenceMarker, Fenced};
-use crate::hidden::{escape_hidden, one_line};
+use crate::fence::FenceMarker;
+use crate::hidden::one_line;
 use crate::input::{
-    CommentInput, ExternalResearch, IssueInput, PointInput, ProjectLearning, VaultNote, Workspace,
+    CommentInput, ExternalResearch, IssueInput, PhaseArtifact, PointInput, ProjectLearning,
+    VaultNote, Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
-use crate::report::{BuiltPrompt, DispatchPath, ItemsKept};
+use crate::report::{BuiltPrompt, DispatchPath};
 use crate::rule::external_research;
 use crate::section::fit::Fitter;
-use crate::section::{self, Fit, Piece, PointsReader, SectionDraft, SectionName, assemble, bullet};
-use crate::summary::{Preference, Shown, fit_artifacts};
+use crate::section::{
+    self, DocumentsOf, Piece, PointsReader, SectionDraft, SectionName, assemble, bullet,
+};
+use crate::summary::Preference;
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
 
@@ -46,20 +46,6 @@ pub struct PhaseAssignment {
     /// When to ask for a human.
     #[serde(default)]
     pub escalate_if: Vec<String>,
-}
-
-/// An artifact of a phase before this one.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct PhaseArtifact {
-    /// The phase it came from.
-    #[cfg_attr(feature = "schema", schemars(with = "String"))]
-    pub phase: PhaseName,
-    /// Where it lies, relative to the worktree.
-    pub path: String,
-    /// Its text, markdown.
-    pub text: String,
 }
 
 /// Everything a dispatch of a phase agent is built from (spec: prompts, path B).
@@ -117,7 +103,7 @@ pub struct PhaseDispatch {
     /// Open points of earlier reviews, in the order of their numbers; all of them are in the prompt, whole.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub review_points: Vec<PointInput>,
-    /// Artifacts of the phases before, in their order.
+    /// Documents of the parent, and artifacts of the phases before, in their order.
     #[serde(default)]
     pub artifacts: Vec<PhaseArtifact>,
     /// Whether artifacts are shown whole where they fit; otherwise their summaries.
@@ -264,9 +250,22 @@ impl PhaseDispatch {
             section::description(&self.issue, caps.description, fitter),
             section::review_points(&self.review_points, PointsReader::PhaseAgent),
             section::rejected_claims(&self.rejected_claims, caps.findings, fitter),
-            self.artifact_section(fitter),
+            section::documents(
+                &self.artifacts,
+                DocumentsOf::Phase,
+                (self.budgets.artifact_tokens, self.preference()),
+                fitter,
+            ),
             section::conversation(&self.comments, PHASE_COMMENTS_MAX, caps.comments, fitter),
         ]
+    }
+
+    const fn preference(&self) -> Preference {
+        if self.prefer_full_text {
+            Preference::FullText
+        } else {
+            Preference::Summary
+        }
     }
 
     fn assignment_section<'a>(&self) -> SectionDraft<'a> {
@@ -287,61 +286,5 @@ impl PhaseDispatch {
             }
         }
         SectionDraft::new(SectionName::PhaseAssignment, vec![Piece::text(text)])
-    }
-
-    fn artifact_section<'a>(&'a self, fitter: Fitter<'_>) -> SectionDraft<'a> {
-        let given: Vec<&PhaseArtifact> = self
-            .artifacts
-            .iter()
-            .filter(|artifact| !artifact.text.trim().is_empty())
-            .collect();
-        if given.is_empty() {
-            return SectionDraft::new(SectionName::PreviousArtifacts, Vec::new());
-        }
-        let escaped: Vec<Cow<'a, str>> = given
-            .iter()
-            .map(|artifact| escape_hidden(artifact.text.trim()))
-            .collect();
-        let texts: Vec<&str> = escaped.iter().map(Cow::as_ref).collect();
-        let preference = if self.prefer_full_text {
-            Preference::FullText
-        } else {
-            Preference::Summary
-        };
-        let cap = self.budgets.artifact_tokens;
-        let fitted = fit_artifacts(&texts, cap, preference, fitter.counter);
-        let count = |text: &str| fitter.counter.count(text);
-        let from: Tokens = texts.iter().map(|text| count(text)).sum();
-        let to: Tokens = fitted.iter().map(|(text, _)| count(text)).sum();
-        let cut = fitted.iter().any(|(_, shown)| *shown != Shown::Whole);
-        let kept = fitted
-            .iter()
-            .filter(|(_, shown)| *shown != Shown::Nothing)
-            .count();
-        let mut pieces = vec![Piece::text("## Previous Phase Artifacts\n")];
-        let mut remarks = Vec::new();
-        for (artifact, (text, shown)) in given.iter().zip(&fitted) {
-            let (form, remark) = match shown {
-                Shown::Whole => ("", "whole"),
-                Shown::Summary => (", summarised; […] marks what is left out", "summarised"),
-                Shown::Shortened => (", shortened; […] marks what is left out", "shortened"),
-                Shown::Nothing => (", left out for lack of room: read the file", "no room"),
-            };
-            remarks.push(format!("{}: {remark}", artifact.phase));
-            let path = section::title_line(&artifact.path);
-            pieces.push(Piece::Fenced(Fenced {
-                origin: format!("artifact of the phase {} in {path}{form}", artifact.phase).into(),
-                author: "the phase's agent".into(),
-                text: Cow::Owned(text.clone().into_owned()),
-            }));
-        }
-        let fit = Fit {
-            cap: Some(cap),
-            cut: cut.then_some((from, to)),
-            items: Some(ItemsKept::counted(given.len(), kept)),
-        };
-        let mut draft = SectionDraft::fitted(SectionName::PreviousArtifacts, pieces, fit);
-        draft.note = cut.then(|| remarks.join("; "));
-        draft
     }
 }

@@ -11,15 +11,17 @@ use crate::dispatch::layers;
 use crate::error::PromptError;
 use crate::fence::FenceMarker;
 use crate::input::{
-    AttemptInput, CommentInput, DependencyInput, ExternalResearch, FindingInput, GateCommand,
-    IssueInput, PointInput, PullRequestReview, Review, VaultNote, Workspace,
+    AttemptInput, CommentInput, CriteriaInput, DependencyInput, ExternalResearch, FindingInput,
+    GateCommand, IssueInput, PhaseArtifact, PointInput, PullRequestReview, Review, VaultNote,
+    Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath};
 use crate::rule::{WEB_RESTRICTION, external_research};
 use crate::section::fit::Fitter;
-use crate::section::{self, PointsReader, SectionDraft, SectionName, assemble};
+use crate::section::{self, DocumentsOf, PointsReader, SectionDraft, SectionName, assemble};
+use crate::summary::Preference;
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
 
@@ -78,6 +80,12 @@ pub struct ProfileDispatch {
     /// Remarks of the dispatcher for the agent, such as a merge conflict with the base.
     #[serde(default)]
     pub notes: Vec<String>,
+    /// Acceptance criteria; for a judge with what the worker says of each.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub criteria: Option<CriteriaInput>,
+    /// Documents of the parent, and of the issue's phases, in their order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub documents: Vec<PhaseArtifact>,
     /// Issues this one depends on.
     #[serde(default)]
     pub dependencies: Vec<DependencyInput>,
@@ -132,6 +140,8 @@ impl ProfileDispatch {
             claude_md: None,
             provider_reads_claude_md: false,
             notes: Vec::new(),
+            criteria: None,
+            documents: Vec::new(),
             dependencies: Vec::new(),
             attempts: Vec::new(),
             review_points: Vec::new(),
@@ -243,7 +253,7 @@ impl ProfileDispatch {
         list
     }
 
-    /// The nine sections, the review points, and a judge's own behind the description.
+    /// The nine sections, the review points, the ticket's documents, and a judge's own after them.
     fn sections<'a>(
         &'a self,
         omissions: &OmissionList,
@@ -257,6 +267,15 @@ impl ProfileDispatch {
             section::description(&self.issue, caps.description, fitter),
             section::review_points(&self.review_points, PointsReader::of(&self.agent)),
         ];
+        if let Some(criteria) = &self.criteria {
+            list.push(section::criteria(criteria, &self.agent));
+        }
+        list.push(section::documents(
+            &self.documents,
+            DocumentsOf::Ticket,
+            (self.budgets.artifact_tokens, Preference::FullText),
+            fitter,
+        ));
         let approach_tokens = self.push_review(&mut list, content);
         list.push(section::dependencies(&self.dependencies));
         list.push(match omissions.section(SectionName::PreviousAttempts) {

@@ -1,10 +1,14 @@
 //! Plain data that prompts are built from. Everything is serde-serialisable; nothing here has behaviour.
 
+mod criteria;
+mod document;
 mod issue;
 mod knowledge;
 mod point;
 mod review;
 
+pub use criteria::{CriteriaInput, CriterionInput};
+pub use document::{DocumentSource, PhaseArtifact};
 pub use issue::{AttemptInput, CommentInput, DependencyInput, FindingInput, IssueInput, Workspace};
 pub use knowledge::{
     ExternalResearch, GateCommand, GateResult, ProjectContext, ProjectLearning, VaultNote,

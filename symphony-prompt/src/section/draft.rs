@@ -125,7 +125,9 @@ pub(crate) fn assemble(
         if let Some(part) = report(section, body, counter) {
             let is_unbounded = matches!(
                 section.name,
-                SectionName::ProjectInstructions | SectionName::ReviewPoints
+                SectionName::ProjectInstructions
+                    | SectionName::ReviewPoints
+                    | SectionName::Criteria
             );
             if is_unbounded && part.tokens > UNBOUNDED_WARNING_TOKENS {
                 warnings.push(Warning::LongUnboundedPart {

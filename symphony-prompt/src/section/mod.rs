@@ -1,6 +1,8 @@
 //! Sections of the user prompt: what each says, how it is fitted to its share, how it is rendered.
 
+mod criteria;
 mod diff;
+mod documents;
 mod draft;
 pub(crate) mod fit;
 mod history;
@@ -10,7 +12,9 @@ mod name;
 mod points;
 mod review;
 
+pub(crate) use criteria::criteria;
 pub(crate) use diff::diff;
+pub(crate) use documents::{DocumentsOf, documents};
 pub(crate) use draft::{Fit, Piece, SectionDraft, UserPrompt, assemble};
 pub(crate) use history::{attempts, conversation, finding, findings, rejected_claims};
 pub(crate) use issue::{dependencies, description, header, name_line, title_line};

@@ -24,6 +24,10 @@ pub enum SectionName {
     PhaseReview,
     /// The phase's artifact.
     Artifact,
+    /// Acceptance criteria.
+    Criteria,
+    /// Documents of the issue's phases, and of its parent's.
+    Documents,
     /// Issues this one depends on.
     Dependencies,
     /// Runs before this one.
@@ -68,6 +72,8 @@ impl SectionName {
             Self::Diff => "diff",
             Self::PhaseReview => "phase_review",
             Self::Artifact => "artifact",
+            Self::Criteria => "criteria",
+            Self::Documents => "documents",
             Self::Dependencies => "dependencies",
             Self::PreviousAttempts => "previous_attempts",
             Self::PreviousFindings => "previous_findings",

@@ -251,10 +251,12 @@ fn an_artifact_under_review_is_outside_the_shares_with_a_limit_of_its_own() {
 fn phase_artifacts_share_four_thousand_tokens() {
     let mut dispatch = rich::phase(AgentType::Planner, "grooming");
     dispatch.artifacts = ["research", "architecture"]
-        .map(|phase| PhaseArtifact {
-            phase: phase.parse().unwrap(),
-            path: format!("docs/tickets/SYM-12/{phase}.md"),
-            text: format!("# {phase}\n\nFirst.\n\n{}", "long text ".repeat(1_500)),
+        .map(|phase| {
+            PhaseArtifact::new(
+                phase.parse().unwrap(),
+                format!("docs/tickets/SYM-12/{phase}.md"),
+                format!("# {phase}\n\nFirst.\n\n{}", "long text ".repeat(1_500)),
+            )
         })
         .to_vec();
     let built = dispatch.build().unwrap();

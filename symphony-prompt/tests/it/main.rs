@@ -2,6 +2,7 @@
 
 mod agents;
 mod budgets;
+mod criteria;
 mod documents;
 mod limits;
 mod outline;
@@ -12,5 +13,6 @@ mod prop_points;
 mod prop_worker;
 mod rich;
 mod summaries;
+mod ticket_documents;
 mod untrusted;
 mod worker_goldens;

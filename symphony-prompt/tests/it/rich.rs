@@ -226,12 +226,11 @@ pub(crate) fn phase(agent: AgentType, phase: &str) -> PhaseDispatch {
     dispatch.vault = a.vault;
     dispatch.claude_md = a.claude_md;
     dispatch.notes = a.notes;
-    dispatch.artifacts = vec![PhaseArtifact {
-        phase: phase_name("research"),
-        path: "docs/tickets/SYM-12/research.md".to_owned(),
-        text: "# Research\n\nThe lifetime is a literal.\n\n## Files\n\nsrc/auth/token.rs"
-            .to_owned(),
-    }];
+    dispatch.artifacts = vec![PhaseArtifact::new(
+        phase_name("research"),
+        "docs/tickets/SYM-12/research.md",
+        "# Research\n\nThe lifetime is a literal.\n\n## Files\n\nsrc/auth/token.rs",
+    )];
     dispatch.comments = a.comments;
     dispatch
 }

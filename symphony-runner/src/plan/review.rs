@@ -168,6 +168,7 @@ fn new_pull_request(
         diff: diff.patch,
         files: diff.files.into_iter().map(FileStat::from).collect(),
         reported_gates: Vec::new(),
+        checklist: Vec::new(),
     }
 }
 

@@ -58,8 +58,8 @@ pub(crate) use command::{CommandCall, CommandOutcome, Company, LiveLog, run_comm
 pub(crate) use launch::launch_supervisor;
 pub(crate) use phase_settings::phase_of_plan;
 pub(crate) use prepare::{
-    CLAIMS_READ_MAX, PROMPT_FILE_BYTES_MAX, earlier_artifacts, judged_artifact, override_text,
-    read_own,
+    DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, criteria_input, judged_artifact,
+    override_text, read_own,
 };
 pub use prompts::read_vault;
 pub(crate) use prompts::{

@@ -136,6 +136,7 @@ pub(crate) fn new_pr(issue: &IssueId, head: &str) -> NewPullRequest {
         diff: "diff".into(),
         files: vec![],
         reported_gates: vec![],
+        checklist: vec![],
     }
 }
 

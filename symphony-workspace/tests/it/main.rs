@@ -9,6 +9,8 @@ mod copying;
 #[cfg(test)]
 mod detection;
 #[cfg(test)]
+mod documents;
+#[cfg(test)]
 #[cfg(feature = "failpoints")]
 mod git_deaths;
 mod left;

@@ -1,6 +1,8 @@
 //! The briefing of a run on an issue, and of the review of its pull request.
 
+use symphony_core::agent::AgentType;
 use symphony_core::config::ProviderName;
+use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::PullRequest;
 use symphony_mcp::{ReviewTarget, StoreThread};
@@ -8,6 +10,7 @@ use symphony_prompt::Review;
 use symphony_workspace::CommitId;
 
 use super::briefing::Briefing;
+use super::documents::{DocumentQuery, Documents, criteria_input};
 use super::project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 use super::site::Site;
 use crate::error::RunnerError;
@@ -32,7 +35,22 @@ pub(super) async fn issue_briefing(
         Some(pr) => Some(show_review(job, store, site, pr).await?),
         None => None,
     };
-    let request = request(job, (library, provider), issue, site, claude_md, review)?;
+    // triage sorts what was asked for; nothing has been delivered yet
+    let documents = match job.run.agent {
+        AgentType::Intake => Documents::default(),
+        _ => documents(store, (library, site), &issue, None).await?,
+    };
+    let mut request = request(job, (library, provider), issue, site, claude_md, review)?;
+    request.documents = documents;
+    if pr.is_some() || job.run.agent == AgentType::Worker {
+        let of = request.issue.clone();
+        let claims = store.call(move |store| store.ticket_claims(&of)).await??;
+        let pipeline = Some(&library.pipeline);
+        let text = (&request.issue.id, request.issue.description.as_str());
+        let criteria = site.repository.read_criteria(text, pipeline, &claims)?;
+        let answers = pr.as_ref().map(|pr| pr.checklist.as_slice());
+        request.criteria = Some(criteria_input(&criteria, answers));
+    }
     let prompts = store.call(move |store| build(request, store)).await??;
     Ok(Briefing {
         prompts,
@@ -41,6 +59,25 @@ pub(super) async fn issue_briefing(
             commit: pr.head_commit,
         }),
     })
+}
+
+/// The documents of an issue and of its parent, at the commit that is checked out: what the agent works on, or what is judged.
+pub(super) async fn documents(
+    store: &StoreThread,
+    (library, site): (&PromptLibrary, &Site),
+    issue: &Issue,
+    before: Option<&PhaseName>,
+) -> Result<Documents, RunnerError> {
+    let of = issue.clone();
+    let claims = store.call(move |store| store.ticket_claims(&of)).await??;
+    let head = site.repository.head(&site.worktree)?;
+    let query = DocumentQuery {
+        issue: &issue.id,
+        head: Some(&head),
+        before,
+        claims: &claims,
+    };
+    Ok(Documents::read(&site.repository, &library.pipeline, query)?)
 }
 
 /// What every prompt of a run on an issue is made from.
@@ -71,6 +108,8 @@ pub(super) fn request(
         custom_instructions: job.overrides.custom_instructions.clone(),
         provider,
         issue,
+        documents: Documents::default(),
+        criteria: None,
         library: library.clone(),
         config: job.config.clone(),
     })

@@ -5,6 +5,7 @@
 //! (what it is told and may do). A new kind of target is a variant of `Subject` and a file for each of the three.
 
 mod briefing;
+mod documents;
 mod identity;
 mod invocation;
 mod issue_briefing;
@@ -22,9 +23,8 @@ mod site;
 mod subject;
 mod temporary_site;
 
-pub(crate) use phase_briefing::{
-    CLAIMS_READ_MAX, earlier_artifacts, judged_artifact, override_text,
-};
+pub(crate) use documents::{DocumentQuery, Documents, criteria_input};
+pub(crate) use phase_briefing::{judged_artifact, override_text};
 pub(crate) use plan_site::PHASE_BASE_FILE;
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use run::{Prepared, prepare};

@@ -4,18 +4,19 @@ use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
 use symphony_core::id::{LearningId, PhaseName, RunId};
 use symphony_core::issue::Issue;
-use symphony_prompt::{BuiltPrompt, ProfileDispatch, Review, Workspace};
+use symphony_prompt::{BuiltPrompt, CriteriaInput, ProfileDispatch, Review, Workspace};
 use symphony_store::Store;
 
 use super::knowledge::{
     attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
-    learnings, standing, texts,
+    learnings, not_read, standing, texts,
 };
 use super::log_omissions;
 use super::points::review_points;
 use super::vault::load_vault;
 use crate::error::RunnerError;
 use crate::library::PromptLibrary;
+use crate::supervise::Documents;
 
 /// What the prompts of a dispatch need besides the store.
 #[derive(Debug)]
@@ -44,6 +45,10 @@ pub(crate) struct PromptRequest {
     pub(crate) notes: Vec<String>,
     /// The instructions of the agent's override.
     pub(crate) custom_instructions: Option<String>,
+    /// Documents of the issue's phases, and of its parent's.
+    pub(crate) documents: Documents,
+    /// The acceptance criteria, for a worker and the judge of a pull request.
+    pub(crate) criteria: Option<CriteriaInput>,
     /// What a judge reviews.
     pub(crate) review: Option<Review>,
     /// Whose CLI it is.
@@ -97,10 +102,16 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.custom_instructions = request.custom_instructions;
     dispatch.notes = request.notes;
     dispatch.review = request.review;
+    dispatch.documents = request.documents.list;
+    dispatch.criteria = request.criteria;
     let (notes, unread) = load_vault(&request.config);
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
+    built
+        .report
+        .warnings
+        .extend(not_read(request.documents.problems));
     log_omissions(&built);
     let learnings = standing(&best, &built.report);
     Ok(Prompts { built, learnings })

@@ -11,7 +11,7 @@ use symphony_core::tick::HoldScope;
 use symphony_learning::{Options, Subject};
 use symphony_prompt::{
     AttemptInput, Budgets, CommentInput, DependencyInput, FindingInput, GateCommand, IssueInput,
-    Outcome, PartReport, PromptError, Report, Shares, SharesRow,
+    Outcome, PartReport, PromptError, Report, Shares, SharesRow, Warning,
 };
 use symphony_store::{BestLearnings, RankedLearning, RunFilter, Store};
 
@@ -50,6 +50,13 @@ fn held<'a>(
     given
         .filter(move |(index, _)| holds(*index))
         .map(|(_, ranked)| ranked.record.learning.id.clone())
+}
+
+/// Names in the report what was to be in the prompt and could not be read.
+pub(super) fn not_read(problems: Vec<String>) -> impl Iterator<Item = Warning> {
+    problems
+        .into_iter()
+        .map(|problem| Warning::NotRead { problem })
 }
 
 /// A marker that no text of the prompt can know before: random, made anew for each prompt.

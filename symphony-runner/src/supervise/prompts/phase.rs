@@ -10,14 +10,13 @@ use symphony_core::run::RunTarget;
 use symphony_core::web::WebAccess;
 use symphony_learning::Subject;
 use symphony_prompt::{
-    CommentInput, PhaseArtifact, PhaseAssignment, PhaseDispatch, ProjectLearning,
-    REJECTED_CLAIMS_MAX, Workspace,
+    CommentInput, PhaseAssignment, PhaseDispatch, ProjectLearning, REJECTED_CLAIMS_MAX, Workspace,
 };
 use symphony_store::Store;
 
 use super::dispatch::{PromptRequest, Prompts};
 use super::knowledge::{
-    budgets, comments, fence_marker, issue_input, learnings, standing_conventions, texts,
+    budgets, comments, fence_marker, issue_input, learnings, not_read, standing_conventions, texts,
 };
 use super::log_omissions;
 use super::points::review_points;
@@ -35,8 +34,6 @@ pub(crate) struct PhasePart {
     pub(crate) contract: PhaseContract,
     /// The project's addition for this profile in this phase.
     pub(crate) override_text: Option<String>,
-    /// Artifacts of the phases before, in their order.
-    pub(crate) artifacts: Vec<PhaseArtifact>,
 }
 
 /// Assembles both prompts of a run in a phase.
@@ -79,13 +76,17 @@ pub(crate) fn build_phase(
     dispatch.budgets = budgets(config)?;
     dispatch.contract = contract.body;
     dispatch.override_text = part.override_text;
-    dispatch.artifacts = part.artifacts;
+    dispatch.artifacts = request.documents.list;
     dispatch.claude_md = request.claude_md;
     dispatch.notes = request.notes;
     let (notes, unread) = load_vault(config);
     dispatch.vault = notes;
     let mut built = dispatch.build()?;
     built.report.warnings.extend(unread);
+    built
+        .report
+        .warnings
+        .extend(not_read(request.documents.problems));
     log_omissions(&built);
     let learnings = standing_conventions(&best, &built.report);
     Ok(Prompts { built, learnings })

@@ -181,6 +181,7 @@ impl Course {
                     diff: String::new(),
                     files: vec![],
                     reported_gates: vec![],
+                    checklist: vec![],
                 };
                 self.store.create_pr(&context, &new)?;
             }

@@ -1,0 +1,159 @@
+//! The documents of a ticket: what the phases of an issue delivered, and which version of each counts.
+
+use super::model::PhaseContract;
+use super::pipeline::Pipeline;
+use super::record::{ClaimState, PhaseClaim};
+use crate::id::{IssueId, PhaseName};
+
+/// Documents that are looked for of one issue: more phases than any pipeline needs.
+pub const TICKET_DOCUMENTS_MAX: usize = 12;
+
+/// A document that a phase of an issue delivers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TicketDocument {
+    /// The issue.
+    pub issue: IssueId,
+    /// The phase.
+    pub phase: PhaseName,
+    /// Where the document is, relative to the project.
+    pub path: String,
+    /// The commit of the newest accepted claim; none when no claim of the phase was accepted.
+    pub accepted: Option<String>,
+}
+
+/// What was claimed for an issue and for its parent, each list oldest first.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TicketClaims {
+    /// Claims of the issue.
+    pub own: Vec<PhaseClaim>,
+    /// The parent of a sub-task, and its claims.
+    pub parent: Option<(IssueId, Vec<PhaseClaim>)>,
+}
+
+/// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted claim, otherwise at
+/// the contract's. With `before`, only phases that come before it. `claims` are the issue's, oldest first.
+pub fn ticket_documents(
+    pipeline: &Pipeline,
+    issue: &IssueId,
+    claims: &[PhaseClaim],
+    before: Option<&PhaseName>,
+) -> Vec<TicketDocument> {
+    let is_wanted = |contract: &&PhaseContract| {
+        before.is_none_or(|before| pipeline.is_later(&contract.phase, before))
+    };
+    let mut phases: Vec<&PhaseContract> = pipeline.iter().filter(is_wanted).collect();
+    // A phase with more phases after it comes earlier.
+    phases.sort_by_key(|contract| std::cmp::Reverse(pipeline.later(&contract.phase).len()));
+    let documents = phases.into_iter().filter_map(|contract| {
+        let accepted = claims
+            .iter()
+            .rfind(|claim| claim.phase == contract.phase && claim.state == ClaimState::Accepted);
+        let claimed = accepted.and_then(|claim| claim.artifact_path.clone());
+        let contracted = contract.artifact_path.as_ref();
+        Some(TicketDocument {
+            issue: issue.clone(),
+            phase: contract.phase.clone(),
+            path: claimed.or_else(|| contracted.map(|path| path.for_issue(issue)))?,
+            accepted: accepted.and_then(|claim| claim.head_commit.clone()),
+        })
+    });
+    documents.take(TICKET_DOCUMENTS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::Timestamp;
+    use crate::agent::AgentType;
+    use crate::contract::parse_contract;
+    use crate::id::{ClaimId, ProjectId};
+    use crate::issue::CommentAuthor;
+
+    fn pipeline() -> Pipeline {
+        let contract = |phase: &str, next: &str| {
+            let text = format!(
+                "---\nphase: {phase}\ncontract_version: 1\ndispatch_profile: worker\nartifact_type: document\n\
+                 artifact_path: docs/{{id}}/{phase}.md\n{next}---\n# Phase\n"
+            );
+            parse_contract(&format!("{phase}.md"), &text).unwrap()
+        };
+        let ready = parse_contract(
+            "ready.md",
+            "---\nphase: ready\ncontract_version: 1\ndispatch_profile: worker\nartifact_type: code\n---\n# Ready\n",
+        );
+        let contracts = vec![
+            contract("research", "next_phase: design\n"),
+            contract("design", "next_phase: ready\n"),
+            contract("audit", ""),
+            ready.unwrap(),
+        ];
+        let profiles = BTreeSet::from([AgentType::Worker]);
+        Pipeline::new([contracts], &[], &profiles).unwrap()
+    }
+
+    fn claim(phase: &str, state: ClaimState, path: Option<&str>, commit: &str) -> PhaseClaim {
+        PhaseClaim {
+            id: ClaimId::new(1),
+            project: ProjectId::parse("demo").unwrap(),
+            issue: IssueId::parse("A-1").unwrap(),
+            phase: PhaseName::parse(phase).unwrap(),
+            artifact_path: path.map(str::to_owned),
+            summary: String::new(),
+            skip_to: None,
+            next_phase: None,
+            run: None,
+            author: CommentAuthor::Human,
+            state,
+            reasons: Vec::new(),
+            verdict: None,
+            head_commit: Some(commit.to_owned()),
+            open: false,
+            created_at: Timestamp::from_millisecond(0).unwrap(),
+        }
+    }
+
+    fn listed(claims: &[PhaseClaim], before: Option<&str>) -> Vec<String> {
+        let before = before.map(|phase| PhaseName::parse(phase).unwrap());
+        let issue = IssueId::parse("A-1").unwrap();
+        ticket_documents(&pipeline(), &issue, claims, before.as_ref())
+            .into_iter()
+            .map(|found| {
+                let commit = found.accepted.as_deref().unwrap_or("-");
+                format!("{} {} {commit}", found.phase, found.path)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn documents_come_in_the_order_of_their_phases_and_the_newest_accepted_claim_counts() {
+        use ClaimState::{Accepted, Rejected};
+        let claims = [
+            claim("research", Accepted, Some("notes/a.md"), "c1"),
+            claim("research", Accepted, Some("notes/b.md"), "c2"),
+            claim("research", Rejected, Some("notes/c.md"), "c3"),
+            claim("design", Rejected, None, "c4"),
+        ];
+        for (claims, before, expected) in [
+            (
+                &claims[..],
+                Some("ready"),
+                vec!["research notes/b.md c2", "design docs/A-1/design.md -"],
+            ),
+            (&claims[..], Some("design"), vec!["research notes/b.md c2"]),
+            (&claims[..], Some("research"), vec![]),
+            (
+                &[],
+                None,
+                vec![
+                    "research docs/A-1/research.md -",
+                    "design docs/A-1/design.md -",
+                    "audit docs/A-1/audit.md -",
+                ],
+            ),
+        ] {
+            assert_eq!(listed(claims, before), expected, "{before:?}");
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! Acceptance criteria: read from the text of an issue and from its documents, numbered, answered by whoever hands the work in, and
+//! checked one by one by whoever judges it (`docs/design/0028`).
+
+mod answer;
+mod compare;
+mod model;
+mod parse;
+
+pub use answer::{ChecklistError, ChecklistProblem, CriterionAnswer, answer_criteria};
+pub use compare::{ComparedCriteria, ComparedCriterion, compare_criteria};
+pub use model::{
+    CRITERIA_MAX, CRITERION_CHARS_MAX, ChecklistEntry, Criteria, Criterion, CriterionState,
+    NOTE_CHARS_MAX,
+};
+pub use parse::{collect_criteria, parse_criteria};

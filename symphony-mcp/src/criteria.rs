@@ -1,0 +1,91 @@
+//! The acceptance criteria of a session's issue, read where no agent can have changed them for itself.
+
+use symphony_core::criteria::{
+    ChecklistEntry, ChecklistError, ChecklistProblem, Criteria, CriterionAnswer, CriterionState,
+    answer_criteria, collect_criteria,
+};
+use symphony_core::hand_in::RefusalKind;
+use symphony_store::Store;
+use symphony_workspace::Repository;
+
+use crate::answer::ToolError;
+use crate::identity::Identity;
+use crate::params::{CriterionName, CriterionParam};
+
+/// Characters of a criterion that a point about it quotes.
+const QUOTE_CHARS: usize = 120;
+
+/// Reads the criteria of the session's issue: of its text, and of its documents that were accepted or are on the base.
+pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criteria, ToolError> {
+    let Some(issue) = &identity.issue else {
+        return Ok(Criteria::default());
+    };
+    let issue = store.issue(issue)?;
+    let claims = store.ticket_claims(&issue)?;
+    let Some(workspace) = &identity.workspace else {
+        return Ok(collect_criteria(&issue.description, &[]));
+    };
+    let repository = Repository::open(&workspace.project_root, workspace.options.clone())?;
+    let pipeline = identity.phases.get();
+    Ok(repository.read_criteria((&issue.id, &issue.description), pipeline, &claims)?)
+}
+
+/// Puts together the issue's criteria and a call's answers.
+pub(crate) fn read_checklist(
+    store: &Store,
+    identity: &Identity,
+    answers: Vec<CriterionParam>,
+) -> Result<Vec<ChecklistEntry>, ToolError> {
+    let criteria = read_criteria(store, identity)?;
+    let answers: Vec<CriterionAnswer> = answers
+        .into_iter()
+        .map(|answer| CriterionAnswer {
+            item: answer.item,
+            state: match answer.state {
+                CriterionName::Met => CriterionState::Met,
+                CriterionName::NotMet => CriterionState::NotMet,
+                CriterionName::NotApplicable => CriterionState::NotApplicable,
+            },
+            note: answer.note,
+        })
+        .collect();
+    Ok(answer_criteria(&criteria.items, &answers)?)
+}
+
+/// Names the criterion that a point is about in front of its text: its number alone would say something else once the criteria change.
+pub(crate) fn about_criterion(
+    criteria: &Criteria,
+    item: u32,
+    text: &str,
+) -> Result<String, String> {
+    let found = criteria
+        .items
+        .iter()
+        .find(|criterion| criterion.item == item);
+    let criterion = found.ok_or_else(|| match criteria.items.len() {
+        0 => "the issue has no acceptance criteria: leave `criterion` out".to_owned(),
+        count => format!("there is no criterion {item}; they have the numbers 1 to {count}"),
+    })?;
+    let quoted: String = criterion.text.chars().take(QUOTE_CHARS).collect();
+    let mark = if quoted.len() < criterion.text.len() {
+        " …"
+    } else {
+        ""
+    };
+    Ok(format!(
+        "Acceptance criterion {item} (“{quoted}{mark}”): {text}"
+    ))
+}
+
+impl From<ChecklistError> for ToolError {
+    fn from(error: ChecklistError) -> Self {
+        let is_missing =
+            |problem: &ChecklistProblem| matches!(problem, ChecklistProblem::Missing { .. });
+        let kind = if error.problems.iter().any(is_missing) {
+            RefusalKind::UnansweredCriteria
+        } else {
+            RefusalKind::Other
+        };
+        Self::of_kind(kind, error.to_string())
+    }
+}

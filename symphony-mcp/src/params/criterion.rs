@@ -1,0 +1,34 @@
+//! The arguments about acceptance criteria.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+/// What you say of an acceptance criterion.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum CriterionName {
+    /// It is true now.
+    Met,
+    /// It is not.
+    NotMet,
+    /// It does not apply to this change.
+    NotApplicable,
+}
+
+/// The answer to an acceptance criterion.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"item\": 1, \"state\": \"met\", \"note\": \"how\"}"
+)]
+#[schemars(inline)]
+pub(crate) struct CriterionParam {
+    /// Its number.
+    pub(crate) item: u32,
+    /// Whether it is met.
+    pub(crate) state: CriterionName,
+    /// How it is met, such as the test that shows it. For `not_met` and `not_applicable`: why. At most 1,000 characters.
+    #[serde(default)]
+    pub(crate) note: String,
+}

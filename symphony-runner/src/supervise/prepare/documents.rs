@@ -1,0 +1,113 @@
+//! The documents of a ticket for a prompt: read from commits, so that no agent can change them while they are read.
+
+use symphony_core::contract::{Pipeline, TicketClaims, ticket_documents};
+use symphony_core::criteria::{ChecklistEntry, Criteria, compare_criteria};
+use symphony_core::id::{IssueId, PhaseName};
+use symphony_prompt::{CriteriaInput, CriterionInput, DocumentSource, PhaseArtifact};
+use symphony_workspace::{
+    BranchName, CommitId, DocumentPlaces, FoundDocument, Repository, WorkspaceError,
+};
+
+/// The documents that a prompt gets.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Documents {
+    /// The parent's first, then the issue's, each in the order of their phases.
+    pub(crate) list: Vec<PhaseArtifact>,
+    /// What could not be read, and why.
+    pub(crate) problems: Vec<String>,
+}
+
+/// The issue's acceptance criteria for its worker, or for the judge of a pull request, who is given the answers as well.
+pub(crate) fn criteria_input(
+    criteria: &Criteria,
+    answers: Option<&[ChecklistEntry]>,
+) -> CriteriaInput {
+    let compared = compare_criteria(criteria, answers.unwrap_or_default());
+    let items = compared.items.into_iter().map(|item| {
+        let (state, note) = item
+            .answer
+            .map(|answer| (answer.state, answer.note))
+            .unzip();
+        CriterionInput {
+            item: item.criterion.item,
+            text: item.criterion.text,
+            source: item.criterion.source,
+            state,
+            note: note.unwrap_or_default(),
+        }
+    });
+    CriteriaInput {
+        items: items.collect(),
+        dropped: compared
+            .dropped
+            .into_iter()
+            .map(|entry| entry.criterion.text)
+            .collect(),
+        left_out: compared.left_out,
+    }
+}
+
+/// Whose documents are wanted.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DocumentQuery<'a> {
+    /// The issue.
+    pub(crate) issue: &'a IssueId,
+    /// The commit of its branch that is read; none when it has no branch.
+    pub(crate) head: Option<&'a CommitId>,
+    /// The phase that the reader delivers or judges: only what comes before it is read. None for the issue as a whole.
+    pub(crate) before: Option<&'a PhaseName>,
+    /// What was claimed.
+    pub(crate) claims: &'a TicketClaims,
+}
+
+impl Documents {
+    /// Reads the documents of an issue and of its parent.
+    ///
+    /// # Errors
+    /// When the repository has no base, or git fails.
+    pub(crate) fn read(
+        repository: &Repository,
+        pipeline: &Pipeline,
+        query: DocumentQuery<'_>,
+    ) -> Result<Self, WorkspaceError> {
+        let base = repository.base()?;
+        let mut documents = Self::default();
+        if let Some((parent, claims)) = &query.claims.parent {
+            let branch = BranchName::of_issue(parent);
+            let places = DocumentPlaces {
+                head: repository.branch_head(&branch)?,
+                branch,
+                base: base.clone(),
+            };
+            let wanted = ticket_documents(pipeline, parent, claims, None);
+            documents.extend(Some(parent), repository.read_documents(wanted, &places));
+        }
+        let places = DocumentPlaces {
+            branch: BranchName::of_issue(query.issue),
+            head: query.head.cloned(),
+            base,
+        };
+        let wanted = ticket_documents(pipeline, query.issue, &query.claims.own, query.before);
+        documents.extend(None, repository.read_documents(wanted, &places));
+        Ok(documents)
+    }
+
+    fn extend(
+        &mut self,
+        parent: Option<&IssueId>,
+        (found, problems): (Vec<FoundDocument>, Vec<String>),
+    ) {
+        let found = found.into_iter().map(|found| PhaseArtifact {
+            phase: found.document.phase,
+            path: found.document.path,
+            text: found.text,
+            parent: parent.cloned(),
+            source: Some(DocumentSource {
+                branch: found.branch.as_str().to_owned(),
+                commit: found.commit.to_string(),
+            }),
+        });
+        self.list.extend(found);
+        self.problems.extend(problems);
+    }
+}

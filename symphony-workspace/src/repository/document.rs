@@ -1,0 +1,137 @@
+//! The documents of a ticket, read from commits: an agent can change a checkout while somebody reads it, a commit never changes.
+
+use symphony_core::contract::{Pipeline, TicketClaims, TicketDocument, ticket_documents};
+use symphony_core::criteria::{Criteria, collect_criteria};
+use symphony_core::id::IssueId;
+
+use super::base::Base;
+use super::branch::BranchName;
+use super::open::Repository;
+use crate::artifact::ARTIFACT_BYTES_MAX;
+use crate::commit_id::CommitId;
+use crate::error::WorkspaceError;
+
+/// Where the documents of one issue are looked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentPlaces {
+    /// The issue's branch.
+    pub branch: BranchName,
+    /// The commit of the branch that is read; none when there is no such branch.
+    pub head: Option<CommitId>,
+    /// The base branch.
+    pub base: Base,
+}
+
+/// A document that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundDocument {
+    /// What was looked for.
+    pub document: TicketDocument,
+    /// Its text; what is not UTF-8 is replaced.
+    pub text: String,
+    /// The branch that it was read from.
+    pub branch: BranchName,
+    /// The commit that it was read from.
+    pub commit: CommitId,
+}
+
+impl Repository {
+    /// Reads the documents of an issue, each from the first commit that has it: the base once the accepted version is merged
+    /// (people may have corrected it there), the commit of the accepted claim, the issue's branch, the base.
+    ///
+    /// A document that is nowhere is left out. One that cannot be read is left out as well, and named among the problems.
+    pub fn read_documents(
+        &self,
+        wanted: Vec<TicketDocument>,
+        places: &DocumentPlaces,
+    ) -> (Vec<FoundDocument>, Vec<String>) {
+        let mut found = Vec::new();
+        let mut problems = Vec::new();
+        for document in wanted {
+            match self.read_document(document, places) {
+                Ok(document) => found.extend(document),
+                Err(problem) => problems.push(problem),
+            }
+        }
+        (found, problems)
+    }
+
+    /// Reads the acceptance criteria of an issue: those of its text, then those of its documents that were accepted or are on the
+    /// base. What an agent wrote on its branch without being asked sets no criteria.
+    ///
+    /// # Errors
+    /// When the repository has no base.
+    pub fn read_criteria(
+        &self,
+        (issue, text): (&IssueId, &str),
+        pipeline: Option<&Pipeline>,
+        claims: &TicketClaims,
+    ) -> Result<Criteria, WorkspaceError> {
+        let Some(pipeline) = pipeline else {
+            return Ok(collect_criteria(text, &[]));
+        };
+        let places = DocumentPlaces {
+            branch: BranchName::of_issue(issue),
+            head: None,
+            base: self.base()?,
+        };
+        let wanted = ticket_documents(pipeline, issue, &claims.own, None);
+        let (found, _unread) = self.read_documents(wanted, &places);
+        let documents: Vec<(&str, &str)> = found
+            .iter()
+            .map(|found| (found.document.path.as_str(), found.text.as_str()))
+            .collect();
+        Ok(collect_criteria(text, &documents))
+    }
+
+    fn read_document(
+        &self,
+        document: TicketDocument,
+        places: &DocumentPlaces,
+    ) -> Result<Option<FoundDocument>, String> {
+        match self.find_document(&document, places) {
+            Ok(None) => Ok(None),
+            Ok(Some((bytes, branch, commit))) => Ok(Some(FoundDocument {
+                document,
+                text: String::from_utf8_lossy(&bytes).into_owned(),
+                branch: branch.clone(),
+                commit,
+            })),
+            Err(error) => Err(format!(
+                "the document {} of {} is left out: failed to {error}",
+                document.path, document.issue
+            )),
+        }
+    }
+
+    fn find_document<'p>(
+        &self,
+        document: &TicketDocument,
+        places: &'p DocumentPlaces,
+    ) -> Result<Option<(Vec<u8>, &'p BranchName, CommitId)>, WorkspaceError> {
+        let accepted = document.accepted.as_deref();
+        let accepted = accepted.and_then(|commit| CommitId::parse(commit).ok());
+        let accepted = match accepted {
+            Some(commit) if self.has_commit(&commit)? => Some(commit),
+            _ => None,
+        };
+        let base = (&places.base.branch, &places.base.commit);
+        let is_merged = match &accepted {
+            Some(commit) => self.is_merged(commit, base.1)?,
+            None => false,
+        };
+        let order = [
+            is_merged.then_some(base),
+            accepted.as_ref().map(|commit| (&places.branch, commit)),
+            places.head.as_ref().map(|head| (&places.branch, head)),
+            Some(base),
+        ];
+        for (branch, commit) in order.into_iter().flatten() {
+            let bytes_max = usize::try_from(ARTIFACT_BYTES_MAX).unwrap_or(usize::MAX);
+            if let Some(bytes) = self.file_at(commit, &document.path, bytes_max)? {
+                return Ok(Some((bytes, branch, commit.clone())));
+            }
+        }
+        Ok(None)
+    }
+}

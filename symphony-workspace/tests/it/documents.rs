@@ -1,0 +1,157 @@
+//! The documents of a ticket are read from commits: the accepted one, the branch's, the base's.
+
+use std::collections::BTreeSet;
+
+use symphony_core::agent::AgentType;
+use symphony_core::contract::{
+    ClaimState, PhaseClaim, Pipeline, TicketClaims, TicketDocument, parse_contract,
+};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, ProjectId};
+use symphony_core::issue::CommentAuthor;
+use symphony_workspace::{CommitId, DocumentPlaces, Repository};
+
+use crate::project::{Project, at, branch, commit_file, git, made, write};
+
+const PATH: &str = "docs/SYM-1/design.md";
+
+/// An accepted claim of the design at a commit.
+fn claim(commit: &CommitId) -> PhaseClaim {
+    PhaseClaim {
+        id: ClaimId::new(1),
+        project: ProjectId::parse("demo").unwrap(),
+        issue: IssueId::parse("SYM-1").unwrap(),
+        phase: PhaseName::parse("architecture").unwrap(),
+        artifact_path: Some(PATH.to_owned()),
+        summary: String::new(),
+        skip_to: None,
+        next_phase: None,
+        run: None,
+        author: CommentAuthor::Human,
+        state: ClaimState::Accepted,
+        reasons: Vec::new(),
+        verdict: None,
+        head_commit: Some(commit.to_string()),
+        open: false,
+        created_at: at(0),
+    }
+}
+
+/// What is read of the document at these places: its text and its branch.
+fn read(
+    repository: &Repository,
+    accepted: Option<&str>,
+    head: Option<&CommitId>,
+) -> Option<(String, String)> {
+    let wanted = TicketDocument {
+        issue: IssueId::parse("SYM-1").unwrap(),
+        phase: PhaseName::parse("architecture").unwrap(),
+        path: PATH.to_owned(),
+        accepted: accepted.map(str::to_owned),
+    };
+    let places = DocumentPlaces {
+        branch: branch("symphony/SYM-1"),
+        head: head.cloned(),
+        base: repository.base().unwrap(),
+    };
+    let (found, problems) = repository.read_documents(vec![wanted], &places);
+    assert_eq!(problems, Vec::<String>::new());
+    let found = found.into_iter().next()?;
+    Some((found.text, found.branch.as_str().to_owned()))
+}
+
+fn of(text: &str, branch: &str) -> Option<(String, String)> {
+    Some((text.to_owned(), branch.to_owned()))
+}
+
+#[test]
+fn the_accepted_version_counts_until_it_is_merged_and_no_checkout_has_a_say() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let nowhere = "0123456789012345678901234567890123456789";
+    write(worktree.path().join(PATH), "only in the checkout\n");
+    assert_eq!(read(&repository, None, None), None);
+
+    let accepted = commit_file(worktree.path(), PATH, "accepted\n");
+    let changed = commit_file(worktree.path(), PATH, "changed by the worker\n");
+    write(worktree.path().join(PATH), "only in the checkout\n");
+    let (accepted, head) = (accepted.as_str(), Some(&changed));
+    let own = "symphony/SYM-1";
+    for (accepted, head, expected) in [
+        (Some(accepted), head, of("accepted\n", own)),
+        (Some(accepted), None, of("accepted\n", own)),
+        (None, head, of("changed by the worker\n", own)),
+        (Some(nowhere), head, of("changed by the worker\n", own)),
+        (Some("no commit"), None, None),
+    ] {
+        assert_eq!(
+            read(&repository, accepted, head),
+            expected,
+            "{accepted:?} {head:?}"
+        );
+    }
+
+    git(
+        &project.root,
+        &["merge", "-q", "--no-ff", "-m", "merge", accepted],
+    );
+    commit_file(&project.root, PATH, "corrected by a person\n");
+    let corrected = of("corrected by a person\n", "main");
+    assert_eq!(read(&repository, Some(accepted), head), corrected);
+    assert_eq!(read(&repository, None, None), corrected);
+}
+
+#[test]
+fn criteria_are_those_of_the_issue_and_of_documents_that_were_accepted() {
+    let project = Project::new();
+    let repository = project.open();
+    let worktree = made(&repository);
+    let list = |item: &str| format!("## Acceptance criteria\n- {item}\n");
+    let accepted = commit_file(worktree.path(), PATH, &list("accepted"));
+    commit_file(worktree.path(), PATH, &list("weakened by the worker"));
+    let contract = "---\nphase: architecture\ncontract_version: 1\ndispatch_profile: worker\nartifact_type: document\n\
+                    artifact_path: docs/{id}/design.md\n---\n# Design\n";
+    let contract = parse_contract("architecture.md", contract).unwrap();
+    let profiles = BTreeSet::from([AgentType::Worker]);
+    let pipeline = Pipeline::new([vec![contract]], &[], &profiles).unwrap();
+    let claims = |claims: &[PhaseClaim]| TicketClaims {
+        own: claims.to_vec(),
+        parent: None,
+    };
+    let (issue, text) = (IssueId::parse("SYM-1").unwrap(), list("its own"));
+    let read = |claims: &TicketClaims| -> Vec<String> {
+        let criteria = repository
+            .read_criteria((&issue, &text), Some(&pipeline), claims)
+            .unwrap();
+        criteria.items.into_iter().map(|item| item.text).collect()
+    };
+    assert_eq!(read(&claims(&[])), ["its own"]);
+    assert_eq!(read(&claims(&[claim(&accepted)])), ["its own", "accepted"]);
+}
+
+#[test]
+fn a_document_that_is_too_large_is_named_and_the_others_are_read() {
+    let project = Project::new();
+    let repository = project.open();
+    commit_file(&project.root, PATH, &"x".repeat(5 * 1024 * 1024));
+    commit_file(&project.root, "docs/small.md", "small\n");
+    let document = |path: &str| TicketDocument {
+        issue: IssueId::parse("SYM-1").unwrap(),
+        phase: PhaseName::parse("architecture").unwrap(),
+        path: path.to_owned(),
+        accepted: None,
+    };
+    let places = DocumentPlaces {
+        branch: branch("symphony/SYM-1"),
+        head: None,
+        base: repository.base().unwrap(),
+    };
+    let wanted = vec![document(PATH), document("docs/small.md")];
+    let (found, problems) = repository.read_documents(wanted, &places);
+    assert_eq!(found.len(), 1);
+    assert!(
+        problems.len() == 1
+            && problems[0].starts_with(&format!("the document {PATH} of SYM-1 is left out")),
+        "{problems:?}"
+    );
+}
