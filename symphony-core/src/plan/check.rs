@@ -62,7 +62,7 @@ pub fn describe_checks(checks: &[Check]) -> Option<String> {
         )
     });
     Some(format!(
-        "When you report this phase as complete, Symphony merges it into the work of the other phases and runs these checks there. The phase counts only when all of them pass:\n\n{}",
+        "When you report this phase as complete, Symphony merges it into the work of the other phases and runs these checks there. The phase counts as complete only if all of them pass:\n\n{}",
         lines.collect::<Vec<_>>().join("\n")
     ))
 }

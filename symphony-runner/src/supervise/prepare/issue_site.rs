@@ -123,16 +123,18 @@ async fn set_unknown_aside(
 fn notes(merge: &MergeOfBase, base: &str) -> Vec<String> {
     match merge {
         MergeOfBase::Conflict(files) => vec![format!(
-            "Merging the latest `{base}` into your branch conflicts in: {}. Nothing was merged. Rebase or merge yourself, \
-             resolve the conflicts, and run the whole test suite.",
+            "Merging the latest `{base}` into your branch conflicts in: {}. Nothing was merged: rebase onto `{base}` or merge \
+             it yourself, resolve the conflicts, and run the whole test suite.",
             files.join(", ")
         )],
         MergeOfBase::BlockedByChanges(files) => vec![format!(
-            "The latest `{base}` was not merged into your branch: uncommitted changes are in the way ({}).",
+            "The latest `{base}` was not merged into your branch, because uncommitted changes are in the way ({}). Commit \
+             them or put them back, then rebase onto `{base}`.",
             files.join(", ")
         )],
         MergeOfBase::Unrelated => vec![format!(
-            "The base `{base}` was rewritten: it has no commit in common with your branch. Tell a human."
+            "The base `{base}` was rewritten and has no commit in common with your branch. Set the status to `blocked` and say \
+             so."
         )],
         MergeOfBase::NotAsked | MergeOfBase::UpToDate | MergeOfBase::Merged(_) => Vec::new(),
     }

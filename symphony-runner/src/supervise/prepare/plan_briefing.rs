@@ -57,9 +57,9 @@ pub(super) async fn plan_briefing(
 }
 
 /// What an agent is told whose last run ended without a report.
-const CONTINUED: &str = "Your last run of this phase ended without a call of `complete_phase` that Symphony accepted, \
-    so nobody knows whether it is complete. What it left is where you work. Check whether the success criteria are met, finish \
-    what is missing, and call `complete_phase`.";
+const CONTINUED: &str = "Your last run of this phase ended without a `complete_phase` call that Symphony accepted, so it \
+    is not known whether the phase is complete. Its work is in your folder. Check whether the success criteria are met, finish what \
+    is missing, and call `complete_phase`.";
 
 /// The plan's instructions, or the project's; then what this attempt has to know of the earlier one.
 fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<String> {
@@ -71,7 +71,7 @@ fn instructions(job: &Job<'_>, subject: &PhaseSubject, site: &Site) -> Option<St
     let progress = subject.plan.state.phases.get(&subject.id);
     if let Some(failure) = progress.and_then(|progress| progress.history.last()) {
         parts.push(format!(
-            "This phase was tried before. What that attempt left is where you work. It failed ({}):\n\n{}",
+            "This phase was tried before, and the work of that attempt is in your folder. It failed ({}):\n\n{}",
             failure.class,
             indented(&failure.error)
         ));
@@ -113,7 +113,7 @@ fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
     }
     (!found.is_empty()).then(|| {
         format!(
-            "The work of the whole plan was reviewed and not accepted. What all its phases made is where you work. The \
+            "The work of the whole plan was reviewed and not accepted. The work of all its phases is in your folder. The \
              review says:\n\n{}",
             found.join("\n\n")
         )

@@ -130,17 +130,17 @@ async fn require_base(
 fn notes(merge: &MergeOfBase, base: &BranchName) -> Vec<String> {
     match merge {
         MergeOfBase::Conflict(files) => vec![format!(
-            "Your branch conflicts with what other phases have merged into `{base}` since, in: {}. Merge it yourself first \
-             (`git merge {base}`), resolve the conflicts and commit the merge; without that your work cannot be merged.",
+            "Other phases have since merged work into `{base}` that conflicts with your branch in: {}. Before anything else, run \
+             `git merge {base}`, resolve the conflicts and commit the merge. Otherwise your work cannot be merged.",
             files.join(", ")
         )],
         MergeOfBase::BlockedByChanges(files) => vec![format!(
-            "What other phases have merged into `{base}` since was not merged into your branch: uncommitted changes are in \
-             the way ({}).",
+            "Work that other phases have since merged into `{base}` was not merged into your branch, because uncommitted changes \
+             are in the way ({}). Commit them or put them back, then run `git merge {base}`.",
             files.join(", ")
         )],
         MergeOfBase::Unrelated => vec![format!(
-            "The plan's base `{base}` was rewritten: it has no commit in common with your branch. Report the phase as failed."
+            "The plan's base `{base}` was rewritten and has no commit in common with your branch. Report the phase as failed."
         )],
         MergeOfBase::NotAsked | MergeOfBase::UpToDate | MergeOfBase::Merged(_) => Vec::new(),
     }

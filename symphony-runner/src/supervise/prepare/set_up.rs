@@ -245,7 +245,7 @@ pub(super) fn set_up_note(
     }
     let names = list_few(left.iter().map(String::as_str), LEFT_NAMED_MAX);
     Ok(Some(format!(
-        "The set-up command of this project changed or made files that git does not ignore: {names}. They are not part of your change: \
-         leave them uncommitted (`git add` your own files by name). A pull request does not wait for them."
+        "This project's setup command changed or created files that git does not ignore: {names}. They are not part of your change: \
+         leave them uncommitted, and `git add` your own files by name. Your work can be handed in nevertheless."
     )))
 }

@@ -74,7 +74,7 @@ pub(crate) fn build_plan_review(
 
 /// Says what the plan was to achieve: objective and criteria of each phase.
 fn description(phases: &[Phase]) -> String {
-    let mut text = "This pull request holds the work of all phases of a plan. Each was to meet its own criteria:\n".to_owned();
+    let mut text = "This pull request contains the work of all phases of a plan. Each phase has to meet its own criteria:\n".to_owned();
     for phase in phases {
         let (title, objective) = (phase.title.trim(), phase.objective.trim());
         let criteria = phase.success_criteria.trim();
