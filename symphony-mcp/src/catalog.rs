@@ -131,8 +131,7 @@ fn describe(tool: Tool, role: Role) -> McpTool {
             schema::<params::RejectPr>(),
         ),
         Tool::RecordCoverage => (
-            "Notes that you read a file for a concept, so that the next agent need not read it again. The same file and concept \
-             replace the earlier note.",
+            "Notes that you read a file for a concept. The same file and concept replace the earlier note.",
             schema::<params::RecordCoverage>(),
         ),
         Tool::RecordTestHealth => (

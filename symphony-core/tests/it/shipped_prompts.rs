@@ -197,6 +197,43 @@ fn a_prompt_names_the_tool_that_ends_the_run() {
     }
 }
 
+/// The sentences of a text, without headings, tables and examples.
+fn sentences(text: &str) -> impl Iterator<Item = String> {
+    let prose = text
+        .lines()
+        .filter(|line| !line.starts_with("    ") && !line.starts_with(['#', '|']));
+    prose
+        .flat_map(|line| line.split_inclusive(". "))
+        .map(|sentence| {
+            sentence
+                .trim_matches(|c: char| !c.is_alphanumeric())
+                .to_owned()
+        })
+        // shorter ones say too little to be a rule
+        .filter(|sentence| sentence.chars().count() >= 30)
+}
+
+#[test]
+fn no_agent_reads_the_same_sentence_twice() {
+    let texts = readers();
+    let text = |wanted: &str| {
+        let (_, text, _) = texts.iter().find(|(name, ..)| name == wanted).unwrap();
+        text.as_str()
+    };
+    let together = [
+        vec!["worker", "ready"],
+        vec!["researcher", "background-research.md"],
+        vec!["scanner", "background-scan.md"],
+    ];
+    let alone = texts.iter().map(|(name, ..)| vec![name.as_str()]);
+    for names in together.into_iter().chain(alone) {
+        let mut seen = std::collections::BTreeSet::new();
+        for sentence in names.iter().flat_map(|name| sentences(text(name))) {
+            assert!(seen.insert(sentence.clone()), "{names:?}: {sentence}");
+        }
+    }
+}
+
 #[test]
 fn profiles_open_with_step_0_and_contracts_have_a_workspace_context() {
     for profile in profiles() {
