@@ -36,6 +36,7 @@ fn moved(merges: Vec<FoundMerge>) -> Snapshot {
             commits: Vec::new(),
             gone: Vec::new(),
             lost: Vec::new(),
+            unpublished: Vec::new(),
             looks: vec![BaseLook {
                 project: project("a"),
                 branch: "main".to_owned(),
