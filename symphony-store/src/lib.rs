@@ -82,6 +82,7 @@ mod run;
 mod setting;
 mod snapshot;
 mod spending;
+mod stopped_plan;
 mod subtask;
 mod suggestion;
 mod superseded;

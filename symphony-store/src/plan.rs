@@ -6,7 +6,6 @@ use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 use serde::Serialize;
 use symphony_core::Timestamp;
 use symphony_core::id::{PlanId, PlanPhaseId, ProjectId};
-use symphony_core::inbox::StoppedPlan;
 use symphony_core::log::LogEvent;
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{Completion, PhaseProgress, PhaseState, PlanState, PlanStatus};
@@ -227,15 +226,22 @@ fn artifact_from(row: &Row<'_>) -> Result<Artifact, StoreError> {
     })
 }
 
-fn insert(tx: &Transaction<'_>, context: &Context, new: &NewPlan) -> Result<(), StoreError> {
-    let under_way: Option<String> = tx
-        .query_row(
+/// Returns the plan of a file that has not ended: there is at most one.
+pub(crate) fn plan_under_way(
+    tx: &Transaction<'_>,
+    project: &ProjectId,
+    path: &str,
+) -> Result<Option<String>, StoreError> {
+    Ok(tx
+        .prepare_cached(
             "SELECT id FROM plan WHERE project = ?1 AND path = ?2 AND status IN ('running', 'paused', 'awaiting_user_decision', 'review')",
-            [new.project.as_str(), &new.path],
-            |row| row.get(0),
-        )
-        .optional()?;
-    if let Some(other) = under_way {
+        )?
+        .query_row([project.as_str(), path], |row| row.get(0))
+        .optional()?)
+}
+
+fn insert(tx: &Transaction<'_>, context: &Context, new: &NewPlan) -> Result<(), StoreError> {
+    if let Some(other) = plan_under_way(tx, &new.project, &new.path)? {
         return Err(StoreError::refused(format!(
             "{} is under way as plan {other}",
             new.path
@@ -384,42 +390,6 @@ impl Store {
             "SELECT id FROM plan WHERE project = ?1 AND status = 'completed' AND target_branch IS NOT NULL AND merged_commit IS NULL
              ORDER BY started_at, id",
         )
-    }
-
-    /// Returns the plans that have ended with complete phases whose work the user's branch does not have, as far as is
-    /// recorded; of one project, or of all. Skipped phases made nothing.
-    ///
-    /// # Errors
-    /// When the database cannot be read.
-    pub fn stopped_plans(
-        &self,
-        project: Option<&ProjectId>,
-    ) -> Result<Vec<StoppedPlan>, StoreError> {
-        let mut statement = self.conn.prepare_cached(
-            "SELECT p.id, p.project, p.path, p.status, p.target_branch, p.completed_at, count(f.phase) AS total,
-                    coalesce(sum(f.status = 'complete' AND NOT json_extract(f.progress, '$.state.skipped')), 0) AS complete,
-                    EXISTS (SELECT 1 FROM base_notice n WHERE n.plan = p.id AND n.kind = 'base_lost') AS is_base_lost
-             FROM plan p JOIN plan_phase f ON f.plan = p.id
-             WHERE p.status IN ('completed', 'failed', 'aborted') AND p.target_branch IS NOT NULL AND p.merged_commit IS NULL
-                   AND (?1 IS NULL OR p.project = ?1)
-             GROUP BY p.id HAVING complete > 0 ORDER BY p.completed_at, p.id",
-        )?;
-        let mut rows = statement.query([project.map(ProjectId::as_str)])?;
-        let mut plans = Vec::new();
-        while let Some(row) = rows.next()? {
-            plans.push(StoppedPlan {
-                plan: parsed("plan id", row.get("id")?)?,
-                project: parsed("project id", row.get("project")?)?,
-                path: row.get("path")?,
-                status: parsed("plan status", row.get("status")?)?,
-                complete: count(row, "complete")?,
-                total: count(row, "total")?,
-                target_branch: row.get("target_branch")?,
-                is_base_lost: row.get("is_base_lost")?,
-                since: time(row.get("completed_at")?)?,
-            });
-        }
-        Ok(plans)
     }
 
     pub(crate) fn plan_ids(

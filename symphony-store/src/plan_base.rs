@@ -65,6 +65,29 @@ impl Store {
         })
     }
 
+    /// Takes back what a person was told of work that the base of a plan lost, when it is there again; says whether anything was.
+    ///
+    /// # Errors
+    /// When the database cannot be written.
+    pub fn forget_lost_base(
+        &mut self,
+        context: &Context,
+        plan: &PlanId,
+    ) -> Result<bool, StoreError> {
+        let is_told: bool = self
+            .conn
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM base_notice WHERE plan = ?1 AND kind = ?2)",
+            )?
+            .query_row(params![plan.as_str(), NoticeKind::BaseLost.name()], |row| {
+                row.get(0)
+            })?;
+        if is_told {
+            self.write(context, |tx| forget_lost_base(tx, plan))?;
+        }
+        Ok(is_told)
+    }
+
     /// Says whether a person has seen that a plan's base is at this commit, without work of complete phases, and let it be.
     ///
     /// # Errors

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::learning_state::settle_learnings_of;
 use crate::open::Store;
-use crate::plan::{PlanRecord, dag_of, load_plan};
+use crate::plan::{PlanRecord, dag_of, load_plan, plan_under_way};
 use crate::plan_log::append_plan;
 use crate::plan_review::{close_left_review, end_merged_plan};
 use crate::row::to_json;
@@ -93,6 +93,13 @@ pub(crate) fn write_changes(
     let state = &after.state;
     // a plan that goes on will have more work to merge than what was taken over when it had ended
     let has_gone_on = before.state.status.is_ended() && !state.status.is_ended();
+    if has_gone_on && let Some(other) = plan_under_way(tx, &after.project, &after.path)? {
+        return Err(StoreError::refused(format!(
+            "plan {other} of {} is under way, and a file has one plan at a time: let it end, or give it up with \
+             `symphony plan abort --plan {other}`; then plan {} can go on",
+            after.path, after.id
+        )));
+    }
     let merged_commit = after.merged_commit.as_ref().filter(|_| !has_gone_on);
     tx.prepare_cached(
         "UPDATE plan SET document = ?2, options = ?3, status = ?4, is_abort_requested = ?5, completed_at = ?6,

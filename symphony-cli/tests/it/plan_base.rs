@@ -194,6 +194,58 @@ fn a_base_that_is_gone_is_named_with_its_head() {
 }
 
 #[test]
+fn a_base_that_is_deleted_under_review_is_named_with_its_head() {
+    let project = project(vec![]);
+    project.ok(&["plan", "run", "plan.md"]);
+    let head = project.git(&["rev-parse", BASE]);
+    project.git(&["branch", "-q", "-D", BASE]);
+    project.tick_wait();
+    let back = format!("git branch {BASE} {head}");
+    assert_told(&project, &back);
+    // given up, it offers no merge of a branch that is not there
+    project.ok(&["plan", "abort"]);
+    let inbox = project.ok(&["inbox"]);
+    assert!(inbox.contains(&back), "{inbox}");
+    assert!(!inbox.contains("git merge"), "{inbox}");
+    project.git(&["branch", BASE, &head]);
+    project.tick_wait();
+    assert_eq!(notices(&project), Vec::<String>::new());
+    project.ok(&["plan", "run", "--plan", "plan", "--retry-failed"]);
+    project.ok(&["pr", "merge", "2", "--force"]);
+    assert_eq!(status(&project), "completed");
+    project.assert_sound();
+}
+
+#[test]
+fn a_base_that_comes_back_under_review_is_told_no_more() {
+    let project = project(vec![]);
+    project.ok(&["plan", "run", "plan.md"]);
+    let head = project.git(&["rev-parse", BASE]);
+    project.git(&["branch", "-q", "-D", BASE]);
+    project.tick_wait();
+    assert_eq!(notices(&project).len(), 1);
+    project.git(&["branch", BASE, &head]);
+    project.tick_wait();
+    assert_eq!(notices(&project), Vec::<String>::new());
+    project.assert_sound();
+}
+
+#[test]
+fn a_plan_does_not_go_on_beside_a_newer_one_of_its_file() {
+    let project = project(vec![]);
+    project.ok(&["plan", "run", "plan.md"]);
+    project.ok(&["plan", "abort"]);
+    project.ok(&["plan", "run", "plan.md", "--new"]);
+    let inbox = project.ok(&["inbox"]);
+    assert!(!inbox.contains("--retry-failed"), "{inbox}");
+    let refused = project.symphony(&["plan", "run", "--plan", "plan", "--retry-failed"]);
+    assert_eq!(refused.code, 4, "{refused:#?}");
+    let why = "of plan.md is under way, and a file has one plan at a time";
+    assert!(refused.stderr.contains(why), "{refused:#?}");
+    project.assert_sound();
+}
+
+#[test]
 fn an_aborted_plan_whose_base_is_removed_is_not_on_main() {
     let project = project(vec![]);
     project.ok(&["plan", "run", "plan.md"]);

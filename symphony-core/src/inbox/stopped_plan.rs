@@ -24,6 +24,8 @@ pub struct StoppedPlan {
     pub target_branch: String,
     /// Whether a person was told that its branch lost the work.
     pub is_base_lost: bool,
+    /// The plan of the same file that is under way now: until that one has ended, this one cannot go on.
+    pub successor: Option<PlanId>,
     /// When it ended.
     pub since: Timestamp,
 }
@@ -39,6 +41,7 @@ impl From<StoppedPlan> for InboxItem {
             total,
             target_branch,
             is_base_lost: _,
+            successor,
             since,
         } = stopped;
         let base = format!("symphony/plan-{plan}/base");
@@ -51,15 +54,19 @@ impl From<StoppedPlan> for InboxItem {
             );
             (text, vec![run, merge, show])
         } else {
-            let text = format!(
+            let mut text = format!(
                 "plan {plan} ({path}) has ended as {status} with {complete} of {total} phases complete: their work is on {base}, \
                  not on {target_branch}"
             );
             let drop = format!("git branch -D {base}");
-            (
-                text,
-                vec![format!("{run} --retry-failed"), merge, drop, show],
-            )
+            let mut answers = vec![merge, drop, show];
+            match successor {
+                Some(other) => text.push_str(&format!(
+                    ". Plan {other} of the same file is under way; this one can go on when that has ended"
+                )),
+                None => answers.insert(0, format!("{run} --retry-failed")),
+            }
+            (text, answers)
         };
         Self {
             key: format!("plan:{plan}:{status}:{}", since.as_millisecond()),

@@ -100,7 +100,7 @@ fn target_gone(
 }
 
 /// Gives the open pull request of a plan the head that its branch has now, with gates and judge anew; says whether it had to. A
-/// branch that is gone is left to whoever merges, one that lost work is told.
+/// branch that is gone or lost work is told, until it is there again.
 ///
 /// # Errors
 /// When git or the database fails.
@@ -111,10 +111,14 @@ pub(super) fn renew_review(
     (target, open): (&PlanTarget, &PullRequest),
 ) -> Result<bool, RunnerError> {
     let found = repository.branch_head(&BranchName::of_plan_base(&record.id))?;
-    let Some(found) = found.filter(|found| found.as_str() != open.head_commit) else {
+    if found
+        .as_ref()
+        .is_some_and(|found| found.as_str() == open.head_commit)
+    {
+        store.forget_lost_base(&Context::system(Timestamp::now()), &record.id)?;
         return Ok(false);
-    };
-    let standing = BaseRecord::load(store, (&record.id, target), Some(found))?.judge(repository)?;
+    }
+    let standing = BaseRecord::load(store, (&record.id, target), found)?.judge(repository)?;
     let head = match standing {
         PlanBase::Unbegun(_) => return Ok(false),
         PlanBase::At(head) => head,

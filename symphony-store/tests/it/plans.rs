@@ -9,6 +9,7 @@ use symphony_core::id::{PlanId, PlanPhaseId};
 use symphony_core::plan::failure::FailureClass;
 use symphony_core::plan::state::{
     Choice, PhaseOutcome, PhaseStatus, PhaseWork, PlanEvent, PlanStatus, abort_all, decide,
+    retry_failed,
 };
 use symphony_core::plan::{Artifact, Plan, PlanOptions};
 use symphony_core::run::{Run, RunStatus, RunTarget};
@@ -461,6 +462,41 @@ fn an_accepted_change_keeps_what_is_complete() {
     assert_eq!(record.document, changed);
     assert_eq!(stand(&mut store), "a complete, c ready, e pending");
     assert_eq!(record.state.phases[&id("a")].artifacts, [note("made")]);
+    assert_folds(&mut store);
+}
+
+#[test]
+fn a_plan_that_has_ended_does_not_go_on_beside_a_newer_one_of_its_file() {
+    let mut store = store();
+    create(&mut store, diamond(), PlanOptions::default());
+    succeed(&mut store, "r1", "a", 10);
+    let give_up = |record: &PlanRecord, _: &_| Ok((abort_all(&record.state, at(11)).events, ()));
+    store.change_plan(&human(11), &plan_id(), give_up).unwrap();
+    let newer = NewPlan {
+        id: PlanId::parse("ship-2").unwrap(),
+        project: project(),
+        path: "plan.md".into(),
+        document: diamond(),
+        options: PlanOptions::default(),
+        target: None,
+    };
+    store.create_plan(&human(12), &newer).unwrap();
+    let refused = |store: &mut Store| {
+        let again = |record: &PlanRecord, _: &_| Ok((retry_failed(&record.state).events, ()));
+        let retried = store.change_plan(&human(13), &plan_id(), again);
+        let changed = store.accept_plan_changes(&human(13), &plan_id(), &diamond());
+        (retried.err(), changed.err())
+    };
+    let text = "plan ship-2 of plan.md is under way, and a file has one plan at a time: let it end, or give it up with `symphony \
+                plan abort --plan ship-2`; then plan ship can go on";
+    let (retried, changed) = refused(&mut store);
+    assert_eq!(retried.unwrap().to_string(), text);
+    assert_eq!(changed.unwrap().to_string(), text);
+    let successor = |store: &Store| store.stopped_plans(None).unwrap()[0].successor.clone();
+    assert_eq!(successor(&store), Some(newer.id.clone()));
+    store.change_plan(&human(14), &newer.id, give_up).unwrap();
+    assert_eq!(successor(&store), None);
+    assert!(matches!(refused(&mut store), (None, _)));
     assert_folds(&mut store);
 }
 
