@@ -348,3 +348,30 @@ fn what_would_stand_in_the_place_of_symphonys_folders_is_refused_at_the_hand_in(
     );
     assert_eq!(project.json(&["pr", "list"])["items"], json!([]));
 }
+
+/// The kind and the answers of the only thing that waits for a person.
+fn waiting(project: &Project) -> (String, Vec<String>) {
+    let inbox = project.json(&["inbox"]);
+    let items = inbox["items"].as_array().unwrap();
+    assert_eq!(items.len(), 1, "{inbox:#}");
+    let answers = items[0]["answers"].as_array().unwrap().iter();
+    (text(&items[0]["kind"]), answers.map(text).collect())
+}
+
+#[test]
+fn what_the_only_attempt_handed_in_is_judged() {
+    let project = Project::new(
+        "once",
+        &scenarios([
+            worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+            approving_judge(),
+        ]),
+        &json!({ "max_retries": 1, "judge_cooldown_ms": 0 }),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    assert_eq!(waiting(&project).0, "review");
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.assert_sound();
+}

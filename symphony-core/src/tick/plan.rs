@@ -377,7 +377,6 @@ fn admit(
     phase: Option<PhaseName>,
 ) -> Option<StartRun> {
     let view = snapshot.projects.get(project);
-    let is_review = target.is_review();
     let (issue, plan_review) = (
         target.issue().cloned(),
         target.plan().cloned().zip(target.pull_request()),
@@ -394,7 +393,7 @@ fn admit(
     let to_todo = view.is_some_and(|v| v.breaker_target == BreakerTarget::Todo);
     let only_spent = matches!(reasons.as_slice(), [Reason::AttemptsSpent { .. }]);
     if let Some(issue) = issue {
-        if only_spent && (is_review || !to_todo) {
+        if only_spent && !to_todo {
             plan.actions.push(Action::OpenBreaker {
                 issue: issue.clone(),
             });

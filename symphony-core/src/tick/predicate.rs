@@ -120,6 +120,8 @@ pub fn review_obstacles(
     let live = snapshot.run_on_source(&review.of);
     let who = (live, &review.project, review.counts);
     let mut reasons = common(who, model, snapshot, now);
+    // The last attempt may be the one that succeeds: it is judged, too. Judges have a limit of their own.
+    reasons.retain(|reason| !matches!(reason, Reason::AttemptsSpent { .. }));
     let Some(project) = project else {
         return reasons;
     };

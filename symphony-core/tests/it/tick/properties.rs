@@ -535,7 +535,8 @@ proptest! {
     #[test]
     fn spent_attempts_start_nothing(snapshot in snapshots()) {
         let plan = plan_tick(&snapshot, at(NOW));
-        for start in starts(&plan) {
+        // what the last attempt handed in is judged all the same: judges have a limit of their own
+        for start in starts(&plan).filter(|start| !start.target.is_review()) {
             prop_assert!(start.attempt <= snapshot.projects[&start.project].max_retries);
         }
     }
