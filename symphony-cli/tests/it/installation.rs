@@ -204,3 +204,38 @@ fn instructions_and_models_of_profiles_reach_the_next_run() {
         assert_eq!(project.symphony(arguments).code, code, "{arguments:?}");
     }
 }
+
+#[test]
+fn instructions_of_a_profile_reach_the_phases_that_dispatch_it() {
+    let project = Project::new("phased", &scenarios([worker()]), &json!({}));
+    let write = |name: &str, content: &str| {
+        let path = project.beside.join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let global = write("global.md", "Draw diagrams.\n");
+    let own = write("own.md", "Draw no diagrams.\n");
+    let set = |arguments: &[&str]| project.json(&[&["profile", "set"], arguments].concat());
+    set(&["architect", "--global", "--instructions", &global]);
+    set(&["architect", "--instructions", &own]);
+    let overrides = project.root.join(".symphony/prompts/overrides");
+    std::fs::create_dir_all(&overrides).unwrap();
+    std::fs::write(
+        overrides.join("architect-architecture.md"),
+        "Two pages at most.\n",
+    )
+    .unwrap();
+    project.json(&["issue", "add", "Greet", "--label", "phase:architecture"]);
+    let system = text(&project.json(&["prompt", "show", "SYM-1"])["system"]);
+    // the order in which docs/prompts.md ranks them; the project's instructions replace those of all projects
+    let places = [
+        "# Phase: architecture",
+        "Two pages at most.",
+        "### Project Instructions\n\nDraw no diagrams.",
+    ]
+    .map(|part| system.find(part));
+    assert!(places.is_sorted() && places[0].is_some(), "{system}");
+    assert!(!system.contains("Draw diagrams."), "{system}");
+    // the profile's own text is not for phases
+    assert!(!system.contains("# Architect\n"), "{system}");
+}

@@ -164,8 +164,8 @@ fn a_judge_reads_what_matters_first_and_a_lock_file_as_one_line() {
     assert!(
         !diff.contains("diff --git a/Cargo.lock") && !diff.contains("diff --git a/gen/schema.rs")
     );
-    at("- Cargo.lock: a lock file, generated or vendored, +9000 -0; 0 of 9006 lines shown");
-    at("- gen/schema.rs: a lock file, generated or vendored, +900 -0; 0 of 906 lines shown");
+    at("- Cargo.lock: lock file, generated or vendored, +9000 -0; 0 of 9006 lines shown");
+    at("- gen/schema.rs: lock file, generated or vendored, +900 -0; 0 of 906 lines shown");
 }
 
 #[test]
