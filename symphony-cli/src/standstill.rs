@@ -74,13 +74,13 @@ pub(crate) fn standstill(
             "The circuit breaker of {names} opened: `symphony inbox` says why."
         ));
     }
-    let stopped: Vec<(&DecisionView, &str)> = tick
+    let stopped: Vec<(&DecisionView, String)> = tick
         .decisions
         .iter()
         .filter_map(|decision| {
             let reasons = &decision.reasons;
             let stop = reasons.iter().find(|reason| is_stop(&reason.reason))?;
-            Some((decision, stop.text.as_str()))
+            Some((decision, stop.reason.brief()))
         })
         .collect();
     if let Some(since) = paused_since {
@@ -100,7 +100,8 @@ pub(crate) fn standstill(
         let waiting: Vec<&DecisionView> = stopped.iter().map(|(of, _)| *of).collect();
         let although = although_waiting(&waiting);
         return Some(format!(
-            "Nothing can run{although}: {first}. `symphony inbox` says what to do."
+            "Nothing can run{although}: {}. `symphony inbox` says what to do.",
+            first.trim_end_matches('.')
         ));
     }
     let problem = tick.problems.first()?;

@@ -6,15 +6,17 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
+use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::InboxItem;
 use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::tick::{
-    Action, Plan, Reason, ReviewSubject, Snapshot, gates_obstacles, obstacles, plan_tick,
+    Action, Plan, Reason, ReviewSubject, SlotLimit, Snapshot, gates_obstacles, obstacles, plan_tick,
 };
+use symphony_runner::gates::running_now;
 use symphony_runner::inbox::inbox;
 use symphony_runner::tick::{last_tick, observe_snapshot};
-use symphony_store::{IssueFilter, PrFilter, RunFilter, Store};
+use symphony_store::{IssueFilter, PrFilter, Project, RunFilter, Store};
 
 use crate::app::App;
 use crate::elsewhere::Elsewhere;
@@ -80,7 +82,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
     for item in &waiting {
         *inbox.entry(item.kind.name()).or_default() += 1;
     }
-    let running = running(store, project)?;
+    let running = running(store, &session.project)?;
     let open = open_prs(store, project)?;
     let queue = queue(store, project, &snapshot, &plan, now)?;
     let waiting_in_todo = issues.get("todo").copied().unwrap_or_default();
@@ -104,7 +106,7 @@ fn load(app: &App, session: &mut Session) -> anyhow::Result<StatusView> {
             .into_iter()
             .map(|item| InboxView::new(item, &elsewhere))
             .collect(),
-        pull_requests: open_pr_views(&open, &running, &snapshot, now),
+        pull_requests: open_pr_views(&open, &running, (&snapshot, &plan), now),
         running,
         plans,
         queue,
@@ -147,7 +149,7 @@ fn open_prs(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<PullReques
 fn open_pr_views(
     prs: &[PullRequest],
     running: &[RunningView],
-    snapshot: &Snapshot,
+    (snapshot, plan): (&Snapshot, &Plan),
     now: Timestamp,
 ) -> Vec<OpenPrView> {
     let live = || {
@@ -159,7 +161,7 @@ fn open_pr_views(
         let project = snapshot.projects.get(&pr.project);
         let gates = GatesNow {
             configured: project.map_or(&[], |view| view.gates.as_slice()),
-            held: gates_wait_for(pr, snapshot, now),
+            held: gates_wait_for(pr, snapshot, now).or_else(|| slot_for_gates(pr, plan)),
         };
         OpenPrView::of(pr, live(), &gates)
     });
@@ -180,6 +182,25 @@ fn gates_wait_for(pr: &PullRequest, snapshot: &Snapshot, now: Timestamp) -> Opti
         })
 }
 
+/// Returns the limit that keeps the gates of a pull request from running when nothing else does.
+fn slot_for_gates(pr: &PullRequest, plan: &Plan) -> Option<Reason> {
+    let of_issue = plan.decisions.iter();
+    let of_issue = of_issue.filter(|of| Some(&of.issue) == pr.of.issue());
+    let of_plan = plan.plan_decisions.iter();
+    let of_plan = of_plan.filter(|of| Some(&of.plan) == pr.of.plan());
+    let reasons = of_issue.flat_map(|of| &of.reasons);
+    let mut reasons = reasons.chain(of_plan.flat_map(|of| &of.reasons));
+    let is_slot = |reason: &&Reason| {
+        matches!(
+            reason,
+            Reason::NoSlot {
+                limit: SlotLimit::Gates(_)
+            }
+        )
+    };
+    reasons.find(is_slot).cloned()
+}
+
 /// Returns the plans that have not ended, and those whose work their branch does not have yet.
 fn plans(store: &mut Store, project: &ProjectId) -> anyhow::Result<Vec<OpenPlanView>> {
     let mut plans = Vec::new();
@@ -191,15 +212,19 @@ fn plans(store: &mut Store, project: &ProjectId) -> anyhow::Result<Vec<OpenPlanV
     Ok(plans)
 }
 
-fn running(store: &Store, project: &ProjectId) -> anyhow::Result<Vec<RunningView>> {
+fn running(store: &Store, project: &Project) -> anyhow::Result<Vec<RunningView>> {
     let filter = RunFilter {
-        project: Some(project.clone()),
+        project: Some(project.id.clone()),
         live_only: true,
         ..RunFilter::default()
     };
     let mut running = Vec::new();
     for run in store.runs(&filter)? {
-        let last = store.last_event(&run.id)?;
+        let mut last = store.last_event(&run.id)?;
+        if run.agent == AgentType::Gates {
+            // what was recorded when they began names all of them, not the set-up and not the one that runs now
+            last = running_now(&project.root, &run.id).or(last);
+        }
         let (last_event, last_event_at) =
             last.map_or((None, None), |(text, at)| (Some(text), Some(at)));
         running.push(RunningView {

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::RunId;
+use symphony_core::tick::Reason;
 use symphony_core::watchdog::Stuck;
 use symphony_runner::installation::Installation;
 use symphony_runner::publish::start_publisher;
@@ -70,6 +71,7 @@ impl TickArgs {
         elsewhere.decisions(&mut store, decisions).context("tick")?;
         let due = TodayView::load(&store, None, &holds, Timestamp::now());
         view.due = Some(due.context("tick")?);
+        view.on_hold = holds.first().map(|hold| Reason::held(hold).brief());
         if self.wait {
             view.pull_requests = news.of_prs(&store).context("tick")?;
             let (items, holds) = waiting_items(&installation, &mut store).context("tick")?;

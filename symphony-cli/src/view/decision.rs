@@ -31,6 +31,12 @@ pub(crate) struct ReasonView {
 }
 
 impl ReasonView {
+    /// Returns the reason with when it ends by itself, without what `symphony inbox` says about it in full.
+    fn brief(&self, clock: &Clock) -> String {
+        let due = self.due(clock).map(|due| format!("; {due}"));
+        format!("{}{}", self.reason.brief(), due.unwrap_or_default())
+    }
+
     /// Returns the reason with when it ends by itself.
     pub(crate) fn shown(&self, clock: &Clock) -> String {
         let due = self.due(clock).map(|due| format!("; {due}"));
@@ -107,6 +113,29 @@ impl DecisionView {
         due.map(|due| due.at).max().filter(|_| self.waits_shortly())
     }
 
+    /// Returns when everything that keeps it from being started has ended by itself; none where something does not, or where
+    /// it is an agent that works now and then.
+    pub(crate) fn due_by_itself(&self) -> Option<Timestamp> {
+        let ends = |reason: &ReasonView| match reason.reason {
+            Reason::RanRecently { .. } => None,
+            _ => reason.reason.due().map(|due| due.at),
+        };
+        let all: Option<Vec<Timestamp>> = self.reasons.iter().map(ends).collect();
+        all?.into_iter().max()
+    }
+
+    /// Says whether a run is at work on it.
+    pub(crate) fn is_at_work(&self) -> bool {
+        let is_run = |reason: &ReasonView| matches!(reason.reason, Reason::Running { .. });
+        self.reasons.iter().any(is_run)
+    }
+
+    /// Says whether it waits for its gates.
+    pub(crate) fn waits_for_gates(&self) -> bool {
+        let is_it = |reason: &ReasonView| reason.reason == Reason::GatesPending;
+        self.reasons.iter().any(is_it)
+    }
+
     /// Returns what is not started, and why, in one line.
     pub(crate) fn line(&self, clock: &Clock) -> String {
         format!("{} waits: {}", self.subject(), self.text(clock))
@@ -131,7 +160,7 @@ impl DecisionView {
         let texts: Vec<String> = self
             .reasons
             .iter()
-            .map(|reason| reason.shown(clock))
+            .map(|reason| reason.brief(clock))
             .collect();
         texts.join("; ")
     }

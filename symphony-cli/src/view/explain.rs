@@ -116,9 +116,13 @@ impl View for ExplainView {
         if let Some(failure) = &self.last_failure {
             page.line(&failure.text(page.now()));
         }
+        // said above
         let gates_are_next = self.next.as_ref().is_some_and(ActionView::runs_gates);
+        let run = self.running.as_ref();
+        let gates_run = run.is_some_and(|run| run.profile == AgentType::Gates);
+        let is_said = gates_are_next || gates_run;
         let shown: Vec<&WaitView> = shown(&self.reasons)
-            .filter(|reason| !(gates_are_next && reason.is_gates_pending()))
+            .filter(|reason| !(is_said && reason.is_gates_pending()))
             .collect();
         match shown.as_slice() {
             [] => return,

@@ -51,9 +51,9 @@ impl InboxView {
         }
     }
 
-    /// Says whether it is about what is on hold, in these words.
+    /// Says whether it is about what is on hold in these words, whatever it adds to them.
     pub(super) fn is_hold(&self, what: &str) -> bool {
-        self.item.kind == InboxKind::Hold && self.item.text == what
+        self.item.kind == InboxKind::Hold && self.item.text.starts_with(what)
     }
 
     /// Returns what the item is about.

@@ -106,7 +106,7 @@ impl GatesView {
     fn text(&self, now: Timestamp) -> String {
         match self {
             Self::Running { since, what, .. } => {
-                let names = what.strip_prefix("gates run: ").unwrap_or(what);
+                let names = what.strip_prefix("running ").unwrap_or(what);
                 let separator = if names.is_empty() { "" } else { ": " };
                 format!("running{separator}{names} (started {})", ago(*since, now))
             }
@@ -227,7 +227,7 @@ mod tests {
         };
         for (gates, expected) in [
             (
-                running("gates run: test, lint"),
+                running("running test, lint"),
                 "running: test, lint (started 12s ago)",
             ),
             (running(""), "running (started 12s ago)"),

@@ -46,6 +46,9 @@ pub(crate) struct PrView {
     pub(crate) state: PrState,
     pub(crate) gates: Option<Vec<VerifiedGate>>,
     pub(crate) gates_commit: Option<String>,
+    /// The run in which its gates run now; only where one pull request is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) gates_run: Option<RunId>,
     /// Whether they are the gates that the project has now; absent where that is of no interest any more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) gates_age: Option<GatesAge>,
@@ -104,6 +107,7 @@ impl From<PullRequest> for PrView {
             state: pr.state,
             gates,
             gates_commit,
+            gates_run: None,
             gates_age: None,
             gates_merged_with,
             reported_gates: pr.reported_gates,
@@ -167,6 +171,17 @@ impl PrView {
         }
     }
 
+    /// Adds which of the runs about its issue or plan runs its gates now.
+    pub(crate) fn with_gates_run<'r>(self, mut runs: impl Iterator<Item = &'r RunView>) -> Self {
+        let is_it = |run: &&RunView| {
+            run.status.is_live() && run.is_of_gates() && run.pull_request == Some(self.id)
+        };
+        Self {
+            gates_run: runs.find(is_it).map(|run| run.id.clone()),
+            ..self
+        }
+    }
+
     /// Adds how it was last published elsewhere.
     pub(crate) fn with_publication(self, publication: Option<Publication>) -> Self {
         Self {
@@ -217,7 +232,11 @@ impl PrView {
     /// Returns the gates in a few words.
     pub(crate) fn gate_summary(&self) -> String {
         let Some(gates) = &self.gates else {
-            return "not run".to_owned();
+            return if self.gates_run.is_some() {
+                "running".to_owned()
+            } else {
+                "not run".to_owned()
+            };
         };
         let required = || gates.iter().filter(|gate| gate.required);
         let red: Vec<&str> = required()

@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
+use symphony_core::listing::list_few;
 use symphony_core::run::RunTarget;
 use symphony_core::tick::{Action, Plan, StartRun};
 use symphony_core::watchdog::{Step, Stuck};
@@ -18,6 +19,8 @@ use crate::output::{Page, View, plural};
 
 /// Things that wait for a person that a tick names; the rest is counted.
 const WAITING_MAX: usize = 10;
+/// Issues and plans that a sentence names; the rest is counted.
+const NAMED_MAX: usize = 5;
 
 /// Counts issues and plans: `2 issues and 1 plan`.
 pub(crate) fn issues_and_plans(issues: usize, plans: usize) -> String {
@@ -52,6 +55,9 @@ pub(crate) struct TickView {
     /// What is due next, for a tick that has nothing to start.
     #[serde(skip)]
     pub(crate) due: Option<TodayView>,
+    /// What is on hold, for a tick that has nothing to start.
+    #[serde(skip)]
+    pub(crate) on_hold: Option<String>,
     /// Why nothing can start, in a sentence that follows the view.
     #[serde(skip)]
     pub(crate) standstill: Option<String>,
@@ -307,10 +313,48 @@ impl TickView {
 }
 
 impl TickView {
+    /// Says what is at work on the issues and plans that are not started; none where nothing is.
+    fn at_work(&self) -> Option<String> {
+        let is_about_work = |of: &&DecisionView| of.issue.is_some() || of.plan.is_some();
+        let (work, others): (Vec<&DecisionView>, Vec<&DecisionView>) = self
+            .decisions
+            .iter()
+            .filter(is_about_work)
+            .partition(|of| of.is_at_work());
+        let (gates, agents): (Vec<&DecisionView>, Vec<&DecisionView>) =
+            work.into_iter().partition(|of| of.waits_for_gates());
+        let names = |of: &[&DecisionView]| {
+            let names: Vec<String> = of.iter().map(|of| of.subject()).collect();
+            list_few(names.iter().map(String::as_str), NAMED_MAX)
+        };
+        let gates = (!gates.is_empty()).then(|| format!("the gates of {} run", names(&gates)));
+        let agents =
+            (!agents.is_empty()).then(|| format!("agents are at work on {}", names(&agents)));
+        let work: Vec<String> = gates.into_iter().chain(agents).collect();
+        if work.is_empty() {
+            return None;
+        }
+        let more = match others.len() {
+            0 => String::new(),
+            1 => "; 1 more waits (`symphony tick --dry-run` says why)".to_owned(),
+            n => format!("; {n} more wait (`symphony tick --dry-run` says why)"),
+        };
+        Some(format!(
+            "Nothing to start: {}{more}. `symphony status` shows them.",
+            work.join(", ")
+        ))
+    }
+
     /// Says that nothing is to be done, or what is due later.
     fn write_nothing(&self, page: &mut Page) {
         let due = self.due.as_ref().and_then(|due| due.next(page.clock()));
         match due {
+            _ if let Some(hold) = self.on_hold.as_ref().filter(|_| self.standstill.is_none()) => {
+                let due = due.map(|due| format!("; {due}")).unwrap_or_default();
+                page.line(&format!(
+                    "Nothing to start: {hold}{due}. `symphony inbox` says what to do."
+                ));
+            }
             Some(due) => page.line(&format!("Nothing to start now: {due}.")),
             None if self.waiting.is_empty() => page.line("Nothing to do."),
             None => page.line("Nothing to start now."),
@@ -360,6 +404,9 @@ impl View for TickView {
         match (self.actions.is_empty(), issues + plans) {
             (true, 0) if self.lines.is_empty() => self.write_nothing(page),
             (true, 0) => {}
+            (true, _) if !self.dry_run && self.at_work().is_some() => {
+                self.at_work().iter().for_each(|line| page.line(line));
+            }
             (true, waiting) if !self.dry_run => {
                 let are = if waiting == 1 { "is" } else { "are" };
                 let why = match self.standstill {

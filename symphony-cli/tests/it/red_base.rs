@@ -399,3 +399,34 @@ fn a_set_up_that_fails_in_the_agents_folder_only_counts_and_names_itself() {
     assert_ne!(counts(&project, "SYM-1"), json!([0, 0]));
     project.assert_sound();
 }
+
+#[test]
+fn a_project_on_hold_is_called_so_by_each_screen_and_explained_once() {
+    let red = json!([{ "name": "format", "command": "echo 'Run it with --write to fix.'; false" }]);
+    let config = json!({ "gates": red, "judge_enabled": false });
+    let project = Project::new("project", &scenarios([]), &config);
+    assert_eq!(project.symphony(&["doctor", "--gates"]).code, 1);
+    let held = "is on hold until its gates pass on the base";
+    let tick = project.ok(&["tick"]);
+    assert!(tick.contains("Nothing to start: project "), "{tick}");
+    assert!(tick.contains(held), "{tick}");
+    project.add_issue("One");
+    project.add_issue("Two");
+    project.ok(&["issue", "add", "Repair it", "--fixes-gate", "format"]);
+    project.ok(&["issue", "move", "SYM-3", "backlog"]);
+    let run = project.symphony(&["run", "--until-idle"]);
+    let screens = [
+        project.ok(&["status"]),
+        project.ok(&["tick", "--dry-run"]),
+        project.ok(&["inbox"]),
+        run.stderr,
+    ];
+    for screen in screens {
+        let whole = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(whole.contains(held), "{screen}");
+        let times = whole.matches(": Run it with --write").count();
+        assert!(times <= 1, "{times}: {screen}");
+        assert!(!whole.contains("fix.."), "{screen}");
+        assert!(!whole.contains("fix.;"), "{screen}");
+    }
+}

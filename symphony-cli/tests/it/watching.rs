@@ -10,7 +10,7 @@ use symphony_core::id::IssueId;
 use symphony_core::run::RunTarget;
 
 use crate::records::{claimed_run, open_pr, record_gates};
-use crate::support::{Project, Terminal, scenarios};
+use crate::support::{Project, Terminal, commit, create_pr, scenarios, text, until, worker};
 
 /// A pager that leaves a trace on each line.
 const PAGER: &str = "sed 's/^/| /'";
@@ -165,4 +165,61 @@ fn what_waits_for_a_person_is_in_the_status_with_its_answer() {
     let status = project.json(&["status"]);
     assert_eq!(status["waiting"][0]["issue"], issue, "{status:#}");
     assert_eq!(status["pull_requests"][0]["verdict"]["kind"], "approved");
+}
+
+#[test]
+fn each_screen_says_what_gates_do_while_they_run_or_wait_for_a_slot() {
+    let (begun, go) = ("begun", "go");
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns)]),
+        &json!({ "judge_enabled": false, "max_concurrent_gates": 1, "gates": [{ "name": "test", "command": "true" }] }),
+    );
+    let place = |name: &str| project.beside.join(name);
+    let (begun, go) = (place(begun), place(go));
+    let wait = format!(
+        "case $PWD in */_gates-*) touch '{}'; until test -e '{}'; do sleep 0.05; done;; esac",
+        begun.display(),
+        go.display()
+    );
+    project.ok(&["config", "set", "worktree.setup", &wait]);
+    project.add_issue("One");
+    project.add_issue("Two");
+    project.ok(&["tick"]);
+    let run = until("both workers to end and the first set-up to begin", || {
+        let runs = project.json(&["runs", "list"])["items"].clone();
+        let live = runs.as_array().unwrap().iter();
+        let live: Vec<&Value> = live.filter(|run| run["status"] == "running").collect();
+        let is_there = begun.exists() && runs.as_array().unwrap().len() == 3 && live.len() == 1;
+        is_there.then(|| live[0].clone())
+    });
+    assert_eq!(run["profile"], "gates", "{run:#}");
+    let first = text(&run["issue"]);
+    let second = if first == "SYM-1" { "SYM-2" } else { "SYM-1" };
+    let status = project.ok(&["status"]);
+    for expected in [
+        "running set-up (",
+        "running: set-up (",
+        "waiting: the only slot for gates is taken (max_concurrent_gates)",
+    ] {
+        assert!(status.contains(expected), "{expected}: {status}");
+    }
+    let tick = project.ok(&["tick"]);
+    let expected = format!("Nothing to start: the gates of {first} run; 1 more waits");
+    assert!(tick.contains(&expected), "{tick}");
+    let shown = project.ok(&["pr", "show", &first]);
+    assert!(shown.contains("gates         running\n"), "{shown}");
+    let shown = project.ok(&["pr", "show", second]);
+    assert!(shown.contains("gates         not run\n"), "{shown}");
+    let explained = project.ok(&["explain", &first]);
+    assert!(explained.contains("Its gates are running"), "{explained}");
+    assert!(!explained.contains("have not run yet"), "{explained}");
+    let log = project.ok(&["runs", "logs", &text(&run["id"])]);
+    assert!(log.contains("[set-up] started"), "{log}");
+    std::fs::write(&go, "").unwrap();
+    until("the gates to end", || {
+        let live = project.json(&["runs", "list", "--live"]);
+        live["items"].as_array().unwrap().is_empty().then_some(())
+    });
 }

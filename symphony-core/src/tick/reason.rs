@@ -227,6 +227,24 @@ impl Reason {
     }
 }
 
+impl Reason {
+    /// Returns the reason without what the gates of a project on hold say: for a list, below or beside which that is shown once.
+    pub fn brief(&self) -> String {
+        match self {
+            Self::Held {
+                scope: HoldScope::Gates(id),
+                ..
+            } => format!("project {id} is on hold until its gates pass on the base"),
+            _ => self.to_string(),
+        }
+    }
+}
+
+/// Takes the end of its sentence off what a program said: more follows.
+fn unended(text: &str) -> &str {
+    text.trim_end().trim_end_matches('.')
+}
+
 /// Which limit of runs at once is reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -261,11 +279,8 @@ impl fmt::Display for Reason {
             Self::NoBase { problem } => write!(f, "its project is on hold: {problem}"),
             Self::NoProvider { problem } => write!(f, "no provider can be used: {problem}"),
             Self::Held { scope, why, .. } => match scope {
-                HoldScope::Gates(id) => write!(
-                    f,
-                    "project {id} is on hold until its gates pass on the base: {why}"
-                ),
-                scope => write!(f, "{scope} is on hold: {why}"),
+                HoldScope::Gates(_) => write!(f, "{}: {}", self.brief(), unended(why)),
+                scope => write!(f, "{scope} is on hold: {}", unended(why)),
             },
             Self::WaitingOn { issues } => {
                 f.write_str("waits for ")?;
@@ -369,10 +384,49 @@ impl fmt::Display for Reason {
                     "all {n} slots of the project are taken (max_concurrency)"
                 ),
                 SlotLimit::Agent(agent, n) => write!(f, "all {n} slots for {agent} are taken"),
+                SlotLimit::Gates(1) => {
+                    f.write_str("the only slot for gates is taken (max_concurrent_gates)")
+                }
                 SlotLimit::Gates(n) => {
                     write!(f, "all {n} slots for gates are taken (max_concurrent_gates)")
                 }
             },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::id::ProjectId;
+
+    #[test]
+    fn a_hold_of_gates_is_named_in_a_list_without_what_they_say() {
+        let held = |scope, why: &str| Reason::Held {
+            scope,
+            until: Timestamp::MAX,
+            why: why.to_owned(),
+        };
+        let gates = HoldScope::Gates(ProjectId::parse("p").expect("an id"));
+        let long = "on `main` at a841eb8: `format` failed: run it with --write to fix.";
+        let provider = HoldScope::Provider("scripted".to_owned());
+        for (reason, brief, whole) in [
+            (
+                held(gates, long),
+                "project p is on hold until its gates pass on the base",
+                "project p is on hold until its gates pass on the base: on `main` at a841eb8: `format` failed: run it with \
+                 --write to fix",
+            ),
+            (
+                held(provider, "529"),
+                "provider scripted is on hold: 529",
+                "provider scripted is on hold: 529",
+            ),
+        ] {
+            assert_eq!(
+                (reason.brief().as_str(), reason.to_string().as_str()),
+                (brief, whole)
+            );
         }
     }
 }

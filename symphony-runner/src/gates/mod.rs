@@ -26,5 +26,6 @@ pub use job::check_pr;
 pub(crate) use job::{GatesEnded, clear_dead_checkout, end_of_dead, run_gates_job, start_gates};
 pub(crate) use key::History;
 pub(crate) use proof::{Proof, passes_in_base};
+pub use running::running_now;
 pub use untried::has_moved;
 pub(crate) use untried::{base_gates, untried};

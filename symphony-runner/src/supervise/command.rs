@@ -228,10 +228,13 @@ impl Logs {
     /// A log of the run that cannot be opened is done without: nothing but a person's view depends on it.
     fn open(own: CappedLog, live: Option<LiveLog>) -> Self {
         let live = live.and_then(|LiveLog { path, name }| {
+            use std::io::Write as _;
             use std::os::unix::fs::OpenOptionsExt as _;
             let mut options = File::options();
             options.append(true).create(true).mode(0o600);
-            let file = options.open(path).ok()?;
+            let mut file = options.open(path).ok()?;
+            // many commands are silent for minutes: whoever follows the log sees what it waits for
+            let _unwritten = writeln!(file, "[{name}] started");
             Some((file, format!("[{name}] "), LIVE_BYTES_MAX))
         });
         Self { own, live }

@@ -26,9 +26,10 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
         ..RunFilter::default()
     };
     let runs = session.store.runs(&on_branch)?.into_iter();
-    let runs = runs.map(RunView::from);
+    let runs: Vec<RunView> = runs.map(RunView::from).collect();
     let Ok(config) = session.installation.project_config(&project) else {
-        return Ok(PrView::from(pr).with_by_products(runs));
+        let view = PrView::from(pr).with_gates_run(runs.iter());
+        return Ok(view.with_by_products(runs.into_iter()));
     };
     let branch = BranchName::parse(&pr.branch).ok();
     let repository = open_repository(&project, &config).ok();
@@ -37,7 +38,8 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
         .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
     let now = now.map(|commit| commit.as_str().to_owned());
     let view = PrView::of(pr, &shown_gates(&session.installation, &project, &config));
-    Ok(view.with_branch_at(now).with_by_products(runs))
+    let view = view.with_branch_at(now).with_gates_run(runs.iter());
+    Ok(view.with_by_products(runs.into_iter()))
 }
 
 /// Returns a pull request: by its number, or the open one of an issue or a plan, else its newest.
