@@ -23,13 +23,16 @@ use crate::output::{Clock, plural};
 use crate::place::not_set_up;
 use crate::progress::{Progress, Stream};
 use crate::reap::reap_supervisors;
-use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after};
+use crate::standstill::{breakers_of, open_breakers, standstill, waiting_after, waiting_items};
 use crate::view::{DecisionView, PrNewsView, TickView, TodayView};
 
 /// Time between two looks at the runs.
 const LOOK: Duration = Duration::from_millis(200);
 /// Time after which a loop that ends when nothing is left to do looks again, when a tick did something that needs no waiting for.
 const SETTLING: Duration = Duration::from_secs(2);
+/// What is due within this time is waited for by a loop that ends when nothing is left to do: the first try after a failure is
+/// due after ten seconds.
+const DUE_SOON_MS: i64 = 15_000;
 /// Waits that are not worth a word, in milliseconds.
 const SHORT_WAIT_MS: i64 = 2_000;
 
@@ -37,7 +40,8 @@ const SHORT_WAIT_MS: i64 = 2_000;
 #[derive(Debug, Args)]
 #[command(
     after_help = "Ctrl-C stops starting agents and leaves those at work to their supervisors; a second one within three \
-                  seconds ends them.\n\nExample:\n  symphony run --until-idle"
+                  seconds ends them. With --until-idle it waits for tries after failures, and for other work that is due within 15 \
+                  seconds; when something waits for longer it says so and exits with 1.\n\nExample:\n  symphony run --until-idle"
 )]
 pub(crate) struct RunArgs {
     /// Seconds between two ticks; one follows at once when a run ends
@@ -82,6 +86,7 @@ impl RunArgs {
             news,
             breakers_now: breakers.clone(),
             holds: Vec::new(),
+            dues: Vec::new(),
             breakers,
         };
         watch
@@ -111,6 +116,8 @@ struct Loop<'a> {
     breakers_now: BTreeSet<IssueId>,
     /// What the last tick found on hold.
     holds: Vec<Hold>,
+    /// When what waits may go on by itself, as the last tick found it.
+    dues: Vec<Timestamp>,
 }
 
 impl Loop<'_> {
@@ -144,13 +151,13 @@ impl Loop<'_> {
     }
 
     /// Ends an idle loop: as a failure when something waits that nothing will start.
-    fn end_idle(&self, tick: &TickView) -> anyhow::Result<Exit> {
+    fn end_idle(&mut self, tick: &TickView) -> anyhow::Result<Exit> {
+        let (items, _) = waiting_items(&self.installation, &mut self.store)?;
         let paused = self.store.paused_since()?;
         let stuck = standstill(tick, &self.breakers, &self.breakers_now, paused);
         Ok(match stuck {
             None => {
-                self.progress
-                    .say("All done: no issue is ready for an agent.");
+                self.progress.say(&nothing_left(items.len()));
                 Exit::Done
             }
             Some(reason) => {
@@ -214,6 +221,8 @@ impl Loop<'_> {
             }
         }
         self.say_waits(&view)?;
+        let dues = view.decisions.iter();
+        self.dues = dues.filter_map(DecisionView::due_by_itself).collect();
         // one that was started may have ended by now
         let started = view.runs.iter().map(|run| run.id.clone());
         let live = self.store.live_runs()?.into_iter().map(|run| run.id);
@@ -293,7 +302,10 @@ impl Loop<'_> {
         let waits_shortly = tick.decisions.iter().any(DecisionView::waits_shortly);
         let stopped = self.is_stopped(tick)?;
         let retries = !stopped && !self.store.retries(None)?.is_empty();
-        Ok(!waits_shortly && !retries)
+        let soon = Timestamp::now().as_millisecond() + DUE_SOON_MS;
+        let is_soon = |due: &Timestamp| due.as_millisecond() <= soon;
+        let due_soon = !self.store.is_paused()? && self.dues.iter().any(is_soon);
+        Ok(!waits_shortly && !retries && !due_soon)
     }
 
     /// Says whether a pause or a hold keeps back what has its time.
@@ -312,7 +324,10 @@ impl Loop<'_> {
         let begun = Instant::now();
         let now = Timestamp::now();
         let waits = self.waits.iter().map(|(_, due)| *due);
-        let due = waits.filter(|due| *due > now).min();
+        let due = waits
+            .chain(self.dues.iter().copied())
+            .filter(|due| *due > now)
+            .min();
         loop {
             self.progress.look(&self.store, &self.live)?;
             reap_supervisors();
@@ -362,5 +377,39 @@ impl Loop<'_> {
         }
         self.progress.look(&self.store, live)?;
         Ok(())
+    }
+}
+
+/// Says that no agent has anything to do, and how much waits for a person.
+fn nothing_left(waiting: usize) -> String {
+    match waiting {
+        0 => "All done: no issue is ready for an agent.".to_owned(),
+        1 => "No issue is ready for an agent. 1 thing waits for you: `symphony inbox` shows it."
+            .to_owned(),
+        more => format!(
+            "No issue is ready for an agent. {more} things wait for you: `symphony inbox` lists them."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_called_all_done_while_something_waits_for_a_person() {
+        for (waiting, expected) in [
+            (0, "All done: no issue is ready for an agent."),
+            (
+                1,
+                "No issue is ready for an agent. 1 thing waits for you: `symphony inbox` shows it.",
+            ),
+            (
+                2,
+                "No issue is ready for an agent. 2 things wait for you: `symphony inbox` lists them.",
+            ),
+        ] {
+            assert_eq!(nothing_left(waiting), expected);
+        }
     }
 }

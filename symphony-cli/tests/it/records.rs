@@ -142,13 +142,23 @@ pub(crate) fn claimed_run(project: &Project, target: RunTarget, agent: AgentType
 
 /// Ends a run that was claimed: it failed with this class, and the circuit breaker opens at so many attempts.
 pub(crate) fn end_run(project: &Project, run: &RunId, class: ErrorClass, max_retries: u32) {
+    end_run_held(project, run, class, (max_retries, 600_000));
+}
+
+/// Ends a run as [`end_run`] does; a hold of its provider lasts so many milliseconds.
+pub(crate) fn end_run_held(
+    project: &Project,
+    run: &RunId,
+    class: ErrorClass,
+    (max_retries, first_ms): (u32, u64),
+) {
     let hold = class.is_hold().then(|| NewHold {
         tried: None,
         scope: HoldScope::Provider("scripted".to_owned()),
         class,
         reason: "overloaded: the API said 529".to_owned(),
         until: None,
-        first_ms: 600_000,
+        first_ms,
     });
     let finish = RunFinish {
         run: run.clone(),

@@ -6,9 +6,13 @@ use std::process::{Child, ChildStderr, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
+use symphony_core::agent::AgentType;
+use symphony_core::failure::ErrorClass;
+use symphony_core::id::IssueId;
 use symphony_core::log::short_run;
+use symphony_core::run::RunTarget;
 
-use crate::records::{failed_run, idle_project};
+use crate::records::{claimed_run, end_run_held, failed_run, idle_project};
 use crate::support::{
     Project, WORKER, agents_of, approving_judge, call, commit, create_pr, hang, scenario,
     scenarios, text, turn, until,
@@ -270,6 +274,22 @@ fn the_loop_says_once_when_a_failed_issue_is_tried_again() {
             && waits[0].ends_with(": the gate `check` failed on its pull request"),
         "{waits:?}"
     );
+}
+
+#[test]
+fn what_is_due_in_a_moment_is_waited_for_although_a_hold_keeps_it_back() {
+    let turns = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    let when = json!({ "match_system": WORKER });
+    let plays = scenarios([scenario("worker", &when, turns)]);
+    let project = Project::new("a project", &plays, &json!({ "judge_enabled": false }));
+    let issue = IssueId::parse(project.add_issue("One")).unwrap();
+    let run = claimed_run(&project, RunTarget::Issue(issue), AgentType::Worker);
+    end_run_held(&project, &run, ErrorClass::Overloaded, (15, 3_000));
+    let answer = project.symphony(&["run", "--until-idle"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let said = "No issue is ready for an agent. 1 thing waits for you: `symphony inbox` shows it.";
+    assert!(answer.stderr.contains(said), "{answer:#?}");
+    assert_eq!(project.json(&["pr", "list"])["items"][0]["state"], "open");
 }
 
 #[test]
