@@ -37,7 +37,7 @@ impl PauseArgs {
         } else {
             format!(" Agents at work go on: {live}.")
         };
-        let sentence = format!("No agent is started any more until `symphony resume`.{more}");
+        let sentence = format!("No new agent starts until you run `symphony resume`.{more}");
         let view = PauseView {
             paused: true,
             lifted_holds: 0,

@@ -149,7 +149,7 @@ fn a_terminal_asks_what_happens_to_the_issues_that_depend_on_it() {
     assert_eq!(code, 0, "{lines:#?}");
     assert_eq!(
         lines.last().unwrap(),
-        "SYM-1 is `cancelled` now. SYM-2 no longer depends on SYM-1."
+        "SYM-1 is now cancelled. SYM-2 no longer depends on SYM-1."
     );
     assert_eq!(project.issue("SYM-2")["depends_on"], json!([]));
 }

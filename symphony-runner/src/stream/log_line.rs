@@ -145,7 +145,10 @@ fn write_result(out: &mut String, result: &RunResult) {
     if let Some(cost) = result.cost.or(result.session_cost) {
         push_number(out, " cost ", cost);
     }
-    for text in result.errors.iter().chain([&result.text]) {
+    let errors = result.errors.iter();
+    // an error that is the answer, too, is shown once
+    let errors = errors.filter(|error| **error != result.text);
+    for text in errors.chain([&result.text]) {
         if !text.is_empty() {
             out.push_str(": ");
             push_plain(out, text, LOG_LINE_BYTES_MAX);

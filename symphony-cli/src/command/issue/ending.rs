@@ -104,6 +104,16 @@ pub(super) struct EndedView {
     dependents: Vec<DependentEffect>,
 }
 
+/// Says where an issue is now.
+pub(super) fn now_in(id: &IssueId, status: IssueStatus) -> String {
+    match status {
+        IssueStatus::Done | IssueStatus::Cancelled | IssueStatus::Blocked => {
+            format!("{id} is now {status}.")
+        }
+        _ => format!("{id} is now in `{status}`."),
+    }
+}
+
 /// Returns what ending an issue did, for a program and in words.
 pub(super) fn ending_view(ended: Ended) -> (EndedView, String) {
     let Ended {
@@ -111,7 +121,7 @@ pub(super) fn ending_view(ended: Ended) -> (EndedView, String) {
         closed,
         open_subtasks,
     } = ended;
-    let mut sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
+    let mut sentence = now_in(&issue.id, issue.state.status());
     if let Some(pr) = closed {
         // what depends on the issue starts from a base without it
         sentence.push_str(&format!(

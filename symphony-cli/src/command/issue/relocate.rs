@@ -10,7 +10,7 @@ use symphony_core::pull_request::PrState;
 use symphony_runner::cancel::end_run_of;
 use symphony_store::StoreError;
 
-use super::ending::{Ending, ending_view};
+use super::ending::{Ending, ending_view, now_in};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
@@ -53,7 +53,7 @@ impl MoveArgs {
         }
         let open = session.store.open_pr(&self.issue).with_context(what)?;
         let issue = self.carry_out(&mut session).with_context(what)?;
-        let mut sentence = format!("{} is `{}` now.", issue.id, issue.state.status());
+        let mut sentence = now_in(&issue.id, issue.state.status());
         if let Some(pr) = open
             && session.store.pr(pr.id).with_context(what)?.state == PrState::Closed
         {
