@@ -77,6 +77,22 @@ impl WaitView {
         matches!(self, Self::Dispatch(reason) if reason.reason == Reason::GatesPending)
     }
 
+    /// Says whether it keeps nothing from running: a person is to look at it all the same.
+    fn is_beside(&self) -> bool {
+        const BESIDE: [InboxKind; 6] = [
+            InboxKind::LeftBehind,
+            InboxKind::Rescue,
+            InboxKind::Publication,
+            InboxKind::Base,
+            InboxKind::Settings,
+            InboxKind::Preparation,
+        ];
+        match self {
+            Self::Dispatch(_) => false,
+            Self::Person { reason, .. } => BESIDE.iter().any(|kind| kind.name() == *reason),
+        }
+    }
+
     fn text(&self, clock: &Clock) -> String {
         match self {
             Self::Dispatch(reason) => reason.shown(clock),
@@ -121,10 +137,23 @@ impl View for ExplainView {
         let run = self.running.as_ref();
         let gates_run = run.is_some_and(|run| run.profile == AgentType::Gates);
         let is_said = gates_are_next || gates_run;
-        let shown: Vec<&WaitView> = shown(&self.reasons)
+        let (shown, notices): (Vec<&WaitView>, Vec<&WaitView>) = shown(&self.reasons)
             .filter(|reason| !(is_said && reason.is_gates_pending()))
-            .collect();
-        match shown.as_slice() {
+            .partition(|reason| !reason.is_beside());
+        self.write_reasons(&shown, page);
+        if !notices.is_empty() {
+            page.line("Beside that, it waits for you to look at this:");
+        }
+        for notice in notices {
+            page.hanging(2, &format!("- {}", notice.text(page.clock())));
+        }
+    }
+}
+
+impl ExplainView {
+    /// Writes what keeps it from running.
+    fn write_reasons(&self, shown: &[&WaitView], page: &mut Page) {
+        match shown {
             [] => return,
             // nothing is waited for
             [WaitView::Person { reason, text }] if *reason == ENDED => {

@@ -109,6 +109,10 @@ fn a_run_that_ends_with_a_nested_repository_is_in_the_inbox_until_a_person_absor
     let [item] = inbox(&project).try_into().unwrap();
     assert_eq!(item["issue"], "SYM-1", "{item:#}");
     assert_eq!(item["answers"][1], "symphony issue retry SYM-1 --absorb");
+    // it is tried again all the same
+    let explained = project.ok(&["explain", "SYM-1"]);
+    let beside = "Beside that, it waits for you to look at this:\n- the run left work";
+    assert!(explained.contains(beside), "{explained}");
     let answer: Answer = project.symphony(&["issue", "retry", "SYM-1", "--absorb"]);
     assert_eq!(answer.code, 0, "{answer:#?}");
     assert!(answer.stderr.contains("Absorbed lib"), "{answer:#?}");
