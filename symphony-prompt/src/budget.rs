@@ -180,6 +180,8 @@ pub struct Budgets {
     #[cfg_attr(feature = "schema", schemars(with = "Option<u64>"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vault_tokens: Option<Tokens>,
+    /// Whether what some sections and documents leave of their shares goes to those that were cut; otherwise shares are caps.
+    pub pass_on: bool,
     /// Shares of the user budget without a diff.
     pub shares: Shares,
     /// Shares of the user budget with a diff.
@@ -193,6 +195,7 @@ impl Default for Budgets {
             system_tokens: SYSTEM_TOKENS,
             artifact_tokens: ARTIFACT_TOKENS,
             vault_tokens: None,
+            pass_on: true,
             shares: Shares::WITHOUT_DIFF,
             shares_with_diff: Shares::WITH_DIFF,
         }

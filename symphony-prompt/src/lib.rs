@@ -18,16 +18,17 @@
 //! use symphony_prompt::{AgentType, IssueId, IssueInput, Outcome, ProfileDispatch, Workspace};
 //!
 //! let place = Workspace { identifier: "API-7".into(), path: "/w/API-7".into(), branch: None, base: None };
-//! let issue = IssueInput::new(IssueId::parse("API-7")?, "Login answers 500", "since Monday ".repeat(900));
+//! let issue = IssueInput::new(IssueId::parse("API-7")?, "Login answers 500", "since Monday ".repeat(9_000));
 //! let built = ProfileDispatch::new(AgentType::Planner, place, issue, "untrusted-7f3a9c0d51e2").build()?;
 //!
 //! let description = built.report.user.iter().find(|part| part.part == "description").unwrap();
-//! assert!(matches!(description.outcome, Outcome::Truncated { .. }), "2,000 tokens of 8,000 are its share");
+//! assert!(matches!(description.outcome, Outcome::Truncated { .. }), "8,000 tokens are the budget of all sections");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Decisions where the specification leaves room
 //!
+//! - What sections leave of their shares goes to those that are cut, unless [`Budgets::pass_on`] is off.
 //! - A cap of a text holds for the text itself; a cap of a list holds for its items with their fences, because
 //!   there may be any number of them. Headings, fences of texts and the list of cut files lie outside.
 //! - A worker's latest `approach` finding takes its tokens from the share of the findings.

@@ -36,6 +36,9 @@ pub struct Report {
     pub user_tokens: Tokens,
     /// The user prompt's budget, of its budgeted sections.
     pub user_budget: Tokens,
+    /// What the budgeted sections and the documents left of their budgets, together; none where sections have no shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_left: Option<Tokens>,
     /// The marker that was used, when anything is fenced; it differs from the one given when a text contained that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fence_marker: Option<String>,

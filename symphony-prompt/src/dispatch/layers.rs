@@ -123,6 +123,7 @@ pub(super) fn built(
         system_budget: budgets.0,
         user_tokens: counter.count(&user.text),
         user_budget: budgets.1,
+        user_left: user.left,
         fence_marker: user.marker.map(|marker| marker.as_str().to_owned()),
         system: system.parts,
         user: user.parts,

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use symphony_core::agent::AgentType;
 use symphony_core::id::PhaseName;
+use symphony_core::unit::Tokens;
 
 use crate::boundary::boundary;
 use crate::budget::{Budgets, PHASE_COMMENTS_MAX};
@@ -20,7 +21,8 @@ use crate::report::{BuiltPrompt, DispatchPath};
 use crate::rule::external_research;
 use crate::section::fit::Fitter;
 use crate::section::{
-    self, DocumentsOf, Piece, PointsReader, SectionDraft, SectionName, assemble, bullet,
+    self, DocumentsOf, Piece, PointsReader, SectionDraft, SectionName, Shared, Total, assemble,
+    bullet, draft_shared, need_of_list,
 };
 use crate::summary::Preference;
 use crate::system::build_system_prompt;
@@ -191,7 +193,9 @@ impl PhaseDispatch {
             counter,
             marker_chars: marker.as_str().len(),
         };
-        let user = assemble(&self.sections(fitter), Some(&marker), counter)?;
+        let (sections, left) = self.sections(fitter);
+        let mut user = assemble(&sections, Some(&marker), counter)?;
+        user.left = Some(left);
         let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
         let path = DispatchPath::PhaseDispatch;
         Ok(layers::built(
@@ -242,22 +246,69 @@ impl PhaseDispatch {
         ]
     }
 
-    fn sections<'a>(&'a self, fitter: Fitter<'_>) -> Vec<SectionDraft<'a>> {
+    fn sections<'a>(&'a self, fitter: Fitter<'_>) -> (Vec<SectionDraft<'a>>, Tokens) {
         let caps = self.budgets.shares.caps(self.budgets.user_tokens);
-        vec![
+        let counter = fitter.counter;
+        let artifacts = if self.artifacts.is_empty() {
+            Tokens::ZERO
+        } else {
+            self.budgets.artifact_tokens
+        };
+        let claims = self
+            .rejected_claims
+            .iter()
+            .map(|claim| claim.content.as_str());
+        let comments = self.comments.iter().map(|comment| comment.content.as_str());
+        let parts = [
+            Shared {
+                cap: caps.description,
+                need: counter.count(&self.issue.description),
+                draft: Box::new(move |cap| section::description(&self.issue, cap, fitter)),
+            },
+            Shared {
+                cap: artifacts,
+                need: section::documents_need(&self.artifacts, counter),
+                draft: Box::new(move |cap| {
+                    let how = (cap, self.preference());
+                    section::documents(&self.artifacts, DocumentsOf::Phase, how, fitter)
+                }),
+            },
+            Shared {
+                cap: caps.findings,
+                need: need_of_list(claims, counter),
+                draft: Box::new(move |cap| {
+                    section::rejected_claims(&self.rejected_claims, cap, fitter)
+                }),
+            },
+            Shared {
+                cap: caps.comments,
+                need: need_of_list(comments, counter),
+                draft: Box::new(move |cap| {
+                    section::conversation(&self.comments, PHASE_COMMENTS_MAX, cap, fitter)
+                }),
+            },
+        ];
+        let total = Total {
+            tokens: self.budgets.user_tokens + artifacts,
+            pass_on: self.budgets.pass_on,
+        };
+        let (shared, left) = draft_shared(&parts, total);
+        let mut shared = shared.into_iter();
+        let mut next = || shared.next().into_iter();
+        let (description, documents, claims, comments) = (next(), next(), next(), next());
+        let mut list = vec![
             self.assignment_section(),
             section::header(&self.issue, None, &self.notes),
-            section::description(&self.issue, caps.description, fitter),
-            section::review_points(&self.review_points, PointsReader::PhaseAgent),
-            section::rejected_claims(&self.rejected_claims, caps.findings, fitter),
-            section::documents(
-                &self.artifacts,
-                DocumentsOf::Phase,
-                (self.budgets.artifact_tokens, self.preference()),
-                fitter,
-            ),
-            section::conversation(&self.comments, PHASE_COMMENTS_MAX, caps.comments, fitter),
-        ]
+        ];
+        list.extend(description);
+        list.push(section::review_points(
+            &self.review_points,
+            PointsReader::PhaseAgent,
+        ));
+        list.extend(claims);
+        list.extend(documents);
+        list.extend(comments);
+        (list, left)
     }
 
     const fn preference(&self) -> Preference {

@@ -78,6 +78,7 @@ impl PlanPhaseDispatch {
         let (text, truncated) = truncate_prompt_if_needed(&whole, self.prompt_tokens_max);
         let max = Tokens::new(self.prompt_tokens_max);
         let fit = Fit {
+            used: Tokens::ZERO,
             cap: Some(max),
             cut: truncated.then(|| (counter.count(&whole), counter.count(&text))),
             items: None,

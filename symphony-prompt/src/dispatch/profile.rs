@@ -20,7 +20,10 @@ use crate::omission::OmissionList;
 use crate::report::{BuiltPrompt, DispatchPath};
 use crate::rule::{WEB_RESTRICTION, external_research};
 use crate::section::fit::Fitter;
-use crate::section::{self, DocumentsOf, PointsReader, SectionDraft, SectionName, assemble};
+use crate::section::{
+    self, DocumentsOf, PointsReader, SectionDraft, SectionName, Shared, Total, assemble,
+    draft_shared, need_of_list,
+};
 use crate::summary::Preference;
 use crate::system::build_system_prompt;
 use crate::tokens::{HeuristicCounter, TokenCounter};
@@ -205,8 +208,9 @@ impl ProfileDispatch {
             caps: self.caps(),
             fitter,
         };
-        let sections = self.sections(&omissions, content);
-        let user = assemble(&sections, Some(&marker), counter)?;
+        let (sections, left) = self.sections(&omissions, content);
+        let mut user = assemble(&sections, Some(&marker), counter)?;
+        user.left = Some(left);
         let budgets = (self.budgets.system_tokens, self.budgets.user_tokens);
         let path = DispatchPath::ProfileDispatch;
         Ok(layers::built(
@@ -253,48 +257,37 @@ impl ProfileDispatch {
         list
     }
 
-    /// The nine sections, the review points, the ticket's documents, and a judge's own after them.
+    /// The nine sections, the review points, the criteria, the ticket's documents, and a judge's own after them.
     fn sections<'a>(
         &'a self,
         omissions: &OmissionList,
         content: Content<'a, '_>,
-    ) -> Vec<SectionDraft<'a>> {
-        let Content { caps, fitter, .. } = content;
+    ) -> (Vec<SectionDraft<'a>>, Tokens) {
         let place =
             matches!(self.agent, AgentType::Worker | AgentType::Judge).then_some(&self.workspace);
-        let mut list = vec![
-            section::header(&self.issue, place, &self.notes),
-            section::description(&self.issue, caps.description, fitter),
-            section::review_points(&self.review_points, PointsReader::of(&self.agent)),
-        ];
+        let review = self.review_sections(content);
+        let (shared, left) = self.shared_sections(omissions, content, &review);
+        let mut shared = shared.into_iter();
+        let mut next = || shared.next().into_iter();
+        let (diff, description, documents) = (next(), next(), next());
+        let (findings, comments, attempts, learnings) = (next(), next(), next(), next());
+        let mut list = vec![section::header(&self.issue, place, &self.notes)];
+        list.extend(description);
+        list.push(section::review_points(
+            &self.review_points,
+            PointsReader::of(&self.agent),
+        ));
         if let Some(criteria) = &self.criteria {
             list.push(section::criteria(criteria, &self.agent));
         }
-        list.push(section::documents(
-            &self.documents,
-            DocumentsOf::Ticket,
-            (self.budgets.artifact_tokens, Preference::FullText),
-            fitter,
-        ));
-        let approach_tokens = self.push_review(&mut list, content);
+        list.extend(documents);
+        list.extend(review.list);
+        list.extend(diff);
         list.push(section::dependencies(&self.dependencies));
-        list.push(match omissions.section(SectionName::PreviousAttempts) {
-            Some(why) => omitted_when(
-                !self.attempts.is_empty(),
-                SectionName::PreviousAttempts,
-                why,
-            ),
-            None => section::attempts(&self.attempts, caps.previous_output, fitter),
-        });
-        let findings_cap = Tokens::new(caps.findings.get().saturating_sub(approach_tokens.get()));
-        list.push(section::findings(content.findings, findings_cap, fitter));
-        list.push(section::conversation(
-            &self.comments,
-            usize::MAX,
-            caps.comments,
-            fitter,
-        ));
-        list.push(section::learnings(&self.learnings, caps.learnings, fitter));
+        list.extend(attempts);
+        list.extend(findings);
+        list.extend(comments);
+        list.extend(learnings);
         list.push(match omissions.section(SectionName::GateCommands) {
             Some(why) => omitted_when(!self.gates.is_empty(), SectionName::GateCommands, why),
             None => section::gate_commands(&self.gates),
@@ -303,34 +296,120 @@ impl ProfileDispatch {
             list.push(section::gate_results(&review.gate_results));
         }
         list.push(section::instructions(self.custom_instructions.as_deref()));
-        list
+        (list, left)
     }
 
-    /// Pushes what a judge reviews; returns the tokens that the approach took of the findings' share.
-    fn push_review<'a>(
+    /// The sections with a share, those first that are given first what others leave: the diff, the description, the documents,
+    /// findings, comments, earlier outputs, learnings.
+    fn shared_sections<'a>(
         &'a self,
-        list: &mut Vec<SectionDraft<'a>>,
+        omissions: &OmissionList,
         content: Content<'a, '_>,
-    ) -> Tokens {
+        review: &ReviewSections<'a>,
+    ) -> (Vec<SectionDraft<'a>>, Tokens) {
+        let Content { caps, fitter, .. } = content;
+        let counter = fitter.counter;
+        let minus = |cap: Tokens, used: Tokens| Tokens::new(cap.get().saturating_sub(used.get()));
+        let diff = self
+            .pull_request()
+            .and_then(|review| review.diff.as_deref());
+        let outputs = self
+            .attempts
+            .iter()
+            .map(|attempt| counter.count(&attempt.output_tail));
+        let comments = self.comments.iter().map(|comment| comment.content.as_str());
+        let findings = content.findings.iter().map(|finding| finding.text.as_str());
+        let why = omissions.section(SectionName::PreviousAttempts);
+        let artifacts = if self.documents.is_empty() {
+            Tokens::ZERO
+        } else {
+            self.budgets.artifact_tokens
+        };
+        let parts = [
+            Shared {
+                cap: minus(caps.diff, review.answers),
+                need: diff.map_or(Tokens::ZERO, |diff| counter.count(diff)),
+                draft: Box::new(move |cap| match self.pull_request() {
+                    Some(review) => section::diff(review, cap, fitter),
+                    None => SectionDraft::new(SectionName::Diff, Vec::new()),
+                }),
+            },
+            Shared {
+                cap: caps.description,
+                need: counter.count(&self.issue.description),
+                draft: Box::new(move |cap| section::description(&self.issue, cap, fitter)),
+            },
+            Shared {
+                cap: artifacts,
+                need: section::documents_need(&self.documents, counter),
+                draft: Box::new(move |cap| {
+                    let how = (cap, Preference::FullText);
+                    section::documents(&self.documents, DocumentsOf::Ticket, how, fitter)
+                }),
+            },
+            Shared {
+                cap: minus(caps.findings, review.approach),
+                need: need_of_list(findings, counter),
+                draft: Box::new(move |cap| section::findings(content.findings, cap, fitter)),
+            },
+            Shared {
+                cap: caps.comments,
+                need: need_of_list(comments, counter),
+                draft: Box::new(move |cap| {
+                    section::conversation(&self.comments, usize::MAX, cap, fitter)
+                }),
+            },
+            Shared {
+                cap: caps.previous_output,
+                need: outputs.sum(),
+                draft: Box::new(move |cap| match why {
+                    Some(why) => omitted_when(
+                        !self.attempts.is_empty(),
+                        SectionName::PreviousAttempts,
+                        why,
+                    ),
+                    None => section::attempts(&self.attempts, cap, fitter),
+                }),
+            },
+            Shared {
+                cap: caps.learnings,
+                need: need_of_list(self.learnings.iter().map(String::as_str), counter),
+                draft: Box::new(move |cap| section::learnings(&self.learnings, cap, fitter)),
+            },
+        ];
+        let spent = review.answers + review.approach;
+        let total = Total {
+            tokens: minus(self.budgets.user_tokens + artifacts, spent),
+            pass_on: self.budgets.pass_on,
+        };
+        draft_shared(&parts, total)
+    }
+
+    /// What a judge reviews, the diff apart.
+    fn review_sections<'a>(&'a self, content: Content<'a, '_>) -> ReviewSections<'a> {
         let Content { caps, fitter, .. } = content;
         match (&self.agent, &self.review) {
             (AgentType::Judge, Some(Review::PullRequest(review))) => {
-                let (draft, tokens) =
+                let (draft, approach) =
                     section::pull_request(review, content.approach, caps.findings, fitter);
-                list.push(draft);
                 let half = Tokens::new(caps.diff.get() / 2);
-                let (answers, used) = section::answer_diff(&review.answer_patches, half, fitter);
-                list.push(answers);
-                let rest = Tokens::new(caps.diff.get().saturating_sub(used.get()));
-                list.push(section::diff(review, rest, fitter));
-                tokens
+                let (answer_diff, answers) =
+                    section::answer_diff(&review.answer_patches, half, fitter);
+                ReviewSections {
+                    list: vec![draft, answer_diff],
+                    approach,
+                    answers,
+                }
             }
-            (AgentType::Judge, Some(Review::Phase(review))) => {
-                list.push(section::phase_review(review, &self.issue.identifier));
-                list.push(section::artifact(review, fitter));
-                Tokens::ZERO
-            }
-            _ => Tokens::ZERO,
+            (AgentType::Judge, Some(Review::Phase(review))) => ReviewSections {
+                list: vec![
+                    section::phase_review(review, &self.issue.identifier),
+                    section::artifact(review, fitter),
+                ],
+                approach: Tokens::ZERO,
+                answers: Tokens::ZERO,
+            },
+            _ => ReviewSections::default(),
         }
     }
 
@@ -373,6 +452,16 @@ struct Content<'a, 'c> {
     findings: &'a [&'a FindingInput],
     caps: Caps,
     fitter: Fitter<'c>,
+}
+
+/// What a judge reviews.
+#[derive(Default)]
+struct ReviewSections<'a> {
+    list: Vec<SectionDraft<'a>>,
+    /// Tokens of the approach, which it takes from the findings' share.
+    approach: Tokens,
+    /// Tokens of the commits that answer points, which they take from the diff's share.
+    answers: Tokens,
 }
 
 fn omitted_when<'a>(has_content: bool, name: SectionName, why: &'static str) -> SectionDraft<'a> {

@@ -11,6 +11,7 @@ use crate::report::ItemsKept;
 use crate::section::fit::Fitter;
 use crate::section::{Fit, Piece, SectionDraft, SectionName, title_line};
 use crate::summary::{Preference, Shown, fit_artifacts};
+use crate::tokens::TokenCounter;
 
 /// Characters of a commit that name it.
 const COMMIT_CHARS: usize = 12;
@@ -80,6 +81,7 @@ pub(crate) fn documents<'a>(
     }
     let fit = Fit {
         cap: Some(cap),
+        used: to,
         cut: is_cut.then_some((from, to)),
         items: Some(ItemsKept::counted(given.len(), kept)),
     };
@@ -87,6 +89,14 @@ pub(crate) fn documents<'a>(
     let has_source = given.iter().any(|document| document.source.is_some());
     draft.note = (is_cut || has_source).then(|| remarks.join("; "));
     draft
+}
+
+/// What the documents take when all are whole.
+pub(crate) fn documents_need(documents: &[PhaseArtifact], counter: &dyn TokenCounter) -> Tokens {
+    let texts = documents
+        .iter()
+        .map(|document| counter.count(&document.text));
+    texts.sum()
 }
 
 /// Names a document in the line that opens it.

@@ -34,6 +34,8 @@ impl<'a> Piece<'a> {
 pub(crate) struct Fit {
     /// The cap, when there is one.
     pub(crate) cap: Option<Tokens>,
+    /// Tokens of the content that count against the cap.
+    pub(crate) used: Tokens,
     /// Tokens of the content before and after, when it was cut.
     pub(crate) cut: Option<(Tokens, Tokens)>,
     /// Items given and kept, for lists.
@@ -85,6 +87,8 @@ pub(crate) struct UserPrompt {
     pub(crate) parts: Vec<PartReport>,
     pub(crate) warnings: Vec<Warning>,
     pub(crate) marker: Option<FenceMarker>,
+    /// Tokens of the budget that nobody took; none where sections have no shares.
+    pub(crate) left: Option<Tokens>,
 }
 
 /// Renders sections in order, separated by a blank line, with a marker that none of their texts contains.
@@ -144,6 +148,7 @@ pub(crate) fn assemble(
         parts,
         warnings,
         marker: used,
+        left: None,
     })
 }
 

@@ -67,15 +67,17 @@ pub(crate) fn fit_text<'a>(
         Cow::Owned(cut) => Some(cut),
     };
     match cut {
-        None => (
-            text,
-            Fit {
+        None => {
+            let fit = Fit {
                 cap: Some(cap),
+                used: counter.count(&text),
                 ..Fit::default()
-            },
-        ),
+            };
+            (text, fit)
+        }
         Some(cut) => {
             let fit = Fit {
+                used: counter.count(&cut),
                 cap: Some(cap),
                 cut: Some((counter.count(&text), counter.count(&cut))),
                 items: None,
@@ -143,6 +145,7 @@ impl Fitter<'_> {
         kept.reverse();
         let fit = Fit {
             cap: Some(cap),
+            used,
             cut: (full || items.len() < given).then_some((from, used)),
             items: Some(ItemsKept::counted(given, kept.len())),
         };

@@ -32,7 +32,7 @@ pub(crate) fn attempts<'a>(
     fitter: Fitter<'_>,
 ) -> SectionDraft<'a> {
     let shown = last(attempts, ATTEMPTS_MAX);
-    let (tails, cut) = output_tails(shown, cap, fitter);
+    let (tails, used, cut) = output_tails(shown, cap, fitter);
     let mut pieces = Vec::new();
     for (attempt, tail) in shown.iter().zip(tails) {
         let heading = if pieces.is_empty() {
@@ -64,6 +64,7 @@ pub(crate) fn attempts<'a>(
     }
     let fit = Fit {
         cap: Some(cap),
+        used,
         cut,
         items: (!attempts.is_empty()).then_some(ItemsKept::counted(attempts.len(), shown.len())),
     };
@@ -93,7 +94,7 @@ fn output_tails<'a>(
     attempts: &'a [AttemptInput],
     cap: Tokens,
     fitter: Fitter<'_>,
-) -> (Vec<Cow<'a, str>>, Option<(Tokens, Tokens)>) {
+) -> (Vec<Cow<'a, str>>, Tokens, Option<(Tokens, Tokens)>) {
     let mut left = cap;
     let mut from = Tokens::ZERO;
     let mut cut = false;
@@ -126,7 +127,7 @@ fn output_tails<'a>(
     }
     tails.reverse();
     let used = Tokens::new(cap.get() - left.get());
-    (tails, cut.then_some((from, used)))
+    (tails, used, cut.then_some((from, used)))
 }
 
 /// Turns a finding into a fenced text.

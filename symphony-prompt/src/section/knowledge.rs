@@ -89,6 +89,7 @@ pub(crate) fn learnings<'a>(
     let from = used + beyond + left_out.iter().map(|item| item.tokens).sum();
     let fit = Fit {
         cap: Some(cap),
+        used,
         cut: (kept < learnings.len()).then_some((from, used)),
         items: (!learnings.is_empty()).then_some(ItemsKept {
             given: learnings.len(),

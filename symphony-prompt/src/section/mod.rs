@@ -5,6 +5,7 @@ mod diff;
 mod documents;
 mod draft;
 pub(crate) mod fit;
+mod flow;
 mod history;
 mod issue;
 mod knowledge;
@@ -14,8 +15,9 @@ mod review;
 
 pub(crate) use criteria::criteria;
 pub(crate) use diff::diff;
-pub(crate) use documents::{DocumentsOf, documents};
+pub(crate) use documents::{DocumentsOf, documents, documents_need};
 pub(crate) use draft::{Fit, Piece, SectionDraft, UserPrompt, assemble};
+pub(crate) use flow::{Shared, Total, draft_shared, need_of_list};
 pub(crate) use history::{attempts, conversation, finding, findings, rejected_claims};
 pub(crate) use issue::{dependencies, description, header, name_line, title_line};
 pub(crate) use knowledge::{

@@ -186,6 +186,7 @@ pub(crate) fn answer_diff<'a>(
     }
     let fit = Fit {
         cap: Some(cap),
+        used,
         cut: (used < from).then_some((from, used)),
         items: Some(ItemsKept::counted(
             patches.len(),

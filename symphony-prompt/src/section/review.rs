@@ -242,6 +242,7 @@ pub(crate) fn artifact<'a>(review: &'a PhaseReview, fitter: Fitter<'_>) -> Secti
     let cut = !HeuristicCounter::CHARS.fits(whole, Tokens::new(ARTIFACT_CHARS_MAX));
     let fit = Fit {
         cap: None,
+        used: Tokens::ZERO,
         cut: cut.then(|| (fitter.counter.count(whole), fitter.counter.count(&text))),
         items: None,
     };

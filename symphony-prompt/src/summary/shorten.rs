@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use symphony_core::unit::Tokens;
 
 use crate::summary::outline::{Block, Rank, blocks};
-use crate::summary::signature::signatures;
+use crate::summary::signature::{beginning_of_code, signatures};
 use crate::tokens::TokenCounter;
 use crate::truncate::{truncate_head, truncate_head_lines};
 
@@ -155,7 +155,7 @@ impl<'a> Outline<'a> {
         self.begin_next(&order, cap, counter).or(filled)
     }
 
-    /// Uses what is left for the beginning of the first paragraph that is not kept.
+    /// Uses what is left for the beginning of the first block that is not kept whole.
     fn begin_next(
         &mut self,
         order: &[(usize, Kept)],
@@ -164,15 +164,26 @@ impl<'a> Outline<'a> {
     ) -> Option<String> {
         let used = counter.count(&self.assemble()).get() + counter.count(GAP).get() + 1;
         let left = cap.get().checked_sub(used)?;
-        let next = order.iter().map(|(at, _)| *at).find(|at| {
-            self.kept.get(*at) == Some(&Kept::No)
-                && self.blocks.get(*at).is_some_and(|block| !block.is_code)
-        })?;
-        let block = self.blocks.get(next)?;
-        self.beginning = truncate_head(block.text, Tokens::new(left), counter).into_owned();
-        if left < BEGINNING_TOKENS_MIN || self.beginning.is_empty() {
+        if left < BEGINNING_TOKENS_MIN {
             return None;
         }
+        let is_open = |at: &usize| self.kept.get(*at).is_some_and(|kept| *kept < Kept::Whole);
+        let next = order.iter().map(|(at, _)| *at).find(is_open)?;
+        let block = self.blocks.get(next)?;
+        let shown = self
+            .kept
+            .get(next)
+            .map_or("", |kept| self.shown(next, *kept));
+        let room = Tokens::new(left + counter.count(shown).get());
+        let beginning = if block.is_code {
+            begin_code(block.text, room, counter)
+        } else {
+            truncate_head(block.text, room, counter).into_owned()
+        };
+        if beginning.is_empty() {
+            return None;
+        }
+        self.beginning = beginning;
         self.keep(next, Kept::Beginning);
         Some(self.assemble()).filter(|text| counter.fits(text, cap))
     }
@@ -258,6 +269,23 @@ impl<'a> Outline<'a> {
         }
         out
     }
+}
+
+/// As many lines of a code block as fit, with the declarations after them; nothing where not even these fit.
+fn begin_code(block: &str, room: Tokens, counter: &dyn TokenCounter) -> String {
+    let (mut fits, mut over) = (0, block.lines().count());
+    if !counter.fits(&beginning_of_code(block, fits), room) {
+        return String::new();
+    }
+    while over - fits > 1 {
+        let middle = usize::midpoint(fits, over);
+        if counter.fits(&beginning_of_code(block, middle), room) {
+            fits = middle;
+        } else {
+            over = middle;
+        }
+    }
+    beginning_of_code(block, fits)
 }
 
 fn push_paragraph(out: &mut String, text: &str) {

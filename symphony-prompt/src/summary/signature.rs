@@ -86,29 +86,53 @@ const GAP: &str = "…";
 /// Declarations are recognised by their first words, in any language, and kept up to the bracket that closes their parameters, or
 /// their fields: a wrong guess only changes what a summary shows.
 pub(super) fn signatures(block: &str) -> Option<String> {
-    let mut kept: Vec<&str> = Vec::new();
-    let mut left_out = 0_usize;
-    let mut declared = false;
-    let mut open: Option<Open> = None;
-    let last = block.lines().count().saturating_sub(1);
-    for (index, line) in block.lines().enumerate() {
-        let fence = (index == 0 || index == last) && is_fence(line);
-        open = match open {
-            Some(open) if !fence => open.goes_on(line),
-            _ => None,
-        }
-        .or_else(|| declaration(line).filter(|_| !fence));
-        declared |= open.is_some();
-        if fence || open.is_some() {
-            kept.push(line.trim_end());
-        } else {
-            left_out += 1;
-            if kept.last() != Some(&GAP) {
-                kept.push(GAP);
+    let kept = KeptLines::of(block, 0);
+    (kept.declared && kept.left_out > 0).then(|| kept.lines.join("\n"))
+}
+
+/// Shortens a code block to its first lines, and to what it declares after them, with its fences.
+pub(super) fn beginning_of_code(block: &str, lines: usize) -> String {
+    KeptLines::of(block, lines).lines.join("\n")
+}
+
+/// What is kept of a code block.
+struct KeptLines<'a> {
+    lines: Vec<&'a str>,
+    left_out: usize,
+    /// Whether something is declared.
+    declared: bool,
+}
+
+impl<'a> KeptLines<'a> {
+    /// Keeps the first `whole` lines, and of the others those that declare something.
+    fn of(block: &'a str, whole: usize) -> Self {
+        let mut kept = Self {
+            lines: Vec::new(),
+            left_out: 0,
+            declared: false,
+        };
+        let mut open: Option<Open> = None;
+        let last = block.lines().count().saturating_sub(1);
+        let has_fence = block.lines().next().is_some_and(is_fence);
+        for (index, line) in block.lines().enumerate() {
+            let fence = (index == 0 || index == last) && is_fence(line);
+            open = match open {
+                Some(open) if !fence => open.goes_on(line),
+                _ => None,
+            }
+            .or_else(|| declaration(line).filter(|_| !fence));
+            kept.declared |= open.is_some();
+            if fence || open.is_some() || index < whole + usize::from(has_fence) {
+                kept.lines.push(line.trim_end());
+            } else {
+                kept.left_out += 1;
+                if kept.lines.last() != Some(&GAP) {
+                    kept.lines.push(GAP);
+                }
             }
         }
+        kept
     }
-    (declared && left_out > 0).then(|| kept.join("\n"))
 }
 
 /// A declaration of which a line was kept.

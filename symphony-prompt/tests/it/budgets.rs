@@ -298,7 +298,7 @@ fn long_parts_without_a_bound_are_warned_about() {
 }
 
 #[test]
-fn shares_are_caps_that_are_not_passed_on() {
+fn shares_are_caps_where_nothing_is_passed_on() {
     let mut dispatch = rich::profile(&AgentType::Worker);
     dispatch.issue.description = "d".repeat(30_000);
     dispatch.comments = Vec::new();

@@ -9,6 +9,7 @@ mod outline;
 mod paths;
 mod prop_budget;
 mod prop_fence;
+mod prop_flow;
 mod prop_points;
 mod prop_worker;
 mod rich;

@@ -64,6 +64,8 @@ fn comment(author: CommentAuthor, content: &str, at: &str) -> CommentInput {
 /// Path A with everything, for any agent.
 pub(crate) fn profile(agent: &AgentType) -> ProfileDispatch {
     let mut dispatch = ProfileDispatch::new(agent.clone(), workspace(), issue(), MARKER);
+    // The rules of the shares are tried by themselves; `prop_flow` tries what is passed on.
+    dispatch.budgets.pass_on = false;
     dispatch.profile =
         format!("# You are the {agent}\n\n## Step 0: Verify Workspace\n\nRun `pwd`.");
     dispatch.contract = Some("# Phase: ready\n\nImplement, test, open a pull request.".to_owned());
@@ -214,6 +216,7 @@ pub(crate) fn phase(agent: AgentType, phase: &str) -> PhaseDispatch {
     };
     let a = profile(&agent);
     let mut dispatch = PhaseDispatch::new(agent, workspace(), issue(), assignment, MARKER);
+    dispatch.budgets.pass_on = false;
     dispatch.contract = format!("# Phase: {phase}\n\n## Workspace Context\n\nRun `pwd`.");
     dispatch.override_text = Some("Draw no diagrams.".to_owned());
     dispatch.custom_instructions = Some("Write in English.".to_owned());

@@ -42,6 +42,7 @@ pub(crate) fn diff<'a>(
     let is_whole = files.is_empty();
     let fit = Fit {
         cap: Some(cap),
+        used: fitter.counter.count(&text),
         cut: (!is_whole).then(|| (fitter.counter.count(&diff), fitter.counter.count(&text))),
         items: None,
     };

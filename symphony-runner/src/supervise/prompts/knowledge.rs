@@ -216,6 +216,7 @@ pub(crate) fn budgets(config: &ProjectConfig) -> Result<Budgets, PromptError> {
         user_tokens: budget.user_tokens,
         system_tokens: budget.system_tokens,
         artifact_tokens: budget.artifact_tokens,
+        pass_on: true,
         vault_tokens: config.vault.as_ref().and_then(|vault| vault.max_tokens),
         shares: shares(budget.shares)?,
         shares_with_diff: shares(budget.judge_shares)?,
