@@ -8,22 +8,20 @@ use crate::listing::list_few;
 use crate::wording::counted;
 use serde::{Deserialize, Serialize};
 
-use crate::gates::{FIXES_GATE_LABEL, GatesAge};
+use crate::gates::GatesAge;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::issue::{AttemptCounts, Block, BlockedBy};
 use crate::outside::MergeObstacle;
 use crate::pull_request::VerifiedGates;
-use crate::review_point::asked_point;
 use crate::tick::{Decision, Reason};
 
+mod answers;
 mod items;
 mod kind;
 mod left_worktree;
 mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
-
-use items::raise_cap;
 
 pub use items::{
     LeftBy, PAUSE_KEY, clean_up_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,
@@ -115,6 +113,8 @@ pub enum WaitsFor {
     Acceptance,
     /// It is blocked.
     Blocked(Block),
+    /// It is blocked, and its pull request or claim is open: work and approval stay when it goes back to its review.
+    BlockedInReview(Block),
     /// It used up its attempts.
     Spent(AttemptCounts),
     /// It was stopped before that: its runs would go on as they did.
@@ -173,11 +173,6 @@ fn why_no_judge(ended: u32) -> String {
     }
 }
 
-/// Returns the command that lets another judge look, where some ended without a verdict.
-fn another_judge(ended: u32, issue: &IssueId) -> Option<String> {
-    (ended > 0).then(|| format!("symphony issue retry {issue}"))
-}
-
 /// Says how many judges ended without a verdict.
 fn judges_ended(runs: u32) -> String {
     format!("{} ended without one", counted(runs.into(), "judge"))
@@ -231,7 +226,7 @@ impl WaitsFor {
             | Self::Verdict { .. }
             | Self::PhaseVerdict { .. }
             | Self::Acceptance => InboxKind::Review,
-            Self::Blocked(_) => InboxKind::Blocked,
+            Self::Blocked(_) | Self::BlockedInReview(_) => InboxKind::Blocked,
             Self::Spent(_) | Self::Stopped { .. } => InboxKind::Breaker,
             Self::CancelledDependencies(_) | Self::RemovedDependencies(_) => InboxKind::Dependency,
             Self::CancelledSubtasks => InboxKind::Subtasks,
@@ -264,7 +259,15 @@ impl WaitsFor {
                 why_no_judge(*judges)
             ),
             Self::Acceptance => "its review waits for you".to_owned(),
-            Self::Blocked(block) => format!("it is blocked ({}): {}", block.by, block.reason),
+            Self::BlockedInReview(block) if block.by == BlockedBy::Human => {
+                format!(
+                    "its review is stopped, and an agent asks you: {}",
+                    block.reason
+                )
+            }
+            Self::Blocked(block) | Self::BlockedInReview(block) => {
+                format!("it is blocked ({}): {}", block.by, block.reason)
+            }
             Self::Stopped { reason } => format!("its circuit breaker is open: {reason}"),
             Self::Spent(counts) => format!(
                 "its circuit breaker is open: {} in a row, {} without progress",
@@ -304,145 +307,6 @@ impl WaitsFor {
             ),
             Self::Publication { pr, problem } => {
                 format!("pull request {pr} was not published: {problem}")
-            }
-        }
-    }
-
-    /// Returns the commands that answer, the usual one first.
-    pub fn answers(&self, issue: &IssueId) -> Vec<String> {
-        match self {
-            Self::Merge { .. } => vec![
-                format!("symphony pr show {issue}"),
-                format!("symphony pr merge {issue}"),
-                format!("symphony pr reject {issue} --feedback TEXT"),
-            ],
-            Self::MergeRed { .. } => vec![
-                format!("symphony pr show {issue}"),
-                format!("symphony pr check {issue}"),
-                format!("symphony pr merge {issue} --force"),
-                format!("symphony pr reject {issue} --feedback TEXT"),
-            ],
-            Self::Unmergeable { obstacle, .. } => obstacle.answers(issue.as_str()),
-            Self::Verdict { judges, .. } => [
-                format!("symphony pr show {issue}"),
-                format!("symphony pr merge {issue}"),
-                format!("symphony pr approve {issue}"),
-                format!("symphony pr reject {issue} --feedback TEXT"),
-            ]
-            .into_iter()
-            .chain(another_judge(*judges, issue))
-            .collect(),
-            Self::PhaseVerdict { judges } => [
-                format!("symphony issue show {issue}"),
-                format!("symphony phase approve {issue}"),
-                format!("symphony phase reject {issue} --feedback TEXT"),
-            ]
-            .into_iter()
-            .chain(another_judge(*judges, issue))
-            .collect(),
-            Self::Acceptance => vec![
-                format!("symphony issue move {issue} done"),
-                format!("symphony issue show {issue}"),
-            ],
-            Self::Blocked(block) => {
-                let mut answers = vec![format!("symphony issue move {issue} todo")];
-                match block.by {
-                    BlockedBy::Cap => answers.insert(0, raise_cap(&block.reason)),
-                    BlockedBy::Agent | BlockedBy::Human => {
-                        answers.insert(0, format!("symphony issue comment {issue} TEXT"));
-                    }
-                    // the reply lets the issue go on by itself
-                    BlockedBy::Question => {
-                        let point = asked_point(&block.reason).unwrap_or("NUMBER");
-                        return vec![
-                            format!("symphony point list {issue}"),
-                            format!("symphony point reply {issue} {point} TEXT"),
-                            format!("symphony issue retry {issue}"),
-                        ];
-                    }
-                    BlockedBy::Tampered => {
-                        answers.insert(0, format!("symphony issue show {issue}"));
-                    }
-                    BlockedBy::Gates => {
-                        return vec![
-                            format!("symphony pr show {issue}"),
-                            format!("symphony pr check {issue}"),
-                            format!("symphony issue retry {issue}"),
-                            format!("symphony pr merge {issue} --force"),
-                        ];
-                    }
-                    BlockedBy::Subtasks => {}
-                }
-                answers
-            }
-            Self::Spent(_) | Self::Stopped { .. } => vec![
-                format!("symphony issue show {issue}"),
-                format!("symphony issue retry {issue}"),
-                format!("symphony issue close {issue} --done --reason TEXT"),
-            ],
-            Self::CancelledDependencies(_) | Self::RemovedDependencies(_) => vec![
-                format!("symphony issue edit {issue} --no-dependencies"),
-                format!("symphony issue move {issue} cancelled"),
-            ],
-            Self::CancelledSubtasks => vec![
-                format!("symphony issue move {issue} todo"),
-                format!("symphony issue move {issue} cancelled"),
-            ],
-            Self::Untriaged => vec![
-                format!("symphony issue show {issue}"),
-                format!("symphony issue move {issue} todo"),
-                format!("symphony issue edit {issue} --description TEXT"),
-                format!("symphony issue move {issue} cancelled"),
-            ],
-            Self::Needed(issues) => {
-                let mut answers = vec![format!("symphony issue move {issue} todo")];
-                let first = issues.first();
-                answers.extend(first.map(|first| format!("symphony explain {first}")));
-                answers
-            }
-            Self::GatesNotRun { .. } => vec![
-                format!("symphony explain {issue}"),
-                "symphony doctor".to_owned(),
-                format!("symphony pr check {issue}"),
-            ],
-            Self::NotPrepared { .. } => vec![
-                "symphony doctor".to_owned(),
-                format!("symphony explain {issue}"),
-                format!("symphony issue retry {issue}"),
-            ],
-            Self::RescuedBranch { rescue } => vec![
-                format!("git log -p {rescue}"),
-                format!("symphony issue show {issue}"),
-            ],
-            Self::Publication { .. } => vec![
-                format!("symphony pr publish {issue}"),
-                format!("symphony pr show {issue}"),
-            ],
-            Self::Undispatched(reason) => {
-                match reason {
-                    Reason::PlanningOff => vec![
-                        "symphony config set planner_enabled true".to_owned(),
-                        format!("symphony issue edit {issue} --remove-label needs-planning"),
-                    ],
-                    Reason::ResearchOff => vec![
-                        "symphony config set researcher_enabled true".to_owned(),
-                        format!("symphony issue edit {issue} --add-label phase:ready"),
-                    ],
-                    Reason::NothingToRepair { gates } => {
-                        let close = format!("symphony issue close {issue} --done --reason TEXT");
-                        let clear = gates.iter().map(|gate| {
-                        format!("symphony issue edit {issue} --remove-label '{FIXES_GATE_LABEL}{gate}'")
-                    });
-                        std::iter::once(close).chain(clear).collect()
-                    }
-                    Reason::UnknownPhase { phase } => vec![
-                        "symphony phase list".to_owned(),
-                        format!("symphony issue edit {issue} --remove-label phase:{phase}"),
-                    ],
-                    _ => vec![format!(
-                        "symphony issue edit {issue} --add-label phase:ready"
-                    )],
-                }
             }
         }
     }

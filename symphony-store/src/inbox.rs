@@ -28,7 +28,9 @@ macro_rules! since {
 }
 
 const BLOCKED_SQL: &str = concat!(
-    "SELECT i.id, i.title, i.blocked_by, i.blocked_reason, ",
+    "SELECT i.id, i.title, i.blocked_by, i.blocked_reason,
+            EXISTS (SELECT 1 FROM pull_request p WHERE p.issue = i.id AND p.state IN ('open', 'approved'))
+            OR EXISTS (SELECT 1 FROM phase_claim c WHERE c.issue = i.id AND c.open = 1) AS in_review, ",
     since!(),
     " AS since FROM issue i INDEXED BY issue_blocked WHERE i.project = ?1 AND i.status = 'blocked' AND i.blocked_by <> 'subtasks' LIMIT ?2"
 );
@@ -133,10 +135,15 @@ impl Store {
         let mut found = Vec::new();
         let of_project = params![project.as_str(), ITEMS_MAX];
         self.each_waiting(BLOCKED_SQL, of_project, project, &mut found, |row| {
-            Ok(Some(WaitsFor::Blocked(Block {
+            let block = Block {
                 by: parsed("reason to be blocked", row.get("blocked_by")?)?,
                 reason: row.get("blocked_reason")?,
-            })))
+            };
+            Ok(Some(if row.get("in_review")? {
+                WaitsFor::BlockedInReview(block)
+            } else {
+                WaitsFor::Blocked(block)
+            }))
         })?;
         self.each_waiting(SPENT_SQL, of_project, project, &mut found, |row| {
             let counts: AttemptCounts = counts_from(row)?;

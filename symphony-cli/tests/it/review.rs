@@ -375,3 +375,40 @@ fn what_the_only_attempt_handed_in_is_judged() {
     project.ok(&["pr", "merge", "SYM-1"]);
     project.assert_sound();
 }
+
+#[test]
+fn a_question_about_an_open_pull_request_is_answered_without_losing_it() {
+    let asks = turn(call(
+        "mcp__symphony__update_issue_status",
+        json!({ "status": "blocked", "reason": "is this licence allowed?" }),
+    ));
+    let once = json!({ "match_system": JUDGE, "uses": 1 });
+    let project = Project::new(
+        "asks",
+        &scenarios([
+            worker([commit("hello.txt", "hello"), create_pr("Say hello")]),
+            scenario("asks", &once, [asks]),
+            approving_judge(),
+        ]),
+        &json!({ "judge_cooldown_ms": 0 }),
+    );
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    let (kind, answers) = waiting(&project);
+    assert_eq!(kind, "blocked");
+    assert_eq!(
+        answers,
+        [
+            "symphony issue comment SYM-1 TEXT",
+            "symphony issue move SYM-1 review",
+            "symphony issue move SYM-1 todo",
+        ]
+    );
+    project.ok(&["issue", "comment", "SYM-1", "yes, it is"]);
+    project.ok(&["issue", "move", "SYM-1", "review"]);
+    project.tick_one("judge", "succeeded");
+    assert_eq!(waiting(&project).0, "review");
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.assert_sound();
+}

@@ -20,6 +20,13 @@ fn blocked(by: BlockedBy) -> WaitsFor {
     })
 }
 
+fn in_review(by: BlockedBy) -> WaitsFor {
+    WaitsFor::BlockedInReview(Block {
+        by,
+        reason: "why (spending.issue.usd)".into(),
+    })
+}
+
 /// What a human reads of each reason to wait: kind, sentence, usual answer.
 #[test]
 fn every_reason_has_a_sentence_and_an_answer() {
@@ -42,6 +49,8 @@ fn every_reason_has_a_sentence_and_an_answer() {
         blocked(BlockedBy::Cap),
         blocked(BlockedBy::Tampered),
         blocked(BlockedBy::Question),
+        in_review(BlockedBy::Human),
+        in_review(BlockedBy::Cap),
         WaitsFor::Spent(counts),
         WaitsFor::Stopped {
             reason: "3 runs in a row gave the issue back".into(),
