@@ -88,6 +88,7 @@ mod suggestion;
 mod superseded;
 mod tried_gates;
 mod unprepared;
+mod unwritable;
 
 pub use audit::{AuditRequest, TextPlace};
 pub use backup::{BackupContents, BackupFile, BackupProject, Migrating};

@@ -9,6 +9,7 @@ use crate::backup::Migrating;
 use crate::context::Context;
 use crate::error::{StoreError, is_shared_memory_full};
 use crate::migration::{SCHEMA_VERSION, migrations};
+use crate::unwritable::unwritable_files;
 
 /// How long a write waits for another process's lock.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -106,7 +107,11 @@ impl Store {
         }
         conn.pragma_update(None, "journal_mode", "WAL")
             .map_err(|error| match error.sqlite_error_code() {
-                Some(rusqlite::ErrorCode::DatabaseCorrupt) => open_error(path, error),
+                Some(
+                    rusqlite::ErrorCode::DatabaseCorrupt
+                    | rusqlite::ErrorCode::CannotOpen
+                    | rusqlite::ErrorCode::ReadOnly,
+                ) => open_error(path, error),
                 _ => error.into(),
             })?;
         conn.pragma_update(None, "synchronous", "FULL")?;
@@ -195,8 +200,8 @@ pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
                 reason: "it is damaged",
             };
         }
-        Some(ErrorCode::CannotOpen) => {
-            "there is no such file, or it may not be read and written".to_owned()
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            cannot_write(path)
         }
         _ => error.to_string(),
     };
@@ -204,6 +209,25 @@ pub(crate) fn open_error(path: &Path, error: rusqlite::Error) -> StoreError {
         path: path.to_owned(),
         reason,
     }
+}
+
+/// Says which file of a database is in the way: often one beside it that another user made.
+fn cannot_write(path: &Path) -> String {
+    let files = unwritable_files(path);
+    if files.is_empty() {
+        return "there is no such file, or it may not be read and written".to_owned();
+    }
+    let names: Vec<String> = files
+        .iter()
+        .map(|file| file.display().to_string())
+        .collect();
+    let (names, is) = (
+        names.join(", "),
+        if files.len() == 1 { "is" } else { "are" },
+    );
+    format!(
+        "{names} {is} not writable for you: `ls -l` shows whose it is, `chown` and `chmod u+w` change that"
+    )
 }
 
 impl Store {
