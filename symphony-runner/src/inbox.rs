@@ -195,9 +195,14 @@ fn stuck(snapshot: &Snapshot, now: Timestamp) -> Vec<InboxItem> {
 /// Commits of agents that reached the base branch without Symphony.
 fn base_notices(store: &Store, project: &ProjectId) -> Result<Vec<InboxItem>, RunnerError> {
     let notices = store.base_notices(project)?.into_iter();
-    Ok(notices
-        .map(|open| notice_item(open.id, &open.notice, open.title, open.since))
-        .collect())
+    notices
+        .map(|open| {
+            let plan = open.notice.plan();
+            let status = plan.map(|plan| store.plan_status(plan)).transpose()?;
+            let about = (open.id, &open.notice);
+            Ok(notice_item(about, open.title, open.since, status))
+        })
+        .collect()
 }
 
 /// Runs that left work in no commit.

@@ -11,7 +11,7 @@ use crate::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
 use crate::left_behind::{LeftBehind, LeftKind, left_behind_text};
 use crate::listing::list_few;
 use crate::outside::{BaseNotice, GoneBase, NoticeKind, notice_answers};
-use crate::plan::state::Choice;
+use crate::plan::state::{Choice, PlanStatus};
 use crate::tick::{CleanUp, Hold, HoldScope, LiveRun, Reason};
 use crate::watchdog::Stuck;
 use crate::wording::counted;
@@ -122,8 +122,14 @@ pub fn left_behind_item(
     }
 }
 
-/// Returns the item of a notice: commits that reached the base branch without Symphony, or settings that changed meanwhile.
-pub fn notice_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp) -> InboxItem {
+/// Returns the item of a notice: commits that reached the base branch without Symphony, or settings that changed meanwhile. `plan`
+/// is the status of the plan that it is about.
+pub fn notice_item(
+    (id, notice): (i64, &BaseNotice),
+    title: String,
+    since: Timestamp,
+    plan: Option<PlanStatus>,
+) -> InboxItem {
     let key = format!("notice:{id}");
     let kind = match notice.kind {
         NoticeKind::Settings | NoticeKind::Configuration | NoticeKind::Refs => InboxKind::Settings,
@@ -137,7 +143,7 @@ pub fn notice_item(id: i64, notice: &BaseNotice, title: String, since: Timestamp
         since,
         until: None,
         text: notice.text.clone(),
-        answers: notice_answers(notice, &key),
+        answers: notice_answers(notice, &key, plan),
         key,
     }
 }

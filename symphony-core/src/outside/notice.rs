@@ -9,6 +9,7 @@ use crate::config_change::{AtWork, SharedChanges, config_change_text, setting_te
 use crate::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use crate::listing::list_few;
 use crate::plan::LostBase;
+use crate::plan::state::PlanStatus;
 use crate::pull_request::{PullRequest, PullRequestOf};
 use crate::shared_refs::{commands_in, lost_refs_text};
 use crate::wording::counted;
@@ -286,8 +287,8 @@ fn short(commit: &str) -> &str {
     commit.get(..COMMIT_CHARS).unwrap_or(commit)
 }
 
-/// Returns the commands that answer a notice, the usual one first.
-pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
+/// Returns the commands that answer a notice, the usual one first; `status` is that of the plan that it is about.
+pub fn notice_answers(notice: &BaseNotice, key: &str, status: Option<PlanStatus>) -> Vec<String> {
     let dismiss = format!("symphony inbox --dismiss {key}");
     let commit = short(&notice.commit);
     let show = format!("git show {commit}");
@@ -328,7 +329,11 @@ pub fn notice_answers(notice: &BaseNotice, key: &str) -> Vec<String> {
         NoticeKind::Submodules => vec![format!("git log {}", notice.commit), dismiss],
         NoticeKind::BaseLost => vec![
             format!("symphony plan status --plan {plan}"),
-            format!("symphony plan resume --plan {plan}"),
+            if status.is_some_and(PlanStatus::is_ended) {
+                format!("symphony plan run --plan {plan} --retry-failed")
+            } else {
+                format!("symphony plan resume --plan {plan}")
+            },
             dismiss,
         ],
         NoticeKind::Conflict => vec![
