@@ -28,7 +28,7 @@ use crate::hold::{NewHold, clear_canary, place};
 use crate::hold_trial::{forget_ended, meet_condition, reach};
 use crate::issue_query::load_issue;
 use crate::issue_worktree::put_aside_in;
-use crate::left_behind::note_changes;
+use crate::left_behind::{note_changes, without_own_changes};
 use crate::note::{NewFinding, add_comment_in, add_finding_in};
 use crate::open::Store;
 use crate::phase_claim_query::load_claim;
@@ -159,11 +159,12 @@ fn end_run(
     if let RunTarget::Gates(_, pr) = &run.target {
         end_gates(tx, context, run, *pr, finish)?;
         // they run the code of the change
-        let comment = changes_comment(&finish.left_behind(), AtWork::Gates);
+        let left = without_own_changes(tx, run, finish.left_behind())?;
+        let comment = changes_comment(&left, AtWork::Gates);
         if let (Some(id), Some(comment)) = (run.target.issue(), comment) {
             add_comment_in(tx, context, id, &comment)?;
         }
-        return note_changes(tx, context, run, &finish.left_behind());
+        return note_changes(tx, context, run, &left);
     }
     let own_fault = meet_condition(tx, run, finish)?;
     let is_own_fault = own_fault.is_some();
@@ -254,13 +255,13 @@ fn end_run(
     if let RunTarget::PlanPhase(plan, phase) = &run.target {
         end_phase(tx, context, run, (plan, phase), finish)?;
     }
+    let left = without_own_changes(tx, run, finish.left_behind())?;
     if let Some((id, routing)) = &routing {
         // read after the run's end is written: it is no longer live, so that its issue may go on
         let facts = load_facts(tx, id)?;
         let effects = consequences_of_run_end(&facts, run, routing, mover(context))
             .map_err(|source| refused(id, source))?;
         carry_out(tx, context, id, &effects)?;
-        let left = finish.left_behind();
         for put_aside in left.iter().filter(|left| left.kind == LeftKind::PutAside) {
             put_aside_in(tx, context, (id, Some(&run.id)), &put_aside.path)?;
         }
@@ -282,7 +283,7 @@ fn end_run(
         None if !is_own_fault && reached_provider(finish.status, usage) => Shown::Reached,
         None => Shown::Nothing,
     };
-    note_changes(tx, context, run, &finish.left_behind())?;
+    note_changes(tx, context, run, &left)?;
     settle_holds(tx, context, run, &shown)
 }
 

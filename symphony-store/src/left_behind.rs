@@ -4,7 +4,7 @@ use rusqlite::{Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::config_change::AtWork;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
-use symphony_core::left_behind::{LeftBehind, shared_changes};
+use symphony_core::left_behind::{LeftBehind, LeftKind, shared_changes};
 use symphony_core::outside::BaseNotice;
 use symphony_core::pull_request::PullRequestOf;
 use symphony_core::run::Run;
@@ -15,6 +15,8 @@ use crate::open::Store;
 use crate::outside_merge::insert_notice;
 use crate::row::{json as from_json, parsed, parsed_opt, time};
 
+/// The key of the configuration that `project rename-prefix` writes.
+const PREFIX_KEY: &str = "prefix";
 /// Runs that are read of a project: more than a person reads.
 const RUNS_MAX: i64 = 1_000;
 
@@ -78,6 +80,28 @@ impl Store {
         }
         Ok(found)
     }
+}
+
+/// Takes out what a command of Symphony's own changed meanwhile: `project rename-prefix` writes the prefix into the configuration.
+pub(crate) fn without_own_changes(
+    tx: &Transaction<'_>,
+    run: &Run,
+    mut left: Vec<LeftBehind>,
+) -> Result<Vec<LeftBehind>, StoreError> {
+    let is_prefix =
+        |left: &LeftBehind| left.kind == LeftKind::Configuration && left.path == PREFIX_KEY;
+    if left.iter().any(is_prefix) {
+        let is_renamed: bool = tx
+            .prepare_cached(
+                "SELECT EXISTS (SELECT 1 FROM event WHERE project = ?1 AND kind = 'prefix_renamed' AND at >= ?2)",
+            )?
+            .query_row(
+                params![run.project.as_str(), run.started_at.as_millisecond()],
+                |row| row.get(0),
+            )?;
+        left.retain(|left| !(is_renamed && is_prefix(left)));
+    }
+    Ok(left)
 }
 
 /// Notes what changed while a run was at work, of what it shares with the person, until they have seen it.

@@ -1,5 +1,6 @@
 //! The end of a run: counts, retries, the breaker, holds, gates.
 
+use serde_json::json;
 use symphony_core::failure::ErrorClass;
 use symphony_core::issue::{CommentAuthor, IssueStatus};
 use symphony_core::retry::RetryKind;
@@ -12,7 +13,7 @@ use symphony_core::run::{Run, RunTarget, Usage};
 use symphony_core::unit::Tokens;
 use symphony_store::Store;
 
-use crate::support::{add, at, finish, human, request, store, system, worker};
+use crate::support::{add, at, finish, human, project, request, store, system, worker};
 
 #[test]
 fn a_failure_makes_an_appointment() {
@@ -234,4 +235,29 @@ fn a_hold_stands_since_its_first_run_until_a_probe_or_a_human_lifts_it() {
     assert_eq!(store.lift_holds(&human(95)).unwrap(), 1);
     assert_eq!(store.holds().unwrap(), []);
     assert_eq!(store.lift_holds(&human(96)).unwrap(), 0);
+}
+
+#[test]
+fn a_prefix_that_a_person_renamed_is_not_called_an_agents_doing() {
+    for (is_renamed, named) in [(false, vec!["prefix, model"]), (true, vec!["model"])] {
+        let mut store = store();
+        let issue = add(&mut store, "One").id;
+        let run = worker(&mut store, "r1", &issue);
+        if is_renamed {
+            store.rename_prefix(&human(3), &project(), "NEW").unwrap();
+        }
+        let left = json!([
+            { "kind": "configuration", "path": "prefix" },
+            { "kind": "configuration", "path": "model" }
+        ]);
+        let mut end = finish(&run, RunStatus::Succeeded, None);
+        end.metadata.insert("left_behind".to_owned(), left);
+        store.finish_run(&system(5), &end).unwrap();
+        let told = store.base_notices(&project()).unwrap();
+        let told: Vec<String> = told.into_iter().map(|open| open.notice.text).collect();
+        assert_eq!(told.len(), named.len(), "{told:#?}");
+        for (text, keys) in told.iter().zip(named) {
+            assert!(text.contains(&format!("changed ({keys})")), "{text}");
+        }
+    }
 }
