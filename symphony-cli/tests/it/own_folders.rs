@@ -188,3 +188,29 @@ fn gates_and_agents_find_no_file_of_symphonys_beside_those_of_the_commit() {
     let pr = project.json(&["pr", "show", "1"]);
     assert_eq!(pr["gates"][0]["passed"], true, "{pr:#}");
 }
+
+#[test]
+fn the_checkout_of_gates_at_work_is_no_finding() {
+    let project = Project::new(
+        "project",
+        &scenarios([worker([commit("hello.txt", "hello"), create_pr("Greet")])]),
+        &json!({ "judge_enabled": false, "try_changed_gates": false }),
+    );
+    let (begun, go) = (project.beside.join("begun"), project.beside.join("go"));
+    let waits = format!(
+        "touch '{}'; while ! test -e '{}'; do sleep 0.05; done",
+        begun.display(),
+        go.display()
+    );
+    project.configure_more(&json!({ "gates": [{ "name": "check", "command": waits }] }));
+    project.add_issue("Greet");
+    project.tick_start();
+    until("the gate", || begun.exists().then_some(()));
+    project.assert_sound();
+    std::fs::write(go, "").unwrap();
+    until("the end of the gates", || {
+        let inbox = project.json(&["inbox"]);
+        (inbox["items"][0]["kind"] == "review").then_some(())
+    });
+    project.assert_sound();
+}

@@ -3,10 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::invariant::{Invariant, Violation};
+use symphony_core::tick::LockState;
 use symphony_store::{IssueFilter, Project, Store};
 use symphony_workspace::{BranchName, ListedWorktree, Repository, WorktreeKey, WorktreeState};
 
 use crate::error::RunnerError;
+use crate::gates::checkout_owner;
+use crate::paths::RunPaths;
+use crate::process::lock_state;
 
 /// What a temporary worktree's name begins with (`_scanner-…`, `_merge-…`): it belongs to a command or a run.
 const TEMPORARY: &str = "_";
@@ -43,12 +47,21 @@ pub(super) fn check(
     for listed in repository.list_worktrees()? {
         if let Some(detail) = problem(&listed, &branches)
             && !busy.contains(&listed.name)
+            && !holds_gates(project, &listed.name)
         {
             let subject = listed.path.display().to_string();
             found.push(Violation::new(Invariant::I13, subject, detail));
         }
     }
     check_depth(repository, found)
+}
+
+/// Says whether a folder is the checkout of gates at work, of a run or of a command in the foreground: both hold a lock.
+fn holds_gates(project: &Project, folder: &str) -> bool {
+    checkout_owner(folder).is_some_and(|id| {
+        let lock = RunPaths::new(&project.root, &id).lock();
+        matches!(lock_state(&lock), Ok(LockState::Held))
+    })
 }
 
 fn problem(listed: &ListedWorktree, branches: &BTreeMap<String, String>) -> Option<String> {

@@ -360,6 +360,11 @@ pub(crate) fn remove_checkout(repository: &Repository, id: &RunId) -> Result<(),
     Ok(())
 }
 
+/// Returns the id of the run or job whose checkout has this folder's name; none for another folder.
+pub(crate) fn checkout_owner(folder: &str) -> Option<RunId> {
+    RunId::parse(folder.strip_prefix(MARK)?).ok()
+}
+
 fn checkout_key(id: &RunId) -> WorktreeKey {
     WorktreeKey::of(&format!("{MARK}{id}"))
 }
