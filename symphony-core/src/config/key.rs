@@ -105,7 +105,7 @@ pub enum TextRule {
     Line,
     /// A prefix of issue identifiers.
     Prefix,
-    /// A branch's name that git cannot take for an option.
+    /// A branch's name that git cannot take for an option, of a branch that is not Symphony's own.
     Branch,
     /// A pattern of paths that stays inside the project.
     Glob,

@@ -108,6 +108,9 @@ fn whole_number(value: &Value) -> Option<u64> {
     })
 }
 
+/// What the branches begin with that agents work on: one of them as the base would be merged into itself, and removed.
+const OWN_BRANCHES: &str = "symphony/";
+
 fn fits(rule: TextRule, text: &str) -> bool {
     match rule {
         TextRule::Any => !text.contains('\0'),
@@ -116,6 +119,7 @@ fn fits(rule: TextRule, text: &str) -> bool {
         TextRule::Branch => {
             fits(TextRule::Line, text)
                 && !text.starts_with('-')
+                && !text.starts_with(OWN_BRANCHES)
                 && !text.contains(|c: char| c.is_whitespace() || "~^:?*[\\".contains(c))
                 && !text.contains("..")
         }
@@ -162,7 +166,7 @@ const fn text_expected(rule: TextRule) -> &'static str {
         TextRule::Prefix => {
             "a prefix (a capital letter, then up to nine capital letters or digits)"
         }
-        TextRule::Branch => "a branch's name",
+        TextRule::Branch => "a branch's name that does not begin with `symphony/`",
         TextRule::Glob => "a pattern of paths inside the project (not absolute, no `..`)",
         TextRule::FailurePattern => {
             "a regular expression of at most 500 characters that does not match the empty text"
@@ -240,6 +244,13 @@ mod tests {
             (count, json!(1.5), Err(vec!["k: the number 1.5"])),
             (count, json!("7"), Err(vec!["k: the text \"7\""])),
             (Leaf::Bool, json!("yes"), Err(vec!["k: the text \"yes\""])),
+            (branch, json!("symphony"), Ok(json!("symphony"))),
+            (branch, json!("dev/symphony/1"), Ok(json!("dev/symphony/1"))),
+            (
+                branch,
+                json!("symphony/SYM-1"),
+                Err(vec!["k: the text \"symphony/SYM-1\""]),
+            ),
             (Leaf::Usd, json!(0.5), Ok(json!(0.5))),
             (Leaf::Usd, json!(0), Err(vec!["k: the number 0"])),
             (Leaf::Command, json!("a && b"), Ok(json!("a && b"))),

@@ -115,7 +115,11 @@ fn text(rule: TextRule) -> Value {
         TextRule::Any => json!({ "type": "string" }),
         TextRule::Line => json!({ "type": "string", "pattern": "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
         TextRule::Prefix => json!({ "type": "string", "pattern": "^[A-Z][A-Z0-9]{0,9}$" }),
-        TextRule::Branch => json!({ "type": "string", "pattern": "^[^-\\s][^\\s~^:?*\\[\\\\]*$" }),
+        TextRule::Branch => json!({
+            "type": "string",
+            "pattern": "^[^-\\s][^\\s~^:?*\\[\\\\]*$",
+            "not": { "pattern": "^symphony/" }
+        }),
         TextRule::Glob => json!({ "type": "string", "pattern": "^[^/~]" }),
         TextRule::FailurePattern => {
             json!({ "type": "string", "minLength": 1, "maxLength": FAILURE_PATTERN_CHARS_MAX })
