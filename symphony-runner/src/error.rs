@@ -150,6 +150,7 @@ impl RunnerError {
             Self::Workspace(
                 WorkspaceError::BranchMissing { .. }
                     | WorkspaceError::NoDefaultBranch { .. }
+                    | WorkspaceError::SymbolicBase { .. }
                     | WorkspaceError::FilterMissing { .. }
             )
         )

@@ -190,6 +190,19 @@ impl From<&WorkspaceError> for BaseProblem {
                 format!("`git branch {branch} COMMIT` makes it, `{name_it}` names another one"),
                 name_it.to_owned(),
             ),
+            WorkspaceError::SymbolicBase { branch, target, .. } => {
+                let name = target.strip_prefix("refs/heads/").unwrap_or(target);
+                let repair = format!("git update-ref --no-deref refs/heads/{branch} COMMIT");
+                (
+                    format!(
+                        "its base branch `{branch}` is only another name of `{name}`, a branch that agents work on (a symbolic ref)"
+                    ),
+                    format!(
+                        "`{repair}` makes it a branch of its own again; `git reflog {branch}` shows the commits that it was at"
+                    ),
+                    repair,
+                )
+            }
             WorkspaceError::NoDefaultBranch { branches, .. } => (
                 format!(
                     "which of its branches is the base cannot be told: {}",

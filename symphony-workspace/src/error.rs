@@ -106,6 +106,16 @@ pub enum WorkspaceError {
         /// The repository's root.
         root: PathBuf,
     },
+    /// The base branch is only another name of a branch that agents work on: give it a commit of its own again.
+    #[error("use the branch `{branch}` of {}: it is a symbolic ref that leads to {target}; expected a branch of its own", root.display())]
+    SymbolicBase {
+        /// The branch.
+        branch: String,
+        /// The full name of the ref that it leads to.
+        target: String,
+        /// The repository's root.
+        root: PathBuf,
+    },
     /// A filter that git must run on files lacks its program: install it.
     #[error("check out the files of {}: the user's git configuration runs `{program}` on {}, and it is not in PATH", root.display(), list(patterns))]
     FilterMissing {

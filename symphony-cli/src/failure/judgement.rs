@@ -250,6 +250,12 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
                 "`symphony config set base_branch NAME` says which branch work starts from",
             )
         }
+        WorkspaceError::SymbolicBase { branch, .. } => Verdict::new(
+            Exit::Failed,
+            format!(
+                "`git update-ref --no-deref refs/heads/{branch} COMMIT` makes it a branch of its own again"
+            ),
+        ),
         WorkspaceError::FilterMissing { program, .. } => Verdict::new(
             Exit::Failed,
             format!(

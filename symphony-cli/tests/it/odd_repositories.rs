@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use crate::support::{Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until};
+use crate::support::{
+    Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until, worker,
+};
 use crate::transcript::{Transcript, assert_transcript};
 
 fn project() -> Project {
@@ -377,4 +379,34 @@ fn told(project: &Project) -> Vec<String> {
             format!("{status} {check}: {detail}")
         })
         .collect()
+}
+
+#[test]
+fn a_base_that_leads_to_a_branch_of_an_agent_holds_the_project() {
+    let project = Project::new(
+        "project",
+        &scenarios([worker([
+            commit("hello.txt", "hello"),
+            bash("git symbolic-ref refs/heads/main refs/heads/symphony/SYM-1"),
+            create_pr("Say hello"),
+        ])]),
+        &json!({ "judge_enabled": false }),
+    );
+    let before = project.git(&["rev-parse", "main"]);
+    project.add_issue("Say hello");
+    project.tick_wait();
+    project.tick_wait();
+    let inbox = project.ok(&["inbox"]);
+    let why = "its base branch `main` is only another name of `symphony/SYM-1`";
+    assert!(inbox.contains(why), "{inbox}");
+    let repair = "git update-ref --no-deref refs/heads/main COMMIT";
+    assert!(inbox.contains(repair), "{inbox}");
+    project.git(&["update-ref", "--no-deref", "refs/heads/main", &before]);
+    let inbox = project.ok(&["inbox"]);
+    assert!(!inbox.contains("only another name"), "{inbox}");
+    // a name that a person gave the branch is none of it
+    project.git(&["symbolic-ref", "refs/heads/master", "refs/heads/main"]);
+    project.ok(&["config", "set", "base_branch", "master"]);
+    let inbox = project.ok(&["inbox"]);
+    assert!(!inbox.contains("only another name"), "{inbox}");
 }

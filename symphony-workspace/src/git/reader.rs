@@ -37,6 +37,13 @@ impl<'a> Reader<'a> {
         })
     }
 
+    /// Returns the ref that a symbolic one leads to; none for any other, and where libgit2 cannot tell.
+    pub(crate) fn leads_to(self, name: &str) -> Option<String> {
+        let repository = self.library()?;
+        let found = repository.find_reference(name).ok()?;
+        found.symbolic_target().ok().flatten().map(str::to_owned)
+    }
+
     /// Says whether there is a ref of this full name, wherever it leads. The program is asked only where libgit2 cannot tell.
     pub(crate) fn has(self, name: &str) -> Result<bool, WorkspaceError> {
         if let Some(repository) = self.library() {

@@ -7,6 +7,7 @@ use super::open::Repository;
 use super::options::RepositoryOptions;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::identity::is_own_branch;
 
 /// The branch that work starts from and is merged into.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -50,16 +51,39 @@ impl Repository {
         let repository = Self::unchecked(path, options.clone())?;
         repository.refuse_bare()?;
         let finds = |name: &str| repository.reader().finds(&format!("refs/heads/{name}"));
-        let is_there = match &options.base_branch {
-            Some(name) => finds(BranchName::parse(name)?.as_str()),
-            None => USUAL_NAMES.iter().any(|name| finds(name)),
+        let known = match &options.base_branch {
+            Some(name) => Some(BranchName::parse(name)?.as_str().to_owned()),
+            None => USUAL_NAMES
+                .iter()
+                .find(|name| finds(name))
+                .map(|name| (*name).to_owned()),
         };
-        if !is_there {
-            Self::open(path, options)?.base()?;
-        }
+        let branch = match known.filter(|name| finds(name)) {
+            Some(name) => name,
+            None => Self::open(path, options)?.base()?.branch.to_string(),
+        };
+        repository.refuse_alias(branch)?;
         repository.require_filters()?;
         repository.require_own_branches()?;
         repository.require_worktrees_folder()
+    }
+
+    /// Refuses a base branch that leads to a branch of an agent: it would move with that agent's commits.
+    fn refuse_alias(&self, branch: String) -> Result<(), WorkspaceError> {
+        let target = self.reader().leads_to(&format!("refs/heads/{branch}"));
+        let own = |target: &String| {
+            target
+                .strip_prefix("refs/heads/")
+                .is_some_and(is_own_branch)
+        };
+        match target.filter(own) {
+            None => Ok(()),
+            Some(target) => Err(WorkspaceError::SymbolicBase {
+                branch,
+                target,
+                root: self.root.clone(),
+            }),
+        }
     }
 
     /// Returns the heads of branches, without asking anything else of the repository; none for one that does not exist.

@@ -72,6 +72,7 @@ pub(super) fn unusable(check: &'static str, error: &WorkspaceError) -> CheckView
     match error {
         WorkspaceError::BranchMissing { .. }
         | WorkspaceError::NoDefaultBranch { .. }
+        | WorkspaceError::SymbolicBase { .. }
         | WorkspaceError::BareSetting { .. }
         | WorkspaceError::OwnBranchesBlocked => {
             let BaseProblem { problem, fix, .. } = BaseProblem::from(error);
