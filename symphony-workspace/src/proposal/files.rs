@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::ci;
 use super::python_requirements::REQUIREMENTS;
 
 /// Depth of folders that are looked at for packages: `services/billing/api/web`.
@@ -123,6 +124,8 @@ impl ProjectFiles {
             let paths = names.chain(in_root).map(|name| join(&folder, name));
             wanted.extend(paths.filter(|path| self.paths.contains(path)));
         }
+        let workflows = self.beginning_with(ci::FOLDER).take(ci::FILES_MAX);
+        wanted.extend(workflows.map(str::to_owned));
         wanted
     }
 

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use toml::Table;
 
+use super::ci;
 use super::files::{ProjectFiles, join};
 use super::model::ProposalNote;
 
@@ -17,6 +18,15 @@ pub(super) struct Folder<'a> {
 impl<'a> Folder<'a> {
     pub(super) const fn new(files: &'a ProjectFiles, path: &'a str) -> Self {
         Self { files, path }
+    }
+
+    /// Returns the single commands that the project's workflows run here: only those of the root are known.
+    pub(super) fn ci_commands(&self) -> Vec<String> {
+        if self.path.is_empty() {
+            ci::commands(self.files)
+        } else {
+            Vec::new()
+        }
     }
 
     /// Says whether it has a file.

@@ -4,6 +4,7 @@
 //! each ecosystem says how one of its packages is set up and checked; `compose` puts the packages of a repository together.
 //! Only committed files count: gates run in a checkout of a commit, where an ignored lock file is missing.
 
+mod ci;
 mod compose;
 mod files;
 mod folder;

@@ -10,6 +10,15 @@ use super::pattern::is_member;
 
 /// Scripts that test without watching, where `test` itself is of no use.
 const OTHER_TESTS: &[&str] = &["test:ci", "test:run", "test:once", "test:unit", "tests"];
+/// Scripts that check how the code is formatted, where workflows run them.
+const FORMAT: &[&str] = &[
+    "format:check",
+    "check:format",
+    "format-check",
+    "check-format",
+    "prettier:check",
+    "fmt:check",
+];
 /// Scripts that check types.
 const TYPES: &[&str] = &["typecheck", "type-check", "check-types", "check:types"];
 
@@ -123,6 +132,14 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
     };
     if let Some(command) = check("lint") {
         package = package.check(Role::Lint, command);
+    }
+    let ci = folder.ci_commands();
+    let in_ci = |script: &&&str| {
+        let is_it = |line: &String| line.split_whitespace().any(|word| word == **script);
+        ci.iter().any(is_it)
+    };
+    if let Some(command) = FORMAT.iter().filter(in_ci).find_map(|script| check(script)) {
+        package = package.check(Role::Format, command);
     }
     if let Some(command) = TYPES.iter().find_map(|script| check(script)) {
         package = package.check(Role::Types, command);

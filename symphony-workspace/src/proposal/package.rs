@@ -7,6 +7,7 @@ use super::pattern;
 pub(super) enum Role {
     Test,
     Lint,
+    Format,
     Types,
     Build,
 }
@@ -16,6 +17,7 @@ impl Role {
         match self {
             Self::Test => "test",
             Self::Lint => "lint",
+            Self::Format => "format",
             Self::Types => "types",
             Self::Build => "build",
         }

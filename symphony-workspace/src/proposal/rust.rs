@@ -34,6 +34,14 @@ pub(super) fn detect(folder: &Folder<'_>, notes: &mut Vec<ProposalNote>) -> Opti
         .check(Role::Test, test)
         .fills("target")
         .covers(coverage);
+    let ci = folder.ci_commands();
+    let run = |is_it: fn(&str) -> bool| ci.iter().find(|command| is_it(command)).cloned();
+    if let Some(command) = run(|line| line.starts_with("cargo clippy")) {
+        package = package.check(Role::Lint, command);
+    }
+    if let Some(command) = run(|line| line.starts_with("cargo fmt") && line.contains("--check")) {
+        package = package.check(Role::Format, command);
+    }
     package.stands_alone = workspace.is_some();
     Some(package)
 }

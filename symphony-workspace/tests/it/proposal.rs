@@ -591,3 +591,28 @@ fn what_set_up_and_gates_fill_is_named() {
     ]);
     assert_eq!(committed.fills, [""; 0]);
 }
+
+#[test]
+fn what_the_workflows_run_is_proposed_too() {
+    let workflow = "jobs:\n  a:\n    steps:\n    - run: cargo fmt --all -- --check\n    - run: cargo clippy --all-targets -- -D warnings\n    - run: npm run check:format\n";
+    let ci = (".github/workflows/ci.yml", workflow);
+    assert_proposes(
+        &[("Cargo.toml", "[package]\n"), ci],
+        "cargo fetch",
+        &[
+            ("test", "cargo test"),
+            ("lint", "cargo clippy --all-targets -- -D warnings"),
+            ("format", "cargo fmt --all -- --check"),
+        ],
+    );
+    let scripts = r#"{"scripts": {"test": "jest", "check:format": "prettier --check ."}, "devDependencies": {"jest": "1"}}"#;
+    for (files, has_format) in [(&[ci][..], true), (&[], false)] {
+        let files = [&[("package.json", scripts)], files].concat();
+        let gates = of(&files).gates;
+        let found = gates.iter().any(|gate| gate.name == "format");
+        assert_eq!(found, has_format, "{gates:?}");
+    }
+    // a package below the root has workflows of its own, or none
+    let below = of(&[("web/Cargo.toml", "[package]\n"), ci]);
+    assert_eq!(below.gates.len(), 1, "{below:?}");
+}
