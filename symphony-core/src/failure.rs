@@ -65,6 +65,8 @@ closed_set!(
         SpawnFailed = "spawn_failed",
         /// The supervisor died.
         Crashed = "crashed",
+        /// The project's folder was moved while the run was at work.
+        Moved = "moved",
         /// The configuration that runs programs was changed by the agent.
         Tampered = "tampered",
         /// Ended by a human.
@@ -108,6 +110,6 @@ impl ErrorClass {
 
     /// Says whether a run that ended so says nothing about its task: it uses no attempt.
     pub const fn uses_no_attempt(self) -> bool {
-        self.is_hold() || matches!(self, Self::NotPrepared)
+        self.is_hold() || matches!(self, Self::NotPrepared | Self::Moved)
     }
 }

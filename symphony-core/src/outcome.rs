@@ -140,7 +140,12 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
         });
         return routing;
     }
-    if met_global_condition(end.error.as_ref(), end.cap) || end.status == RunStatus::Cancelled {
+    // the folder is where it is now: the next run begins there at once
+    let was_moved = matches!(&end.error, Some(error) if error.class == ErrorClass::Moved);
+    if met_global_condition(end.error.as_ref(), end.cap)
+        || was_moved
+        || end.status == RunStatus::Cancelled
+    {
         routing.event = in_progress.then_some(IssueEvent::RunReturned);
         return routing;
     }

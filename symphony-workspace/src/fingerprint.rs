@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,8 @@ use crate::worktree::Worktree;
 
 /// Files of a worktree's git folder that say where the rest is.
 const POINTERS: &[&str] = &["gitdir", "commondir"];
+/// What a `.git` file begins with.
+const GIT_FILE: &[u8] = b"gitdir: ";
 
 /// Name and hashed value of everything in a worktree that could make git run a program or work
 /// somewhere else. Values are hashed, since they may contain credentials.
@@ -40,11 +43,26 @@ impl Repository {
     /// # Errors
     /// When a file cannot be read for another reason than its absence.
     pub fn fingerprint(&self, worktree: &Worktree) -> Result<Fingerprint, WorkspaceError> {
+        self.fingerprint_seen_from(worktree, self.root())
+    }
+
+    /// Takes the fingerprint that a worktree would have if the repository still were at `root`: pointers to a place below where it is now
+    /// count as pointers to the same place below `root`. Symphony changes them so when a repository was moved.
+    ///
+    /// # Errors
+    /// As [`Repository::fingerprint`].
+    pub fn fingerprint_seen_from(
+        &self,
+        worktree: &Worktree,
+        root: &Path,
+    ) -> Result<Fingerprint, WorkspaceError> {
         let mut entries = Digests::new();
         let git_dir = &worktree.place().git_dir;
-        entries.insert(".git".to_owned(), shape(&worktree.path().join(".git"))?);
+        let (now, then) = (self.root(), root);
+        let pointer = |path: &Path| shape(path, |bytes| moved_back(bytes, now, then));
+        entries.insert(".git".to_owned(), pointer(&worktree.path().join(".git"))?);
         for name in POINTERS {
-            entries.insert((*name).to_owned(), shape(&git_dir.join(name))?);
+            entries.insert((*name).to_owned(), pointer(&git_dir.join(name))?);
         }
         let config = git_dir.join("config.worktree");
         if !config.exists() {
@@ -59,7 +77,8 @@ impl Repository {
             .answer(&[0, 1, 3, 128])?;
         if answer.code != 0 {
             // Git would refuse it too; what matters is whether it changes.
-            entries.insert("config.worktree".to_owned(), shape(&config)?);
+            let found = shape(&config, <[u8]>::to_vec)?;
+            entries.insert("config.worktree".to_owned(), found);
             return Ok(Fingerprint(entries));
         }
         entries.extend(setting_digests(&answer.stdout, |name| {
@@ -69,8 +88,21 @@ impl Repository {
     }
 }
 
-/// Describes what stands at a path: its kind, and the hash of a file's contents or a link's target.
-fn shape(path: &Path) -> Result<String, WorkspaceError> {
+/// Returns a pointer as it was before its repository was moved, where it leads to a place below it.
+fn moved_back(pointer: &[u8], now: &Path, then: &Path) -> Vec<u8> {
+    let (key, place) = match pointer.strip_prefix(GIT_FILE) {
+        Some(place) => (GIT_FILE, place),
+        None => (&b""[..], pointer),
+    };
+    let below = place.strip_prefix(now.as_os_str().as_bytes());
+    match below.filter(|below| below.first() == Some(&b'/')) {
+        Some(below) => [key, then.as_os_str().as_bytes(), below].concat(),
+        None => pointer.to_vec(),
+    }
+}
+
+/// Describes what stands at a path: its kind, and the hash of a file's contents as `read` gives them.
+fn shape(path: &Path, read: impl Fn(&[u8]) -> Vec<u8>) -> Result<String, WorkspaceError> {
     let meta = match fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok("absent".to_owned()),
@@ -86,9 +118,35 @@ fn shape(path: &Path) -> Result<String, WorkspaceError> {
         return Ok("special".to_owned());
     }
     let bytes = fs::read(path).map_err(|source| WorkspaceError::io("read", path, source))?;
-    Ok(digest(Sha256::new().chain_update(&bytes)))
+    Ok(digest(Sha256::new().chain_update(read(&bytes))))
 }
 
 fn digest(hash: Sha256) -> String {
     hex(&hash.finalize())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_pointer_below_the_repository_moves_with_it() {
+        let (now, then) = (Path::new("/new/p"), Path::new("/old/p"));
+        for (pointer, expected) in [
+            (
+                "gitdir: /new/p/.git/worktrees/a\n",
+                "gitdir: /old/p/.git/worktrees/a\n",
+            ),
+            ("/new/p/.trees/a/.git\n", "/old/p/.trees/a/.git\n"),
+            ("/new/p2/.git\n", "/new/p2/.git\n"),
+            (
+                "gitdir: /elsewhere/new/p/.git\n",
+                "gitdir: /elsewhere/new/p/.git\n",
+            ),
+            ("../..\n", "../..\n"),
+        ] {
+            let found = moved_back(pointer.as_bytes(), now, then);
+            assert_eq!(String::from_utf8_lossy(&found), expected);
+        }
+    }
 }

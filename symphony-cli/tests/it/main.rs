@@ -92,6 +92,8 @@ mod merge_crossings;
 #[cfg(feature = "failpoints")]
 mod merge_deaths;
 #[cfg(test)]
+mod moved_project;
+#[cfg(test)]
 mod odd_repositories;
 #[cfg(test)]
 mod older_database;
@@ -194,7 +196,9 @@ mod spending;
 mod stranding;
 #[cfg(test)]
 mod stray_work;
+#[cfg(test)]
 mod submodules;
+#[cfg(test)]
 mod support;
 #[cfg(test)]
 mod terminal;

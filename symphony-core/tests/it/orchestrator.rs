@@ -490,7 +490,8 @@ fn every_error_class_is_a_hold_or_a_failure() {
         let routing = End::of(AgentType::Worker, IssueState::InProgress)
             .failed(*class)
             .route(LIMITS);
-        let expected = if HOLDS.contains(&class.name()) {
+        let is_nobodys = HOLDS.contains(&class.name()) || *class == ErrorClass::Moved;
+        let expected = if is_nobodys {
             "failed, run_returned, 0/0, no retry"
         } else if *class == ErrorClass::NotPrepared {
             "failed, run_returned, 0/0, backoff"

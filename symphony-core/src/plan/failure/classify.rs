@@ -175,7 +175,8 @@ const fn of_error_class(class: ErrorClass) -> Option<FailureClass> {
         | E::UsageLimit
         | E::ProviderError
         | E::Network
-        | E::NotPrepared => FailureClass::Transient,
+        | E::NotPrepared
+        | E::Moved => FailureClass::Transient,
         E::DiskFull
         | E::SandboxUnavailable
         | E::BaseGatesFailed

@@ -28,4 +28,3 @@ pub(crate) use phase_briefing::{judged_artifact, override_text};
 pub(crate) use plan_site::PHASE_BASE_FILE;
 pub(crate) use project_file::{PROMPT_FILE_BYTES_MAX, read_own};
 pub(crate) use run::{Prepared, prepare};
-pub(crate) use site::FINGERPRINT_FILE;

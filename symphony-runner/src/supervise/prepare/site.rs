@@ -4,22 +4,18 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 
 use symphony_mcp::{IssueWorkspace, StoreThread};
-use symphony_workspace::{BaseMerge, BranchName, CommitId, Fingerprint, Repository, Worktree};
+use symphony_workspace::{BaseMerge, BranchName, CommitId, Repository, Worktree};
 
 use super::issue_site::issue_site;
 use super::plan_site::plan_site;
 use super::subject::Subject;
 use super::temporary_site::temporary_site;
 use crate::error::RunnerError;
-use crate::paths::write_private;
 use crate::process::Supervision;
 use crate::repository::open_repository;
 use crate::supervise::Job;
-use crate::supervise::settle::record_settings;
+use crate::supervise::settle::{record_fingerprint, record_settings};
 use crate::supervise::temporary::remove_leftovers;
-
-/// File that holds the fingerprint of the worktree's program-running configuration, as it was at dispatch.
-pub(crate) const FINGERPRINT_FILE: &str = "fingerprint.json";
 
 /// Where a run works.
 #[derive(Debug)]
@@ -83,11 +79,7 @@ impl Site {
     /// Records which configuration runs programs here, and the one that is shared with the user, so that exit handling sees
     /// what the agent changed of it.
     pub(crate) fn record_fingerprint(&self, job: &Job<'_>) -> Result<(), RunnerError> {
-        let fingerprint = self.repository.fingerprint(&self.worktree)?;
-        write_private(
-            &job.paths.dir.join(FINGERPRINT_FILE),
-            &fingerprint_text(&fingerprint),
-        )?;
+        record_fingerprint(job, &self.repository, &self.worktree)?;
         record_settings(job, &self.repository)
     }
 
@@ -115,8 +107,4 @@ impl Site {
         }
         Some(hasher.finish())
     }
-}
-
-fn fingerprint_text(fingerprint: &Fingerprint) -> String {
-    serde_json::to_string(fingerprint).expect("a fingerprint has string keys only")
 }

@@ -25,6 +25,8 @@ use self::issue::settle_issue;
 use self::plan_phase::settle_phase;
 pub(crate) use self::settings::note_settings;
 pub(crate) use self::settings::record_settings;
+use self::tampered::end_if_moved;
+pub(crate) use self::tampered::record_fingerprint;
 use self::temporary::settle_temporary;
 use super::Job;
 use super::agent::AgentOutcome;
@@ -47,6 +49,7 @@ pub(crate) async fn settle_work(
     outcome: &mut AgentOutcome,
 ) -> Result<Settled, RunnerError> {
     let settled = settle_target(job, store, supervision, outcome).await?;
+    end_if_moved(job, store, outcome).await?;
     note_settings(job, outcome)?;
     Ok(settled)
 }
