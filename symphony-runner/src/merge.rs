@@ -24,12 +24,12 @@ use crate::clean_up::clean_up;
 use crate::error::RunnerError;
 use crate::gates::History;
 use crate::installation::Installation;
+use crate::merge_content::refuse_unwanted;
 use crate::merge_gates::MergeGates;
 use crate::merge_turn::{MergeTurn, Settled, record, settle_cut_off};
 use crate::person::as_person;
 use crate::plan::clean_up_plan;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, way_back};
-use crate::unpublished::refuse_unpublished;
 
 /// Secrets that a refusal lists.
 const LISTED_MAX: usize = 20;
@@ -39,7 +39,7 @@ pub use crate::merge_turn::{MergesUnderWay, settle_merges};
 /// How a merge is made.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct MergeOptions {
-    /// Merge although a required gate is red, or commits of submodules were never published.
+    /// Merge although a required gate is red, commits of submodules were never published, or commits return that were taken out of the base.
     pub force: bool,
     /// Make one commit of everything that the pull request changes.
     pub squash: Option<Squash>,
@@ -192,7 +192,7 @@ impl Merge<'_> {
         let head = commit_id(&pr.head_commit)?;
         refuse_gone(repository, pr, &head)?;
         refuse_moved(repository, pr, &head)?;
-        refuse_unpublished(repository, pr, (&expected, &head), options)?;
+        refuse_unwanted(store, repository, pr, (&expected, &head), options)?;
         let (style, message) = style_of(pr, options.squash.as_ref());
         let plan = repository.plan_merge(&expected, &head, style, &message, &identity)?;
         Failpoint::MergePlanned.reach();

@@ -2,7 +2,7 @@
 
 use rusqlite::{OptionalExtension, Transaction, params};
 use symphony_core::id::{IssueId, PrId, ProjectId};
-use symphony_core::outside::{BaseLook, NoticeKind};
+use symphony_core::outside::{BaseLook, NoticeKind, RewoundBase};
 use symphony_core::pull_request::PullRequest;
 
 use crate::context::Context;
@@ -21,6 +21,12 @@ const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
        AND NOT EXISTS (SELECT 1 FROM base_notice n
                        WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind IN ('agent_at_work', 'landed'))
      ORDER BY p.id LIMIT ?5";
+
+/// The notices about base branches that were moved back.
+const REWOUND_SQL: &str = "SELECT commit_id FROM base_notice INDEXED BY base_notice_project
+     WHERE project = ?1 AND kind = ?2 AND issue IS NULL AND plan IS NULL ORDER BY id DESC LIMIT ?3";
+/// Such notices that are read: older ones are about commits that no open pull request has.
+const REWOUND_MAX: i64 = 20;
 
 impl Store {
     /// Returns the head that a base branch had when it was looked at last.
@@ -51,6 +57,27 @@ impl Store {
             .query_map([project.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<Result<_, _>>()?;
         Ok(looks)
+    }
+
+    /// Returns where a base branch was before it was moved back, newest first; a person may have dismissed the notices.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn rewound_heads(
+        &self,
+        project: &ProjectId,
+        branch: &str,
+    ) -> Result<Vec<String>, StoreError> {
+        let mut statement = self.conn.prepare_cached(REWOUND_SQL)?;
+        let bound = params![project.as_str(), NoticeKind::Rewound.name(), REWOUND_MAX];
+        let found = statement
+            .query_map(bound, |row| row.get(0))?
+            .collect::<Result<Vec<String>, _>>()?;
+        let places = found
+            .iter()
+            .filter_map(|commit| RewoundBase::of_notice(commit));
+        let places = places.filter(|(of, _)| *of == branch);
+        Ok(places.map(|(_, was)| was.to_owned()).collect())
     }
 
     /// Says whether a project has branches of issues whose commits could reach its base: one of its issues was worked on.

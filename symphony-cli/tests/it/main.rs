@@ -179,6 +179,8 @@ mod review;
 #[cfg(test)]
 mod review_points;
 #[cfg(test)]
+mod rewound_base;
+#[cfg(test)]
 mod run_loop;
 #[cfg(test)]
 mod run_records;

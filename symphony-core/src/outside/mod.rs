@@ -7,11 +7,13 @@
 mod gone;
 mod notice;
 mod obstacle;
+mod rewound;
 mod unpublished;
 
 pub use gone::{GoneBase, OpenInto, ways_on};
 pub use notice::{BaseNotice, NoticeKind, SavedCommits, notice_answers};
 pub use obstacle::{HeadFound, LostHead, MergeConflict, MergeObstacle, reject_for_conflict};
+pub use rewound::{ReturningCommits, RewoundBase};
 pub use unpublished::{UnpublishedCommit, UnpublishedHead, UnpublishedIn};
 
 use serde::{Deserialize, Serialize};
@@ -195,6 +197,10 @@ pub struct BaseView {
     pub lost: Vec<LostHead>,
     /// Pull requests that name commits of submodules which were never published.
     pub unpublished: Vec<UnpublishedHead>,
+    /// Branches that do not have all commits any more that they had.
+    pub rewound: Vec<BaseNotice>,
+    /// Pull requests that have commits which were taken out of their base.
+    pub returning: Vec<ReturningCommits>,
 }
 
 /// Returns why it is not explained that the base has these commits; none when it is.

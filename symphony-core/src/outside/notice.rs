@@ -46,6 +46,8 @@ closed_set!(
         Settings = "settings",
         /// Symphony's configuration changed meanwhile.
         Configuration = "configuration",
+        /// The base does not have all commits any more that it had.
+        Rewound = "rewound",
         /// Branches, tags or stash entries were deleted or rewritten meanwhile.
         Refs = "refs",
         /// Commits of submodules were saved when the worktree was removed that had the only copy.
@@ -321,7 +323,7 @@ pub fn notice_answers(notice: &BaseNotice, key: &str, status: Option<PlanStatus>
         NoticeKind::Beyond | NoticeKind::Cancelled => vec![show, dismiss],
         NoticeKind::Settings => vec!["git config --local --list".to_owned(), dismiss],
         NoticeKind::Configuration => vec!["symphony config show".to_owned(), dismiss],
-        NoticeKind::Refs => {
+        NoticeKind::Refs | NoticeKind::Rewound => {
             let mut answers = commands_in(&notice.text);
             answers.push(dismiss);
             answers

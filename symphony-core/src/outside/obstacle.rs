@@ -1,6 +1,6 @@
 //! What keeps an approved pull request from being merged, as the base branch shows before anybody tries.
 
-use super::{BaseView, UnpublishedHead};
+use super::{BaseView, ReturningCommits, UnpublishedHead};
 use crate::id::PrId;
 use crate::listing::list_few;
 use crate::pull_request_of::PullRequestOf;
@@ -72,6 +72,8 @@ pub enum MergeObstacle {
     Head(LostHead),
     /// It names commits of submodules that nobody could fetch.
     Unpublished(UnpublishedHead),
+    /// It would bring back what was taken out of its base.
+    Returning(ReturningCommits),
 }
 
 impl BaseView {
@@ -95,6 +97,10 @@ impl BaseView {
         if let Some(head) = unpublished.find(|head| head.pr == pr) {
             return Some(MergeObstacle::Unpublished(head.clone()));
         }
+        let mut returning = self.returning.iter();
+        if let Some(commits) = returning.find(|commits| commits.pr == pr) {
+            return Some(MergeObstacle::Returning(commits.clone()));
+        }
         let mut conflicting = self.conflicting.iter();
         let conflict = conflicting.find(|conflict| conflict.pr == pr)?;
         Some(MergeObstacle::Conflict {
@@ -115,6 +121,7 @@ impl MergeObstacle {
             Self::NoBase { base, .. } => format!("its base branch `{base}` does not exist"),
             Self::Head(lost) => lost.found.text(),
             Self::Unpublished(head) => head.text(),
+            Self::Returning(commits) => commits.text(),
         }
     }
 
@@ -135,6 +142,11 @@ impl MergeObstacle {
             }
             Self::Unpublished(head) => {
                 let mut answers = head.answers(reference);
+                answers.push(show);
+                answers
+            }
+            Self::Returning(commits) => {
+                let mut answers = commits.answers(reference);
                 answers.push(show);
                 answers
             }

@@ -33,6 +33,9 @@ pub(super) fn notice_outside(snapshot: &Snapshot, plan: &mut Plan) {
     for conflict in &base.conflicts {
         plan.actions.push(Action::NoteBase(conflict.clone()));
     }
+    for rewound in &base.rewound {
+        plan.actions.push(Action::NoteBase(rewound.clone()));
+    }
     for look in &base.looks {
         plan.actions.push(Action::RememberBase(look.clone()));
     }

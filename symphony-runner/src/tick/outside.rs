@@ -22,8 +22,9 @@ use symphony_workspace::{
 use super::hands::Hands;
 use super::observe::World;
 use crate::error::RunnerError;
+use crate::merge_content::look_for_unwanted;
 use crate::repository::{PullRequestPlace, gone_head, open_repository, options, way_back};
-use crate::unpublished::unpublished_into;
+use crate::rewound::rewound_base;
 
 /// Adds what the base branches show that have moved. A project whose base cannot be looked at is looked at by the next tick.
 pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
@@ -45,6 +46,7 @@ pub(super) fn look_at_bases(store: &Store, world: &mut World) -> Vec<String> {
                 view.merges.extend(seen.merges);
                 view.commits.extend(seen.commits);
                 view.conflicts.extend(seen.conflicts);
+                view.rewound.extend(seen.rewound);
                 view.looks.extend(seen.looks);
             }
             // git was cut off, or the machine is full: the next tick looks again, and nobody has to act
@@ -101,11 +103,9 @@ pub(super) fn look_for_obstacles(store: &Store, world: &mut World) -> Result<(),
             let waits_for_person = |open: &&OpenInto| open.is_approved || !judge_enabled;
             let into = open.iter().filter(|open| open.base == **name);
             for open in into.filter(waits_for_person) {
-                match unpublished_into(project, config, open, &head) {
-                    Ok(unpublished) => world.snapshot.base.unpublished.extend(unpublished),
-                    Err(error) => {
-                        tracing::warn!(pr = %open.pr, %error, "it is not known whether its submodules are published");
-                    }
+                let (about, view) = ((project, config), &mut world.snapshot.base);
+                if let Err(error) = look_for_unwanted(store, about, open, &head, view) {
+                    tracing::warn!(pr = %open.pr, %error, "it is not known whether it can be merged");
                 }
                 match conflict_with(project, config, open, &head) {
                     Ok(conflict) => world.snapshot.base.conflicting.extend(conflict),
@@ -280,6 +280,9 @@ impl Look<'_> {
             }
         }
         if has_moved && let Some(since) = since.as_deref().and_then(|since| self.known(since)) {
+            let moved = (&since, &self.head);
+            let rewound = rewound_base(self.repository, &self.branch, moved)?;
+            seen.rewound.extend(rewound.map(|base| base.notice(id)));
             let found = self.repository.branch_commits_on(&self.head, &since)?;
             for (branch, commits) in found {
                 seen.commits.extend(self.of_branch(&branch, &commits)?);

@@ -134,6 +134,25 @@ impl Repository {
             .unwrap_or_default())
     }
 
+    /// Counts the commits that `base` had when it was at `was`, that it does not have any more, and that a merge of `head` would bring back.
+    /// None are known of a place that the repository does not have any more.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn returning_commits(
+        &self,
+        (base, head): (&CommitId, &CommitId),
+        was: &CommitId,
+    ) -> Result<usize, WorkspaceError> {
+        if !self.has_commit(was)? {
+            return Ok(0);
+        }
+        match self.reader().merge_base(was, head)? {
+            Some(common) => self.commits_ahead(base, &common),
+            None => Ok(0),
+        }
+    }
+
     /// Says whether two commits have the same files.
     ///
     /// # Errors

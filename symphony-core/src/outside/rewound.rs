@@ -1,0 +1,147 @@
+//! Base branches that were moved back or rewritten: commits that a person took out of them are not to return by a merge.
+
+use super::{BaseNotice, NoticeKind};
+use crate::command_line::shell_quoted;
+use crate::id::{PrId, ProjectId};
+use crate::wording::counted;
+
+/// Characters of a commit that a text shows, as git abbreviates it.
+const COMMIT_CHARS: usize = 8;
+
+/// A base branch that does not have all commits any more that it had when it was looked at last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RewoundBase {
+    /// The branch.
+    pub branch: String,
+    /// Where it was.
+    pub was: String,
+    /// Where it is.
+    pub now: String,
+    /// How many commits it lost.
+    pub lost: usize,
+}
+
+/// An open pull request that has commits which were taken out of its base.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReturningCommits {
+    /// The pull request.
+    pub pr: PrId,
+    /// Its base; what it lost is what the pull request has of it.
+    pub base: RewoundBase,
+}
+
+impl RewoundBase {
+    /// Says what happened to the branch, for a person who did it or did not. The record of it lasts: it is how a merge knows what was
+    /// taken out.
+    pub fn notice(&self, project: &ProjectId) -> BaseNotice {
+        let Self {
+            branch,
+            was,
+            now,
+            lost,
+        } = self;
+        let lost_commits = counted(*lost as u64, "commit");
+        BaseNotice {
+            project: project.clone(),
+            of: None,
+            pr: None,
+            kind: NoticeKind::Rewound,
+            commit: format!("{was}:{branch}"),
+            text: format!(
+                "{branch} was moved back or rewritten outside Symphony: it was at {}, is at {} now, and does not have {lost_commits} any \
+                 more (`git log {}..{}`). A pull request that has them is not merged without `--force`",
+                short(was),
+                short(now),
+                short(now),
+                short(was)
+            ),
+        }
+    }
+
+    /// Returns the branch and where it was, of a notice.
+    pub fn of_notice(commit: &str) -> Option<(&str, &str)> {
+        let (was, branch) = commit.split_once(':')?;
+        Some((branch, was))
+    }
+}
+
+impl ReturningCommits {
+    /// Says what is wrong, in words that follow "it cannot be merged:".
+    pub fn text(&self) -> String {
+        let base = &self.base;
+        let them = if base.lost == 1 { "it" } else { "them" };
+        format!(
+            "it has {} that {} does not have any more ({} was at {}, and is at {} now): a merge would bring {them} back",
+            counted(base.lost as u64, "commit"),
+            base.branch,
+            base.branch,
+            short(&base.was),
+            short(&base.now)
+        )
+    }
+
+    /// Returns the commands that get on, for the pull request of this name.
+    pub fn answers(&self, reference: &str) -> Vec<String> {
+        let RewoundBase {
+            branch, was, now, ..
+        } = &self.base;
+        let was = short(was);
+        let feedback = format!(
+            "{branch} was moved back: take its former commits out of your branch (git rebase --onto {branch} {was})"
+        );
+        vec![
+            format!("git log {}..{was}", short(now)),
+            format!(
+                "symphony pr reject {reference} --feedback {}",
+                shell_quoted(&feedback)
+            ),
+            format!("symphony pr merge {reference} --force"),
+        ]
+    }
+}
+
+fn short(commit: &str) -> &str {
+    commit.get(..COMMIT_CHARS).unwrap_or(commit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_heads_are_named_with_what_takes_the_commits_out_and_what_accepts_them() {
+        let base = |lost| RewoundBase {
+            branch: "main".to_owned(),
+            was: "aaaaaaaaaa".to_owned(),
+            now: "bbbbbbbbbb".to_owned(),
+            lost,
+        };
+        let notice = base(2).notice(&ProjectId::parse("p").unwrap());
+        assert_eq!(
+            notice.text,
+            "main was moved back or rewritten outside Symphony: it was at aaaaaaaa, is at bbbbbbbb now, and does not have 2 commits any \
+             more (`git log bbbbbbbb..aaaaaaaa`). A pull request that has them is not merged without `--force`"
+        );
+        assert_eq!(
+            RewoundBase::of_notice(&notice.commit),
+            Some(("main", "aaaaaaaaaa"))
+        );
+        let returning = ReturningCommits {
+            pr: PrId::new(1),
+            base: base(1),
+        };
+        assert_eq!(
+            returning.text(),
+            "it has 1 commit that main does not have any more (main was at aaaaaaaa, and is at bbbbbbbb now): a merge would bring it back"
+        );
+        assert_eq!(
+            returning.answers("SYM-1"),
+            [
+                "git log bbbbbbbb..aaaaaaaa",
+                "symphony pr reject SYM-1 --feedback 'main was moved back: take its former commits out of your branch (git rebase --onto main \
+                 aaaaaaaa)'",
+                "symphony pr merge SYM-1 --force",
+            ]
+        );
+    }
+}

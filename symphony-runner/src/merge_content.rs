@@ -1,0 +1,76 @@
+//! What a pull request would bring into its base that nobody wants there: links to commits that nobody can fetch, and commits that a person
+//! took out of the base. A merge refuses it, and a tick finds it before anybody tries.
+
+use symphony_core::config::ProjectConfig;
+use symphony_core::outside::{BaseView, OpenInto};
+use symphony_core::pull_request::PullRequest;
+use symphony_store::{Project, Store};
+use symphony_workspace::{CommitId, Repository};
+
+use crate::error::RunnerError;
+use crate::merge::MergeOptions;
+use crate::repository::open_repository;
+use crate::rewound::returning_commits;
+use crate::unpublished::unpublished_head;
+
+/// Adds what of it a pull request that a person may merge has. What git cannot tell now it tells the next tick.
+///
+/// # Errors
+/// When the repository cannot be opened, git fails, or the database cannot be read.
+pub(crate) fn look_for_unwanted(
+    store: &Store,
+    (project, config): (&Project, &ProjectConfig),
+    open: &OpenInto,
+    base: &CommitId,
+    view: &mut BaseView,
+) -> Result<(), RunnerError> {
+    let head = CommitId::parse(&open.head_commit)
+        .map_err(|error| RunnerError::refused(error.to_string()))?;
+    let repository = open_repository(project, config)?;
+    let commits = (base, &head);
+    let unpublished = unpublished_head(&repository, (open.pr, &open.of), commits)?;
+    view.unpublished.extend(unpublished);
+    let about = (&project.id, open.pr);
+    let returning = returning_commits((store, &repository), about, &open.base, commits)?;
+    view.returning.extend(returning);
+    Ok(())
+}
+
+/// Refuses a merge that would bring it into the base, unless it is forced.
+///
+/// # Errors
+/// When it would, or git fails.
+pub(crate) fn refuse_unwanted(
+    store: &Store,
+    repository: &Repository,
+    pr: &PullRequest,
+    commits: (&CommitId, &CommitId),
+    options: &MergeOptions,
+) -> Result<(), RunnerError> {
+    if options.force {
+        return Ok(());
+    }
+    let reference = pr.reference();
+    if let Some(found) = unpublished_head(repository, (pr.id, &pr.of), commits)? {
+        let why = format!(
+            "{}, and {} would name what nobody can fetch",
+            found.text(),
+            pr.base
+        );
+        return Err(refused(pr, &why, &found.answers(&reference)));
+    }
+    let about = (&pr.project, pr.id);
+    match returning_commits((store, repository), about, &pr.base, commits)? {
+        Some(found) => Err(refused(pr, &found.text(), &found.answers(&reference))),
+        None => Ok(()),
+    }
+}
+
+fn refused(pr: &PullRequest, why: &str, ways: &[String]) -> RunnerError {
+    let ways: Vec<String> = ways.iter().map(|way| format!("`{way}`")).collect();
+    RunnerError::refused(format!(
+        "pull request {} is not merged: {why}. {} gets on (`--force` merges all the same)",
+        pr.id,
+        ways.join(" or ")
+    ))
+}

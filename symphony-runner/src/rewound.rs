@@ -1,0 +1,63 @@
+//! Base branches that were moved back: noticed by the look at them, and remembered, so that a merge does not undo it.
+
+use symphony_core::id::{PrId, ProjectId};
+use symphony_core::outside::{ReturningCommits, RewoundBase};
+use symphony_store::Store;
+use symphony_workspace::{BranchName, CommitId, Repository};
+
+use crate::error::RunnerError;
+
+/// Returns what a base branch lost since it was at `was`; none when it has all of that.
+///
+/// # Errors
+/// When git fails.
+pub(crate) fn rewound_base(
+    repository: &Repository,
+    branch: &BranchName,
+    (was, now): (&CommitId, &CommitId),
+) -> Result<Option<RewoundBase>, RunnerError> {
+    if repository.is_merged(was, now)? {
+        return Ok(None);
+    }
+    Ok(Some(RewoundBase {
+        branch: branch.to_string(),
+        was: was.to_string(),
+        now: now.to_string(),
+        lost: repository.commits_ahead(now, was)?,
+    }))
+}
+
+/// Returns the commits that the head of a pull request has and that were taken out of its base, by the newest of the places where the base
+/// was; none when it has none.
+///
+/// # Errors
+/// When git or the database fails.
+pub(crate) fn returning_commits(
+    (store, repository): (&Store, &Repository),
+    (project, pr): (&ProjectId, PrId),
+    branch: &str,
+    (base, head): (&CommitId, &CommitId),
+) -> Result<Option<ReturningCommits>, RunnerError> {
+    // a base that was moved since the last look is in no notice yet
+    let seen = store.base_look(project, branch)?;
+    let seen = seen.filter(|seen| seen != base.as_str()).into_iter();
+    let places = seen.chain(store.rewound_heads(project, branch)?);
+    for was in places {
+        let Ok(was) = CommitId::parse(&was) else {
+            continue;
+        };
+        let lost = repository.returning_commits((base, head), &was)?;
+        if lost > 0 {
+            return Ok(Some(ReturningCommits {
+                pr,
+                base: RewoundBase {
+                    branch: branch.to_owned(),
+                    was: was.to_string(),
+                    now: base.to_string(),
+                    lost,
+                },
+            }));
+        }
+    }
+    Ok(None)
+}
