@@ -539,3 +539,39 @@ fn a_trial_runs_gates_on_what_the_set_up_left() {
     project.ok(&["doctor", "--gates"]);
     assert_eq!(project.json(&["status"])["holds"], json!([]));
 }
+
+#[test]
+fn a_program_outside_of_the_project_that_changes_makes_its_gates_run_again() {
+    let turns = [commit("hello.txt", "BAD"), create_pr("Say hello")];
+    let project = Project::new(
+        "project",
+        &scenarios([worker(turns), approving_judge()]),
+        &json!({ "judge_cooldown_ms": 0 }),
+    );
+    let program = project.beside.join("check.sh");
+    let is = |text: &str| std::fs::write(&program, text).unwrap();
+    let line = format!("sh {}", program.display());
+    project.configure_more(&json!({
+        "gates": [gate("check", &line), gate("after", "true")],
+        "judge_cooldown_ms": 0,
+    }));
+    is("exit 0\n");
+    project.add_issue("Say hello");
+    project.tick_one("worker", "succeeded");
+    project.tick_one("judge", "succeeded");
+    let shown = || project.ok(&["pr", "show", "SYM-1"]);
+    assert!(
+        !shown().contains("their environment changed"),
+        "{}",
+        shown()
+    );
+    is("! grep -rq BAD --include='*.txt' .\n");
+    assert!(shown().contains("their environment changed"), "{}", shown());
+    let merged = project.symphony(&["pr", "merge", "SYM-1"]);
+    assert_ne!(merged.code, 0, "{merged:#?}");
+    assert!(merged.stderr.contains("check"), "{merged:#?}");
+    // the same as before again, with another time
+    is("exit 0\n");
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.assert_sound();
+}

@@ -9,6 +9,7 @@ mod need;
 mod no_result;
 mod order;
 mod output;
+mod programs;
 mod reads;
 mod repair;
 mod route;
@@ -26,6 +27,7 @@ pub use need::{BaseDigests, BaseGates, RepairNeed, repair_need};
 pub use no_result::{GATE_DEATHS_MAX, deadly_gates_text, died_text, no_result_text};
 pub use order::{groups, with_those_before};
 pub use output::normal_lines;
+pub use programs::{OutsideProgram, outside_programs};
 pub use reads::{Brings, head_counts_for_merge};
 pub use repair::{FIXES_GATE_LABEL, GateRepair, KnownGates, fixes_gate, repaired_gates};
 pub use route::{

@@ -4,7 +4,6 @@
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
@@ -12,11 +11,12 @@ use symphony_core::config::{Gate, GateReads, ProjectConfig};
 use symphony_core::gates::{ConfiguredGate, groups};
 use symphony_workspace::{CommitId, Identity, Repository};
 
+use super::programs::{Programs, add_stat};
 use crate::environment::RUN_MARKER;
 use crate::error::RunnerError;
 
 /// Changes with what goes into a digest, so that those of an older Symphony are not taken for new ones.
-const VERSION: &str = "symphony-gate-5";
+const VERSION: &str = "symphony-gate-6";
 
 /// Variables that say where a command was started from, not what it does: cron sets none of them.
 const IGNORED_VARIABLES: &[&str] = &[
@@ -42,7 +42,10 @@ const TOOLS: &[&str] = &[
 /// It decides all questions whether a result still counts: which gates need not run again, and whether the recorded ones of a pull
 /// request are those that a merge may rely on.
 #[derive(Debug)]
-pub(crate) struct Ground(Sha256);
+pub(crate) struct Ground {
+    digest: Sha256,
+    programs: Programs,
+}
 
 impl Ground {
     /// Looks at what the project has now.
@@ -57,26 +60,32 @@ impl Ground {
         let mut digest = Sha256::new();
         add(&mut digest, VERSION.as_bytes());
         add(&mut digest, repository.copied_digest()?.as_bytes());
+        let programs = Programs::of(environment);
         add(&mut digest, &json(&config.worktree.setup));
+        if let Some(setup) = &config.worktree.setup {
+            programs.add(&mut digest, setup);
+        }
         add_environment(&mut digest, environment);
         add_tools(&mut digest, environment);
-        Ok(Self(digest))
+        Ok(Self { digest, programs })
     }
 
     /// Returns for each gate a digest of everything that its result depends on besides the files of the commit. The gates before it
     /// are part of it: it may test what they built.
     pub(crate) fn definitions(&self, gates: &[Gate]) -> Vec<String> {
-        let mut before = self.0.clone();
+        let mut before = self.digest.clone();
         let mut definitions = Vec::with_capacity(gates.len());
         for group in groups(gates) {
             definitions.extend(group.iter().map(|gate| {
                 let mut digest = before.clone();
                 add(&mut digest, gate.name.as_bytes());
                 add(&mut digest, &json(&gate.command));
+                self.programs.add(&mut digest, &gate.command);
                 format!("{:x}", digest.finalize())
             }));
             for gate in group {
                 add(&mut before, &json(&(&gate.command, gate.required)));
+                self.programs.add(&mut before, &gate.command);
             }
         }
         definitions
@@ -147,7 +156,7 @@ fn json(value: &impl serde::Serialize) -> Vec<u8> {
 }
 
 /// Adds bytes with their length, so that two values are never taken for one.
-fn add(digest: &mut Sha256, bytes: &[u8]) {
+pub(super) fn add(digest: &mut Sha256, bytes: &[u8]) {
     digest.update((bytes.len() as u64).to_le_bytes());
     digest.update(bytes);
 }
@@ -191,20 +200,6 @@ fn add_tools(digest: &mut Sha256, environment: &BTreeMap<OsString, OsString>) {
         add_stat(digest, &rustup.join("settings.toml"));
         add_stat(digest, &rustup.join("toolchains"));
         add_stat(digest, &rustup.join("update-hashes"));
-    }
-}
-
-fn add_stat(digest: &mut Sha256, path: &Path) {
-    add(digest, path.as_os_str().as_bytes());
-    if let Ok(meta) = path.metadata() {
-        for value in [
-            meta.ino(),
-            meta.len(),
-            meta.mtime().cast_unsigned(),
-            meta.mtime_nsec().cast_unsigned(),
-        ] {
-            digest.update(value.to_le_bytes());
-        }
     }
 }
 

@@ -11,6 +11,7 @@ mod checkout;
 mod foreground;
 mod job;
 mod key;
+mod programs;
 mod proof;
 mod result;
 mod run;
