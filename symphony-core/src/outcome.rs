@@ -472,7 +472,8 @@ fn open_breaker(routing: &mut Routing, end: &RunEnd<'_>, stop: Option<Stop>) {
         None => why,
     });
     if let Some(reason) = &reason {
-        comment.push_str(&format!("\n\nStopped early: {reason}"));
+        comment.push_str("\n\nStopped early: ");
+        comment.push_str(reason);
     }
     routing.event = Some(IssueEvent::BreakerOpened { to, reason });
     if !tail.is_empty() {

@@ -61,9 +61,11 @@ impl From<StoppedPlan> for InboxItem {
             let drop = format!("git branch -D {base}");
             let mut answers = vec![merge, drop, show];
             match successor {
-                Some(other) => text.push_str(&format!(
-                    ". Plan {other} of the same file is under way; this one can go on when that has ended"
-                )),
+                Some(other) => {
+                    text = format!(
+                        "{text}. Plan {other} of the same file is under way; this one can go on when that has ended"
+                    );
+                }
                 None => answers.insert(0, format!("{run} --retry-failed")),
             }
             (text, answers)
