@@ -1,6 +1,9 @@
 //! From a project and its configuration to its repository and an issue's place in it.
 
+use std::path::Path;
+
 use symphony_core::Timestamp;
+use symphony_core::command_line::shell_quoted;
 use symphony_core::config::ProjectConfig;
 use symphony_core::id::{IssueId, PlanId, PrId};
 use symphony_core::listing::list_few;
@@ -10,8 +13,8 @@ use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
 use symphony_store::Project;
 use symphony_workspace::{
-    BranchName, CommitId, LFS_FILTER, Repository, RepositoryOptions, RescueRef, WorkspaceError,
-    WorktreeKey,
+    BranchName, CommitId, LFS_FILTER, Repository, RepositoryOptions, RescueRef, Unwritable,
+    WorkspaceError, WorktreeKey,
 };
 
 use crate::error::RunnerError;
@@ -242,6 +245,9 @@ impl From<&WorkspaceError> for BaseProblem {
                     repair,
                 )
             }
+            WorkspaceError::NotWritable { git_dir, path, why } => {
+                unwritable(error, git_dir, path, *why)
+            }
             WorkspaceError::OwnBranchesBlocked => {
                 let rename = "git branch -m symphony NEWNAME";
                 (
@@ -263,6 +269,42 @@ impl From<&WorkspaceError> for BaseProblem {
             answer,
         }
     }
+}
+
+/// Returns the problem, what to do, and the command to begin with, where git cannot write into one of its folders.
+fn unwritable(
+    error: &WorkspaceError,
+    git_dir: &Path,
+    path: &Path,
+    why: Unwritable,
+) -> (String, String, String) {
+    let problem = format!("its work could not be committed: git cannot {error}");
+    // a folder of objects that cannot be written is seldom alone
+    let objects = git_dir.join("objects");
+    let path = if path.starts_with(&objects) {
+        &objects
+    } else {
+        path
+    };
+    let repair = match why {
+        // a `sudo git` leaves folders in many places
+        Unwritable::Owner { .. } => {
+            let git_dir = shell_quoted(&git_dir.display().to_string());
+            format!("sudo chown -R \"$(id -u):$(id -g)\" {git_dir}")
+        }
+        Unwritable::Mode => {
+            format!(
+                "chmod -R u+rwX {}",
+                shell_quoted(&path.display().to_string())
+            )
+        }
+        Unwritable::ReadOnly => {
+            let fix = "mount it so that it can be written; `symphony doctor` says whether it is"
+                .to_owned();
+            return (problem, fix, "symphony doctor".to_owned());
+        }
+    };
+    (problem, format!("`{repair}` repairs it"), repair)
 }
 
 /// Makes sure that a project has a base branch that work can start from, and that git can check its files out.

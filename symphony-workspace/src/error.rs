@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use symphony_core::exit_handling::ExitFault;
 use symphony_core::git_lock::KeepReason;
-use symphony_core::listing::list_few;
 
 use crate::commit_id::CommitId;
-use crate::repository::OWN_BRANCHES;
+use crate::error_text::{age_text, exit_text, held_by, list};
+use crate::repository::{OWN_BRANCHES, Unwritable};
 
 /// A failure of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -149,6 +149,16 @@ pub enum WorkspaceError {
         "make a branch `{OWN_BRANCHES}/…`: the branch `{OWN_BRANCHES}` is in the way, since no name can be a branch and a folder of branches"
     )]
     OwnBranchesBlocked,
+    /// A folder of the git folder cannot be written: give it back to the user, or make it writable.
+    #[error("write to {}: {}", path.display(), why)]
+    NotWritable {
+        /// The git folder.
+        git_dir: PathBuf,
+        /// The folder in it.
+        path: PathBuf,
+        /// Why not.
+        why: Unwritable,
+    },
     /// Another checkout has the branch: switch that one to another branch.
     #[error("check out the branch `{branch}`: it is checked out at {}", path.display())]
     BranchCheckedOut {
@@ -382,38 +392,6 @@ pub enum WorkspaceError {
     },
 }
 
-/// Most names that a message lists; the rest is counted.
-const LISTED_MAX: usize = 10;
-
-fn list(names: &[String]) -> String {
-    if names.is_empty() {
-        return "none".to_owned();
-    }
-    list_few(names.iter().map(String::as_str), LISTED_MAX)
-}
-
-fn age_text(age: Duration) -> String {
-    match age.as_secs() {
-        seconds @ ..120 => format!("{seconds} s"),
-        seconds => format!("{} min", seconds / 60),
-    }
-}
-
-fn held_by(pids: &[u32]) -> String {
-    if pids.is_empty() {
-        return String::new();
-    }
-    let pids: Vec<String> = pids.iter().map(u32::to_string).collect();
-    format!(", and git is at work (pid {})", list(&pids))
-}
-
-fn exit_text(code: Option<i32>) -> String {
-    code.map_or_else(
-        || "ended by a signal: ".to_owned(),
-        |code| format!("exit code {code}: "),
-    )
-}
-
 impl WorkspaceError {
     pub(crate) fn io(action: &'static str, path: impl AsRef<Path>, source: io::Error) -> Self {
         Self::Io {
@@ -440,6 +418,7 @@ impl WorkspaceError {
             | Self::NotARepository { .. }
             | Self::BareSetting { .. }
             | Self::OwnBranchesBlocked
+            | Self::NotWritable { .. }
             | Self::Io { .. } => ExitFault::Machine,
             Self::RescueFailed { source, .. } => source.exit_fault(),
             _ => ExitFault::Work,

@@ -13,6 +13,7 @@ mod context_file;
 mod copy;
 mod deep;
 mod error;
+mod error_text;
 mod failpoint;
 pub mod file_system;
 mod fingerprint;
@@ -66,7 +67,7 @@ pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
     Base, BranchName, Discovered, DocumentPlaces, Elsewhere, FilterUse, FoundDocument, LFS_FILTER,
-    Repository, RepositoryLock, RepositoryOptions, discover,
+    Repository, RepositoryLock, RepositoryOptions, Unwritable, discover,
 };
 pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,

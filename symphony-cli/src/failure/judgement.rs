@@ -8,6 +8,7 @@ use symphony_core::issue::IssueStatus;
 use symphony_core::outside::reject_for_conflict;
 use symphony_mcp::McpError;
 use symphony_runner::RunnerError;
+use symphony_runner::repository::BaseProblem;
 use symphony_store::StoreError;
 use symphony_workspace::WorkspaceError;
 use symphony_workspace::config_file::ConfigFileError;
@@ -235,6 +236,9 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
                 Exit::Failed,
                 format!("`git -C {root} config {scope}core.bare false` repairs it"),
             )
+        }
+        WorkspaceError::NotWritable { .. } => {
+            Verdict::new(Exit::Failed, BaseProblem::from(error).fix)
         }
         WorkspaceError::OwnBranchesBlocked => Verdict::new(
             Exit::Refused,

@@ -1,11 +1,13 @@
 //! Repositories that are not plain: work goes on in them, or the message says what to do.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until, worker,
+    Answer, Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until, worker,
 };
 use crate::transcript::{Transcript, assert_transcript};
 
@@ -409,4 +411,59 @@ fn a_base_that_leads_to_a_branch_of_an_agent_holds_the_project() {
     project.ok(&["config", "set", "base_branch", "master"]);
     let inbox = project.ok(&["inbox"]);
     assert!(!inbox.contains("only another name"), "{inbox}");
+}
+
+/// Runs a command without the superuser's right to write everywhere.
+fn as_ordinary(project: &Project, arguments: &[&str]) -> Answer {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            if rustix::process::geteuid().is_root() {
+                // only this thread loses it, and what it starts
+                for right in [CapabilitySet::DAC_OVERRIDE, CapabilitySet::DAC_READ_SEARCH] {
+                    remove_capability_from_bounding_set(right).unwrap();
+                }
+            }
+            project.symphony(arguments)
+        });
+        thread.join().unwrap()
+    })
+}
+
+#[test]
+fn a_git_folder_that_cannot_be_written_holds_the_project_before_an_agent_is_paid() {
+    let project = project();
+    project.add_issue("Say hello");
+    project.add_issue("Say hello again");
+    for name in ["objects", "refs/heads"] {
+        let folder = project.root.join(".git").join(name);
+        let set = |mode: u32| {
+            std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(mode)).unwrap();
+        };
+        set(0o555);
+        let tick = as_ordinary(&project, &["tick", "--wait", "--json"]);
+        assert_eq!(
+            project.json(&["runs", "list"])["items"],
+            json!([]),
+            "{tick:#?}"
+        );
+        let inbox = as_ordinary(&project, &["inbox", "--json"]);
+        let inbox: Value = serde_json::from_str(&inbox.stdout).unwrap();
+        let item = &inbox["items"][0];
+        assert_eq!(item["kind"], "project", "{inbox:#}");
+        let said = text(&item["text"]);
+        let named = format!("git cannot write to {}", folder.display());
+        assert!(said.contains(&named), "{said}");
+        let repair = format!("chmod -R u+rwX {}", folder.display());
+        assert_eq!(item["answers"], json!([repair]));
+        let explained = as_ordinary(&project, &["explain", "SYM-1"]);
+        assert!(explained.stdout.contains(&named), "{explained:#?}");
+        let doctor = as_ordinary(&project, &["doctor"]);
+        assert_ne!(doctor.code, 0);
+        assert!(doctor.stdout.contains(&named), "{}", doctor.stdout);
+        assert!(doctor.stdout.contains(&repair), "{}", doctor.stdout);
+        set(0o755);
+    }
+    project.tick_wait();
+    assert_eq!(project.issue("SYM-1")["status"], "review");
+    project.assert_sound();
 }

@@ -45,8 +45,8 @@ impl Repository {
     /// out where worktrees are, and branches can be made for them. Where that branch is the configured one or has a usual name, the repository is not asked for it.
     ///
     /// # Errors
-    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`], [`Repository::require_own_branches`] and
-    /// [`Repository::require_worktrees_folder`].
+    /// As [`Repository::open`], [`Repository::base`], [`Repository::require_filters`], [`Repository::require_own_branches`],
+    /// [`Repository::require_writable`] and [`Repository::require_worktrees_folder`].
     pub fn require_base(path: &Path, options: RepositoryOptions) -> Result<(), WorkspaceError> {
         let repository = Self::unchecked(path, options.clone())?;
         repository.refuse_bare()?;
@@ -65,6 +65,7 @@ impl Repository {
         repository.refuse_alias(branch)?;
         repository.require_filters()?;
         repository.require_own_branches()?;
+        repository.require_writable()?;
         repository.require_worktrees_folder()
     }
 

@@ -10,6 +10,7 @@ mod lock;
 mod open;
 mod options;
 mod refs;
+mod writable;
 
 pub use base::Base;
 pub use branch::BranchName;
@@ -18,6 +19,7 @@ pub use document::{DocumentPlaces, FoundDocument};
 pub use lock::RepositoryLock;
 pub use open::{Discovered, Repository, discover};
 pub use options::RepositoryOptions;
+pub use writable::Unwritable;
 
 pub(crate) use branch::OWN_BRANCHES;
 pub(crate) use refs::{

@@ -573,7 +573,8 @@ fn a_checkout_that_was_removed_or_replaced_is_noticed() {
         fs::remove_file(root.join("README.md")).unwrap();
     };
     let moved = |root: &Path| fs::rename(root, root.with_extension("away")).unwrap();
-    let cases: [(&str, bool, &dyn Fn(&Path)); 9] = [
+    type Done<'a> = &'a dyn Fn(&Path);
+    let cases: [(&str, bool, Done<'_>); 9] = [
         ("nothing", true, &|_| ()),
         ("a file was changed", true, &|root| {
             write(root.join("README.md"), "changed\n");

@@ -9,10 +9,12 @@ use std::fs;
 use std::path::Path;
 
 use symphony_workspace::{
-    BaseMerge, BranchName, Repository, RepositoryOptions, WorkspaceError, discover,
+    BaseMerge, BranchName, Repository, RepositoryOptions, Unwritable, WorkspaceError, discover,
 };
 
-use crate::project::{Project, at, commit_file, executable, git, git_in, prepare, read, write};
+use crate::project::{
+    Project, at, commit_file, executable, git, git_in, made, prepare, read, write,
+};
 
 fn open(path: &Path) -> Result<Repository, WorkspaceError> {
     Repository::open(path, RepositoryOptions::default())
@@ -520,4 +522,90 @@ fn what_git_ignores_and_tracks_is_known() {
     for (path, tracked) in [("README.md", true), ("new.txt", false), ("none", false)] {
         assert_eq!(repository.tracks(path).unwrap(), tracked, "{path}");
     }
+}
+
+/// Does something as a user to whom neither the superuser's rights nor the files belong. Only this thread is another one's.
+fn as_user<T: Send>(uid: u32, done: impl FnOnce() -> T + Send) -> T {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            if rustix::process::geteuid().is_root() {
+                let user = rustix::process::Uid::from_raw(uid);
+                rustix::thread::set_thread_res_uid(user, user, user).unwrap();
+            }
+            done()
+        });
+        thread.join().unwrap()
+    })
+}
+
+#[test]
+fn a_git_folder_in_which_work_cannot_be_written_is_found_before_it_starts() {
+    use std::os::unix::fs::{PermissionsExt, chown};
+    const USER: u32 = 4242;
+    let project = Project::new();
+    let folder = project.root.parent().unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let repository = project.open();
+    let _worktree = made(&repository);
+    let git_dir = project.root.join(".git");
+    let is_root = rustix::process::geteuid().is_root();
+    let look = || as_user(USER, || repository.require_writable());
+    if is_root {
+        // it belongs to somebody else
+        let found = look();
+        let Err(WorkspaceError::NotWritable { path, why, .. }) = found else {
+            panic!("{found:?}")
+        };
+        assert_eq!((path, why), (git_dir.clone(), Unwritable::Owner { uid: 0 }));
+        git(&project.root, &["config", "core.logAllRefUpdates", "true"]);
+        for entry in walk(&project.root) {
+            chown(&entry, Some(USER), Some(USER)).unwrap();
+        }
+    }
+    assert!(look().is_ok());
+    let one_object = fs::read_dir(git_dir.join("objects")).unwrap();
+    let one_object = one_object.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let one_object = one_object.into_iter().find(|name| name.len() == 2).unwrap();
+    for place in [
+        "objects".to_owned(),
+        format!("objects/{one_object}"),
+        "refs".to_owned(),
+        "refs/heads".to_owned(),
+        "refs/heads/symphony".to_owned(),
+        "worktrees".to_owned(),
+    ] {
+        let at = git_dir.join(&place);
+        let before = fs::metadata(&at).unwrap().permissions();
+        fs::set_permissions(&at, fs::Permissions::from_mode(0o555)).unwrap();
+        let found = look();
+        let Err(WorkspaceError::NotWritable { path, why, .. }) = found else {
+            panic!("{place}: {found:?}")
+        };
+        assert_eq!((path, why), (at.clone(), Unwritable::Mode));
+        fs::set_permissions(&at, before).unwrap();
+        assert!(look().is_ok(), "{place}");
+    }
+    // a single file says nothing: git writes another one
+    for name in ["packed-refs", "index"] {
+        write(git_dir.join(name), "");
+        fs::set_permissions(git_dir.join(name), fs::Permissions::from_mode(0o444)).unwrap();
+    }
+    assert!(look().is_ok());
+}
+
+/// Returns a folder and everything below it.
+fn walk(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = vec![folder.to_owned()];
+    let mut next = 0;
+    while let Some(path) = found.get(next).cloned() {
+        if path.is_dir() && !path.is_symlink() {
+            found.extend(
+                fs::read_dir(&path)
+                    .unwrap()
+                    .map(|entry| entry.unwrap().path()),
+            );
+        }
+        next += 1;
+    }
+    found
 }

@@ -76,6 +76,7 @@ fn check_repository(root: &Path) -> CheckView {
     const CHECK: &str = "repository";
     let looked = Repository::open(root, RepositoryOptions::default()).and_then(|repository| {
         repository.require_own_branches()?;
+        repository.require_writable()?;
         Ok(repository.default_branch())
     });
     match looked {

@@ -74,6 +74,7 @@ pub(super) fn unusable(check: &'static str, error: &WorkspaceError) -> CheckView
         | WorkspaceError::NoDefaultBranch { .. }
         | WorkspaceError::SymbolicBase { .. }
         | WorkspaceError::BareSetting { .. }
+        | WorkspaceError::NotWritable { .. }
         | WorkspaceError::OwnBranchesBlocked => {
             let BaseProblem { problem, fix, .. } = BaseProblem::from(error);
             CheckView::failed(check, &problem, fix)

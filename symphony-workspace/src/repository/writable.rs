@@ -1,0 +1,99 @@
+//! Whether git can write where it has to for work: after a `sudo git …`, folders of another user may be in its git folder, and then an
+//! agent works for nothing, since its work cannot be committed.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Access, access};
+use rustix::io::Errno;
+
+use super::branch::OWN_BRANCHES;
+use super::open::Repository;
+use crate::error::WorkspaceError;
+
+/// Why a folder cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unwritable {
+    /// It belongs to another user.
+    Owner {
+        /// Its number.
+        uid: u32,
+    },
+    /// Its owner has no right to write there.
+    Mode,
+    /// Its file system is mounted read-only.
+    ReadOnly,
+}
+
+impl fmt::Display for Unwritable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Owner { uid: 0 } => f.write_str("it belongs to root"),
+            Self::Owner { uid } => write!(f, "it belongs to another user (uid {uid})"),
+            Self::Mode => f.write_str("its mode does not let you write there"),
+            Self::ReadOnly => f.write_str("its file system is mounted read-only"),
+        }
+    }
+}
+
+impl Repository {
+    /// Makes sure that a commit, a branch and a worktree can be written. It asks the kernel about each folder that these need, and writes
+    /// nothing.
+    ///
+    /// # Errors
+    /// [`WorkspaceError::NotWritable`] with the first folder that cannot be written.
+    pub fn require_writable(&self) -> Result<(), WorkspaceError> {
+        for place in places(self.common_dir()) {
+            if let Some(why) = unwritable(&place) {
+                return Err(WorkspaceError::NotWritable {
+                    git_dir: self.common_dir().to_owned(),
+                    path: place,
+                    why,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Returns the folders of a git folder in which work makes files; those that do not exist are made below others of them.
+fn places(common_dir: &Path) -> Vec<PathBuf> {
+    let own = format!("refs/heads/{OWN_BRANCHES}");
+    let own_log = format!("logs/{own}");
+    let named = [
+        "",
+        "objects",
+        "refs",
+        "refs/heads",
+        &own,
+        "logs",
+        "logs/refs",
+        "logs/refs/heads",
+        &own_log,
+        "worktrees",
+    ];
+    let named = named.into_iter().map(|name| common_dir.join(name));
+    // an object goes into the folder of its first byte
+    let fan_out = (0..=u8::MAX).map(|byte| common_dir.join(format!("objects/{byte:02x}")));
+    named.chain(fan_out).collect()
+}
+
+/// Says why no file can be made in a folder; none where one can, or where there is no folder.
+fn unwritable(folder: &Path) -> Option<Unwritable> {
+    match access(folder, Access::WRITE_OK | Access::EXEC_OK) {
+        Err(Errno::ROFS) => Some(Unwritable::ReadOnly),
+        Err(Errno::ACCESS | Errno::PERM) => {
+            let uid = fs::metadata(folder).ok()?.uid();
+            let own = rustix::process::geteuid().as_raw();
+            Some(if uid == own {
+                Unwritable::Mode
+            } else {
+                Unwritable::Owner { uid }
+            })
+        }
+        // what else is wrong shows when git is asked
+        _ => None,
+    }
+}
