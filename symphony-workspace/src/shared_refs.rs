@@ -106,9 +106,12 @@ impl Repository {
         }
         let objects = lost.iter().map(|changed| &changed.was).chain(&dropped);
         let kept = self.keep_objects(&objects.cloned().collect())?;
-        let fate = |object: &String| match kept.contains(object) {
-            true => Kept::Rescued,
-            false => Kept::Gone,
+        let fate = |object: &String| {
+            if kept.contains(object) {
+                Kept::Rescued
+            } else {
+                Kept::Gone
+            }
         };
         let changed = lost
             .iter()
@@ -128,12 +131,12 @@ impl Repository {
 
     /// Gives objects rescue refs, in one transaction; returns those that the repository has.
     fn keep_objects(&self, objects: &BTreeSet<String>) -> Result<BTreeSet<String>, WorkspaceError> {
-        let asked: String = objects.iter().map(|object| format!("{object}\n")).collect();
+        let asked: Vec<&str> = objects.iter().map(String::as_str).collect();
         let found = self
             .git
             .command("cat-file")
             .arg("--batch-check=%(objectname) %(objecttype)")
-            .stdin(asked.into_bytes())
+            .stdin(asked.join("\n").into_bytes())
             .run()?;
         let found = String::from_utf8_lossy(&found).into_owned();
         let kept: BTreeSet<String> = found
@@ -142,14 +145,14 @@ impl Repository {
             .filter_map(|line| line.split(' ').next())
             .map(str::to_owned)
             .collect();
-        let updates: String = kept
+        let updates: Vec<String> = kept
             .iter()
             .map(|object| format!("update {KEPT_BELOW}/{object} {object}\n"))
             .collect();
         self.git
             .command("update-ref")
             .args(["-m", "symphony: rescue", "--stdin"])
-            .stdin(updates.into_bytes())
+            .stdin(updates.concat().into_bytes())
             .run()?;
         Ok(kept)
     }

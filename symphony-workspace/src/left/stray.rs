@@ -116,16 +116,12 @@ impl Repository {
         commit: CommitId,
         now: Timestamp,
     ) -> Result<RescueRef, WorkspaceError> {
-        let folder = self.rescue_folder(worktree);
+        let folder = rescue_folder(worktree);
         let saved = self.refs_with(&commit, &[&format!("{folder}/")])?;
         match saved.into_iter().next() {
             Some(reference) => Ok(RescueRef { reference, commit }),
             None => self.keep_once(&folder, &commit, now),
         }
-    }
-
-    fn rescue_folder(&self, worktree: &Worktree) -> String {
-        format!("refs/symphony/rescue/{}", worktree.key().as_ref_part())
     }
 
     /// Returns the commits that were made in the worktree and that neither its branch, nor the base, nor what is known has: those that no
@@ -146,16 +142,12 @@ impl Repository {
             .chain(replaced)
             .chain(known.rescues.iter().cloned())
             .map(|name| format!("^{name}"));
-        let asked: String = made
-            .into_iter()
-            .chain(without)
-            .map(|line| format!("{line}\n"))
-            .collect();
+        let asked: Vec<String> = made.into_iter().chain(without).collect();
         let list = self
             .git
             .command("rev-list")
             .args(["--parents", "--ignore-missing", "--stdin"])
-            .stdin(asked.into_bytes())
+            .stdin(asked.join("\n").into_bytes())
             .run()?;
         let list = String::from_utf8_lossy(&list).into_owned();
         if list.is_empty() {
@@ -246,11 +238,15 @@ impl Repository {
             if let (true, false, Ok(commit)) =
                 (is_here, before.contains(&entry), CommitId::parse(&entry))
             {
-                saved.push(self.keep_once(&self.rescue_folder(worktree), &commit, now)?);
+                saved.push(self.keep_once(&rescue_folder(worktree), &commit, now)?);
             }
         }
         Ok(saved)
     }
+}
+
+fn rescue_folder(worktree: &Worktree) -> String {
+    format!("refs/symphony/rescue/{}", worktree.key().as_ref_part())
 }
 
 /// Reads the log of a worktree's `HEAD`; empty where git keeps none.

@@ -9,6 +9,7 @@ use super::note::note;
 use super::put_aside::rescues_before;
 use super::settings::recorded_state;
 use crate::error::RunnerError;
+use crate::shared_state::SharedState;
 use crate::supervise::Job;
 use crate::supervise::agent::AgentOutcome;
 
@@ -56,7 +57,7 @@ fn find(
     let known = KnownWork {
         base: base.as_ref(),
         rescues: &rescues,
-        stash: state.as_ref().map(|state| state.stash()),
+        stash: state.as_ref().map(SharedState::stash),
     };
     Ok(repository.stray_work(worktree, known, Timestamp::now())?)
 }
