@@ -81,7 +81,7 @@ impl TickArgs {
             view.today = Some(today.context("tick")?);
             let paused = store.paused_since().context("tick")?;
             // a tick that started something goes on; what waits meanwhile is the next one's
-            view.standstill = if view.runs.is_empty() {
+            view.standstill = if view.runs.is_empty() && view.live.is_empty() {
                 standstill(&view, &breakers, &after, paused)
             } else {
                 standstill(&TickView::default(), &breakers, &after, None)

@@ -130,12 +130,6 @@ impl DecisionView {
         self.reasons.iter().any(is_run)
     }
 
-    /// Says whether it waits for its gates.
-    pub(crate) fn waits_for_gates(&self) -> bool {
-        let is_it = |reason: &ReasonView| reason.reason == Reason::GatesPending;
-        self.reasons.iter().any(is_it)
-    }
-
     /// Returns what is not started, and why, in one line.
     pub(crate) fn line(&self, clock: &Clock) -> String {
         format!("{} waits: {}", self.subject(), self.text(clock))

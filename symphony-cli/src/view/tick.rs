@@ -5,7 +5,7 @@ use symphony_core::agent::AgentType;
 use symphony_core::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
 use symphony_core::listing::list_few;
 use symphony_core::run::RunTarget;
-use symphony_core::tick::{Action, Plan, StartRun};
+use symphony_core::tick::{Action, LiveRun, Plan, StartRun};
 use symphony_core::watchdog::{Step, Stuck};
 use symphony_core::wording::with_article;
 use symphony_runner::tick::TickReport;
@@ -55,6 +55,9 @@ pub(crate) struct TickView {
     /// What is due next, for a tick that has nothing to start.
     #[serde(skip)]
     pub(crate) due: Option<TodayView>,
+    /// What was at work before the tick.
+    #[serde(skip)]
+    pub(crate) live: Vec<LiveView>,
     /// What is on hold, for a tick that has nothing to start.
     #[serde(skip)]
     pub(crate) on_hold: Option<String>,
@@ -63,6 +66,25 @@ pub(crate) struct TickView {
     pub(crate) standstill: Option<String>,
     #[serde(skip)]
     lines: Vec<String>,
+}
+
+/// A run at work.
+#[derive(Debug, Clone)]
+pub(crate) struct LiveView {
+    /// The issue, the plan or the project that it is about.
+    subject: String,
+    of_gates: bool,
+}
+
+impl From<&LiveRun> for LiveView {
+    fn from(run: &LiveRun) -> Self {
+        let plan = run.plan.as_ref().map(|plan| format!("plan {plan}"));
+        let issue = run.issue.as_ref().map(ToString::to_string);
+        Self {
+            subject: issue.or(plan).unwrap_or_else(|| run.project.to_string()),
+            of_gates: run.agent == AgentType::Gates,
+        }
+    }
 }
 
 /// A tick that makes no progress.
@@ -305,6 +327,7 @@ impl TickView {
     pub(crate) fn done(report: TickReport) -> Self {
         Self {
             dry_run: false,
+            live: report.snapshot.live.iter().map(LiveView::from).collect(),
             runs: report.started.into_iter().map(RunView::from).collect(),
             lines: report.lines,
             ..Self::planned(&report.plan, report.problems)
@@ -315,17 +338,11 @@ impl TickView {
 impl TickView {
     /// Says what is at work on the issues and plans that are not started; none where nothing is.
     fn at_work(&self) -> Option<String> {
-        let is_about_work = |of: &&DecisionView| of.issue.is_some() || of.plan.is_some();
-        let (work, others): (Vec<&DecisionView>, Vec<&DecisionView>) = self
-            .decisions
-            .iter()
-            .filter(is_about_work)
-            .partition(|of| of.is_at_work());
-        let (gates, agents): (Vec<&DecisionView>, Vec<&DecisionView>) =
-            work.into_iter().partition(|of| of.waits_for_gates());
-        let names = |of: &[&DecisionView]| {
-            let names: Vec<String> = of.iter().map(|of| of.subject()).collect();
-            list_few(names.iter().map(String::as_str), NAMED_MAX)
+        let (gates, agents): (Vec<&LiveView>, Vec<&LiveView>) =
+            self.live.iter().partition(|live| live.of_gates);
+        let names = |of: &[&LiveView]| {
+            let names: Vec<&str> = of.iter().map(|live| live.subject.as_str()).collect();
+            list_few(names.into_iter(), NAMED_MAX)
         };
         let gates = (!gates.is_empty()).then(|| format!("the gates of {} run", names(&gates)));
         let agents =
@@ -334,7 +351,9 @@ impl TickView {
         if work.is_empty() {
             return None;
         }
-        let more = match others.len() {
+        let is_about_work = |of: &&DecisionView| of.issue.is_some() || of.plan.is_some();
+        let others = self.decisions.iter().filter(is_about_work);
+        let more = match others.filter(|of| !of.is_at_work()).count() {
             0 => String::new(),
             1 => "; 1 more waits (`symphony tick --dry-run` says why)".to_owned(),
             n => format!("; {n} more wait (`symphony tick --dry-run` says why)"),
@@ -404,7 +423,7 @@ impl View for TickView {
         match (self.actions.is_empty(), issues + plans) {
             (true, 0) if self.lines.is_empty() => self.write_nothing(page),
             (true, 0) => {}
-            (true, _) if !self.dry_run && self.at_work().is_some() => {
+            (true, _) if !self.dry_run && self.lines.is_empty() && !self.live.is_empty() => {
                 self.at_work().iter().for_each(|line| page.line(line));
             }
             (true, waiting) if !self.dry_run => {

@@ -293,6 +293,24 @@ fn what_is_due_in_a_moment_is_waited_for_although_a_hold_keeps_it_back() {
 }
 
 #[test]
+fn a_tick_that_waits_for_nothing_of_its_own_names_what_is_at_work() {
+    let project = project([hang()]);
+    let run = project.tick_start();
+    project.add_issue("Two");
+    let red = json!([{ "name": "check", "command": "false" }]);
+    project.configure_more(&json!({ "gates": red }));
+    assert_eq!(project.symphony(&["doctor", "--gates"]).code, 1);
+    let answer = project.symphony(&["tick", "--wait"]);
+    assert_eq!(answer.code, 0, "{answer:#?}");
+    let said = "Nothing to start: agents are at work on SYM-1; 1 more waits";
+    assert!(answer.stdout.contains(said), "{answer:#?}");
+    project.ok(&["runs", "cancel", &run]);
+    // nothing is at work any more, and somebody has to answer
+    let answer = project.symphony(&["tick", "--wait"]);
+    assert_eq!(answer.code, 1, "{answer:#?}");
+}
+
+#[test]
 fn one_interrupt_leaves_the_agents_at_work() {
     let project = project([hang()]);
     let watched = Loop::start(&project);

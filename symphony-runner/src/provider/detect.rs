@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use symphony_core::config::{ProviderChoice, ProviderName, Providers};
+use symphony_core::config::{ProviderChoice, ProviderName, Providers, without_dots};
 
 use super::error::ProviderError;
 use super::invocation::ProviderCall;
@@ -99,7 +99,7 @@ fn find_named(
                 .ok_or(ProviderError::NoScenario)?;
             if let Err(problem) = check_scenario(&scenario) {
                 return Err(ProviderError::BadScenario {
-                    path: scenario,
+                    path: without_dots(&scenario),
                     problem,
                 });
             }
