@@ -103,6 +103,7 @@ const COMMANDS: &[(&str, Permission)] = {
         ("learnings restore", Person(Learnings)),
         ("learnings retire", Person(Learnings)),
         ("learnings search", Agents),
+        ("learnings show", Agents),
         ("learnings stats", Agents),
         ("man", Agents),
         // It serves agents; who is an agent gives no verdict there.

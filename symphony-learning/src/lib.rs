@@ -41,6 +41,7 @@ mod stop_words;
 mod subject;
 mod text;
 mod texts;
+mod usefulness;
 
 pub use dedup::Work;
 pub use document::{DroppedItem, RankInput, RankIssue, RankItem, RankOutput, rank_document};
@@ -54,3 +55,7 @@ pub use score::{Parts, RECENCY_SECONDS_MAX, recency};
 pub use stop_words::STOP_WORDS;
 pub use subject::Subject;
 pub use text::{likeness, normalise};
+pub use usefulness::{
+    CASES_MIN, Case, Comparison, Difference, Group, Proportion, Sample, difference_of_means,
+    difference_of_proportions,
+};

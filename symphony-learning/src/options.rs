@@ -13,7 +13,7 @@ pub const DEFAULT_MAX_RESULTS: usize = 25;
 /// Learnings of other projects that a prompt gets at most (`learnings.md`, "Cross-project learnings").
 pub const CROSS_PROJECT_MAX: usize = 10;
 
-/// How much each part counts. A score is the sum of weight × part, each part in 0..=1.
+/// How much each part counts. A score is the sum of weight × part.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
@@ -25,6 +25,8 @@ pub struct Weights {
     pub keywords: f64,
     /// Age.
     pub recency: f64,
+    /// What is known of its use. Small: what a learning is about says more.
+    pub usefulness: f64,
 }
 
 impl Default for Weights {
@@ -34,6 +36,7 @@ impl Default for Weights {
             paths: 0.30,
             keywords: 0.20,
             recency: 0.15,
+            usefulness: 0.10,
         }
     }
 }
@@ -82,12 +85,14 @@ impl Options {
             paths,
             keywords,
             recency,
+            usefulness,
         } = self.weights;
         let named = [
             ("labels", labels),
             ("paths", paths),
             ("keywords", keywords),
             ("recency", recency),
+            ("usefulness", usefulness),
         ];
         for (name, found) in named {
             if !found.is_finite() || found < 0.0 {
@@ -127,6 +132,7 @@ mod tests {
                 paths,
                 keywords,
                 recency,
+                usefulness: 0.0,
             },
             ..Options::default()
         };

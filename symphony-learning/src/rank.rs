@@ -5,6 +5,7 @@
 //! does not depend on scores, so both take the same ones.
 
 use std::cmp::Ordering;
+use std::collections::BTreeMap;
 
 use symphony_core::Timestamp;
 use symphony_core::learning::{Learning, LearningType};
@@ -83,6 +84,8 @@ pub struct Ranker<'a> {
     subject: &'a Subject,
     now: Timestamp,
     options: Options,
+    /// What is known of the use of some learnings, by id.
+    usefulness: BTreeMap<String, f64>,
     /// Normal forms, empty ones included, so that numbers of texts are indexes of learnings.
     texts: Texts,
     ids: Texts,
@@ -105,6 +108,7 @@ pub(crate) struct Row {
     created_at: Timestamp,
     labels: f64,
     keywords: f64,
+    usefulness: f64,
     paths: u32,
     paths_named: u32,
     pub(crate) pattern_chars: u32,
@@ -137,6 +141,7 @@ impl<'a> Ranker<'a> {
             subject,
             now,
             options,
+            usefulness: BTreeMap::new(),
             texts: Texts::default(),
             ids: Texts::default(),
             rows: Vec::new(),
@@ -144,6 +149,14 @@ impl<'a> Ranker<'a> {
             path_owners: Vec::new(),
             scratch: Scratch::default(),
         })
+    }
+
+    /// Tells the ranking what is known of the use of learnings, by id ([`crate::Comparison`], field `score`). To be called
+    /// before learnings are pushed; nothing is known of those that are not named.
+    #[must_use]
+    pub fn with_usefulness(mut self, usefulness: BTreeMap<String, f64>) -> Self {
+        self.usefulness = usefulness;
+        self
     }
 
     /// Makes room for so many more learnings, their patterns so many bytes together.
@@ -208,10 +221,12 @@ impl<'a> Ranker<'a> {
 
     fn push_row(&mut self, head: Head<'_>, labels: f64, keywords: f64, paths: u32, chars: usize) {
         self.ids.push(head.id.as_bytes());
+        let usefulness = self.usefulness.get(head.id).copied().unwrap_or_default();
         self.rows.push(Row {
             created_at: head.created_at,
             labels,
             keywords,
+            usefulness,
             paths,
             paths_named: 0,
             pattern_chars: small(chars),
@@ -367,6 +382,7 @@ impl<'a> Ranker<'a> {
             paths: ratio(wide(row.paths_named), wide(row.paths)),
             keywords: row.keywords,
             recency: recency(row.created_at, self.now),
+            usefulness: row.usefulness,
         }
     }
 

@@ -10,7 +10,7 @@ use crate::options::Weights;
 /// Age at which a learning has lost all of its recency, in seconds: 90 days.
 pub const RECENCY_SECONDS_MAX: i64 = 90 * 24 * 60 * 60;
 
-/// The parts of a score, each in 0..=1 (`learnings.md`, step 3).
+/// The parts of a score (`learnings.md`, step 3): each in 0..=1, but for the usefulness.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Parts {
@@ -22,6 +22,18 @@ pub struct Parts {
     pub keywords: f64,
     /// 1 now, 0 from 90 days on.
     pub recency: f64,
+    /// By how much issues with it were merged first time more often than others, as far as their number bears it out:
+    /// −1..=1, and 0 while that is not known (see [`crate::Comparison`]).
+    #[serde(default, skip_serializing_if = "is_unknown")]
+    pub usefulness: f64,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_unknown(usefulness: &f64) -> bool {
+    *usefulness == 0.0
 }
 
 impl Parts {
@@ -31,6 +43,7 @@ impl Parts {
             + weights.paths * self.paths
             + weights.keywords * self.keywords
             + weights.recency * self.recency
+            + weights.usefulness * self.usefulness
     }
 }
 

@@ -16,6 +16,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::gates::forget_failures;
 use crate::hold_trial::forget_ended;
+use crate::issue_case::record_case;
 use crate::issue_query::load_issue;
 use crate::issue_write::{remove_retry, set_counts, set_issue_state, set_phase};
 use crate::learning_state::settle_learnings_of;
@@ -138,6 +139,7 @@ pub(crate) fn carry_out(
             Effect::EndRuns => end_runs(tx, context, id)?,
             Effect::SettleLearnings => {
                 settle_learnings_of(tx, context, &LearningSource::Issue(id.clone()))?;
+                record_case(tx, context, id)?;
             }
             Effect::ClosePullRequest(pr) => {
                 let of = PullRequestOf::from(id.clone());

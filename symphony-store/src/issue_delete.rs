@@ -207,7 +207,9 @@ fn leave_parent(tx: &Transaction<'_>, context: &Context, id: &IssueId) -> Result
 }
 
 /// Statements that remove what belongs to an issue and cut what only names it.
-const REMOVAL: [&str; 30] = [
+const REMOVAL: [&str; 32] = [
+    "DELETE FROM case_learning WHERE issue = ?1",
+    "DELETE FROM issue_case WHERE issue = ?1",
     "DELETE FROM learning_source WHERE issue = ?1",
     "UPDATE learning SET run = NULL WHERE run IN (SELECT id FROM run WHERE issue = ?1)",
     "UPDATE learning SET issue = NULL WHERE issue = ?1",

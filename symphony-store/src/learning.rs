@@ -158,12 +158,15 @@ pub(crate) fn load_learning(conn: &Connection, id: &str) -> Result<LearningRecor
 /// Inserts a learning, and what ranking reads of it.
 pub(crate) fn insert_learning(
     tx: &Transaction<'_>,
+    context: &Context,
     record: &LearningRecord,
 ) -> Result<(), StoreError> {
     let learning = &record.learning;
+    let accepted_at =
+        (record.state == LearningState::Accepted).then(|| context.now.as_millisecond());
     tx.prepare_cached(
-        "INSERT INTO learning (id, project, issue, run, commit_id, author, state, pattern, learning_type, applies_to, labels, created_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        "INSERT INTO learning (id, project, issue, run, commit_id, author, state, pattern, learning_type, applies_to, labels, created_at, accepted_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
     )?
     .execute(params![
         learning.id.as_str(),
@@ -178,6 +181,7 @@ pub(crate) fn insert_learning(
         to_json(&learning.applies_to),
         to_json(&learning.labels),
         learning.created_at.as_millisecond(),
+        accepted_at,
     ])?;
     keep_prepared(
         tx,
@@ -307,7 +311,7 @@ impl Store {
             if source.is_some() {
                 record.state = LearningState::Proposed;
             }
-            insert_learning(tx, &record)?;
+            insert_learning(tx, context, &record)?;
             append(
                 tx,
                 context,

@@ -85,7 +85,7 @@ fn import_part(
         if record.state == LearningState::Proposed && work.is_none() {
             record.state = LearningState::Accepted;
         }
-        insert_learning(tx, &record)?;
+        insert_learning(tx, context, &record)?;
         if let Some((source, run)) = work {
             add_source(tx, &record.learning.id, &source, &run)?;
             settle_learning(tx, context, &record.learning.id)?;

@@ -17,6 +17,7 @@ use crate::error::StoreError;
 use crate::learning::{LearningRecord, keep_prepared, load_learning};
 use crate::learning_pack::{pack_rows, unpack};
 use crate::learning_read::{Ids, LearningScope, Reader, Renewed};
+use crate::learning_usefulness::scores;
 use crate::open::Store;
 
 /// Learnings that are prepared anew in one transaction: some tenths of a second, far below the wait of another writer.
@@ -163,11 +164,16 @@ impl Store {
             &dyn Fn(&[Hit]) -> Result<Vec<RankedLearning>, StoreError>,
         ) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let mut ranker = Ranker::new(ranking.subject, ranking.now, ranking.options)
+        let ranker = Ranker::new(ranking.subject, ranking.now, ranking.options)
             .map_err(|error| options_error(&error))?;
         self.conn
             .pragma_update(None, "mmap_size", MAPPED_BYTES_MAX)?;
         let (taken, renewed) = self.read(|tx| {
+            // measured within a project, and so of no weight elsewhere
+            let mut ranker = match ranking.scope {
+                LearningScope::Project(project, _) => ranker.with_usefulness(scores(tx, project)?),
+                LearningScope::Others(_) | LearningScope::Installation => ranker,
+            };
             let mut reader = Reader::new(&mut ranker);
             reader.read(tx, ranking.scope)?;
             let renewed = reader.renew(tx)?;

@@ -148,8 +148,11 @@ fn set_state(
     if record.state == LearningState::Accepted {
         unpack_learning(tx, record.project.as_str(), learning.id.as_str())?;
     }
-    tx.prepare_cached("UPDATE learning SET state = ?2 WHERE id = ?1")?
-        .execute(params![learning.id.as_str(), state.name()])?;
+    let accepted_at = (state == LearningState::Accepted).then(|| context.now.as_millisecond());
+    tx.prepare_cached(
+        "UPDATE learning SET state = ?2, accepted_at = coalesce(accepted_at, ?3) WHERE id = ?1",
+    )?
+    .execute(params![learning.id.as_str(), state.name(), accepted_at])?;
     keep_prepared(
         tx,
         record.project.as_str(),

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review_point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 30;
+pub const SCHEMA_VERSION: i64 = 31;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -43,6 +43,8 @@ pub(crate) fn migrations() -> Migrations<'static> {
         M::up(include_str!("schema/0028_learning_states.sql")),
         M::up(include_str!("schema/0029_project_findings.sql")),
         M::up(include_str!("schema/0032_checklists.sql")),
+        // landed after 0032: a database that has that one is at this place of the list
+        M::up(include_str!("schema/0030_issue_cases.sql")),
     ])
 }
 
@@ -231,6 +233,28 @@ mod tests {
             .map(Result::unwrap)
             .collect();
         assert_eq!(counts, [(2, 1), (0, 0), (0, 0), (0, 0), (0, 0), (0, 0)]);
+    }
+
+    #[test]
+    fn learnings_of_an_older_database_are_measured_from_now_on() {
+        let mut conn = rusqlite::Connection::open_in_memory().unwrap();
+        migrations().to_version(&mut conn, 29).unwrap();
+        conn.execute_batch(
+            "INSERT INTO project (id, name, root, prefix, created_at) VALUES ('p', 'P', '/p', 'P', 0);
+             INSERT INTO learning (id, project, author, state, pattern, created_at)
+             VALUES ('a', 'p', 'human', 'accepted', 'cache', 7), ('b', 'p', 'worker', 'proposed', 'parser', 8);",
+        )
+        .unwrap();
+        migrations().to_latest(&mut conn).unwrap();
+        let mut statement = conn
+            .prepare("SELECT accepted_at FROM learning ORDER BY id")
+            .unwrap();
+        let found: Vec<Option<i64>> = statement
+            .query_map([], |row| row.get(0))
+            .unwrap()
+            .map(Result::unwrap)
+            .collect();
+        assert_eq!(found, [Some(7), None]);
     }
 
     #[test]

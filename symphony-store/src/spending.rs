@@ -54,7 +54,8 @@ const OF_PROJECT_SQL: &str =
     "SELECT coalesce(sum(tokens), 0) AS tokens, coalesce(sum(cost_micros), 0) AS usd
      FROM spending WHERE project = ?1 AND day >= ?2";
 
-fn of_issue(conn: &Connection, issue: &IssueId) -> Result<Spent, StoreError> {
+/// Returns what the runs on an issue spent, judges included.
+pub(crate) fn of_issue(conn: &Connection, issue: &IssueId) -> Result<Spent, StoreError> {
     conn.prepare_cached(OF_ISSUE_SQL)?
         .query_row([issue.as_str()], |row| Ok(spent_from(row)))?
 }

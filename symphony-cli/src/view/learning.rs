@@ -85,34 +85,43 @@ const ID_CHARS_SHOWN: usize = 12;
 
 impl View for List<LearningView> {
     fn write(&self, page: &mut Page) {
-        if self.items.is_empty() {
-            page.line("No learnings.");
-            return;
-        }
-        let mut table = Table::new([
-            "ID",
-            "STATE",
-            "TYPE",
-            "SOURCE",
-            "AUTHOR",
-            "CREATED",
-            "LEARNING",
-            "APPLIES TO",
-        ]);
-        for learning in &self.items {
-            table.row([
-                short(&learning.id),
-                learning.state.to_string(),
-                kind(learning),
-                sources(learning),
-                learning.author.to_string(),
-                ago(learning.created_at, page.now()),
-                learning.pattern.clone(),
-                learning.applies_to.join(", "),
-            ]);
-        }
-        page.table(&table);
+        write_learnings(self.items.iter(), page);
     }
+}
+
+/// Writes learnings as a table.
+pub(super) fn write_learnings<'a>(
+    learnings: impl Iterator<Item = &'a LearningView>,
+    page: &mut Page,
+) {
+    let mut learnings = learnings.peekable();
+    if learnings.peek().is_none() {
+        page.line("No learnings.");
+        return;
+    }
+    let mut table = Table::new([
+        "ID",
+        "STATE",
+        "TYPE",
+        "SOURCE",
+        "AUTHOR",
+        "CREATED",
+        "LEARNING",
+        "APPLIES TO",
+    ]);
+    for learning in learnings {
+        table.row([
+            short(&learning.id),
+            learning.state.to_string(),
+            kind(learning),
+            sources(learning),
+            learning.author.to_string(),
+            ago(learning.created_at, page.now()),
+            learning.pattern.clone(),
+            learning.applies_to.join(", "),
+        ]);
+    }
+    page.table(&table);
 }
 
 /// A learning that a search found.
@@ -232,7 +241,7 @@ impl View for List<ExplainedLearning> {
             return;
         }
         let mut table = Table::new([
-            "FATE", "SCORE", "LABELS", "PATHS", "WORDS", "AGE", "ID", "TYPE", "LEARNING",
+            "FATE", "SCORE", "LABELS", "PATHS", "WORDS", "AGE", "USE", "ID", "TYPE", "LEARNING",
         ]);
         for explained in &self.items {
             let (fate, numbers) = match &explained.fate {
@@ -257,6 +266,7 @@ impl View for List<ExplainedLearning> {
                 number(|parts| parts.paths),
                 number(|parts| parts.keywords),
                 number(|parts| parts.recency),
+                number(|parts| parts.usefulness),
                 short(&explained.learning.id),
                 kind(&explained.learning),
                 explained.learning.pattern.clone(),

@@ -12,6 +12,7 @@ mod issue_detail;
 mod last_failure;
 mod learning;
 mod lint;
+mod measured_learning;
 mod news;
 mod notes;
 mod open_pr;
@@ -41,6 +42,7 @@ pub(crate) use learning::{
     ScoredLearning,
 };
 pub(crate) use lint::{FindingView, counted, errors};
+pub(crate) use measured_learning::MeasuredLearning;
 pub(crate) use news::PrNewsView;
 pub(crate) use notes::CommentView;
 pub(crate) use open_pr::{GatesNow, OpenPrView};

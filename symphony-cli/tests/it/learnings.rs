@@ -367,7 +367,7 @@ fn a_learning_without_room_is_passed_over_named_and_not_counted_as_given() {
     let part = parts
         .iter()
         .find(|part| part["part"] == "related_learnings");
-    let beginning = format!("{}…", &long[..60]);
+    let beginning = format!("{}…", long.chars().take(60).collect::<String>());
     assert_eq!(
         part.unwrap()["items"],
         json!({ "given": 2, "kept": 1, "left_out": [{ "index": 0, "tokens": 144, "beginning": beginning }] })
@@ -492,4 +492,52 @@ fn other_issues_are_given_a_learning_once_its_issue_is_merged() {
     let dropped = patterns(&project, &["list", "--state", "dropped"]);
     assert_eq!(dropped, [cancelled]);
     project.assert_sound();
+}
+
+#[test]
+fn a_learning_is_shown_with_the_issues_that_had_it_against_those_that_did_not() {
+    let project = proposing(&[]);
+    let id = learn(&project, &["Greet in hello.txt"]);
+    let nothing = project.ok(&["learnings", "show", id.split('-').next_back().unwrap()]);
+    assert!(
+        nothing.contains("Not measured yet: no issue whose first agent had it is done."),
+        "{nothing}"
+    );
+    assert_eq!(items(&project, &["list"])[0]["usefulness"], Value::Null);
+    project.add_issue("One");
+    project.tick_one("worker", "succeeded");
+    project.ok(&["pr", "merge", "SYM-1"]);
+    project.ok(&["learnings", "retire", &id]);
+    project.add_issue("Two");
+    project.tick_one("worker", "succeeded");
+    project.ok(&["pr", "reject", "SYM-2", "--point", "note: Say it louder"]);
+    project.tick_one("worker", "succeeded");
+    project.ok(&["pr", "merge", "SYM-2"]);
+    let found = &project.json(&["learnings", "show", &id])["usefulness"];
+    let counts = |group: &str| {
+        let group = &found[group];
+        (
+            group["count"].clone(),
+            group["merged_first_time"].clone(),
+            group["attempts"]["mean"].clone(),
+        )
+    };
+    assert_eq!(counts("with"), (json!(1), json!(1), json!(1.0)));
+    assert_eq!(counts("without"), (json!(1), json!(0), json!(2.0)));
+    assert_eq!(found["merged_first_time"]["estimate"], json!(1.0));
+    assert_eq!(
+        (&found["attempts"], &found["tokens"]),
+        (&Value::Null, &Value::Null)
+    );
+    assert_eq!(found["score"], json!(0.0));
+    let page = project.ok(&["learnings", "show", &id]);
+    for sentence in [
+        "Issues with it: 1 of 1 merged first time; without: 0 of 1 (difference +100 points, 95% interval -12 to +100).",
+        "Attempts: 1.0 on average with it, 2.0 without.",
+        "It does not count in the ranking: each group needs at least 10 issues.",
+    ] {
+        assert!(page.contains(sentence), "{sentence}: {page}");
+    }
+    let unknown = project.symphony(&["learnings", "show", "nothing"]);
+    assert_eq!(unknown.code, 3, "{unknown:#?}");
 }

@@ -80,7 +80,7 @@ fn wrong_documents_are_refused_with_the_place() {
         ),
         with(weights(-1.0), json!([])),
         with(
-            json!({"weights": {"labels": 0, "paths": 0, "keywords": 0, "recency": 0}}),
+            json!({"weights": {"labels": 0, "paths": 0, "keywords": 0, "recency": 0, "usefulness": 0}}),
             json!([]),
         ),
         with(json!({"max": 1}), json!([])),

@@ -15,4 +15,5 @@ mod document;
 mod generate;
 mod prop_rank;
 mod reference;
+mod usefulness;
 mod ways;

@@ -67,6 +67,7 @@ pub(crate) fn parts(learning: &Learning, issue: &Issue, now: Timestamp) -> Parts
         },
         keywords: jaccard(&tokens(&text), &tokens(&learning.pattern)),
         recency: 1.0 - age.min(7_776_000) as f64 / 7_776_000.0,
+        usefulness: 0.0,
     }
 }
 

@@ -1,5 +1,7 @@
 //! What rankings promise besides their order.
 
+use std::collections::BTreeMap;
+
 use symphony_core::Timestamp;
 use symphony_core::learning::{Learning, LearningType};
 use symphony_learning::{
@@ -35,6 +37,40 @@ fn prepared_learnings_rank_like_fresh_ones() {
         ranker.best(),
         rank_best(&learnings, &subject, now(), Options::default()).unwrap()
     );
+}
+
+#[test]
+fn what_is_known_of_its_use_moves_a_learning_by_its_weight() {
+    let learnings = generate::learnings(generate::natural_patterns(40, 5), 5);
+    let subject = subject();
+    let best = |usefulness: BTreeMap<String, f64>| {
+        let ranker = Ranker::new(&subject, now(), Options::uncapped()).unwrap();
+        let mut ranker = ranker.with_usefulness(usefulness);
+        for learning in &learnings {
+            ranker.push_learning(learning);
+        }
+        ranker.best().tactical
+    };
+    let before = best(BTreeMap::new());
+    assert_eq!(
+        before,
+        rank_best(&learnings, &subject, now(), Options::uncapped())
+            .unwrap()
+            .tactical
+    );
+    let last = before.last().unwrap();
+    let id = learnings[last.index].id.to_string();
+    let helped = best(BTreeMap::from([(id.clone(), 0.5)]));
+    let found = helped.iter().find(|hit| hit.index == last.index).unwrap();
+    assert!((found.score - last.score - 0.05).abs() < 1e-12, "{found:?}");
+    assert!((found.parts.usefulness - 0.5).abs() < 1e-12);
+    let first = learnings[before[0].index].id.to_string();
+    let hurt = best(BTreeMap::from([(first, -1.0)]));
+    let found = hurt
+        .iter()
+        .find(|hit| hit.index == before[0].index)
+        .unwrap();
+    assert!((before[0].score - found.score - 0.1).abs() < 1e-12);
 }
 
 #[test]

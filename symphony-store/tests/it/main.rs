@@ -49,3 +49,5 @@ mod spending;
 mod subtasks;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod usefulness;

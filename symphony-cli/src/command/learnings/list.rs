@@ -7,14 +7,14 @@ use clap::Args;
 use symphony_core::Timestamp;
 use symphony_core::id::IssueId;
 use symphony_core::learning::{Learning, LearningState, LearningType};
-use symphony_learning::{Best, Options, Subject, rank, rank_best};
+use symphony_learning::{Best, Options, Ranker, Subject};
 use symphony_store::LearningFilter;
 
 use crate::app::App;
 use crate::output::List;
 use crate::place::Session;
 use crate::value::{issue_id, named};
-use crate::view::{ExplainedLearning, LearningFate, LearningView};
+use crate::view::{ExplainedLearning, LearningFate, MeasuredLearning};
 
 /// What `learnings list` takes.
 #[derive(Debug, Args)]
@@ -88,12 +88,10 @@ impl ListArgs {
             .store
             .learnings(&filter)
             .context("list the learnings")?;
-        app.out.answer_long(
-            &learnings
-                .into_iter()
-                .map(LearningView::from)
-                .collect::<List<_>>(),
-        )
+        let measured = MeasuredLearning::of(learnings, &session.store)
+            .context("compare the issues that had the learnings")?;
+        app.out
+            .answer_long(&measured.into_iter().collect::<List<_>>())
     }
 
     fn explain(&self, app: &App, session: &Session, issue: &IssueId) -> anyhow::Result<()> {
@@ -112,8 +110,18 @@ impl ListArgs {
             .collect();
         let subject = Subject::issue(&issue.title, &issue.description, &issue.labels);
         let now = Timestamp::now();
-        let given = rank_best(&learnings, &subject, now, Options::default()).with_context(what)?;
-        let whole = rank(&learnings, &subject, now, Options::uncapped()).with_context(what)?;
+        let usefulness = session.store.usefulness_scores(&issue.project);
+        let usefulness = usefulness.with_context(what)?;
+        let ranker = |options| -> anyhow::Result<Ranker<'_>> {
+            let ranker = Ranker::new(&subject, now, options).with_context(what)?;
+            let mut ranker = ranker.with_usefulness(usefulness.clone());
+            for learning in &learnings {
+                ranker.push_learning(learning);
+            }
+            Ok(ranker)
+        };
+        let given = ranker(Options::default())?.best();
+        let whole = ranker(Options::uncapped())?.full();
         let id = |index: usize| learnings.get(index).map(|learning| learning.id.clone());
         let mut fates: Vec<(usize, LearningFate)> = Vec::new();
         fates.extend(given_and_over(&given, &whole.best));

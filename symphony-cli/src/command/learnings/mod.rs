@@ -8,6 +8,7 @@ mod list;
 mod rank;
 mod retire;
 mod search;
+mod show;
 mod stats;
 mod tree;
 

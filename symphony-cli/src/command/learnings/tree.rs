@@ -2,7 +2,7 @@
 
 use clap::Subcommand;
 
-use super::{add, export, import, list, rank, retire, search, stats};
+use super::{add, export, import, list, rank, retire, search, show, stats};
 use crate::app::App;
 
 /// A command on learnings.
@@ -11,6 +11,8 @@ pub(crate) enum LearningsCommand {
     /// List the learnings that agents are given or may be given later, newest first
     #[command(visible_alias = "ls")]
     List(list::ListArgs),
+    /// Show a learning, and whether issues whose agents had it went better
+    Show(show::ShowArgs),
     /// Add a learning
     Add(add::AddArgs),
     /// Search learnings, best first
@@ -40,6 +42,7 @@ impl LearningsCommand {
     pub(crate) fn run(&self, app: &App) -> anyhow::Result<()> {
         match self {
             Self::List(args) => args.run(app),
+            Self::Show(args) => args.run(app),
             Self::Add(args) => args.run(app),
             Self::Search(args) => args.run(app),
             Self::Rank(args) => args.run(app),
