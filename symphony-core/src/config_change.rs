@@ -188,14 +188,17 @@ pub fn decisive_patterns(prompts: Option<&str>) -> Vec<String> {
 
 /// Returns the files of a change that decide what Symphony does from its merge on.
 pub fn decisive_files(files: &[FileStat], patterns: &[String]) -> Vec<String> {
-    let decides = |file: &&FileStat| {
+    let decides = |path: &&String| {
         patterns.iter().any(|pattern| {
-            let below = file.path.strip_prefix(pattern.as_str());
+            let below = path.strip_prefix(pattern.as_str());
             below.is_some_and(|below| below.is_empty() || below.starts_with('/'))
         })
     };
-    let files = files.iter().filter(decides);
-    files.map(|file| file.path.clone()).collect()
+    // What is renamed does not decide any more from its old place.
+    let paths = files
+        .iter()
+        .flat_map(|file| std::iter::once(&file.path).chain(&file.old_path));
+    paths.filter(decides).cloned().collect()
 }
 
 /// Says what the merge of a change to such files means; none when it has none.
@@ -287,6 +290,7 @@ mod tests {
         ]
         .iter()
         .map(|path| FileStat {
+            old_path: None,
             path: (*path).into(),
             insertions: 1,
             deletions: 0,
@@ -297,6 +301,12 @@ mod tests {
             named,
             ["symphony.config.json", "agents/prompts/profiles/judge.md"]
         );
+        let moved = FileStat {
+            old_path: Some("symphony.config.json".to_owned()),
+            ..files[1].clone()
+        };
+        let named = decisive_files(&[moved], &decisive_patterns(None));
+        assert_eq!(named, ["symphony.config.json"]);
         // a folder of prompts that is the whole repository would name every file
         let named = decisive_files(&files, &decisive_patterns(Some("")));
         assert_eq!(named, ["symphony.config.json"]);

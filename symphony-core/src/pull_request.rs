@@ -43,6 +43,9 @@ pub const DIFF_BYTES_MAX: usize = 1024 * 1024;
 pub struct FileStat {
     /// Path, relative to the project.
     pub path: String,
+    /// Its path before, when it was renamed; none in records of an older Symphony.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub old_path: Option<String>,
     /// Added lines; 0 for a binary file.
     pub insertions: u64,
     /// Removed lines; 0 for a binary file.

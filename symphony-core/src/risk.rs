@@ -27,7 +27,7 @@ pub struct RiskAssessment {
     pub files: u64,
     /// Changed lines, added and removed.
     pub lines: u64,
-    /// Sensitive paths that are touched.
+    /// Sensitive paths that are touched; of a renamed file both its paths count.
     pub sensitive_paths: Vec<String>,
 }
 
@@ -43,10 +43,12 @@ pub fn assess(
         sum.saturating_add(file.insertions)
             .saturating_add(file.deletions)
     });
+    // A file that is renamed leaves its old place, too: nobody moves a change out of sight.
     let touched: Vec<String> = files
         .iter()
-        .filter(|file| sensitive.iter().any(|pattern| matches(pattern, &file.path)))
-        .map(|file| file.path.clone())
+        .flat_map(|file| std::iter::once(&file.path).chain(&file.old_path))
+        .filter(|path| sensitive.iter().any(|pattern| matches(pattern, path)))
+        .cloned()
         .collect();
     let above = |threshold: crate::config::RiskThreshold| {
         count > threshold.files || lines > threshold.lines
@@ -173,6 +175,7 @@ mod tests {
 
     fn file(path: &str, lines: u64) -> FileStat {
         FileStat {
+            old_path: None,
             path: path.into(),
             insertions: lines,
             deletions: 0,
@@ -212,6 +215,17 @@ mod tests {
                 "{files:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_file_that_is_renamed_out_of_a_sensitive_folder_is_sensitive() {
+        let moved = FileStat {
+            old_path: Some("auth/login.rs".to_owned()),
+            ..file("vendor/login.rs", 1)
+        };
+        let found = assess(&[moved], &["auth/".into()], &THRESHOLDS);
+        assert_eq!(found.level, RiskLevel::High);
+        assert_eq!(found.sensitive_paths, ["auth/login.rs"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::library::PromptLibrary;
 use crate::paths::RunPaths;
 use crate::repository::open_repository;
 use crate::supervise::{
-    DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest,
+    Cut, DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest,
     build, build_background, build_phase, build_wizard, criteria_input, judged_artifact,
     override_text, phase_review, read_own, review_input,
 };
@@ -67,7 +67,8 @@ pub fn preview_prompt(
     let review = match &subject {
         Subject::PullRequest(pr) => {
             let path = RunPaths::new(&project.root, &run).diff();
-            let diff = (pr.diff.clone(), path.as_path());
+            // the record keeps the beginning
+            let diff = (pr.diff.clone(), Cut::Possible, path.as_path());
             let points = store.review_points(&pr.of)?;
             Some(review_input((pr, &points), diff, &config, &repository)?)
         }

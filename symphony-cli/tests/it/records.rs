@@ -69,6 +69,7 @@ pub(crate) fn open_pr(project: &Project, issue: &str, title: &str) -> PrId {
         head_commit,
         diff: format!("{diff}\n"),
         files: vec![FileStat {
+            old_path: None,
             path: format!("{issue}.txt"),
             insertions: 1,
             deletions: 0,

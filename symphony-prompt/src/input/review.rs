@@ -54,6 +54,9 @@ pub struct PullRequestReview {
     /// The whole diff, in git's unified form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// Whether the diff may lack files, because there is a limit to what is read of one: those are named.
+    #[serde(skip_serializing_if = "is_false")]
+    pub diff_is_cut: bool,
     /// The file that holds the whole diff and that the judge may read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff_path: Option<String>,

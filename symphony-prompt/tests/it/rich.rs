@@ -136,6 +136,7 @@ pub(crate) fn profile(agent: &AgentType) -> ProfileDispatch {
 
 pub(crate) fn pull_request() -> PullRequestReview {
     PullRequestReview {
+        diff_is_cut: false,
         title: "Refresh tokens live 30 days".to_owned(),
         body: "Moves lifetimes into one constant.".to_owned(),
         branch: Some("symphony/SYM-12".to_owned()),

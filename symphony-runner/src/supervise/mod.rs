@@ -63,7 +63,7 @@ pub(crate) use prepare::{
 };
 pub use prompts::read_vault;
 pub(crate) use prompts::{
-    PhasePart, ProjectRequest, PromptRequest, budgets, build, build_background, build_phase,
+    Cut, PhasePart, ProjectRequest, PromptRequest, budgets, build, build_background, build_phase,
     build_wizard, phase_review, review_input,
 };
 pub(crate) use set_up::{SetUp, is_due};

@@ -45,6 +45,7 @@ impl From<FileChange> for FileStat {
     fn from(file: FileChange) -> Self {
         Self {
             path: file.path,
+            old_path: file.old_path,
             insertions: file.insertions,
             deletions: file.deletions,
         }

@@ -48,9 +48,12 @@ impl Repository {
         let mut found = Vec::new();
         let mut problems = Vec::new();
         for document in wanted {
-            match self.read_document(document, places) {
+            match self.find_document(&document, places) {
                 Ok(document) => found.extend(document),
-                Err(problem) => problems.push(problem),
+                Err(error) => problems.push(format!(
+                    "the document {} of {} is left out: failed to {error}",
+                    document.path, document.issue
+                )),
             }
         }
         (found, problems)
@@ -84,31 +87,11 @@ impl Repository {
         Ok(collect_criteria(text, &documents))
     }
 
-    fn read_document(
-        &self,
-        document: TicketDocument,
-        places: &DocumentPlaces,
-    ) -> Result<Option<FoundDocument>, String> {
-        match self.find_document(&document, places) {
-            Ok(None) => Ok(None),
-            Ok(Some((bytes, branch, commit))) => Ok(Some(FoundDocument {
-                document,
-                text: String::from_utf8_lossy(&bytes).into_owned(),
-                branch: branch.clone(),
-                commit,
-            })),
-            Err(error) => Err(format!(
-                "the document {} of {} is left out: failed to {error}",
-                document.path, document.issue
-            )),
-        }
-    }
-
-    fn find_document<'p>(
+    fn find_document(
         &self,
         document: &TicketDocument,
-        places: &'p DocumentPlaces,
-    ) -> Result<Option<(Vec<u8>, &'p BranchName, CommitId)>, WorkspaceError> {
+        places: &DocumentPlaces,
+    ) -> Result<Option<FoundDocument>, WorkspaceError> {
         let accepted = document.accepted.as_deref();
         let accepted = accepted.and_then(|commit| CommitId::parse(commit).ok());
         let accepted = match accepted {
@@ -129,7 +112,12 @@ impl Repository {
         for (branch, commit) in order.into_iter().flatten() {
             let bytes_max = usize::try_from(ARTIFACT_BYTES_MAX).unwrap_or(usize::MAX);
             if let Some(bytes) = self.file_at(commit, &document.path, bytes_max)? {
-                return Ok(Some((bytes, branch, commit.clone())));
+                return Ok(Some(FoundDocument {
+                    document: document.clone(),
+                    text: String::from_utf8_lossy(&bytes).into_owned(),
+                    branch: branch.clone(),
+                    commit: commit.clone(),
+                }));
             }
         }
         Ok(None)

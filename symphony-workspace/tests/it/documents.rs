@@ -59,8 +59,8 @@ fn read(
     Some((found.text, found.branch.as_str().to_owned()))
 }
 
-fn of(text: &str, branch: &str) -> Option<(String, String)> {
-    Some((text.to_owned(), branch.to_owned()))
+fn of(text: &str, branch: &str) -> (String, String) {
+    (text.to_owned(), branch.to_owned())
 }
 
 #[test]
@@ -78,10 +78,14 @@ fn the_accepted_version_counts_until_it_is_merged_and_no_checkout_has_a_say() {
     let (accepted, head) = (accepted.as_str(), Some(&changed));
     let own = "symphony/SYM-1";
     for (accepted, head, expected) in [
-        (Some(accepted), head, of("accepted\n", own)),
-        (Some(accepted), None, of("accepted\n", own)),
-        (None, head, of("changed by the worker\n", own)),
-        (Some(nowhere), head, of("changed by the worker\n", own)),
+        (Some(accepted), head, Some(of("accepted\n", own))),
+        (Some(accepted), None, Some(of("accepted\n", own))),
+        (None, head, Some(of("changed by the worker\n", own))),
+        (
+            Some(nowhere),
+            head,
+            Some(of("changed by the worker\n", own)),
+        ),
         (Some("no commit"), None, None),
     ] {
         assert_eq!(
@@ -96,7 +100,7 @@ fn the_accepted_version_counts_until_it_is_merged_and_no_checkout_has_a_say() {
         &["merge", "-q", "--no-ff", "-m", "merge", accepted],
     );
     commit_file(&project.root, PATH, "corrected by a person\n");
-    let corrected = of("corrected by a person\n", "main");
+    let corrected = Some(of("corrected by a person\n", "main"));
     assert_eq!(read(&repository, Some(accepted), head), corrected);
     assert_eq!(read(&repository, None, None), corrected);
 }

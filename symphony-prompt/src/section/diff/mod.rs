@@ -4,19 +4,21 @@ mod file;
 mod pack;
 mod rank;
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use symphony_core::unit::Tokens;
 
 use self::file::{FileDiff, split};
 use self::pack::pack;
-use self::rank::{FileRank, rank_of};
+use self::rank::{FileRank, rank_of, unquoted};
 use crate::budget::DIFF_CHARS_MAX;
 use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line};
 use crate::input::PullRequestReview;
 use crate::section::fit::Fitter;
-use crate::section::{Fit, Piece, SectionDraft, SectionName};
+use crate::section::{Fit, Piece, SectionDraft, SectionName, title_line};
 use crate::tokens::CHARS_PER_TOKEN;
 
 /// Files named in the list of what is not shown whole; the whole diff lies in a file.
@@ -38,8 +40,13 @@ pub(crate) fn diff<'a>(
     let mut files = ranked(&diff, review);
     let cap = cap.min(Tokens::new(DIFF_CHARS_MAX / CHARS_PER_TOKEN));
     let text = pack(&mut files, cap, fitter.counter);
+    let missing = if review.diff_is_cut {
+        missing(&files, review)
+    } else {
+        Vec::new()
+    };
     files.retain(|file| file.lines_shown() < file.lines());
-    let is_whole = files.is_empty();
+    let is_whole = files.is_empty() && missing.is_empty();
     let fit = Fit {
         cap: Some(cap),
         used: fitter.counter.count(&text),
@@ -59,7 +66,12 @@ pub(crate) fn diff<'a>(
         pieces.push(Piece::Fenced(Fenced {
             origin: "files of the diff that are not shown whole".into(),
             author: "Symphony".into(),
-            text: list(&files).into(),
+            text: [missing.as_slice(), &[list(&files)]]
+                .concat()
+                .join("\n")
+                .trim_end()
+                .to_owned()
+                .into(),
         }));
     }
     let path = review.diff_path.as_deref();
@@ -67,7 +79,7 @@ pub(crate) fn diff<'a>(
         pieces.push(Piece::text(advice(path, is_whole)));
     }
     SectionDraft {
-        note: (!is_whole).then(|| note(&files)),
+        note: (!is_whole).then(|| note(&files, missing.len())),
         ..SectionDraft::fitted(SectionName::Diff, pieces, fit)
     }
 }
@@ -91,6 +103,37 @@ fn ranked<'a>(diff: &'a str, review: &PullRequestReview) -> Vec<FileDiff<'a>> {
         file.rank = rank_of(file, review);
     }
     files
+}
+
+/// Names changed files that the diff does not have at all: it was longer than what is read of one. Those that matter most come first.
+fn missing(files: &[FileDiff<'_>], review: &PullRequestReview) -> Vec<String> {
+    let names: BTreeSet<Cow<'_, str>> = files
+        .iter()
+        .map(|file| {
+            let name = file.names().0;
+            unquoted(name).map_or(Cow::Borrowed(name), Cow::Owned)
+        })
+        .collect();
+    let changed = review.files.iter();
+    let mut missing: Vec<&str> = changed
+        .map(|file| file.path.as_str())
+        .filter(|path| !names.contains(*path))
+        .collect();
+    let is_sensitive = |path: &str| {
+        let risk = review.risk.as_ref();
+        risk.is_some_and(|risk| risk.sensitive_paths.iter().any(|known| known == path))
+    };
+    missing.sort_by_key(|path| !is_sensitive(path));
+    let more = missing.len().saturating_sub(NAMED_MAX);
+    let mut lines: Vec<String> = missing
+        .into_iter()
+        .take(NAMED_MAX)
+        .map(|path| format!("- {}: the diff is too long to hold it", title_line(path)))
+        .collect();
+    if more > 0 {
+        lines.push(format!("- and {more} more files that it does not hold"));
+    }
+    lines
 }
 
 /// Names what is not shown whole, for the judge.
@@ -117,17 +160,18 @@ fn list(left_out: &[FileDiff<'_>]) -> String {
     text
 }
 
-/// Names what is not shown whole, for the report.
-fn note(left_out: &[FileDiff<'_>]) -> String {
+/// Names what is not shown whole, for the report: what the diff does not hold counts as well.
+fn note(left_out: &[FileDiff<'_>], missing: usize) -> String {
     let mut text = String::with_capacity(32 + left_out.len().min(REPORTED_MAX) * 40);
     text.push_str("not shown whole: ");
     for (at, file) in left_out.iter().take(REPORTED_MAX).enumerate() {
         text.push_str(if at == 0 { "" } else { ", " });
         text.push_str(&file.title());
     }
-    let more = left_out.len().saturating_sub(REPORTED_MAX);
+    let more = left_out.len().saturating_sub(REPORTED_MAX) + missing;
     if more > 0 {
-        write!(text, " and {more} more files").expect("writing to a String cannot fail");
+        let and = if left_out.is_empty() { "" } else { " and " };
+        write!(text, "{and}{more} more files").expect("writing to a String cannot fail");
     }
     text
 }
@@ -135,7 +179,7 @@ fn note(left_out: &[FileDiff<'_>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Risk, RiskLevel};
+    use crate::input::{FileChange, Risk, RiskLevel};
     use crate::tokens::{HeuristicCounter, estimate_tokens};
 
     /// A file with hunks of so many lines.
@@ -235,6 +279,34 @@ mod tests {
                 "- Cargo.lock: lock file, generated or vendored, +4000 -0; 0 of 4004 lines shown"
             ),
             "{list}"
+        );
+    }
+
+    #[test]
+    fn files_that_a_diff_was_too_long_to_hold_are_named_the_sensitive_ones_first() {
+        let mut review = review(&[file("vendor/a.rs", &[3])]);
+        let change = |path: &str| FileChange {
+            path: path.to_owned(),
+            insertions: 1,
+            deletions: 0,
+        };
+        review.files = ["vendor/a.rs", "src/b.rs", "src/auth/key.rs"]
+            .map(change)
+            .to_vec();
+        review.risk = Some(Risk {
+            level: RiskLevel::High,
+            files: 3,
+            lines: 3,
+            sensitive_paths: vec!["src/auth/key.rs".to_owned()],
+        });
+        let diff = review.diff.clone().unwrap();
+        let lines = missing(&ranked(&diff, &review), &review);
+        assert_eq!(
+            lines,
+            [
+                "- src/auth/key.rs: the diff is too long to hold it",
+                "- src/b.rs: the diff is too long to hold it",
+            ]
         );
     }
 

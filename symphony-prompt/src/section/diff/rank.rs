@@ -97,16 +97,61 @@ const DOCUMENTATION_NAMES: &[&str] = &[
 
 const DOCUMENTATION_ENDS: &[&str] = &[".adoc", ".asciidoc", ".md", ".mdx", ".org", ".rst", ".txt"];
 
+/// Returns the name that git had to quote; none for a name as it is.
+pub(super) fn unquoted(name: &str) -> Option<String> {
+    let inner = name.strip_prefix('"')?;
+    let inner = inner.strip_suffix('"').unwrap_or(inner);
+    // The side stands inside of the quotes.
+    let inner = ["a/", "b/"]
+        .iter()
+        .find_map(|side| inner.strip_prefix(side))
+        .unwrap_or(inner);
+    let mut bytes = Vec::with_capacity(inner.len());
+    let mut rest = inner.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        rest = after;
+        if *first != b'\\' {
+            bytes.push(*first);
+            continue;
+        }
+        let octal = rest
+            .get(..3)
+            .filter(|digits| digits.iter().all(|digit| (b'0'..=b'7').contains(digit)));
+        if let Some(digits) = octal {
+            let value = digits
+                .iter()
+                .fold(0_u32, |value, digit| value * 8 + u32::from(digit - b'0'));
+            bytes.push(u8::try_from(value).unwrap_or(b'?'));
+            rest = rest.get(3..).unwrap_or_default();
+        } else if let Some((letter, after)) = rest.split_first() {
+            bytes.push(match letter {
+                b'a' => 7,
+                b'b' => 8,
+                b't' => b'\t',
+                b'n' => b'\n',
+                b'v' => 11,
+                b'f' => 12,
+                b'r' => b'\r',
+                other => *other,
+            });
+            rest = after;
+        }
+    }
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 /// Says what a file is. What the project calls sensitive is that, whatever else it is; a file counts as what either of its names
 /// says, and one whose name git had to quote is read like source: nobody hides a change behind a name.
 pub(super) fn rank_of(file: &FileDiff<'_>, review: &PullRequestReview) -> FileRank {
     let (name, old) = file.names();
-    let rank = |name: &str| {
+    let rank = |named: &str| {
+        let unquoted = unquoted(named);
+        let name = unquoted.as_deref().unwrap_or(named);
         let is_in = |list: &[String]| list.iter().any(|known| known == name);
         let is_sensitive = |risk: &Risk| is_in(&risk.sensitive_paths);
         if review.risk.as_ref().is_some_and(is_sensitive) {
             FileRank::Sensitive
-        } else if name.starts_with('"') {
+        } else if unquoted.is_some() {
             FileRank::Source
         } else if is_in(&review.generated_paths) {
             FileRank::Generated
@@ -231,7 +276,9 @@ mod tests {
                 level: RiskLevel::High,
                 files: 1,
                 lines: 1,
-                sensitive_paths: vec!["Cargo.lock".to_owned(), "auth/key.rs".to_owned()],
+                sensitive_paths: ["Cargo.lock", "auth/key.rs", "auth/a\"\tb\u{1}é.rs"]
+                    .map(str::to_owned)
+                    .to_vec(),
             }),
             generated_paths: vec!["auth/key.rs".to_owned(), "src/schema.rs".to_owned()],
             ..PullRequestReview::default()
@@ -246,6 +293,11 @@ mod tests {
                 FileRank::Source,
             ),
             ("+++ \"b/vendor/a\\tb.rs\"\n", FileRank::Source),
+            ("+++ \"b/auth/a\\\"\\tb\\001é.rs\"\n", FileRank::Sensitive),
+            (
+                "rename from auth/key.rs\nrename to vendor/key.rs\n",
+                FileRank::Sensitive,
+            ),
         ] {
             let head = format!("diff --git a/x b/x\n{head}");
             assert_eq!(rank_of(&split(&head)[0], &review), rank, "{head}");

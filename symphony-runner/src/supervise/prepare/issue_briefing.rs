@@ -17,7 +17,7 @@ use crate::error::RunnerError;
 use crate::library::PromptLibrary;
 use crate::paths::write_private;
 use crate::supervise::Job;
-use crate::supervise::prompts::{PromptRequest, build, review_input};
+use crate::supervise::prompts::{Cut, PromptRequest, build, review_input};
 
 /// Bytes of the diff that a judge may read as a file.
 const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -140,19 +140,23 @@ pub(super) async fn show_review(
     pr: &PullRequest,
 ) -> Result<Review, RunnerError> {
     let path = job.paths.diff();
-    let whole = match (
+    let (whole, cut) = match (
         CommitId::parse(&pr.base_commit),
         CommitId::parse(&pr.head_commit),
     ) {
         (Ok(base), Ok(head)) => {
-            site.repository
-                .diff(&base, &head, DIFF_FILE_BYTES_MAX)?
-                .patch
+            let diff = site.repository.diff(&base, &head, DIFF_FILE_BYTES_MAX)?;
+            let cut = if diff.patch_cut {
+                Cut::Possible
+            } else {
+                Cut::No
+            };
+            (diff.patch, cut)
         }
-        _ => pr.diff.clone(),
+        _ => (pr.diff.clone(), Cut::Possible),
     };
     write_private(&path, &whole)?;
-    let diff = (whole, path.as_path());
+    let diff = (whole, cut, path.as_path());
     let of = pr.of.clone();
     let points = store.call(move |store| store.review_points(&of)).await??;
     Ok(review_input(

@@ -18,7 +18,7 @@ pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;
 pub(crate) use plan_review::{PlanReviewPrompt, build_plan_review};
 pub(crate) use project::{ProjectRequest, build_background, build_wizard};
-pub(crate) use review_input::review_input;
+pub(crate) use review_input::{Cut, review_input};
 pub use vault::read_vault;
 
 /// Logs what a profile does not get, for whoever looks for it; the report says it, too.

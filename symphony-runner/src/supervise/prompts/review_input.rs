@@ -11,11 +11,20 @@ use symphony_workspace::{CommitId, Repository, WorkspaceError};
 
 use super::points::answer_patches;
 
+/// Whether a diff may have been cut before it is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cut {
+    /// It is whole.
+    No,
+    /// Files may be missing.
+    Possible,
+}
+
 /// Turns the record into the judge's input, with the commits that answer these points. `diff` is the whole diff, and the file that holds it; the repository says which files
 /// the base calls generated.
 pub(crate) fn review_input(
     (pr, points): (&PullRequest, &[ReviewPoint]),
-    diff: (String, &Path),
+    diff: (String, Cut, &Path),
     config: &ProjectConfig,
     repository: &Repository,
 ) -> Result<Review, WorkspaceError> {
@@ -28,7 +37,7 @@ pub(crate) fn review_input(
         Ok(base) => repository.generated_at(&base, &paths)?,
         Err(_) => Vec::new(),
     };
-    let (diff, diff_path) = diff;
+    let (diff, cut, diff_path) = diff;
     let gates = pr.gates_of_head();
     Ok(Review::PullRequest(Box::new(PullRequestReview {
         title: pr.title.clone(),
@@ -77,6 +86,7 @@ pub(crate) fn review_input(
             .unwrap_or_default(),
         generated_paths,
         answer_patches: answer_patches(points, pr, repository)?,
+        diff_is_cut: cut == Cut::Possible,
         diff: Some(diff),
         diff_path: Some(diff_path.display().to_string()),
     })))
