@@ -356,7 +356,7 @@ fn a_learning_without_room_is_passed_over_named_and_not_counted_as_given() {
         &json!({ "match_system": WORKER }),
         [commit("hello.txt", "hello"), create_pr("Say hello")],
     );
-    let budget = json!({ "budget": { "user_tokens": 700 } }); // 105 tokens of learnings
+    let budget = json!({ "budget": { "user_tokens": 140 } }); // fewer than the long one takes
     let project = Project::new("tool", &scenarios([worker]), &budget);
     let long = format!("Say hello first of all, {}", "and again, ".repeat(50));
     learn(&project, &[&long]);
