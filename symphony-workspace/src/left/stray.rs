@@ -26,6 +26,8 @@ const MADE: &[&str] = &[
 ];
 /// What it says where another commit takes the place of the one before.
 const REPLACES: &[&str] = &["commit (amend)", "rebase (start)", "rebase -i (start)"];
+/// What it says where one of these only went to a commit that was there before.
+const WENT: &[&str] = &["(start)", "(finish)", "(abort)", ": Fast-forward"];
 /// What it says where a branch is checked out, or a commit.
 const CHECKOUT: &str = "checkout: moving from ";
 /// Tips that are looked at: more is no work of one agent.
@@ -269,7 +271,10 @@ fn steps(worktree: &Worktree) -> Result<Vec<Step>, WorkspaceError> {
 /// Returns the commits that were made, and those in whose place others came.
 fn made_and_replaced(steps: &[Step]) -> (BTreeSet<String>, BTreeSet<String>) {
     let begins = |step: &Step, words: &[&str]| words.iter().any(|word| step.did.starts_with(word));
-    let made = steps.iter().filter(|step| begins(step, MADE));
+    let went = |step: &Step| WENT.iter().any(|words| step.did.contains(words));
+    let made = steps
+        .iter()
+        .filter(|step| begins(step, MADE) && !went(step));
     let replaced = steps
         .windows(2)
         .filter_map(|pair| match pair {
@@ -320,6 +325,7 @@ mod tests {
     #[test]
     fn the_log_tells_what_was_made_and_what_was_replaced() {
         let steps = log(&[
+            ("h", "merge feature: Fast-forward"),
             ("f", "commit: on a detached head"),
             ("b", "checkout: moving from symphony/SYM-1 to other"),
             ("e", "rebase (pick): work"),
