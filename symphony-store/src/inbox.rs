@@ -151,7 +151,7 @@ impl Store {
             let by_breaker = row.get::<_, Option<String>>("parked")?.as_deref() == Some("breaker");
             let is_spent = by_breaker || breaker_opens(counts, max_retries);
             let reason: Option<String> = row.get::<_, Option<_>>("reason")?.filter(|_| by_breaker);
-            Ok(is_spent.then(|| match reason {
+            Ok(is_spent.then_some(match reason {
                 Some(reason) => WaitsFor::Stopped { reason },
                 None => WaitsFor::Spent(counts),
             }))

@@ -30,13 +30,7 @@ fn merge(number: u64) -> FoundMerge {
 fn moved(merges: Vec<FoundMerge>) -> Snapshot {
     Snapshot {
         base: BaseView {
-            conflicts: Vec::new(),
-            conflicting: Vec::new(),
             merges,
-            commits: Vec::new(),
-            gone: Vec::new(),
-            lost: Vec::new(),
-            unpublished: Vec::new(),
             looks: vec![BaseLook {
                 project: project("a"),
                 branch: "main".to_owned(),
@@ -44,6 +38,7 @@ fn moved(merges: Vec<FoundMerge>) -> Snapshot {
                 since: Some("h1".to_owned()),
                 prs: Vec::new(),
             }],
+            ..BaseView::default()
         },
         ..snapshot()
     }
