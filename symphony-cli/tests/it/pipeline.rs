@@ -142,7 +142,8 @@ fn assert_has_document(project: &Project, prompt: &str, name: &str) {
         .map(|claim| text(&claim["head_commit"]))
         .next_back();
     assert_eq!(accepted.as_deref(), Some(commit), "{path}");
-    let label = format!(" in {path}, from symphony/SYM-1 at {}", &commit[..12]);
+    let short: String = commit.chars().take(12).collect();
+    let label = format!(" in {path}, from symphony/SYM-1 at {short}");
     assert!(prompt.contains(&label), "{label}:\n{prompt}");
 }
 

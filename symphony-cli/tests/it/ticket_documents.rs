@@ -83,7 +83,8 @@ fn unmerged_documents_of_the_parent_and_of_the_issue_reach_workers_and_judges() 
     project.json(&["issue", "add", "Greet", "--label", "phase:research"]);
     project.tick_one("researcher", "succeeded");
     let accepted = text(&project.issue("SYM-1")["phase_claims"][0]["head_commit"]);
-    let source = format!("from symphony/SYM-1 at {}", &accepted[..12]);
+    let short: String = accepted.chars().take(12).collect();
+    let source = format!("from symphony/SYM-1 at {short}");
     project.json(&["issue", "add", "A part", "--parent", "SYM-1"]);
     // What stands in a checkout has no say: anybody may change it while it is read.
     let planted = project.root.join(RESEARCH);

@@ -2,6 +2,7 @@
 
 mod agents;
 mod budgets;
+#[cfg(test)]
 mod criteria;
 mod documents;
 mod limits;
@@ -9,11 +10,13 @@ mod outline;
 mod paths;
 mod prop_budget;
 mod prop_fence;
+#[cfg(test)]
 mod prop_flow;
 mod prop_points;
 mod prop_worker;
 mod rich;
 mod summaries;
+#[cfg(test)]
 mod ticket_documents;
 mod untrusted;
 mod worker_goldens;
