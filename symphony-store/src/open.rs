@@ -1,6 +1,6 @@
 //! Opening the database.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
@@ -140,9 +140,15 @@ impl Store {
         context: &Context,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let tx = self
+        let path = self.conn.path().map(PathBuf::from);
+        let begun = self
             .conn
-            .transaction_with_behavior(TransactionBehavior::Immediate)?;
+            .transaction_with_behavior(TransactionBehavior::Immediate);
+        let tx = begun.map_err(|error| match (error.sqlite_error_code(), &path) {
+            // a file beside the database that may only be read lets it be opened, and refuses the first write
+            (Some(rusqlite::ErrorCode::ReadOnly), Some(path)) => open_error(path, error),
+            _ => error.into(),
+        })?;
         if let Err(error) = context.check(&tx) {
             context.record_refusal(&tx)?;
             tx.commit()?;

@@ -110,7 +110,7 @@ fn a_branch_of_symphonys_own_is_no_base() {
     let project = Project::repository("tool");
     project.configure(&json!({ "prefix": "SYM" }));
     let refused = project.symphony(&["config", "set", "base_branch", "symphony/SYM-1"]);
-    assert_eq!(refused.code, 2, "{refused:#?}");
+    assert_eq!(refused.code, 1, "{refused:#?}");
     let why = "a branch's name that does not begin with `symphony/`";
     assert!(refused.stderr.contains(why), "{refused:#?}");
 }

@@ -7,7 +7,7 @@ use rustix::thread::{CapabilitySet, remove_capability_from_bounding_set};
 use serde_json::{Value, json};
 
 use crate::support::{
-    Answer, Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until, worker,
+    Answer, Project, WORKER, bash, commit, create_pr, scenario, scenarios, text, until,
 };
 use crate::transcript::{Transcript, assert_transcript};
 
@@ -385,19 +385,19 @@ fn told(project: &Project) -> Vec<String> {
 
 #[test]
 fn a_base_that_leads_to_a_branch_of_an_agent_holds_the_project() {
-    let project = Project::new(
-        "project",
-        &scenarios([worker([
-            commit("hello.txt", "hello"),
-            bash("git symbolic-ref refs/heads/main refs/heads/symphony/SYM-1"),
-            create_pr("Say hello"),
-        ])]),
-        &json!({ "judge_enabled": false }),
-    );
+    let project = project();
+    project.configure_more(&json!({ "judge_enabled": false }));
     let before = project.git(&["rev-parse", "main"]);
     project.add_issue("Say hello");
-    project.tick_wait();
-    project.tick_wait();
+    project.tick_one("worker", "succeeded");
+    project.git(&[
+        "symbolic-ref",
+        "refs/heads/main",
+        "refs/heads/symphony/SYM-1",
+    ]);
+    let next = project.add_issue("Say more");
+    assert_eq!(project.tick_wait(), Vec::<Value>::new());
+    assert_eq!(project.issue(&next)["status"], "todo");
     let inbox = project.ok(&["inbox"]);
     let why = "its base branch `main` is only another name of `symphony/SYM-1`";
     assert!(inbox.contains(why), "{inbox}");
