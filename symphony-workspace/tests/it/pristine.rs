@@ -565,6 +565,8 @@ fn copied_files_are_put_back_although_git_ignores_them() {
 
 #[test]
 fn a_checkout_that_was_removed_or_replaced_is_noticed() {
+    type Done<'a> = &'a dyn Fn(&Path);
+
     let project = Project::new();
     let repository = project.open();
     let head = project.head("main");
@@ -573,7 +575,6 @@ fn a_checkout_that_was_removed_or_replaced_is_noticed() {
         fs::remove_file(root.join("README.md")).unwrap();
     };
     let moved = |root: &Path| fs::rename(root, root.with_extension("away")).unwrap();
-    type Done<'a> = &'a dyn Fn(&Path);
     let cases: [(&str, bool, Done<'_>); 9] = [
         ("nothing", true, &|_| ()),
         ("a file was changed", true, &|root| {
