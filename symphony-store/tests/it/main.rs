@@ -40,6 +40,7 @@ mod prop_plans;
 mod queries;
 #[cfg(test)]
 mod removed_projects;
+#[cfg(test)]
 mod restore;
 #[cfg(test)]
 mod reviews;
