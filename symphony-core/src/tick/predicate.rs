@@ -101,7 +101,7 @@ pub fn obstacles(candidate: &Candidate, snapshot: &Snapshot, now: Timestamp) -> 
 
 /// Judges of one pull request or claim that may end without a verdict, before a person is asked for it: nothing changes between
 /// two of them.
-const JUDGES_MAX: u32 = 3;
+pub const JUDGES_MAX: u32 = 3;
 
 /// Returns every reason, slots apart, why a review is not given to a judge now.
 pub fn review_obstacles(

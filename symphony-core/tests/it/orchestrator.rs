@@ -176,12 +176,12 @@ const DISPATCH: &[Dispatch] = &[
         "open breaker SYM-1",
     ),
     (
-        "before every dispatch total runs are checked: judges included",
+        "what the last attempt hands in is judged, too",
         |s| {
             s.reviews = vec![review(1)];
             s.reviews[0].counts = counts(0, 15);
         },
-        "open breaker SYM-1",
+        "start judge SYM-1 #16",
     ),
 ];
 
