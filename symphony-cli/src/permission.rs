@@ -77,6 +77,8 @@ const COMMANDS: &[(&str, Permission)] = {
         // It works in a project that it makes.
         ("demo", Own),
         ("doctor", Agents),
+        ("done approve", Person(Verdicts)),
+        ("done reject", Person(Verdicts)),
         ("events", Agents),
         ("explain", Agents),
         // Who is an agent may read it, and dismisses nothing.

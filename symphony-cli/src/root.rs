@@ -10,10 +10,10 @@ use tracing_subscriber::EnvFilter;
 use crate::app::App;
 use crate::command::{
     CleanArgs, CompletionsArgs, ConfigCommand, DbCommand, DeliverArgs, DemoArgs, DoctorArgs,
-    EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand, ManArgs, McpArgs,
-    PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand, ProfileCommand, ProjectCommand,
-    PromptCommand, ResumeArgs, RunArgs, RunsCommand, SCRIPTED_AGENT_COMMAND, StatusArgs,
-    SuperviseArgs, TickArgs, print_statusline, scripted_agent,
+    DoneCommand, EventsArgs, ExplainArgs, InboxArgs, InitArgs, IssueCommand, LearningsCommand,
+    ManArgs, McpArgs, PauseArgs, PhaseCommand, PlanCommand, PointCommand, PrCommand,
+    ProfileCommand, ProjectCommand, PromptCommand, ResumeArgs, RunArgs, RunsCommand,
+    SCRIPTED_AGENT_COMMAND, StatusArgs, SuperviseArgs, TickArgs, print_statusline, scripted_agent,
 };
 use crate::completion::complete;
 use crate::deferred::Deferred;
@@ -67,6 +67,9 @@ enum Command {
     /// Review and merge pull requests
     #[command(subcommand, visible_alias = "prs")]
     Pr(Deferred<PrCommand>),
+    /// Confirm or reject that nothing is left to do on an issue
+    #[command(subcommand)]
+    Done(Deferred<DoneCommand>),
     /// Show, answer and close what reviews ask for, point by point
     #[command(subcommand, visible_alias = "points")]
     Point(Deferred<PointCommand>),
@@ -131,6 +134,7 @@ impl Command {
             Self::Events(args) => args.run(app)?,
             Self::Issue(command) => command.run(app)?,
             Self::Pr(command) => return command.run(app).map(ExitCode::from),
+            Self::Done(command) => command.run(app)?,
             Self::Point(command) => command.run(app)?,
             Self::Runs(command) => command.run(app)?,
             Self::Config(command) => command.run(app)?,

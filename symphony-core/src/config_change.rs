@@ -20,6 +20,7 @@ const SENTENCE_MAX: usize = 5;
 /// Keys, and sections with all that is in them, that decide which commands run with a person's permissions, what these and
 /// agents are given, and which changes pass.
 const DECISIVE: &[&str] = &[
+    "auto_done",
     "base_branch",
     "database",
     "env",
@@ -231,6 +232,7 @@ mod tests {
             "prompts_dir/profiles/judge.md",
             "providers.claude-cli.binary",
             "judge_enabled",
+            "auto_done",
             "sensitive_paths",
         ] {
             assert!(is_decisive(key), "{key}");

@@ -33,6 +33,10 @@ closed_set!(
         NestedRepository = "nested_repository",
         /// A commit holds secrets.
         Secrets = "secrets",
+        /// The branch has commits that are not merged.
+        UnmergedCommits = "unmerged_commits",
+        /// The evidence is not what it is said to be.
+        Evidence = "evidence",
         /// Review points have no answer.
         UnansweredPoints = "unanswered_points",
         /// Acceptance criteria have no answer.
@@ -86,6 +90,7 @@ impl fmt::Display for RefusedCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let purpose = match self.tool {
             Tool::CreatePr => "which opens the pull request",
+            Tool::ProposeDone => "which says that nothing is left to do",
             Tool::CompletePhase => "which reports how the phase ended",
             Tool::ConfigureProject => "which configures the project",
             Tool::CreateSubtask => "which files a sub-task",

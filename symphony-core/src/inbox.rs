@@ -16,6 +16,7 @@ use crate::pull_request::VerifiedGates;
 use crate::tick::{Decision, Reason};
 
 mod answers;
+mod done;
 mod items;
 mod kind;
 mod left_worktree;
@@ -23,6 +24,7 @@ mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
 
+pub use done::DoneWaits;
 pub use items::{
     LeftBy, PAUSE_KEY, clean_up_item, gone_base_item, hold_item, left_behind_item, lone_probe_item,
     notice_item, pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
@@ -85,6 +87,8 @@ pub enum WaitsFor {
         /// The pull request.
         pr: PrId,
     },
+    /// Its worker says that nothing is left to do, and a person confirms or rejects that.
+    Done(DoneWaits),
     /// Its pull request is approved, and required gates of it are red.
     MergeRed {
         /// The pull request.
@@ -196,7 +200,7 @@ impl WaitsFor {
             .reasons
             .iter()
             .find_map(|reason| match (reason, open_pr) {
-                (Reason::Judged, Some(pr)) => Some(Self::Merge { pr }),
+                (Reason::Judged | Reason::DoneJudged, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr, judges: 0 }),
                 (Reason::JudgeOff, None) => Some(Self::PhaseVerdict { judges: 0 }),
                 (Reason::JudgesSpent { runs }, Some(pr)) => {
@@ -217,10 +221,20 @@ impl WaitsFor {
             })
     }
 
+    /// Says, of an open review that a person ends, why no judge decides on it (none where one has); nothing of other reasons.
+    pub fn without_judge(&self) -> Option<Option<String>> {
+        match self {
+            Self::Merge { .. } | Self::MergeRed { .. } => Some(None),
+            Self::Verdict { judges, .. } => Some(Some(why_no_judge(*judges))),
+            _ => None,
+        }
+    }
+
     /// Returns the kind.
     pub const fn kind(&self) -> InboxKind {
         match self {
             Self::Merge { .. }
+            | Self::Done(_)
             | Self::MergeRed { .. }
             | Self::Unmergeable { .. }
             | Self::Verdict { .. }
@@ -244,6 +258,7 @@ impl WaitsFor {
     pub fn text(&self) -> String {
         match self {
             Self::Merge { pr } => format!("pull request {pr} is approved: it waits for your merge"),
+            Self::Done(done) => done.text(),
             Self::MergeRed { pr } => format!(
                 "pull request {pr} is approved, but its required gates are red: only `--force` merges it"
             ),

@@ -96,7 +96,7 @@ impl Invariant {
                 "a finished phase never runs again and is left at once, by one claim, and a phase runs only when its dependencies are done"
             }
             Self::I9 => {
-                "an agent's verdict comes from a judge's run on that review, names its head commit, and is not the author's"
+                "an agent's verdict comes from a judge's run on that review, names its head commit (of a proposal that nothing is left to do: its recorded base), and is not the author's"
             }
             Self::I10 => {
                 "the merged tree is the gated tree, its source is the approved head, and it is merged once"

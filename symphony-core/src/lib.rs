@@ -14,6 +14,7 @@ pub mod config_change;
 pub mod consequence;
 pub mod contract;
 pub mod criteria;
+pub mod done;
 pub mod exit_handling;
 pub mod failure;
 pub mod front_matter;

@@ -100,6 +100,9 @@ pub struct PrProgress {
     pub merged: Option<String>,
     /// Whether somebody merged it without Symphony.
     pub is_merged_outside: bool,
+    /// Whether it is no change but the proposal that nothing is left to do.
+    #[serde(skip_serializing_if = "is_false")]
+    pub is_proposal: bool,
 }
 
 /// Pull requests as one look finds them: those that are open, and those that were so at the look before.
@@ -128,6 +131,7 @@ enum What {
     Rejected,
     Merged,
     Closed,
+    Confirmed,
 }
 
 /// Returns what happened between two looks, one sentence for each pull request: the last thing that matters.
@@ -150,6 +154,7 @@ fn what(before: Option<&PrProgress>, now: &PrProgress) -> Option<What> {
     match now.state {
         PrState::Merged => is_new_state.then_some(What::Merged),
         PrState::Closed => is_new_state.then_some(What::Closed),
+        PrState::Confirmed => is_new_state.then_some(What::Confirmed),
         PrState::Rejected => (is_new_state || is_new_verdict).then_some(What::Rejected),
         PrState::Approved if is_new_state || is_new_verdict => Some(What::Approved),
         PrState::Open | PrState::Approved => match before {
@@ -167,13 +172,20 @@ fn what(before: Option<&PrProgress>, now: &PrProgress) -> Option<What> {
 impl fmt::Display for PrNews<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PrProgress { pr, of, base, .. } = self.now;
+        let noun = self.noun();
         write!(f, "{of}: ")?;
         match self.what {
-            What::Opened => write!(f, "pull request {pr} is open; {}", self.gates()),
-            What::NewCommit => write!(f, "pull request {pr} has a new commit; {}", self.gates()),
-            What::GatesMoved => write!(f, "pull request {pr}: {}", self.gates()),
+            What::Opened if self.now.is_proposal => write!(
+                f,
+                "its worker says that nothing is left to do (proposal {pr}); {}",
+                self.gates()
+            ),
+            What::Confirmed => f.write_str("done, nothing was left to do"),
+            What::Opened => write!(f, "{noun} {pr} is open; {}", self.gates()),
+            What::NewCommit => write!(f, "{noun} {pr} has a new commit; {}", self.gates()),
+            What::GatesMoved => write!(f, "{noun} {pr}: {}", self.gates()),
             What::Approved => {
-                write!(f, "pull request {pr} is approved by {}", self.reviewer())?;
+                write!(f, "{noun} {pr} is approved by {}", self.reviewer())?;
                 match &self.now.gates {
                     GatesProgress::Green => Ok(()),
                     GatesProgress::Unverified => f.write_str(", and no gate verifies it"),
@@ -193,12 +205,28 @@ impl fmt::Display for PrNews<'_> {
                     None => Ok(()),
                 }
             }
-            What::Closed => write!(f, "pull request {pr} is closed"),
+            What::Closed => write!(f, "{noun} {pr} is closed"),
         }
     }
 }
 
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+const fn is_false(value: &bool) -> bool {
+    !*value
+}
+
 impl PrNews<'_> {
+    const fn noun(&self) -> &'static str {
+        if self.now.is_proposal {
+            "proposal"
+        } else {
+            "pull request"
+        }
+    }
+
     /// Returns where the gates are, as a clause.
     fn gates(&self) -> String {
         match &self.now.gates {
@@ -221,26 +249,18 @@ impl PrNews<'_> {
     }
 
     fn write_rejection(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let pr = self.now.pr;
+        let (pr, noun) = (self.now.pr, self.noun());
         let verdict = self.now.verdict.as_ref();
         let is_by_gates = verdict.is_none_or(|verdict| verdict.by == CommentAuthor::System);
         match (&self.now.gates, verdict) {
             (GatesProgress::Red { gates }, _) if is_by_gates => {
-                write!(
-                    f,
-                    "pull request {pr} goes back to an agent: {}",
-                    red_gates(gates)
-                )
+                write!(f, "{noun} {pr} goes back to an agent: {}", red_gates(gates))
             }
             (_, Some(verdict)) if !verdict.comment.trim().is_empty() => {
                 let words = quote(&verdict.comment);
-                write!(
-                    f,
-                    "pull request {pr} is rejected by {}: {words}",
-                    self.reviewer()
-                )
+                write!(f, "{noun} {pr} is rejected by {}: {words}", self.reviewer())
             }
-            _ => write!(f, "pull request {pr} is rejected by {}", self.reviewer()),
+            _ => write!(f, "{noun} {pr} is rejected by {}", self.reviewer()),
         }
     }
 
@@ -298,6 +318,7 @@ mod tests {
             verdict: None,
             merged: None,
             is_merged_outside: false,
+            is_proposal: false,
         }
     }
 

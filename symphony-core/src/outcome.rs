@@ -10,13 +10,13 @@ use crate::hand_in::{NothingEffect, RefusedCall, nothing_effect};
 use crate::idle::{IdleEnd, IdleRow, LimitRow, limited_stops};
 use crate::issue::{AttemptCounts, BreakerTarget, Issue, IssueEvent, IssueStatus, NextPhase};
 use crate::retry::{CONTINUATION_MS, RetryKind, RetryPlan, after, backoff_ms};
-use crate::run::{Run, RunError, RunStatus, RunTarget, Usage};
-use crate::spending::{CapReached, CapScope, Spent};
-use crate::unit::Tokens;
+use crate::run::{Run, RunError, RunStatus, RunTarget};
+use crate::spending::{CapReached, CapScope};
 
 mod project;
+mod rejected;
 
-pub use project::{ProjectRouting, ProjectRunEnd, route_project_run_end};
+pub use project::{ProjectRouting, ProjectRunEnd, reached_provider, route_project_run_end};
 
 /// The limits that decide between another attempt and the circuit breaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +68,9 @@ pub struct RunEnd<'a> {
     pub idle: Option<IdleRow>,
     /// The runs in a row that ended at a limit, where this one is the last of them.
     pub limited: Option<LimitRow>,
+    /// How many proposals that nothing is left to do were rejected before, in a row, or came to nothing in another way, where this
+    /// run of a judge rejected one.
+    pub rejected_before: Option<u32>,
     /// The limits.
     pub limits: FailureLimits,
 }
@@ -180,6 +183,10 @@ pub fn route_run_end(end: &RunEnd<'_>, now: Timestamp) -> Routing {
     } else {
         0
     };
+    if let Some(before) = end.rejected_before.filter(|_| status == IssueStatus::Todo) {
+        rejected::route_rejected_proposal(&mut routing, end, before, now);
+        return routing;
+    }
     let stop = stop_of(end);
     let spent = stop.is_some() || breaker_opens(routing.counts, end.limits.max_retries);
     // nobody is at work on an issue whose run has ended: one that is still in progress goes back whatever was said of it
@@ -274,12 +281,6 @@ pub fn met_global_condition(error: Option<&RunError>, cap: Option<CapReached>) -
 /// Says whether the circuit breaker opens at these counts.
 pub const fn breaker_opens(counts: AttemptCounts, max_retries: u32) -> bool {
     counts.consecutive_failures >= max_retries || counts.total_runs >= max_retries
-}
-
-/// Says whether a run shows that its provider answers: it succeeded, or used tokens. One that ended before, for a worktree
-/// or a set-up command, says nothing of it.
-pub fn reached_provider(status: RunStatus, usage: &Usage) -> bool {
-    status == RunStatus::Succeeded || Spent::of(usage).tokens > Tokens::ZERO
 }
 
 fn waits_or_works(status: IssueStatus) -> bool {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
 use crate::criteria::ChecklistEntry;
+use crate::done::DoneProposal;
 use crate::id::{PrId, ProjectId, RunId};
 use crate::issue::CommentAuthor;
 use crate::outside::OutsideMerge;
@@ -25,6 +26,8 @@ closed_set!(
         Merged = "merged",
         /// Closed by a human.
         Closed = "closed",
+        /// A proposal that nothing is left to do, which was confirmed: its issue is done.
+        Confirmed = "confirmed",
     }
 );
 
@@ -246,17 +249,18 @@ const COMMENT_COMMIT_CHARS: usize = 10;
 impl Verdict {
     /// Returns the comment for its issue, which ends with what was `said`; none where that is nothing. It names the commit: whoever
     /// reads it later, another judge too, has a newer one before them.
-    pub fn issue_comment(&self, pr: PrId, said: &str) -> Option<String> {
+    pub fn issue_comment(&self, pr: &PullRequest, said: &str) -> Option<String> {
         if said.is_empty() {
             return None;
         }
+        let (what, id) = (pr.noun(), pr.id);
         let word = match self.kind {
             VerdictKind::Approved => "Approved",
             VerdictKind::Rejected => "Rejected",
         };
         let commit = self.commit.get(..COMMENT_COMMIT_CHARS);
         let commit = commit.unwrap_or(&self.commit);
-        Some(format!("{word} pull request {pr} at commit {commit}{said}"))
+        Some(format!("{word} {what} {id} at commit {commit}{said}"))
     }
 }
 
@@ -303,6 +307,9 @@ pub struct PullRequest {
     pub merged_commit: Option<String>,
     /// How it was merged, when that was not Symphony.
     pub merged_outside: Option<OutsideMerge>,
+    /// Set where this is no change but the proposal that nothing is left to do: the head is the commit of the base that it was
+    /// made on, the body its reason.
+    pub proposal: Option<DoneProposal>,
     /// When it was made.
     pub created_at: Timestamp,
 }
@@ -326,6 +333,14 @@ impl PullRequest {
         self.verdict
             .as_ref()
             .filter(|verdict| verdict.commit == self.head_commit)
+    }
+
+    /// Returns what it is called: a pull request, or a proposal that nothing is left to do.
+    pub const fn noun(&self) -> &'static str {
+        match self.proposal {
+            Some(_) => "proposal",
+            None => "pull request",
+        }
     }
 
     /// Returns what a person types to name it in a command: its issue, or its number where it has none.

@@ -24,9 +24,12 @@ pub const IMPLEMENTED: ToolSet = ToolSet::of(&[
     Tool::AddComment,
     Tool::SearchLearnings,
     Tool::CreatePr,
+    Tool::ProposeDone,
     Tool::AnswerReviewPoint,
     Tool::ApprovePr,
     Tool::RejectPr,
+    Tool::ApproveDone,
+    Tool::RejectDone,
     Tool::CompletePhase,
     Tool::ApprovePhase,
     Tool::RejectPhase,
@@ -116,6 +119,12 @@ fn describe(tool: Tool, role: Role) -> McpTool {
              `must` point of a review has no answer.",
             schema::<params::CreatePr>(),
         ),
+        Tool::ProposeDone => (
+            "Says that nothing is left to do on the issue you work on: the base meets every requirement already. The issue goes to \
+             review without a pull request. Refused while your branch has commits that are not merged, or a `must` point has no \
+             answer; each item of evidence is checked at once, and a refusal names what is wrong.",
+            schema::<params::ProposeDone>(),
+        ),
         Tool::AnswerReviewPoint => (
             "Answers one point of a review of your work: `fixed` with the commit, `declined` with the reason, or `question` \
              if only a person can say what is meant, which blocks the issue until someone replies.",
@@ -129,6 +138,16 @@ fn describe(tool: Tool, role: Role) -> McpTool {
             "Rejects the pull request you review. The next worker gets every open point in full and answers each one. Pass one \
              point for each problem; at most 50 can be open.",
             schema::<params::RejectPr>(),
+        ),
+        Tool::ApproveDone => (
+            "Approves the proposal that nothing is left to do: on the commit you were shown, every requirement of the issue is met. \
+             Every open `must` point has to be closed by it.",
+            schema::<params::ApproveDone>(),
+        ),
+        Tool::RejectDone => (
+            "Rejects the proposal that nothing is left to do. The next worker gets every open point whole: one point for each \
+             requirement that is not met, at most 50 open ones.",
+            schema::<params::RejectDone>(),
         ),
         Tool::RecordCoverage => (
             "Notes that you read a file for a concept. The same file and concept replace the earlier note.",

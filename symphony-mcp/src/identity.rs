@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use symphony_core::Timestamp;
 use symphony_core::contract::Pipeline;
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId};
+use symphony_core::pull_request::PullRequest;
 use symphony_core::tools::{Role, ToolSet};
 use symphony_store::{Actor, Context};
 use symphony_workspace::{BranchName, RepositoryOptions, WorktreeKey};
@@ -26,6 +27,25 @@ impl Verdicts {
     pub(crate) const REFUSAL: &str = "verdicts are refused here: an agent started this server (SYMPHONY_RUN_ID is set, or a run's supervisor or worktree is above it)";
 }
 
+/// What the record of a review is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reviewed {
+    /// A change.
+    Change,
+    /// A proposal that nothing is left to do.
+    Proposal,
+}
+
+impl Reviewed {
+    /// Says what a record is about.
+    pub const fn of(pr: &PullRequest) -> Self {
+        match pr.proposal {
+            Some(_) => Self::Proposal,
+            None => Self::Change,
+        }
+    }
+}
+
 /// What a judge's run reviews.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReviewTarget {
@@ -35,6 +55,8 @@ pub enum ReviewTarget {
         pr: PrId,
         /// The commit that the judge was shown; only a verdict on it counts.
         commit: String,
+        /// Whether it is a change.
+        subject: Reviewed,
     },
     /// The claim of a phase.
     Claim {
@@ -58,6 +80,8 @@ pub struct IssueWorkspace {
     pub branch: BranchName,
     /// The branch the work goes into.
     pub base: BranchName,
+    /// The names of the project's gates.
+    pub gates: Vec<String>,
 }
 
 /// The phases of a project; none where they cannot be read, which is the default. Clones share them.

@@ -8,6 +8,7 @@ mod answer;
 mod catalog;
 mod committable;
 mod criteria;
+mod done_source;
 mod error;
 mod identity;
 mod params;
@@ -22,7 +23,7 @@ mod tools;
 
 pub use catalog::{IMPLEMENTED, tool_names};
 pub use error::McpError;
-pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Verdicts};
+pub use identity::{Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Verdicts};
 pub use pipe::{pipe, pipe_stdio};
 pub use service::{Service, serve, serve_stdio};
 pub use socket::{Peer, RunSocket};

@@ -1,6 +1,7 @@
 //! The arguments of each tool; their JSON schemas are made from these types.
 
 mod criterion;
+mod done;
 mod point;
 mod project;
 
@@ -8,6 +9,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 pub(crate) use criterion::{CriterionName, CriterionParam};
+pub(crate) use done::{ApproveDone, EvidenceName, EvidenceParam, ProposeDone, RejectDone};
 pub(crate) use point::{AnswerName, AnswerReviewPoint, PointParam, PointStateName, SeverityName};
 pub(crate) use project::ConfigureProject;
 

@@ -3,8 +3,9 @@
 use symphony_core::hand_in::RefusalKind;
 use symphony_core::id::IssueId;
 use symphony_core::pull_request::{DIFF_BYTES_MAX, FileStat};
+use symphony_core::tools::Tool;
 use symphony_store::NewPullRequest;
-use symphony_workspace::WorkspaceError;
+use symphony_workspace::{CommitId, Repository, WorkspaceError, Worktree};
 
 use crate::answer::ToolError;
 use crate::committable::{Nested, base_head, open, refuse_secrets, settle_nested};
@@ -30,37 +31,7 @@ pub(crate) fn read_change(
     nested: Nested,
 ) -> Result<NewPullRequest, ToolError> {
     let (repository, worktree) = open(workspace)?;
-    // files that the index hides from git would be left out without a word
-    repository.reveal_hidden(&worktree)?;
-    let status = repository.status(&worktree)?;
-    if !status.is_clean() {
-        let files: Vec<String> = status
-            .tracked
-            .iter()
-            .chain(&status.untracked)
-            .take(LISTED_MAX)
-            .map(|path| path.display().to_string())
-            .collect();
-        return Err(ToolError::of_kind(
-            RefusalKind::Uncommitted,
-            format!(
-                "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`) or remove what is not part \
-                 of the change, then call create_pr again",
-                files.join(", ")
-            ),
-        ));
-    }
-    let head = repository.head(&worktree)?;
-    if repository.branch_head(&workspace.branch)?.as_ref() != Some(&head) {
-        let branch = workspace.branch.as_str();
-        return Err(ToolError::of_kind(
-            RefusalKind::OtherBranch,
-            format!(
-                "the branch {branch} is not checked out: run `git switch {branch}`, bring your commits there, then call create_pr \
-                 again"
-            ),
-        ));
-    }
+    require_clean_branch((&repository, &worktree), workspace, Tool::CreatePr)?;
     let base = base_head(&repository, &workspace.base)?;
     let message = format!("symphony({issue}): the files of a nested repository");
     settle_nested(&repository, &worktree, &base, (nested, &message)).map_err(|error| {
@@ -104,4 +75,44 @@ pub(crate) fn read_change(
         reported_gates: Vec::new(),
         checklist: Vec::new(),
     })
+}
+
+/// Refuses a worktree with uncommitted changes, or where something else than the issue's branch is checked out; returns its head.
+pub(crate) fn require_clean_branch(
+    (repository, worktree): (&Repository, &Worktree),
+    workspace: &IssueWorkspace,
+    tool: Tool,
+) -> Result<CommitId, ToolError> {
+    // files that the index hides from git would be left out without a word
+    repository.reveal_hidden(worktree)?;
+    let status = repository.status(worktree)?;
+    if !status.is_clean() {
+        let files: Vec<String> = status
+            .tracked
+            .iter()
+            .chain(&status.untracked)
+            .take(LISTED_MAX)
+            .map(|path| path.display().to_string())
+            .collect();
+        return Err(ToolError::of_kind(
+            RefusalKind::Uncommitted,
+            format!(
+                "the worktree has uncommitted changes ({}): commit them (`git add -A && git commit`), or remove what does not \
+                 belong to the change, then call {tool} again",
+                files.join(", ")
+            ),
+        ));
+    }
+    let head = repository.head(worktree)?;
+    if repository.branch_head(&workspace.branch)?.as_ref() != Some(&head) {
+        let branch = workspace.branch.as_str();
+        return Err(ToolError::of_kind(
+            RefusalKind::OtherBranch,
+            format!(
+                "what is checked out is not the branch {branch}: `git checkout {branch}`, bring your commits there, then call \
+                 {tool} again"
+            ),
+        ));
+    }
+    Ok(head)
 }

@@ -32,6 +32,13 @@ pub const PHASE_COMMENTS_MAX: usize = 5;
 /// Dependencies shown; more than an issue that one session can finish has.
 pub const DEPENDENCIES_MAX: usize = 20;
 
+/// Sub-tasks of a parent that a prompt shows with their details; a planner makes at most as many in a run.
+pub const CHILDREN_MAX: usize = 20;
+/// Sub-tasks that are named at all; the rest is counted.
+pub const CHILDREN_NAMED_MAX: usize = 500;
+/// The part of the user budget that the details of sub-tasks share, outside of the other shares: one of this many.
+pub(crate) const INTEGRATION_PART: u64 = 4;
+
 /// Rejected claims shown to a phase agent; the last ones.
 pub const REJECTED_CLAIMS_MAX: usize = 3;
 

@@ -79,9 +79,10 @@ mod vault;
 pub mod worker;
 
 pub use budget::{
-    ARTIFACT_CHARS_MAX, ARTIFACT_TOKENS, ATTEMPTS_MAX, Budgets, Caps, DEPENDENCIES_MAX,
-    DIFF_CHARS_MAX, FINDINGS_MAX, LEARNINGS_MAX, OUTPUT_BYTES_MAX, PHASE_COMMENTS_MAX,
-    REJECTED_CLAIMS_MAX, SYSTEM_TOKENS, Shares, SharesRow, UNBOUNDED_WARNING_TOKENS, USER_TOKENS,
+    ARTIFACT_CHARS_MAX, ARTIFACT_TOKENS, ATTEMPTS_MAX, Budgets, CHILDREN_MAX, CHILDREN_NAMED_MAX,
+    Caps, DEPENDENCIES_MAX, DIFF_CHARS_MAX, FINDINGS_MAX, LEARNINGS_MAX, OUTPUT_BYTES_MAX,
+    PHASE_COMMENTS_MAX, REJECTED_CLAIMS_MAX, SYSTEM_TOKENS, Shares, SharesRow,
+    UNBOUNDED_WARNING_TOKENS, USER_TOKENS,
 };
 pub use dispatch::{
     BackgroundDispatch, PhaseAssignment, PhaseDispatch, PlanPhaseDispatch, ProfileDispatch,
@@ -92,10 +93,11 @@ pub use error::PromptError;
 pub use fence::{FenceMarker, MARKER_CHARS_MAX, MARKER_CHARS_MIN};
 pub use hidden::{escape_hidden, is_hidden, strip_hidden};
 pub use input::{
-    AnswerPatch, AttemptInput, CommentInput, CriteriaInput, CriterionInput, DependencyInput,
-    DocumentSource, ExternalResearch, FileChange, FindingInput, GateCommand, GateResult,
-    IssueInput, PhaseArtifact, PhaseReview, PointAnswerInput, PointInput, ProjectContext,
-    ProjectLearning, PullRequestReview, Review, Risk, RiskLevel, VaultNote, Workspace,
+    AnswerPatch, AttemptInput, ChildInput, CommentInput, CriteriaInput, CriterionInput,
+    DependencyInput, DocumentSource, DoneReview, EvidenceInput, ExternalResearch, FileChange,
+    FindingInput, GateCommand, GateResult, IssueInput, MergedChild, PhaseArtifact, PhaseReview,
+    PointAnswerInput, PointInput, ProjectContext, ProjectLearning, PullRequestReview, Review, Risk,
+    RiskLevel, VaultNote, Workspace,
 };
 pub use layer::{LAYER_SEPARATOR, Layer, LayerName, Protection};
 pub use omission::OmissionList;

@@ -4,14 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
+use symphony_core::done::DoneEvidence;
 use symphony_core::gates::{BaseGates, GatesAge, KnownGates};
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
-    InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor, clean_up_item,
-    gone_base_item, hold_item, in_order, left_behind_item, left_worktrees_item, lone_probe_item,
-    notice_item, pause_item, plan_item, project_item, proposals_item, put_off_item, stuck_run_item,
-    stuck_tick_item, waiting_plan_item,
+    DoneWaits, InboxItem, InboxKind, LeftBy, PlanWaitsFor, WaitingIssue, WaitingPlan, WaitsFor,
+    clean_up_item, gone_base_item, hold_item, in_order, left_behind_item, left_worktrees_item,
+    lone_probe_item, notice_item, pause_item, plan_item, project_item, proposals_item,
+    put_off_item, stuck_run_item, stuck_tick_item, waiting_plan_item,
 };
 use symphony_core::issue::IssueState;
 use symphony_core::left_behind::LeftBehind;
@@ -255,12 +256,19 @@ fn of_decision(
         }
         why => why,
     };
+    let why = match &open {
+        Some(pr) => as_proposal(why, pr),
+        None => why,
+    };
     let why = unless_unmergeable(why, snapshot);
     let judged = open.as_ref().and_then(PullRequest::verdict_on_head);
     let verdict = judged.map(|verdict| verdict.at);
     let since = match (&why, verdict) {
         (
-            WaitsFor::Merge { .. } | WaitsFor::MergeRed { .. } | WaitsFor::Unmergeable { .. },
+            WaitsFor::Merge { .. }
+            | WaitsFor::MergeRed { .. }
+            | WaitsFor::Unmergeable { .. }
+            | WaitsFor::Done(_),
             Some(at),
         ) => at,
         _ => store.status_since(&issue.id)?,
@@ -276,6 +284,20 @@ fn of_decision(
         Some(pr) => with_gates(item, pr, snapshot),
         None => item,
     }))
+}
+
+/// Replaces the advice to merge a record that is a proposal: a person confirms or rejects it.
+fn as_proposal(why: WaitsFor, pr: &PullRequest) -> WaitsFor {
+    let (Some(proposal), Some(no_judge)) = (&pr.proposal, why.without_judge()) else {
+        return why;
+    };
+    WaitsFor::Done(DoneWaits {
+        pr: pr.id,
+        reason: pr.body.clone(),
+        evidence: proposal.evidence.iter().map(DoneEvidence::line).collect(),
+        no_judge,
+        is_red: pr.gates_of_head().is_some_and(|gates| !gates.green()),
+    })
 }
 
 /// Replaces the advice to merge a pull request where a merge must fail.

@@ -327,6 +327,7 @@ fn refuse_unmergeable(
     pr: &PullRequest,
     options: &MergeOptions,
 ) -> Result<(), RunnerError> {
+    crate::tick::refuse_proposal(pr)?;
     if !pr.state.is_open() {
         let more = match pr.state {
             PrState::Rejected | PrState::Closed if pr.of.plan().is_some() => {

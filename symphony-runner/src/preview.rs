@@ -19,8 +19,8 @@ use crate::paths::RunPaths;
 use crate::repository::open_repository;
 use crate::supervise::{
     Cut, DocumentQuery, Documents, PROMPT_FILE_BYTES_MAX, PhasePart, ProjectRequest, PromptRequest,
-    build, build_background, build_phase, build_wizard, criteria_input, judged_artifact,
-    override_text, phase_review, read_own, review_input,
+    build, build_background, build_phase, build_wizard, criteria_input, done_review,
+    judged_artifact, override_text, phase_review, read_own, review_input,
 };
 use crate::tick::observe_snapshot;
 
@@ -65,6 +65,7 @@ pub fn preview_prompt(
     let checkout = project.root.join(&worktree);
     let places = [checkout.as_path(), project.root.as_path()];
     let review = match &subject {
+        Subject::PullRequest(pr) if pr.proposal.is_some() => done_review(pr),
         Subject::PullRequest(pr) => {
             let path = RunPaths::new(&project.root, &run).diff();
             // the record keeps the beginning

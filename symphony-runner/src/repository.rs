@@ -61,6 +61,7 @@ pub fn issue_workspace(
         key: WorktreeKey::of(issue.as_str()),
         branch: BranchName::of_issue(issue),
         base: base.branch,
+        gates: config.gates.iter().map(|gate| gate.name.clone()).collect(),
     })
 }
 

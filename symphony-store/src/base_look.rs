@@ -17,7 +17,7 @@ const LOOKED_FOR_MAX: i64 = 20;
 /// Of the open pull requests into a branch, those that were not looked for at its head. One that its own agent moved to the base
 /// waits for a person.
 const TO_LOOK_FOR_SQL: &str = "SELECT p.id FROM pull_request p
-     WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3
+     WHERE p.project = ?1 AND p.state = ?4 AND p.base = ?2 AND p.base_seen IS NOT ?3 AND p.proposal IS NULL
        AND NOT EXISTS (SELECT 1 FROM base_notice n
                        WHERE n.pull_request = p.id AND n.dismissed_at IS NULL AND n.kind IN ('agent_at_work', 'landed'))
      ORDER BY p.id LIMIT ?5";

@@ -12,6 +12,7 @@ use symphony_core::learning::LearningSource;
 use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf};
 
 use crate::context::{Actor, Context};
+use crate::done::confirm_open_proposal;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::gates::forget_failures;
@@ -35,6 +36,7 @@ pub(crate) fn move_in(
     event: &IssueEvent,
 ) -> Result<IssueState, StoreError> {
     refuse_under_merge(tx, &id.clone().into())?;
+    confirm_open_proposal(tx, context, id, event)?;
     let facts = load_facts(tx, id)?;
     let effects = consequences_of_move(&facts, event, mover(context))
         .map_err(|source| refused(id, source))?;

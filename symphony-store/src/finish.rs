@@ -41,7 +41,7 @@ use crate::row::to_json;
 use crate::run::{load_run, write_usage};
 use crate::unprepared::unprepared_in_a_row;
 
-/// Characters of a red gate's output that go into the finding: the end tells what failed.
+/// Characters of a red gate's output in the finding: the end tells what failed.
 const GATE_FINDING_CHARS_MAX: usize = 8_000;
 
 /// What exit handling found out about a run.
@@ -214,6 +214,7 @@ fn end_run(
                 refused: refused_in_a_row(tx, run)?,
                 idle: rows.idle.clone(),
                 limited: rows.limited.clone(),
+                rejected_before: crate::done::rejected_before(tx, run, id)?,
                 limits: finish.limits,
             };
             let routing = route_run_end(&end, context.now);
@@ -425,7 +426,7 @@ struct Ending<'a> {
     rows: &'a Rows,
     /// Whether its issue's phase is left with it: what was delivered counts for nothing else.
     advanced: bool,
-    /// The failures in a row afterwards, where the end of the run alone does not tell.
+    /// The failures in a row afterwards, where the run alone does not tell.
     failures: Option<u32>,
 }
 

@@ -23,7 +23,7 @@ use crate::row::{json, to_json};
 /// databases have it.
 const REFUSED_CALL: &str = "refused_create_pr";
 /// The detail of a run that brought nothing new: how it ended.
-const IDLE: &str = "idle";
+pub(crate) const IDLE: &str = "idle";
 /// The detail of a run that ended at a limit: which one.
 const LIMIT: &str = "limit";
 /// Runs that are looked at, since those that used no attempt are passed over.
@@ -146,7 +146,7 @@ fn limit_in(metadata: &Value) -> Option<RunLimit> {
 }
 
 /// Returns what the runs on an issue before this one have in common with it, newest first, at most `max` of them. Those that used
-/// no attempt say nothing, and are passed over.
+/// no attempt say nothing, and are passed over; so are judges of a proposal that nothing is left to do, whose author is marked.
 fn in_a_row<T>(
     conn: &Connection,
     (issue, run): (&IssueId, &Run),
@@ -155,6 +155,7 @@ fn in_a_row<T>(
 ) -> Result<Vec<T>, StoreError> {
     let mut statement = conn.prepare_cached(
         "SELECT status, error_class, metadata FROM run WHERE issue = ?1 AND agent <> 'gates' AND ended_at IS NOT NULL AND id <> ?2
+         AND NOT EXISTS (SELECT 1 FROM pull_request p WHERE p.id = run.pull_request AND p.proposal IS NOT NULL)
          ORDER BY fence DESC LIMIT ?3",
     )?;
     let mut rows = statement.query(params![issue.as_str(), run.id.as_str(), RUNS_MAX])?;
@@ -180,6 +181,16 @@ fn in_a_row<T>(
         }
     }
     Ok(found)
+}
+
+/// Counts the runs on the issue before this one that brought nothing, in a row.
+pub(crate) fn idle_before(
+    conn: &Connection,
+    issue: &IssueId,
+    run: &Run,
+) -> Result<u32, StoreError> {
+    let before = in_a_row(conn, (issue, run), NOTHING_STOPS, idle_in)?;
+    Ok(u32::try_from(before.len()).unwrap_or(NOTHING_STOPS))
 }
 
 /// Forgets that a call was refused: a later one of the same run did what it is for.

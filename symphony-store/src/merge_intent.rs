@@ -14,6 +14,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::gates::refuse_not_in_review;
 use crate::open::Store;
+use crate::pull_request::refuse_proposal;
 use crate::pull_request_query::load_pr;
 
 /// Merges of a project that have begun and are not recorded.
@@ -67,6 +68,7 @@ impl Store {
                     pr.id
                 )));
             }
+            refuse_proposal(&pr)?;
             refuse_not_in_review(tx, &pr)?;
             refuse_under_merge(tx, &pr.of)?;
             tx.execute(

@@ -5,7 +5,7 @@ use rusqlite_migration::{M, Migrations};
 use crate::review_point_migration::points_of_last_rejections;
 
 /// The newest schema version that this build knows.
-pub const SCHEMA_VERSION: i64 = 31;
+pub const SCHEMA_VERSION: i64 = 32;
 
 /// Returns all migrations, oldest first.
 pub(crate) fn migrations() -> Migrations<'static> {
@@ -42,9 +42,9 @@ pub(crate) fn migrations() -> Migrations<'static> {
         ),
         M::up(include_str!("schema/0028_learning_states.sql")),
         M::up(include_str!("schema/0029_project_findings.sql")),
-        M::up(include_str!("schema/0032_checklists.sql")),
-        // landed after 0032: a database that has that one is at this place of the list
-        M::up(include_str!("schema/0030_issue_cases.sql")),
+        M::up(include_str!("schema/0030_checklists.sql")),
+        M::up(include_str!("schema/0031_issue_cases.sql")),
+        M::up(include_str!("schema/0032_done_proposals.sql")),
     ])
 }
 

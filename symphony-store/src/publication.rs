@@ -11,6 +11,7 @@ use crate::context::{Actor, Context};
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
+use crate::pull_request::refuse_proposal;
 use crate::pull_request_query::load_pr;
 use crate::row::{parsed, time};
 
@@ -72,7 +73,7 @@ impl Store {
         let ids: Vec<i64> = self
             .conn
             .prepare_cached(
-                "SELECT id FROM pull_request AS pr WHERE project = ?1 AND state IN (?2, ?3) AND verified_gates IS NOT NULL \
+                "SELECT id FROM pull_request AS pr WHERE project = ?1 AND state IN (?2, ?3) AND verified_gates IS NOT NULL AND proposal IS NULL \
                  AND NOT EXISTS (SELECT 1 FROM publication WHERE pull_request = pr.id AND commit_id = pr.head_commit) \
                  ORDER BY id",
             )?
@@ -114,6 +115,7 @@ impl Store {
         }
         self.write(context, |tx| {
             let found = load_pr(tx, pr)?;
+            refuse_proposal(&found)?;
             let tried: bool = tx.query_row(
                 "SELECT EXISTS (SELECT 1 FROM publication WHERE pull_request = ?1 AND commit_id = ?2)",
                 params![pr.get(), found.head_commit],

@@ -18,6 +18,7 @@ use symphony_core::wording::with_article;
 
 use crate::cascade::{end_review, move_in};
 use crate::context::{Actor, Context};
+use crate::done::count_rejected_proposal;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::hand_in::forget_refused_call;
@@ -132,7 +133,15 @@ impl Store {
             refuse_superseded_pr(&issue)?;
             refuse_unanswered(&load_points(tx, &new.of)?)?;
             let open = load_open_pr(tx, of)?;
-            if open.is_none() || issue.state.status() == IssueStatus::InProgress {
+            if let Some(proposal) = open.as_ref().filter(|open| open.proposal.is_some()) {
+                // its worker found something to do after all
+                set_pr_state(tx, context, &proposal.of, proposal.id, PrState::Closed)?;
+            }
+            let is_withdrawn = open.as_ref().is_some_and(|open| open.proposal.is_some())
+                && issue.state.status() == IssueStatus::Review;
+            let open = open.filter(|open| open.proposal.is_none());
+            if (open.is_none() && !is_withdrawn) || issue.state.status() == IssueStatus::InProgress
+            {
                 move_in(tx, context, of, &IssueEvent::PrCreated)?;
             }
             let id = match open {
@@ -194,7 +203,8 @@ impl Store {
             let pr = load_pr(tx, id)?;
             if !pr.state.is_open() {
                 return Err(StoreError::refused(format!(
-                    "pull request {id} is {}: there is nothing to judge",
+                    "{} {id} is {}: there is nothing to judge",
+                    pr.noun(),
                     pr.state
                 )));
             }
@@ -214,14 +224,17 @@ impl Store {
             forget_refused_call(tx, context)?;
             let verdict = new.verdict(context, protection, &said);
             write_verdict(tx, id, &verdict)?;
-            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(id, &said)) {
+            if let Some((issue, comment)) = pr.of.issue().zip(verdict.issue_comment(&pr, &said)) {
                 add_comment_in(tx, context, issue, &comment)?;
             }
             match new.kind {
                 VerdictKind::Approved => {
                     set_pr_state(tx, context, &pr.of, pr.id, PrState::Approved)?;
                 }
-                VerdictKind::Rejected => end_review(tx, context, &pr, PrState::Rejected)?,
+                VerdictKind::Rejected => {
+                    count_rejected_proposal(tx, &pr)?;
+                    end_review(tx, context, &pr, PrState::Rejected)?;
+                }
             }
             load_pr(tx, id)
         })
@@ -242,6 +255,7 @@ impl Store {
             if pr.state == PrState::Merged {
                 return Ok(pr);
             }
+            refuse_proposal(&pr)?;
             if !pr.state.is_open() {
                 return Err(StoreError::refused(format!(
                     "pull request {id} is {}: it cannot be merged",
@@ -313,6 +327,17 @@ impl Store {
             end_review(tx, context, &pr, PrState::Closed)?;
             load_pr(tx, id)
         })
+    }
+}
+
+/// Refuses to merge or publish a proposal that nothing is left to do: it changes nothing.
+pub(crate) fn refuse_proposal(pr: &PullRequest) -> Result<(), StoreError> {
+    match &pr.proposal {
+        Some(_) => Err(StoreError::refused(format!(
+            "proposal {} says that nothing is left to do, and changes nothing",
+            pr.id
+        ))),
+        None => Ok(()),
     }
 }
 

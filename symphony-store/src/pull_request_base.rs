@@ -29,14 +29,14 @@ impl Store {
         Ok(bases)
     }
 
-    /// Returns the open pull requests of a project with their bases, oldest first.
+    /// Returns the open pull requests of a project with their bases, oldest first. Proposals that nothing is left to do go nowhere.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn open_into(&self, project: &ProjectId) -> Result<Vec<OpenInto>, StoreError> {
         let mut statement = self.conn.prepare_cached(
             "SELECT id, issue, plan, base, base_commit, head_commit, state = 'approved' AS is_approved, created_at FROM pull_request
-             WHERE project = ?1 AND state IN ('open', 'approved') ORDER BY id",
+             WHERE project = ?1 AND state IN ('open', 'approved') AND proposal IS NULL ORDER BY id",
         )?;
         let mut rows = statement.query([project.as_str()])?;
         let mut open = Vec::new();

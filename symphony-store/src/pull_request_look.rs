@@ -15,7 +15,7 @@ use crate::row::{json as from_json, parsed};
 
 /// What a look reads of a pull request.
 const COLUMNS: &str = "SELECT id, issue, plan, state, base, head_commit, verified_gates, gates_problem, verdict, \
-                       merged_commit, merged_outside IS NOT NULL AS is_merged_outside, \
+                       merged_commit, merged_outside IS NOT NULL AS is_merged_outside, proposal IS NOT NULL AS is_proposal, \
                        EXISTS (SELECT 1 FROM run WHERE run.pull_request = pull_request.id AND run.agent = 'gates' \
                        AND run.status IN ('starting', 'running')) AS gates_run, project, \
                        (SELECT labels FROM issue WHERE issue.id = pull_request.issue) AS labels FROM pull_request";
@@ -106,6 +106,7 @@ fn from_row(row: &Row<'_>, holds: &[Hold]) -> Result<PrProgress, StoreError> {
         }),
         merged: row.get("merged_commit")?,
         is_merged_outside: row.get("is_merged_outside")?,
+        is_proposal: row.get("is_proposal")?,
     })
 }
 

@@ -57,6 +57,10 @@ fn from_row(row: &Row<'_>) -> Result<PullRequest, StoreError> {
             .get::<_, Option<String>>("merged_outside")?
             .map(|text| from_json("merge made outside", &text))
             .transpose()?,
+        proposal: row
+            .get::<_, Option<String>>("proposal")?
+            .map(|text| from_json("proposal", &text))
+            .transpose()?,
         created_at: time(row.get("created_at")?)?,
     })
 }

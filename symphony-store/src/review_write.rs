@@ -31,7 +31,14 @@ pub(crate) fn set_pr_state(
         "UPDATE pull_request SET state = ?2, updated_at = ?3 WHERE id = ?1",
         params![pr.get(), state.name(), context.now.as_millisecond()],
     )?;
-    let moved = LogEvent::PullRequestMoved { pr, state };
+    let is_proposal: bool = tx
+        .prepare_cached("SELECT proposal IS NOT NULL FROM pull_request WHERE id = ?1")?
+        .query_row([pr.get()], |row| row.get(0))?;
+    let moved = if is_proposal {
+        LogEvent::DoneMoved { pr, state }
+    } else {
+        LogEvent::PullRequestMoved { pr, state }
+    };
     append(tx, context, About::of(of), &moved)
 }
 

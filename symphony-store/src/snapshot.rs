@@ -6,6 +6,7 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
 use symphony_core::contract::ClaimState;
+use symphony_core::done::confirm_obstacle;
 use symphony_core::gates::{fixes_gate, repaired_gates};
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
@@ -19,11 +20,14 @@ use symphony_core::tick::{
     wanted_agent,
 };
 
+use crate::done::open_must;
 use crate::error::StoreError;
 use crate::exit_handling::put_off;
 use crate::hold::load_holds;
 use crate::issue_query::{counts_from, priority_from};
 use crate::open::Store;
+use crate::pull_request_query::load_pr;
+use crate::review_point::load_points;
 use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
 use crate::spending::of_project;
@@ -289,7 +293,7 @@ fn load_candidates(
 
 const REVIEWS_SQL: &str =
     "SELECT i.id, i.project, i.priority, i.created_at, i.consecutive_failures, i.total_runs,
-            i.labels, p.id AS pr, p.head_commit, p.verified_gates, p.gates_due_at, p.gates_problem, p.verdict,
+            i.labels, p.id AS pr, p.head_commit, p.verified_gates, p.gates_due_at, p.gates_problem, p.verdict, p.proposal IS NOT NULL AS is_proposal,
             (SELECT max(started_at) FROM run j WHERE j.pull_request = p.id AND j.agent <> 'gates') AS last_judged
      FROM issue i JOIN pull_request p ON p.issue = i.id AND p.state IN ('open', 'approved')
      WHERE i.project = ?1 AND i.status = 'review' ORDER BY i.priority, i.created_at, i.id LIMIT ?2";
@@ -307,7 +311,7 @@ fn load_reviews(
         reviews.push(ReviewCandidate {
             of: parsed::<IssueId>("issue id", row.get("id")?)?.into(),
             project: parsed("project id", row.get("project")?)?,
-            subject: ReviewSubject::PullRequest(PrId::new(row.get("pr")?)),
+            subject: review_subject(conn, PrId::new(row.get("pr")?), row.get("is_proposal")?)?,
             priority: priority_from(row)?,
             created_at: time(row.get("created_at")?)?,
             gates: match evidence.gates {
@@ -322,6 +326,23 @@ fn load_reviews(
         });
     }
     Ok(reviews)
+}
+
+/// Reads what is reviewed: a pull request, or a proposal, of which it says whether a tick could confirm it.
+fn review_subject(
+    conn: &Connection,
+    pr: PrId,
+    is_proposal: bool,
+) -> Result<ReviewSubject, StoreError> {
+    if !is_proposal {
+        return Ok(ReviewSubject::PullRequest(pr));
+    }
+    let proposal = load_pr(conn, pr)?;
+    let open_must = open_must(&load_points(conn, &proposal.of)?);
+    Ok(ReviewSubject::Done {
+        pr,
+        is_confirmable: confirm_obstacle(&proposal, true, open_must).is_none(),
+    })
 }
 
 const CLAIMS_SQL: &str =

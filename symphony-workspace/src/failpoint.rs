@@ -133,6 +133,14 @@ failpoints! {
     OutsideMergeRecorded = "outside.recorded",
     /// The look at a base branch is over; it is not remembered yet.
     BaseLooked = "outside.looked",
+    /// A worker's proposal that nothing is left to do is recorded; the worker has not heard of it.
+    DoneProposed = "done.proposed",
+    /// A judge's verdict on it is recorded; the judge has not heard of it.
+    DoneJudged = "done.judged",
+    /// It is confirmed; the worktree is still there.
+    DoneConfirmed = "done.confirmed",
+    /// It is sent back to a worker, since the base has moved.
+    DoneReturned = "done.returned",
     /// The merge is recorded; the worktree is still there.
     MergeRecorded = "merge.recorded",
     /// What only the worktree has is saved; it is still there.

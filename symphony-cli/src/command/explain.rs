@@ -150,9 +150,11 @@ fn concerns(action: &Action, id: &IssueId) -> bool {
         Action::AdvancePhase { issue }
         | Action::Unblock { issue }
         | Action::OpenBreaker { issue }
-        | Action::CleanUp { issue, .. } => issue == id,
+        | Action::CleanUp { issue, .. }
+        | Action::ConfirmDone { issue, .. } => issue == id,
         Action::StartRun(start) => start.target.issue() == Some(id),
         Action::RecordMerge(merge) => merge.of.issue() == Some(id),
+        Action::ReturnProposal(moved) => moved.issue == *id,
         Action::NoteBase(notice) => notice.issue() == Some(id),
         Action::TidyRun { .. } | Action::RememberBase(_) => false,
     }

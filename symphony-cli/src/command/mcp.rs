@@ -11,8 +11,8 @@ use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::issue::{Issue, IssueStatus};
 use symphony_core::tools::{Assignment, Role, role_for};
 use symphony_mcp::{
-    Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Service, StoreThread, Verdicts,
-    pipe_stdio, serve_stdio,
+    Identity, IssueWorkspace, ProjectPhases, ReviewTarget, Reviewed, Service, StoreThread,
+    Verdicts, pipe_stdio, serve_stdio,
 };
 use symphony_runner::installation::Installation;
 use symphony_runner::library::PromptLibrary;
@@ -170,6 +170,10 @@ impl McpArgs {
             None => Assignment::Background,
             Some(issue) => match review {
                 Some(review) if issue.state.status() == IssueStatus::Review => match review {
+                    ReviewTarget::PullRequest {
+                        subject: Reviewed::Proposal,
+                        ..
+                    } => Assignment::DoneReview,
                     ReviewTarget::PullRequest { .. } => Assignment::PrReview,
                     ReviewTarget::Claim { .. } => Assignment::PhaseReview,
                 },
@@ -214,6 +218,7 @@ impl McpArgs {
 fn open_review(store: &Store, issue: &IssueId) -> anyhow::Result<Option<ReviewTarget>> {
     if let Some(pr) = store.open_pr(issue)? {
         return Ok(Some(ReviewTarget::PullRequest {
+            subject: Reviewed::of(&pr),
             pr: pr.id,
             commit: pr.head_commit,
         }));

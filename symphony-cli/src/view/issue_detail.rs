@@ -118,11 +118,23 @@ impl View for IssueDetail {
             .write(page);
         }
         if !self.pull_requests.is_empty() {
-            page.heading("Pull requests");
+            page.heading(
+                if self.pull_requests.iter().any(|pr| pr.proposal.is_some()) {
+                    "Pull requests and proposals"
+                } else {
+                    "Pull requests"
+                },
+            );
             List {
                 items: self.pull_requests.clone(),
             }
             .write(page);
+        }
+        let open = |pr: &&PrView| pr.proposal.is_some() && pr.state.is_open();
+        if let Some(proposal) = self.pull_requests.iter().find(open) {
+            page.heading("Why nothing is left to do, by its worker");
+            page.block(&proposal.body);
+            proposal.write_evidence(page);
         }
         if !self.runs.is_empty() {
             page.heading("Runs");

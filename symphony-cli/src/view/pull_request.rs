@@ -7,6 +7,7 @@ use symphony_core::Timestamp;
 use symphony_core::asker::verification_note;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
 use symphony_core::criteria::ChecklistEntry;
+use symphony_core::done::{DoneEvidence, DoneProposal};
 use symphony_core::gates::{ConfiguredGate, GatesAge};
 use symphony_core::id::{IssueId, PlanId, PrId, ProjectId, RunId};
 use symphony_core::outside::OutsideMerge;
@@ -73,6 +74,9 @@ pub(crate) struct PrView {
     /// How it was merged, when that was not Symphony.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) merged_outside: Option<OutsideMerge>,
+    /// Set where it is no change but the proposal that nothing is left to do, whose reason is the body.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) proposal: Option<DoneProposal>,
     /// How it was last published elsewhere; only where one pull request is shown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) publication: Option<Publication>,
@@ -120,6 +124,7 @@ impl From<PullRequest> for PrView {
             deletions,
             merged_commit: pr.merged_commit,
             merged_outside: pr.merged_outside,
+            proposal: pr.proposal,
             publication: None,
             decisive_files: Vec::new(),
             created_at: pr.created_at,
@@ -262,6 +267,17 @@ impl PrView {
         format!("{word}{again}{}", self.gates_age.map_or("", GatesAge::note))
     }
 
+    /// Lists what a proposal rests on.
+    pub(super) fn write_evidence(&self, page: &mut Page) {
+        let Some(proposal) = &self.proposal else {
+            return;
+        };
+        page.heading("Evidence");
+        for line in proposal.evidence.iter().map(DoneEvidence::line) {
+            page.line(&format!("- {line}"));
+        }
+    }
+
     fn write_gates(&self, page: &mut Page) {
         let Some(gates) = &self.gates else {
             return;
@@ -312,15 +328,19 @@ impl PrView {
 
 impl View for PrView {
     fn write(&self, page: &mut Page) {
-        page.heading(&format!(
-            "Pull request {} for {}: {}",
-            self.id,
-            self.subject(),
-            self.title
-        ));
+        let noun = match self.proposal {
+            Some(_) => "Proposal",
+            None => "Pull request",
+        };
+        let (id, subject, title) = (self.id, self.subject(), &self.title);
+        page.heading(&format!("{noun} {id} for {subject}: {title}"));
         page.field("state", self.state.name());
-        page.field("branch", &format!("{} into {}", self.branch, self.base));
-        page.field("head", &self.head_commit);
+        if self.proposal.is_some() {
+            page.field("base", &format!("{} at {}", self.base, self.head_commit));
+        } else {
+            page.field("branch", &format!("{} into {}", self.branch, self.base));
+            page.field("head", &self.head_commit);
+        }
         if let Some(now) = &self.branch_commit {
             let text = format!(
                 "at {}: everything here, verdict and gates included, is about the head {}",
@@ -354,10 +374,12 @@ impl View for PrView {
             page.field("", &verdict.comment);
         }
         let files = plural(self.files.len(), "file");
-        page.field(
-            "change",
-            &format!("{files}, +{} -{}", self.insertions, self.deletions),
-        );
+        if self.proposal.is_none() {
+            page.field(
+                "change",
+                &format!("{files}, +{} -{}", self.insertions, self.deletions),
+            );
+        }
         if let Some(text) = decisive_files_text(&self.decisive_files) {
             page.field("risk", &format!("high: {text}"));
         }
@@ -366,6 +388,7 @@ impl View for PrView {
             page.block(&self.body);
         }
         write_checklist(&self.checklist, page);
+        self.write_evidence(page);
         if !self.points.is_empty() {
             page.heading("Review points");
             for point in &self.points {

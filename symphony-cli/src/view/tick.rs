@@ -183,6 +183,18 @@ impl From<&Action> for ActionView {
                 pull_request: Some(merge.pr),
                 ..none("record_merge")
             },
+            Action::ConfirmDone { issue, project, pr } => Self {
+                project: Some(project.clone()),
+                issue: Some(issue.clone()),
+                pull_request: Some(*pr),
+                ..none("confirm_done")
+            },
+            Action::ReturnProposal(moved) => Self {
+                project: Some(moved.project.clone()),
+                issue: Some(moved.issue.clone()),
+                pull_request: Some(moved.pr),
+                ..none("return_proposal")
+            },
             Action::NoteBase(notice) => Self {
                 project: Some(notice.project.clone()),
                 issue: notice.issue().cloned(),

@@ -30,6 +30,8 @@ mod doctor;
 #[cfg(test)]
 mod documents;
 #[cfg(test)]
+mod done;
+#[cfg(test)]
 mod elsewhere;
 #[cfg(test)]
 mod endings;

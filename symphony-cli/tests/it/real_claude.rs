@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use crate::done::{review_plays, review_to_the_end};
 use crate::main_job::MAIN_JOB;
 use crate::pipeline::{PIPELINE, drive};
 use crate::plan_run::{assert_carried_out, carry_out, plan_scenarios};
@@ -264,6 +265,34 @@ fn the_whole_pipeline_passes_with_the_real_claude_cli() {
         )
     );
     assert_eq!(given.built_in(), ["Glob", "Grep", "Read"]);
+}
+
+/// A proposal that nothing is left to do is rejected with a point, which is answered and closed.
+#[test]
+fn nothing_left_to_do_passes_with_the_real_claude_cli() {
+    let (project, model) = project(&review_plays().to_string());
+    review_to_the_end(&project);
+    let requests = model.requests();
+    let given = Given::first(&requests, "answers");
+    assert_eq!(given.of_symphony(), row(WORKER_TOOLS));
+    assert!(
+        given.last_block.contains("Where is it?"),
+        "{}",
+        given.last_block
+    );
+    let given = Given::first(&requests, "closes");
+    assert_eq!(
+        given.of_symphony(),
+        row(
+            "get_issue list_issues update_issue_status add_finding add_learning add_comment search_learnings \
+             approve_done reject_done"
+        )
+    );
+    assert!(
+        given.last_block.contains("## Nothing Left To Do"),
+        "{}",
+        given.last_block
+    );
 }
 
 /// The CLI gives each of its shells a session of its own, and these have children that leave even that.

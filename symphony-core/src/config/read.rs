@@ -177,6 +177,7 @@ impl Reader<'_> {
             researcher_enabled: self.flag("researcher_enabled"),
             judge_enabled: self.flag("judge_enabled"),
             judge_cooldown_ms: self.millis("judge_cooldown_ms"),
+            auto_done: self.flag("auto_done"),
             intake_enabled: self.flag("intake_enabled"),
             wizard_enabled: self.flag("wizard_enabled"),
             phase_conventions: self.flag("phase_conventions"),

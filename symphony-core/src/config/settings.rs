@@ -185,6 +185,8 @@ pub struct ProjectConfig {
     pub judge_enabled: bool,
     /// Least time between two judge runs on the same PR or claim.
     pub judge_cooldown_ms: Millis,
+    /// Confirms an approved proposal that nothing is left to do without a person.
+    pub auto_done: bool,
     /// Triages the backlog.
     pub intake_enabled: bool,
     /// Runs the setup wizard once.

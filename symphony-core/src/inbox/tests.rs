@@ -38,6 +38,20 @@ fn every_reason_has_a_sentence_and_an_answer() {
     let phase = crate::id::PhaseName::parse("qa").unwrap();
     let rows = [
         WaitsFor::Merge { pr },
+        WaitsFor::Done(DoneWaits {
+            pr,
+            reason: "Both sub-tasks are merged.".into(),
+            evidence: vec!["pull request 2: the parser".into(), "src/a.rs".into()],
+            no_judge: None,
+            is_red: false,
+        }),
+        WaitsFor::Done(DoneWaits {
+            pr,
+            reason: "It works.".into(),
+            evidence: vec!["gate test".into()],
+            no_judge: Some("judge_enabled is off".into()),
+            is_red: true,
+        }),
         WaitsFor::MergeRed { pr },
         WaitsFor::Verdict { pr, judges: 0 },
         WaitsFor::Verdict { pr, judges: 3 },

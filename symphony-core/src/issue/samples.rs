@@ -60,6 +60,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::Reopened,
         IssueEvent::Dispatched,
         IssueEvent::PrCreated,
+        IssueEvent::DoneProposed,
         IssueEvent::ClaimSubmitted,
         IssueEvent::PhaseAccepted {
             next: NextPhase::Follows,
@@ -79,6 +80,7 @@ pub(crate) fn events() -> Vec<IssueEvent> {
         IssueEvent::Merged,
         IssueEvent::MergedOutside,
         IssueEvent::Finished,
+        IssueEvent::DoneConfirmed,
         IssueEvent::ReviewResumed,
         IssueEvent::BreakerOpened {
             to: BreakerTarget::Backlog,

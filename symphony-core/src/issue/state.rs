@@ -91,6 +91,8 @@ pub enum IssueEvent {
     Dispatched,
     /// Its worker opened a pull request.
     PrCreated,
+    /// Its worker proposed that nothing is left to do.
+    DoneProposed,
     /// A phase was claimed whose contract asks for a judge.
     ClaimSubmitted,
     /// A phase was accepted.
@@ -139,6 +141,8 @@ pub enum IssueEvent {
     MergedOutside,
     /// A human declared it done.
     Finished,
+    /// The proposal that nothing is left to do was confirmed.
+    DoneConfirmed,
     /// A human put it back to review, where something is open.
     ReviewResumed,
     /// The circuit breaker opened.
@@ -226,6 +230,7 @@ impl IssueEvent {
             Self::Reopened => "reopened",
             Self::Dispatched => "dispatched",
             Self::PrCreated => "pr_created",
+            Self::DoneProposed => "done_proposed",
             Self::ClaimSubmitted => "claim_submitted",
             Self::PhaseAccepted { .. } => "phase_accepted",
             Self::RunReturned => "run_returned",
@@ -241,12 +246,26 @@ impl IssueEvent {
             Self::Merged => "merged",
             Self::MergedOutside => "merged_outside",
             Self::Finished => "finished",
+            Self::DoneConfirmed => "done_confirmed",
             Self::ReviewResumed => "review_resumed",
             Self::BreakerOpened { .. } => "breaker_opened",
             Self::Shelved => "shelved",
             Self::Cancelled => "cancelled",
             Self::Closed { .. } => "closed",
         }
+    }
+
+    /// Says whether it ends an issue as done by somebody's word, not by a merge.
+    pub const fn declares_done(&self) -> bool {
+        matches!(
+            self,
+            Self::Finished
+                | Self::DoneConfirmed
+                | Self::Closed {
+                    resolution: Resolution::Done,
+                    ..
+                }
+        )
     }
 }
 
@@ -278,7 +297,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         | (S::Review, E::ReviewRejected) => S::Todo,
         (S::Blocked(block), E::SubtasksClosed) if block.by == BlockedBy::Subtasks => S::Todo,
         (S::Todo, E::Dispatched) => S::InProgress,
-        (S::InProgress, E::PrCreated | E::ClaimSubmitted)
+        (S::InProgress, E::PrCreated | E::DoneProposed | E::ClaimSubmitted)
         | (
             S::InProgress | S::Review,
             E::PhaseAccepted {
@@ -299,7 +318,7 @@ pub fn apply(state: &IssueState, event: &IssueEvent) -> Result<IssueState, Trans
         (S::InProgress | S::Review | S::Todo, E::Tampered { reason }) => {
             blocked(BlockedBy::Tampered, reason)
         }
-        (S::Review, E::Merged | E::Finished) => S::Done,
+        (S::Review, E::Merged | E::Finished | E::DoneConfirmed) => S::Done,
         (_, E::MergedOutside) if open => S::Done,
         (
             _,

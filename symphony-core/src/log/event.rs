@@ -153,6 +153,15 @@ log_events!(
             /// The state after.
             state: PrState,
         },
+        /// A worker proposed that nothing is left to do.
+        DoneProposed = "done_proposed" {
+            /// The proposal.
+            pr: PrId,
+            /// The commit of the base that it was made on.
+            base: String,
+        },
+        /// A proposal that nothing is left to do changed its state.
+        DoneMoved = "done_state" { /** The proposal. */ pr: PrId, /** The state after. */ state: PrState },
         /// Symphony ran the gates on a commit.
         GatesVerified = "gates_verified" {
             /// The pull request.

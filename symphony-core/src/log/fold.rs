@@ -127,6 +127,8 @@ impl LogEvent {
             | Self::WriteRefused {}
             | Self::PullRequestOpened { .. }
             | Self::PullRequestMoved { .. }
+            | Self::DoneProposed { .. }
+            | Self::DoneMoved { .. }
             | Self::GatesVerified { .. }
             | Self::GatesRequested { .. }
             | Self::GatesDelayed { .. }

@@ -3,8 +3,9 @@
 use super::{met_global_condition, missing};
 use crate::agent::AgentType;
 use crate::project::WizardState;
-use crate::run::{RunError, RunStatus};
-use crate::spending::CapReached;
+use crate::run::{RunError, RunStatus, Usage};
+use crate::spending::{CapReached, Spent};
+use crate::unit::Tokens;
 
 /// What is to be written when a run on a project ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,6 +56,12 @@ pub fn route_project_run_end(end: &ProjectRunEnd<'_>) -> ProjectRouting {
         routing.error = Some(missing(message, end.refused.clone()));
     }
     routing
+}
+
+/// Says whether a run shows that its provider answers: it succeeded, or used tokens. One that ended before, for a worktree
+/// or a set-up command, says nothing of it.
+pub fn reached_provider(status: RunStatus, usage: &Usage) -> bool {
+    status == RunStatus::Succeeded || Spent::of(usage).tokens > Tokens::ZERO
 }
 
 #[cfg(test)]

@@ -8,9 +8,10 @@ use crate::hand_in::RefusalKind;
 use crate::id::{ClaimId, IssueId, PhaseName, PrId, ProjectId, RunId};
 use crate::idle::RunLimit;
 use crate::issue::{Block, BlockedBy, IssueState, NextPhase, apply, samples};
-use crate::run::{Fence, ProtectionLevel, RunTarget};
+use crate::run::{Fence, ProtectionLevel, RunTarget, Usage};
 use crate::spending::CapAmount;
 use crate::tools::Tool;
+use crate::unit::Tokens;
 
 mod phases;
 
@@ -106,6 +107,7 @@ fn route(row: Row) -> String {
         awaits_gates: row.awaits_gates,
         cap: row.cap.map(cap),
         unprepared_before: 0,
+        rejected_before: None,
         refused: None,
         idle: None,
         limited: None,
@@ -459,6 +461,7 @@ proptest! {
             awaits_gates,
             cap: scope.map(cap),
             unprepared_before: 0,
+            rejected_before: None,
             refused: None,
             idle: idle.map(|(end, before)| idle_row(end, before)),
             limited: None,
@@ -530,6 +533,7 @@ fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
             awaits_gates: false,
             cap: None,
             unprepared_before: 0,
+            rejected_before: None,
             refused: None,
             idle: Some(idle_row(IdleEnd::Silent, idle_before)),
             limited: None,
@@ -599,6 +603,7 @@ fn route_row(
         refused: None,
         idle,
         limited,
+        rejected_before: None,
         limits,
     };
     route_run_end(&end, Timestamp::UNIX_EPOCH)
@@ -715,4 +720,44 @@ fn a_missing_outcome_names_the_call_that_was_refused() {
         message(None),
         "the judge ended without a verdict (approve_pr or reject_pr)"
     );
+}
+
+#[test]
+fn rejected_proposals_in_a_row_count_like_runs_that_come_to_nothing() {
+    let judge = run(AgentType::Judge, true);
+    let mut lines = Vec::new();
+    for (total_runs, before) in [(2, 0), (4, 1), (6, 2), (0, 2)] {
+        let counts = AttemptCounts {
+            consecutive_failures: 0,
+            total_runs,
+        };
+        let issue = samples::issue(IssueState::Todo, counts);
+        let end = RunEnd {
+            run: &judge,
+            issue: &issue,
+            status: RunStatus::Succeeded,
+            error: None,
+            evidence: Evidence::Found,
+            accepted: None,
+            awaits_gates: false,
+            cap: None,
+            unprepared_before: 0,
+            refused: None,
+            idle: None,
+            limited: None,
+            rejected_before: Some(before),
+            limits: FailureLimits {
+                max_retries: 15,
+                ..LIMITS
+            },
+        };
+        let routing = route_run_end(&end, Timestamp::UNIX_EPOCH);
+        lines.push(format!(
+            "{total_runs} runs, {before} before: {:?}, {} failures, retry {:?}",
+            routing.event.map(|event| event.name()),
+            routing.counts.consecutive_failures,
+            routing.retry.map(|retry| retry.reason)
+        ));
+    }
+    insta::assert_snapshot!("rejected_proposals", lines.join("\n"));
 }

@@ -19,6 +19,7 @@ pub use unpublished::{UnpublishedCommit, UnpublishedHead, UnpublishedIn};
 use serde::{Deserialize, Serialize};
 
 use crate::closed_set::closed_set;
+use crate::done::MovedProposal;
 use crate::id::{PrId, ProjectId};
 use crate::issue::IssueStatus;
 use crate::plan::state::PlanStatus;
@@ -193,6 +194,8 @@ pub struct BaseView {
     pub gone: Vec<GoneBase>,
     /// Pull requests that wait for a person and conflict with their base.
     pub conflicting: Vec<MergeConflict>,
+    /// Proposals that nothing is left to do whose base has moved in a way that concerns them.
+    pub moved: Vec<MovedProposal>,
     /// Pull requests whose reviewed commit is not what their branch has, or is nowhere.
     pub lost: Vec<LostHead>,
     /// Pull requests that name commits of submodules which were never published.

@@ -32,16 +32,33 @@ pub struct AgentProfile {
 }
 
 impl AgentProfile {
-    /// Returns the tools of a run of this profile: its role's row, narrowed by its own lists.
+    /// Returns the tools of a run of this profile: its role's row, narrowed by its own lists. A list that names `create_pr`, `approve_pr`
+    /// or `reject_pr` gives their twins for proposals that nothing is left to do, too.
     pub fn allowed(&self, role: Role) -> ToolSet {
-        role.allowed().narrowed(&self.tools, &self.disallowed_tools)
+        let row = role.allowed();
+        let (named, denied) = (self.tools.named(), self.disallowed_tools.tools());
+        let is_named = |tool: &Tool| {
+            let older = tool.named_by();
+            older.is_some_and(|older| named.contains(older) && !denied.contains(older))
+        };
+        let twins: Vec<Tool> = row
+            .iter()
+            .filter(|tool| is_named(tool) && !denied.contains(*tool))
+            .collect();
+        row.narrowed(&self.tools, &self.disallowed_tools)
+            .union(ToolSet::of(&twins))
     }
 
     /// Returns the roles that a run of this profile can have.
     pub fn roles(&self) -> &'static [Role] {
         match self.agent {
             AgentType::Worker => &[Role::Worker, Role::WorkerInPhase],
-            AgentType::Judge => &[Role::JudgePr, Role::JudgePhase, Role::JudgeInPhase],
+            AgentType::Judge => &[
+                Role::JudgePr,
+                Role::JudgeDone,
+                Role::JudgePhase,
+                Role::JudgeInPhase,
+            ],
             AgentType::Planner => &[Role::Planner, Role::PlannerInPhase],
             AgentType::Researcher | AgentType::Architect | AgentType::Custom(_) => {
                 &[Role::Researcher, Role::BackgroundResearcher]

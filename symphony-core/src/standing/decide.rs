@@ -241,7 +241,9 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
         Action::AdvancePhase { issue }
         | Action::Unblock { issue }
         | Action::OpenBreaker { issue }
-        | Action::CleanUp { issue, .. } => Some(issue),
+        | Action::CleanUp { issue, .. }
+        | Action::ConfirmDone { issue, .. } => Some(issue),
+        Action::ReturnProposal(moved) => Some(&moved.issue),
         Action::StartRun(start) => start.target.issue(),
         Action::RecordMerge(merge) => merge.of.issue(),
         // they only tell a person
@@ -252,6 +254,9 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
 fn merged(action: &Action) -> Option<&IssueId> {
     match action {
         Action::RecordMerge(merge) => merge.of.issue(),
+        // the tick ends the review by itself, whatever the inbox would say
+        Action::ConfirmDone { issue, .. } => Some(issue),
+        Action::ReturnProposal(moved) => Some(&moved.issue),
         _ => None,
     }
 }

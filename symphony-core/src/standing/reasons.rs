@@ -82,6 +82,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         Reason::Running { .. }
         | Reason::ExitPutOff { .. }
         | Reason::GatesPending
+        | Reason::DoneMoved { .. }
         | Reason::GatesUntried { .. }
         | Reason::MergedOutside { .. }
         | Reason::AttemptsSpent { .. }
@@ -108,6 +109,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::RanRecently { until } => leads.due(*until),
         Reason::SubtasksCancelled
         | Reason::Judged
+        | Reason::DoneJudged
         | Reason::JudgeOff
         | Reason::JudgesSpent { .. }
         | Reason::GatesRed => {

@@ -45,8 +45,10 @@ pub(super) fn start(
     snapshot: &Snapshot,
     now: Timestamp,
 ) -> Option<Waiting> {
-    let (GatesState::Pending { .. }, ReviewSubject::PullRequest(pr)) =
-        (&review.gates, &review.subject)
+    let (
+        GatesState::Pending { .. },
+        ReviewSubject::PullRequest(pr) | ReviewSubject::Done { pr, .. },
+    ) = (&review.gates, &review.subject)
     else {
         return None;
     };

@@ -1,5 +1,6 @@
 //! Planning one tick: what is done, and why everything else is not (spec: orchestrator).
 
+mod done;
 mod gate;
 mod gates;
 mod housekeeping;

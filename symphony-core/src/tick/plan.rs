@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::Timestamp;
 use serde::Serialize;
 
+use super::done::{self, return_proposals};
 use super::gates;
 use super::housekeeping::{advance_phases, clean_up, tidy, unblock, watch_supervisors};
 use super::outside::notice_outside;
@@ -14,6 +15,7 @@ use super::reason::Reason;
 use super::slots::dispatch;
 use super::snapshot::{LeftoverOwner, LockState, Snapshot};
 use crate::agent::AgentType;
+use crate::done::MovedProposal;
 use crate::hold::HoldScope;
 use crate::hold::ProbeItem;
 use crate::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
@@ -69,6 +71,17 @@ pub enum Action {
     },
     /// Record that the base has the change of a pull request that Symphony did not merge: its issue is done, or its plan completed.
     RecordMerge(FoundMerge),
+    /// Confirm that nothing is left to do on an issue: its gates are green, a judge agrees, and `auto_done` is on.
+    ConfirmDone {
+        /// The issue.
+        issue: IssueId,
+        /// Its project.
+        project: ProjectId,
+        /// The proposal.
+        pr: PrId,
+    },
+    /// Send a proposal that nothing is left to do back to a worker: the base has moved in a way that concerns it.
+    ReturnProposal(MovedProposal),
     /// Tell a person about commits of an agent on the base.
     NoteBase(BaseNotice),
     /// Remember how far a base branch was looked at.
@@ -299,9 +312,14 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
     // the base has their change: nobody is paid for it any more
     let merged: BTreeSet<&PullRequestOf> = snapshot.base.merges.iter().map(|m| &m.of).collect();
     let mut seen: BTreeSet<&IssueId> = merged.iter().filter_map(|of| of.issue()).collect();
+    seen.extend(return_proposals(snapshot, plan));
     for review in &snapshot.reviews {
         let is_repeated = review.of.issue().is_some_and(|issue| !seen.insert(issue));
         if is_repeated || merged.contains(&review.of) {
+            continue;
+        }
+        if let Some(confirm) = done::confirm(review, snapshot) {
+            plan.actions.push(confirm);
             continue;
         }
         let reasons = review_obstacles(review, snapshot, now);

@@ -7,7 +7,7 @@ use super::project_agents::wizard_comes_first;
 use super::reason::Reason;
 use super::repair::gates_obstacle;
 use super::snapshot::{
-    Candidate, DueRetry, GatesState, LiveRun, ProjectView, ReviewCandidate, Snapshot,
+    Candidate, DueRetry, GatesState, LiveRun, ProjectView, ReviewCandidate, ReviewSubject, Snapshot,
 };
 use crate::agent::AgentType;
 use crate::hold::{Hold, HoldScope};
@@ -130,7 +130,10 @@ pub fn review_obstacles(
         reasons.push(Reason::JudgesSpent { runs });
     }
     if review.has_verdict {
-        reasons.push(Reason::Judged);
+        reasons.push(match review.subject {
+            ReviewSubject::Done { .. } => Reason::DoneJudged,
+            ReviewSubject::PullRequest(_) | ReviewSubject::Claim(..) => Reason::Judged,
+        });
     }
     if !project.judge_enabled {
         reasons.push(Reason::JudgeOff);

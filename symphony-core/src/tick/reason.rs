@@ -143,6 +143,13 @@ pub enum Reason {
     },
     /// A verdict stands: a human merges.
     Judged,
+    /// A judge agrees that nothing is left to do: a person confirms it.
+    DoneJudged,
+    /// The base has moved under the proposal that nothing is left to do: a worker looks again.
+    DoneMoved {
+        /// What has changed.
+        why: String,
+    },
     /// A judge looked a moment ago.
     CoolingDown {
         /// When the next may.
@@ -193,6 +200,7 @@ impl Reason {
         matches!(
             self,
             Self::Judged
+                | Self::DoneJudged
                 | Self::JudgeOff
                 | Self::SubtasksCancelled
                 | Self::AttemptsSpent { .. }
@@ -363,6 +371,10 @@ impl fmt::Display for Reason {
                 "{base} has its change: the next tick records that it was merged outside Symphony"
             ),
             Self::Judged => f.write_str("it is approved and waits for a person to merge it"),
+            Self::DoneJudged => f.write_str(
+                "a judge agrees that nothing is left to do, and a person confirms it",
+            ),
+            Self::DoneMoved { why } => write!(f, "a worker looks again: {why}"),
             Self::CoolingDown { .. } => f.write_str("it was judged a moment ago"),
             Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),
             Self::WorkWaits => f.write_str("issues wait in `todo`: it works when there are none"),

@@ -142,6 +142,8 @@ pub struct ProjectView {
     pub models: AskedModels,
     /// Whether judges review.
     pub judge_enabled: bool,
+    /// Whether a proposal that nothing is left to do is confirmed without a person.
+    pub auto_done: bool,
     /// How long after a judge's run the next one may look at the same thing.
     pub judge_cooldown_ms: u64,
     /// Whether planners split issues.
@@ -194,6 +196,7 @@ impl ProjectView {
             provider: Err(problem.clone()),
             models: AskedModels::default(),
             judge_enabled: true,
+            auto_done: false,
             judge_cooldown_ms: 0,
             planner_enabled: false,
             researcher_enabled: true,
@@ -376,7 +379,7 @@ impl ReviewCandidate {
     /// Returns what its judge would work on, and the phase of a claim; none for a claim of a plan, which there is not.
     pub fn target(&self) -> Option<(RunTarget, Option<PhaseName>)> {
         match (&self.subject, &self.of) {
-            (ReviewSubject::PullRequest(pr), of) => {
+            (ReviewSubject::PullRequest(pr) | ReviewSubject::Done { pr, .. }, of) => {
                 Some((RunTarget::PullRequest(of.clone(), *pr), None))
             }
             (ReviewSubject::Claim(claim, phase), PullRequestOf::Issue(issue)) => {
@@ -392,6 +395,13 @@ impl ReviewCandidate {
 pub enum ReviewSubject {
     /// The open pull request.
     PullRequest(PrId),
+    /// The open proposal that nothing is left to do.
+    Done {
+        /// Its number.
+        pr: PrId,
+        /// Whether nothing is missing for its confirmation: the gates are green, a judge agrees, no point is open.
+        is_confirmable: bool,
+    },
     /// The claim of a phase.
     Claim(ClaimId, PhaseName),
 }

@@ -16,6 +16,8 @@ closed_set!(
         WorkerInPhase = "worker_in_phase",
         /// Reviews a pull request.
         JudgePr = "judge_pr",
+        /// Reviews a proposal that nothing is left to do.
+        JudgeDone = "judge_done",
         /// Reviews a phase claim.
         JudgePhase = "judge_phase",
         /// A judge's profile as the author of a phase: it has no verdict there.
@@ -52,6 +54,8 @@ pub enum Assignment {
     Issue(Option<PhaseName>),
     /// The open pull request of an issue.
     PrReview,
+    /// The open proposal that nothing is left to do on an issue.
+    DoneReview,
     /// The claim of an issue's phase.
     PhaseReview,
     /// The project, without an issue: scanner, background research, wizard.
@@ -69,6 +73,7 @@ pub fn role_for(agent: &AgentType, assignment: &Assignment) -> Role {
         (_, Assignment::PlanPhase) => Role::PlanWorker,
         (AgentType::Wizard, _) => Role::Wizard,
         (AgentType::Judge, Assignment::PhaseReview) => Role::JudgePhase,
+        (AgentType::Judge, Assignment::DoneReview) => Role::JudgeDone,
         (AgentType::Judge, Assignment::Issue(Some(phase))) if !phase.is_ready() => {
             Role::JudgeInPhase
         }
@@ -76,7 +81,13 @@ pub fn role_for(agent: &AgentType, assignment: &Assignment) -> Role {
         (AgentType::Scanner, Assignment::Background) => Role::Scanner,
         (_, Assignment::Background) => Role::BackgroundResearcher,
         (_, Assignment::Issue(Some(phase))) if !phase.is_ready() => in_phase(agent),
-        (_, Assignment::Issue(_) | Assignment::PrReview | Assignment::PhaseReview) => plain(agent),
+        (
+            _,
+            Assignment::Issue(_)
+            | Assignment::PrReview
+            | Assignment::DoneReview
+            | Assignment::PhaseReview,
+        ) => plain(agent),
     }
 }
 
@@ -127,6 +138,7 @@ mod tests {
             (&AgentType::Worker, &phase("spike"), Role::WorkerInPhase),
             (&AgentType::Worker, &Assignment::PlanPhase, Role::PlanWorker),
             (&AgentType::Judge, &Assignment::PrReview, Role::JudgePr),
+            (&AgentType::Judge, &Assignment::DoneReview, Role::JudgeDone),
             (
                 &AgentType::Judge,
                 &Assignment::PhaseReview,
@@ -168,7 +180,11 @@ mod tests {
             .iter()
             .filter(|a| **a != AgentType::Judge)
         {
-            for assignment in [Assignment::PrReview, Assignment::PhaseReview] {
+            for assignment in [
+                Assignment::PrReview,
+                Assignment::DoneReview,
+                Assignment::PhaseReview,
+            ] {
                 let tools = role_for(agent, &assignment).allowed();
                 assert!(
                     !tools.iter().any(Tool::is_verdict),
@@ -184,6 +200,7 @@ mod tests {
             let tools = role_for(agent, &phase("grooming")).allowed();
             assert!(tools.contains(Tool::CompletePhase), "{agent}");
             assert!(!tools.contains(Tool::CreatePr), "{agent}");
+            assert!(!tools.contains(Tool::ProposeDone), "{agent}");
             assert!(!tools.contains(Tool::CreateSubtask), "{agent}");
         }
     }

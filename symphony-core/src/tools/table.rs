@@ -1,4 +1,4 @@
-//! The nineteen tools and each role's row.
+//! The twenty-two tools and each role's row.
 
 use super::role::Role;
 use super::set::ToolSet;
@@ -28,12 +28,18 @@ closed_set!(
         SearchLearnings = "search_learnings",
         /// Records a pull request; the issue goes to review.
         CreatePr = "create_pr",
+        /// Proposes that nothing is left to do; the issue goes to review.
+        ProposeDone = "propose_done",
         /// Answers a point of a review.
         AnswerReviewPoint = "answer_review_point",
         /// Verdict on the open pull request.
         ApprovePr = "approve_pr",
         /// Verdict on the open pull request, with the points to deal with.
         RejectPr = "reject_pr",
+        /// Verdict on the proposal that nothing is left to do.
+        ApproveDone = "approve_done",
+        /// Verdict on that proposal, with the points to deal with.
+        RejectDone = "reject_done",
         /// Claims that the phase is delivered.
         CompletePhase = "complete_phase",
         /// Verdict on the phase's claim.
@@ -50,11 +56,26 @@ closed_set!(
 );
 
 impl Tool {
+    /// Returns the older tool that a profile's list of tools may name in its place: such a list was written before there was this one.
+    pub const fn named_by(self) -> Option<Self> {
+        match self {
+            Self::ProposeDone => Some(Self::CreatePr),
+            Self::ApproveDone => Some(Self::ApprovePr),
+            Self::RejectDone => Some(Self::RejectPr),
+            _ => None,
+        }
+    }
+
     /// Says whether the tool decides on somebody's work.
     pub const fn is_verdict(self) -> bool {
         matches!(
             self,
-            Self::ApprovePr | Self::RejectPr | Self::ApprovePhase | Self::RejectPhase
+            Self::ApprovePr
+                | Self::RejectPr
+                | Self::ApproveDone
+                | Self::RejectDone
+                | Self::ApprovePhase
+                | Self::RejectPhase
         )
     }
 }
@@ -89,6 +110,7 @@ const JUDGE: ToolSet = READ
 const WORKER: ToolSet = JUDGE.union(ToolSet::of(&[
     Tool::CreateIssue,
     Tool::CreatePr,
+    Tool::ProposeDone,
     Tool::AnswerReviewPoint,
     Tool::RecordTestHealth,
 ]));
@@ -114,6 +136,7 @@ impl Role {
         match self {
             Self::Worker => &[Tool::CreatePr],
             Self::JudgePr => &[Tool::ApprovePr, Tool::RejectPr],
+            Self::JudgeDone => &[Tool::ApproveDone, Tool::RejectDone],
             Self::JudgePhase => &[Tool::ApprovePhase, Tool::RejectPhase],
             Self::Planner => &[Tool::CreateSubtask],
             Self::WorkerInPhase
@@ -129,12 +152,19 @@ impl Role {
         }
     }
 
+    /// Says whether a refusal of the tool is kept with a run of the role: its end says why nothing was handed in.
+    pub fn hands_in_with(self, tool: Tool) -> bool {
+        // a worker may hand in either way, and needs only the first
+        self.duty().contains(&tool) || (self == Self::Worker && tool == Tool::ProposeDone)
+    }
+
     /// Returns the tools of the role: exactly these are listed and callable.
     pub const fn allowed(self) -> ToolSet {
         match self {
             Self::Worker => WORKER,
             Self::WorkerInPhase => in_phase(WORKER),
             Self::JudgePr => JUDGE.union(ToolSet::of(&[Tool::ApprovePr, Tool::RejectPr])),
+            Self::JudgeDone => JUDGE.union(ToolSet::of(&[Tool::ApproveDone, Tool::RejectDone])),
             Self::JudgePhase => JUDGE.union(ToolSet::of(&[Tool::ApprovePhase, Tool::RejectPhase])),
             Self::Planner => JUDGE.union(ToolSet::of(&[Tool::CreateSubtask])),
             Self::JudgeInPhase | Self::PlannerInPhase => in_phase(JUDGE),
@@ -172,6 +202,7 @@ impl Role {
         match self {
             Self::Worker | Self::WorkerInPhase | Self::Human => Some(StatusPermission::Full),
             Self::JudgePr
+            | Self::JudgeDone
             | Self::JudgePhase
             | Self::JudgeInPhase
             | Self::Planner
@@ -190,7 +221,11 @@ impl Role {
 /// A phase run other than `ready` claims its phase, and makes neither pull requests nor sub-tasks.
 const fn in_phase(row: ToolSet) -> ToolSet {
     row.union(ToolSet::of(&[Tool::CompletePhase, Tool::AnswerReviewPoint]))
-        .difference(ToolSet::of(&[Tool::CreatePr, Tool::CreateSubtask]))
+        .difference(ToolSet::of(&[
+            Tool::CreatePr,
+            Tool::ProposeDone,
+            Tool::CreateSubtask,
+        ]))
 }
 
 #[cfg(test)]
@@ -198,8 +233,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_nineteen_tools() {
-        assert_eq!(Tool::ALL.len(), 19);
+    fn there_are_twenty_two_tools() {
+        assert_eq!(Tool::ALL.len(), 22);
     }
 
     #[test]
@@ -224,6 +259,7 @@ mod tests {
                 .collect();
             let expected: &[&str] = match role {
                 Role::JudgePr => &["approve_pr", "reject_pr"],
+                Role::JudgeDone => &["approve_done", "reject_done"],
                 Role::JudgePhase => &["approve_phase", "reject_phase"],
                 _ => &[],
             };

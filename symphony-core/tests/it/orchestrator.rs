@@ -312,6 +312,7 @@ impl End {
             awaits_gates: self.awaits_gates,
             cap: None,
             unprepared_before: 0,
+            rejected_before: None,
             refused: None,
             idle: None,
             limited: None,

@@ -50,10 +50,33 @@ fn tools_are_the_row_less_what_the_profile_leaves_out() {
         [
             "`tools` lists `create_pr`, which this type of agent never has: listing it has no effect",
             "`tools` and `disallowedTools` leave a run as judge_pr without `approve_pr`, `reject_pr`: it could not hand in its work",
+            "`tools` and `disallowedTools` leave a run as judge_done without `approve_done`, `reject_done`: it could not hand in its work",
             "`tools` and `disallowedTools` leave a run as judge_phase without `approve_phase`, `reject_phase`: it could not hand in its \
              work",
             "`tools` and `disallowedTools` leave a run as judge_in_phase without `complete_phase`: it could not hand in its work",
         ]
+    );
+}
+
+#[test]
+fn a_list_from_before_proposals_gives_their_tools_with_the_older_ones() {
+    let judge = profile("J", "judge", "tools: [approve_pr, reject_pr]");
+    let left: Vec<Tool> = judge.allowed(Role::JudgeDone).iter().collect();
+    assert_eq!(left, [Tool::ApproveDone, Tool::RejectDone]);
+    let worker = profile("W", "worker", "tools: [create_pr]");
+    let left: Vec<Tool> = worker.allowed(Role::Worker).iter().collect();
+    assert_eq!(left, [Tool::CreatePr, Tool::ProposeDone]);
+    let narrow = profile(
+        "W",
+        "worker",
+        "tools: [create_pr]\ndisallowedTools: [propose_done]",
+    );
+    let left: Vec<Tool> = narrow.allowed(Role::Worker).iter().collect();
+    assert_eq!(left, [Tool::CreatePr]);
+    assert!(
+        !worker
+            .allowed(Role::WorkerInPhase)
+            .contains(Tool::ProposeDone)
     );
 }
 

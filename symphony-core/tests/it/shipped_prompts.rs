@@ -55,7 +55,7 @@ fn readers() -> Vec<(String, String, Vec<Role>)> {
     for profile in profiles() {
         let roles = match profile.agent {
             AgentType::Worker => vec![Role::Worker],
-            AgentType::Judge => vec![Role::JudgePr, Role::JudgePhase],
+            AgentType::Judge => vec![Role::JudgePr, Role::JudgeDone, Role::JudgePhase],
             AgentType::Planner => vec![Role::Planner],
             // The profile is read without an issue; a phase's agent reads its contract instead.
             AgentType::Researcher => vec![Role::BackgroundResearcher],

@@ -1,5 +1,6 @@
 //! The tools: one function each, from typed arguments to an answer, in one transaction of the store.
 
+mod done;
 mod health;
 mod issue;
 mod learning;
@@ -34,7 +35,7 @@ pub(crate) fn call(
 ) -> Result<Answer, ToolError> {
     let answer = carry_out(store, identity, tool, arguments);
     if let Err(error) = &answer
-        && identity.role.duty().contains(&tool)
+        && identity.role.hands_in_with(tool)
     {
         let refused = RefusedCall::new(tool, error.kind, &error.text);
         store.record_refused_call(&identity.context(), &refused)?;
@@ -65,6 +66,9 @@ fn carry_out(
         Tool::AddLearning => learning::add(store, identity, typed(arguments)?),
         Tool::SearchLearnings => learning::search(store, identity, &typed(arguments)?),
         Tool::CreatePr => review::create_pr(store, identity, typed(arguments)?),
+        Tool::ProposeDone => done::propose(store, identity, typed(arguments)?),
+        Tool::ApproveDone => done::approve(store, identity, typed(arguments)?),
+        Tool::RejectDone => done::reject(store, identity, typed(arguments)?),
         Tool::AnswerReviewPoint => point::answer(store, identity, typed(arguments)?),
         Tool::ApprovePr => review::approve(store, identity, typed(arguments)?),
         Tool::RejectPr => review::reject(store, identity, typed(arguments)?),

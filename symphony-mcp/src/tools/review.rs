@@ -70,12 +70,15 @@ pub(super) fn create_pr(
 }
 
 /// Returns the pull request under review and the commit that a verdict is about.
-fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String), ToolError> {
+pub(super) fn reviewed(
+    store: &Store,
+    identity: &Identity,
+) -> Result<(PullRequest, String), ToolError> {
     if identity.verdicts == Verdicts::Refused {
         return Err(ToolError::new(Verdicts::REFUSAL));
     }
     match &identity.review {
-        Some(ReviewTarget::PullRequest { pr, commit }) => Ok((store.pr(*pr)?, commit.clone())),
+        Some(ReviewTarget::PullRequest { pr, commit, .. }) => Ok((store.pr(*pr)?, commit.clone())),
         _ if identity.actor.is_human() => {
             let issue = own_issue(identity)?;
             let pr = store
@@ -88,13 +91,25 @@ fn reviewed(store: &Store, identity: &Identity) -> Result<(PullRequest, String),
     }
 }
 
+/// The same for the tools that decide on a change.
+fn change(store: &Store, identity: &Identity) -> Result<(PullRequest, String), ToolError> {
+    let (found, commit) = reviewed(store, identity)?;
+    if found.proposal.is_some() {
+        return Err(ToolError::new(format!(
+            "{} is a proposal that nothing is left to do: `approve_done` and `reject_done` decide on it",
+            found.id
+        )));
+    }
+    Ok((found, commit))
+}
+
 /// `approve_pr`
 pub(super) fn approve(
     store: &mut Store,
     identity: &Identity,
     params: ApprovePr,
 ) -> Result<Answer, ToolError> {
-    let (pr, commit) = reviewed(store, identity)?;
+    let (pr, commit) = change(store, identity)?;
     let verdict = NewVerdict {
         kind: VerdictKind::Approved,
         points: changes(&params.points, || read_criteria(store, identity))?,
@@ -115,7 +130,7 @@ pub(super) fn reject(
     identity: &Identity,
     params: RejectPr,
 ) -> Result<Answer, ToolError> {
-    let (pr, commit) = reviewed(store, identity)?;
+    let (pr, commit) = change(store, identity)?;
     let verdict = NewVerdict {
         kind: VerdictKind::Rejected,
         points: changes(&params.points, || read_criteria(store, identity))?,

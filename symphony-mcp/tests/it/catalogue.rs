@@ -101,11 +101,16 @@ async fn closed_sets_are_enums() {
     add_finding/properties/kind: note approach gap bug risk review
     add_learning/properties/learning_type: convention pattern gotcha
     create_pr/properties/checklist/items/properties/state: met not_met not_applicable
+    propose_done/properties/evidence/items/properties/kind: commit pull_request gate file
     answer_review_point/properties/answer: fixed declined question
     approve_pr/properties/points/items/properties/severity: must should note
     approve_pr/properties/points/items/properties/state: closed reopened
     reject_pr/properties/points/items/properties/severity: must should note
     reject_pr/properties/points/items/properties/state: closed reopened
+    approve_done/properties/points/items/properties/severity: must should note
+    approve_done/properties/points/items/properties/state: closed reopened
+    reject_done/properties/points/items/properties/severity: must should note
+    reject_done/properties/points/items/properties/state: closed reopened
     approve_phase/properties/points/items/properties/severity: must should note
     approve_phase/properties/points/items/properties/state: closed reopened
     reject_phase/properties/points/items/properties/severity: must should note
@@ -148,9 +153,12 @@ async fn arguments_and_the_required_ones() {
     add_comment content [issue]
     search_learnings [all_projects] [limit] query
     create_pr [absorb] [approach] body [checklist] [gate_results] title
+    propose_done evidence reason
     answer_review_point answer [commit] point text
     approve_pr [comment] [points]
     reject_pr [feedback] [points]
+    approve_done [comment] [points]
+    reject_done [feedback] [points]
     complete_phase [absorb] [artifact_path] phase [skip_to] summary
     approve_phase [comment] [points]
     reject_phase [feedback] [points]

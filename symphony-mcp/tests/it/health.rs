@@ -185,6 +185,7 @@ async fn growth_is_measured_by_what_the_branch_commits() {
         key: WorktreeKey::of(issue.id.as_str()),
         branch: BranchName::parse(&branch).unwrap(),
         base: BranchName::parse("main").unwrap(),
+        gates: vec!["test".to_owned()],
     });
     let client = desk.client(worker).await;
     let report = json!({ "test_count": 1_021, "duration_ms": 1 });

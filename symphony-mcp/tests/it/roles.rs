@@ -137,6 +137,14 @@ async fn every_implemented_tool_does_something() {
     for (name, arguments) in &calls {
         done(&human, name, arguments.clone()).await;
     }
+    // what they do to a proposal is tested where worktrees are made; this is a change
+    for tool in ["approve_done", "reject_done"] {
+        let text = refused(&human, tool, json!({})).await;
+        assert_eq!(
+            text,
+            "pull request 1 is a change: `approve_pr` and `reject_pr` decide on it"
+        );
+    }
     done(&judge, "approve_pr", json!({ "comment": "good" })).await;
     done(&judge, "reject_pr", json!({ "feedback": "no test" })).await;
     done(
@@ -160,6 +168,10 @@ async fn every_implemented_tool_does_something() {
         text,
         "DEM-1 has no worktree, so there is nothing to open a pull request from"
     );
+    let evidence = json!([{ "kind": "file", "reference": "a" }]);
+    let proposal = json!({ "reason": "it is there", "evidence": evidence });
+    let text = refused(&human, "propose_done", proposal).await;
+    assert_eq!(text, "DEM-1 has no worktree: its base cannot be looked at");
     done(&human, "update_issue_status", json!({ "status": "todo" })).await;
     done(
         &human,
@@ -177,6 +189,9 @@ async fn every_implemented_tool_does_something() {
         "reject_phase",
         "update_issue_status",
         "create_pr",
+        "propose_done",
+        "approve_done",
+        "reject_done",
     ] {
         calls.insert(name, json!({}));
     }
@@ -204,6 +219,7 @@ async fn a_verdict_comes_from_the_judge_of_that_pull_request_only() {
     let mut stale = identity(&judge, Role::JudgePr);
     let pr = pr_of(&review);
     stale.review = Some(symphony_mcp::ReviewTarget::PullRequest {
+        subject: symphony_mcp::Reviewed::Change,
         pr,
         commit: "c0".into(),
     });

@@ -135,6 +135,7 @@ impl Desk {
         let target = RunTarget::PullRequest(issue.id.clone().into(), pr.id);
         let judge = self.run(AgentType::Judge, target);
         let review = ReviewTarget::PullRequest {
+            subject: symphony_mcp::Reviewed::Change,
             pr: pr.id,
             commit: "c1".into(),
         };

@@ -6,14 +6,14 @@ use symphony_core::issue::FindingKind;
 use symphony_core::unit::Tokens;
 
 use crate::boundary::boundary;
-use crate::budget::{Budgets, Caps};
+use crate::budget::{Budgets, Caps, INTEGRATION_PART};
 use crate::dispatch::layers;
 use crate::error::PromptError;
 use crate::fence::FenceMarker;
 use crate::input::{
-    AttemptInput, CommentInput, CriteriaInput, DependencyInput, ExternalResearch, FindingInput,
-    GateCommand, IssueInput, PhaseArtifact, PointInput, PullRequestReview, Review, VaultNote,
-    Workspace,
+    AttemptInput, ChildInput, CommentInput, CriteriaInput, DependencyInput, ExternalResearch,
+    FindingInput, GateCommand, GateResult, IssueInput, PhaseArtifact, PointInput,
+    PullRequestReview, Review, VaultNote, Workspace,
 };
 use crate::layer::{Layer, LayerName};
 use crate::omission::OmissionList;
@@ -92,6 +92,9 @@ pub struct ProfileDispatch {
     /// Issues this one depends on.
     #[serde(default)]
     pub dependencies: Vec<DependencyInput>,
+    /// The sub-tasks of an issue that was split, once all have ended: for its worker, and for a judge of a proposal.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub children: Vec<ChildInput>,
     /// Runs before this one, oldest first.
     #[serde(default)]
     pub attempts: Vec<AttemptInput>,
@@ -146,6 +149,7 @@ impl ProfileDispatch {
             criteria: None,
             documents: Vec::new(),
             dependencies: Vec::new(),
+            children: Vec::new(),
             attempts: Vec::new(),
             review_points: Vec::new(),
             findings: Vec::new(),
@@ -283,6 +287,7 @@ impl ProfileDispatch {
         list.extend(documents);
         list.extend(review.list);
         list.extend(diff);
+        list.push(self.integration(content.fitter));
         list.push(section::dependencies(&self.dependencies));
         list.extend(attempts);
         list.extend(findings);
@@ -292,8 +297,8 @@ impl ProfileDispatch {
             Some(why) => omitted_when(!self.gates.is_empty(), SectionName::GateCommands, why),
             None => section::gate_commands(&self.gates),
         });
-        if let Some(review) = self.pull_request() {
-            list.push(section::gate_results(&review.gate_results));
+        if let Some(results) = self.gate_results() {
+            list.push(section::gate_results(results));
         }
         list.push(section::instructions(self.custom_instructions.as_deref()));
         (list, left)
@@ -409,7 +414,29 @@ impl ProfileDispatch {
                 approach: Tokens::ZERO,
                 answers: Tokens::ZERO,
             },
+            (AgentType::Judge, Some(Review::Done(review))) => ReviewSections {
+                list: vec![section::done_review(review)],
+                ..ReviewSections::default()
+            },
             _ => ReviewSections::default(),
+        }
+    }
+
+    /// The sub-tasks, for who integrates or judges them.
+    fn integration(&self, fitter: Fitter<'_>) -> SectionDraft<'_> {
+        let children: &[ChildInput] = match (&self.agent, &self.review) {
+            (AgentType::Worker, _) | (AgentType::Judge, Some(Review::Done(_))) => &self.children,
+            _ => &[],
+        };
+        let part = self.budgets.user_tokens.get() / INTEGRATION_PART;
+        section::integration(children, Tokens::new(part), fitter)
+    }
+
+    /// What the gates said of what a judge reviews.
+    fn gate_results(&self) -> Option<&[GateResult]> {
+        match (&self.agent, &self.review) {
+            (AgentType::Judge, Some(review)) => review.gate_results(),
+            _ => None,
         }
     }
 

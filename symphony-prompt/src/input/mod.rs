@@ -2,6 +2,7 @@
 
 mod criteria;
 mod document;
+mod integration;
 mod issue;
 mod knowledge;
 mod point;
@@ -9,9 +10,12 @@ mod review;
 
 pub use criteria::{CriteriaInput, CriterionInput};
 pub use document::{DocumentSource, PhaseArtifact};
+pub use integration::{ChildInput, MergedChild};
 pub use issue::{AttemptInput, CommentInput, DependencyInput, FindingInput, IssueInput, Workspace};
 pub use knowledge::{
     ExternalResearch, GateCommand, GateResult, ProjectContext, ProjectLearning, VaultNote,
 };
 pub use point::{AnswerPatch, PointAnswerInput, PointInput};
-pub use review::{FileChange, PhaseReview, PullRequestReview, Review, Risk, RiskLevel};
+pub use review::{
+    DoneReview, EvidenceInput, FileChange, PhaseReview, PullRequestReview, Review, Risk, RiskLevel,
+};

@@ -14,6 +14,53 @@ pub enum Review {
     PullRequest(Box<PullRequestReview>),
     /// A phase's claim.
     Phase(Box<PhaseReview>),
+    /// The proposal that nothing is left to do.
+    Done(Box<DoneReview>),
+}
+
+impl Review {
+    /// Returns what the gates said; none where none ran.
+    pub(crate) fn gate_results(&self) -> Option<&[GateResult]> {
+        match self {
+            Self::PullRequest(review) => Some(&review.gate_results),
+            Self::Done(review) => Some(&review.gate_results),
+            Self::Phase(_) => None,
+        }
+    }
+}
+
+/// A proposal that nothing is left to do, under review.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default, deny_unknown_fields)]
+pub struct DoneReview {
+    /// Why nothing is left, markdown.
+    pub reason: String,
+    /// What shows it.
+    pub evidence: Vec<EvidenceInput>,
+    /// The base branch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base: Option<String>,
+    /// The commit of the base that the proposal was made on; a verdict counts for it only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub base_commit: Option<String>,
+    /// What the gates said when Symphony ran them on that commit.
+    pub gate_results: Vec<GateResult>,
+    /// Whether no gate is required.
+    #[serde(skip_serializing_if = "is_false")]
+    pub unverified: bool,
+}
+
+/// An item of evidence. Symphony has looked it up: it is there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct EvidenceInput {
+    /// What it is: `commit 0123…`, `pull request 4`, `gate test`, `file src/a.rs`.
+    pub what: String,
+    /// What it shows, by the worker's word.
+    #[serde(default)]
+    pub note: String,
 }
 
 /// A pull request under review. Every field may be empty; its part of the prompt is then left out.

@@ -197,7 +197,7 @@ pub(super) fn readers(text: &PromptText<'_>, parsed: &Parsed<'_>) -> Vec<(Role, 
 const fn of_profile(agent: &AgentType) -> &'static [Role] {
     match agent {
         AgentType::Worker => &[Role::Worker],
-        AgentType::Judge => &[Role::JudgePr, Role::JudgePhase],
+        AgentType::Judge => &[Role::JudgePr, Role::JudgeDone, Role::JudgePhase],
         AgentType::Planner => &[Role::Planner],
         AgentType::Researcher => &[Role::BackgroundResearcher, Role::Researcher],
         AgentType::Architect | AgentType::Custom(_) => &[Role::Researcher],

@@ -22,12 +22,16 @@ pub enum SectionName {
     Diff,
     /// What a phase claims; how a verdict is given.
     PhaseReview,
+    /// The proposal that nothing is left to do; how a verdict is given.
+    DoneReview,
     /// The phase's artifact.
     Artifact,
     /// Acceptance criteria.
     Criteria,
     /// Documents of the issue's phases, and of its parent's.
     Documents,
+    /// The sub-tasks of a parent that has come back.
+    Integration,
     /// Issues this one depends on.
     Dependencies,
     /// Runs before this one.
@@ -71,9 +75,11 @@ impl SectionName {
             Self::AnswerDiff => "answer_diff",
             Self::Diff => "diff",
             Self::PhaseReview => "phase_review",
+            Self::DoneReview => "done_review",
             Self::Artifact => "artifact",
             Self::Criteria => "criteria",
             Self::Documents => "documents",
+            Self::Integration => "integration",
             Self::Dependencies => "dependencies",
             Self::PreviousAttempts => "previous_attempts",
             Self::PreviousFindings => "previous_findings",

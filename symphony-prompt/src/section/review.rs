@@ -9,7 +9,7 @@ use symphony_core::wording::counted;
 use crate::budget::ARTIFACT_CHARS_MAX;
 use crate::fence::Fenced;
 use crate::hidden::{escape_hidden, one_line, strip_hidden};
-use crate::input::{FindingInput, PhaseReview, PullRequestReview, Risk};
+use crate::input::{DoneReview, FindingInput, GateResult, PhaseReview, PullRequestReview, Risk};
 use crate::section::fit::{Fitter, fit_text};
 use crate::section::{Fit, Piece, SectionDraft, SectionName, finding, name_line, title_line};
 use crate::tokens::{HeuristicCounter, TokenCounter};
@@ -68,7 +68,7 @@ pub(crate) fn pull_request<'a>(
             pieces.push(Piece::Fenced(Fenced { text, ..fenced }));
         }
     }
-    if let Some(text) = verified_gates(review) {
+    if let Some(text) = verified_gates(&review.gate_results, review.unverified) {
         pieces.push(Piece::text(format!("\n### Verified Gates\n\n{text}")));
     }
     pieces.push(Piece::text(PULL_REQUEST_VERDICT));
@@ -86,6 +86,57 @@ const PULL_REQUEST_VERDICT: &str = "\n### Verdict\n\n\
 const PHASE_VERDICT: &str = "\n### Verdict\n\n\
     End your review with one call: `approve_phase`, `reject_phase` with `points`, or, if only a person can decide, \
     `update_issue_status` with `blocked` and the reason. Text alone decides nothing.";
+
+const DONE_VERDICT: &str = "\n### Verdict\n\n\
+    There is no change to review: check against the issue whether every requirement is met by the files as they are. Symphony has \
+    looked up that each item of evidence exists, not that it shows what is said. Call `approve_done`, or `reject_done` with \
+    `points`: one for each requirement that is not met. No other verdict tool applies here. Text alone decides nothing: without \
+    one of these calls the review does not count.";
+/// Evidence listed; no proposal has more.
+const EVIDENCE_MAX: usize = 50;
+/// Longest note on an item of evidence, in characters.
+const NOTE_CHARS_MAX: u64 = 500;
+
+/// The proposal that nothing is left to do, and how a verdict is given.
+pub(crate) fn done_review(review: &DoneReview) -> SectionDraft<'_> {
+    let mut pieces = vec![Piece::text("## Nothing Left To Do\n")];
+    if let Some(commit) = &review.base_commit {
+        let base = review
+            .base
+            .as_deref()
+            .map_or_else(String::new, |base| format!(" of `{}`", name_line(base)));
+        let commit = name_line(commit);
+        pieces.push(Piece::text(format!(
+            "The worker of this issue says that commit `{commit}`{base} meets every requirement already.\n"
+        )));
+    }
+    let author = "the issue's worker";
+    pieces.push(Piece::Fenced(Fenced {
+        origin: "reason of the proposal".into(),
+        author: author.into(),
+        text: Cow::Owned(limit_head(&strip_hidden(&review.reason), BODY_CHARS_MAX).into_owned()),
+    }));
+    if !review.evidence.is_empty() {
+        pieces.push(Piece::text("\n### Evidence\n"));
+        let lines = review.evidence.iter().take(EVIDENCE_MAX).map(|item| {
+            let note = one_line(&item.note);
+            match limit_head(&note, NOTE_CHARS_MAX).trim() {
+                "" => format!("- {}", title_line(&item.what)),
+                note => format!("- {}: {note}", title_line(&item.what)),
+            }
+        });
+        pieces.push(Piece::Fenced(Fenced {
+            origin: "evidence of the proposal".into(),
+            author: author.into(),
+            text: Cow::Owned(lines.collect::<Vec<_>>().join("\n")),
+        }));
+    }
+    if let Some(text) = verified_gates(&review.gate_results, review.unverified) {
+        pieces.push(Piece::text(format!("\n### Verified Gates\n\n{text}")));
+    }
+    pieces.push(Piece::text(DONE_VERDICT));
+    SectionDraft::new(SectionName::DoneReview, pieces)
+}
 
 fn change_summary<'a>(review: &PullRequestReview) -> Piece<'a> {
     let insertions = review
@@ -163,10 +214,9 @@ fn branches(review: &PullRequestReview) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn verified_gates(review: &PullRequestReview) -> Option<String> {
-    let results = &review.gate_results;
+fn verified_gates(results: &[GateResult], unverified: bool) -> Option<String> {
     if results.is_empty() {
-        return review.unverified.then(|| UNVERIFIED.to_owned());
+        return unverified.then(|| UNVERIFIED.to_owned());
     }
     let passed = results.iter().filter(|result| result.passed).count();
     let red = results
@@ -179,7 +229,7 @@ fn verified_gates(review: &PullRequestReview) -> Option<String> {
         ". A required gate failed: do not approve"
     };
     let count = results.len();
-    let verdict = if review.unverified {
+    let verdict = if unverified {
         format!("{passed} of {count} passed. {UNVERIFIED}")
     } else {
         format!("{passed} of {count} passed{verdict}.")

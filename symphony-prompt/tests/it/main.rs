@@ -12,6 +12,9 @@ mod prop_budget;
 mod prop_fence;
 #[cfg(test)]
 mod prop_flow;
+#[cfg(test)]
+mod prop_integration;
+#[cfg(test)]
 mod prop_points;
 mod prop_worker;
 mod rich;

@@ -25,10 +25,10 @@ pub(super) fn check(
             PrState::Open | PrState::Approved => {
                 reviewed(store, repository, &pr)?.map(|detail| (Invariant::I9, detail))
             }
-            PrState::Rejected | PrState::Closed => None,
+            PrState::Rejected | PrState::Closed | PrState::Confirmed => None,
         };
         if let Some((invariant, detail)) = problem {
-            let subject = format!("pull request {}", pr.id);
+            let subject = format!("{} {}", pr.noun(), pr.id);
             found.push(Violation::new(invariant, subject, detail));
         }
     }

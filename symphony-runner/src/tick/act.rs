@@ -12,6 +12,7 @@ use symphony_workspace::Failpoint;
 use super::hands::Hands;
 use super::observe::World;
 use super::outside::record_merge;
+use super::proposals::{confirm, send_back};
 use crate::error::RunnerError;
 use crate::supervise::SuperviseMode;
 
@@ -75,6 +76,14 @@ pub fn act(
             Action::RecordMerge(merge) => match record_merge(store, hands, world, merge) {
                 Ok(line) => report.lines.extend(line),
                 Err(error) => report.problems.push(format!("{}: {error}", merge.of)),
+            },
+            Action::ConfirmDone { issue, pr, .. } => match confirm(store, hands, issue, *pr) {
+                Ok(line) => report.lines.push(line),
+                Err(error) => report.problems.push(format!("{issue}: {error}")),
+            },
+            Action::ReturnProposal(moved) => match send_back(store, hands, moved) {
+                Ok(line) => report.lines.extend(line),
+                Err(error) => report.problems.push(format!("{}: {error}", moved.issue)),
             },
             Action::NoteBase(notice) => {
                 match store.note_base(&Context::system(hands.now()), notice) {

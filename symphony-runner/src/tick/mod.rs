@@ -10,6 +10,7 @@ mod holder;
 mod observe;
 mod once;
 mod outside;
+mod proposals;
 mod turn;
 mod wait;
 
@@ -21,6 +22,8 @@ pub use holder::stuck_tick;
 pub(crate) use observe::observe;
 pub use observe::{KnownProject, World, look, observe_snapshot, project_view};
 pub use once::{TickOptions, TickOutcome, TickReport, tick};
+pub use proposals::moved_proposal;
+pub(crate) use proposals::refuse_proposal;
 pub use turn::last_tick;
 pub(crate) use turn::{Taken, Turn, TurnWish};
 pub use wait::wait_for;

@@ -20,6 +20,7 @@ use super::base_gates::look_at_base_gates;
 use super::hands::{Hands, LocalHands};
 use super::holder::stuck_tick;
 use super::outside::{look_at_bases, look_for_obstacles};
+use super::proposals::look_at_proposals;
 use crate::error::RunnerError;
 use crate::gates::shown_gates;
 use crate::installation::Installation;
@@ -111,6 +112,7 @@ pub(crate) fn observe(
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
     look_for_obstacles(store, &mut world)?;
+    look_at_proposals(store, &mut world)?;
     problems.extend(look_for_left_worktrees(store, &mut world));
     add_gates(installation, store, &mut world)?;
     look_at_base_gates(store, &mut world, now);
@@ -313,6 +315,7 @@ pub fn project_view(
         provider,
         models: AskedModels::default(),
         judge_enabled: config.judge_enabled,
+        auto_done: config.auto_done,
         judge_cooldown_ms: config.judge_cooldown_ms.get(),
         planner_enabled: config.planner_enabled,
         researcher_enabled: config.researcher_enabled,

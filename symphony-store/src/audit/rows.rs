@@ -65,6 +65,12 @@ const ALL: &[(Invariant, &str)] = &[
          WHERE p.verdict ->> '$.run' IS NOT NULL AND (r.id IS NULL OR r.id = p.run OR r.agent <> 'judge' OR r.pull_request IS NOT p.id)",
     ),
     (
+        Invariant::I9,
+        "SELECT 'proposal ' || id, CASE WHEN proposal IS NULL THEN 'it is confirmed, but it is a change'
+                ELSE 'its commit ' || head_commit || ' is not its recorded base ' || base_commit END
+         FROM pull_request WHERE (proposal IS NULL AND state = 'confirmed') OR (proposal IS NOT NULL AND head_commit <> base_commit)",
+    ),
+    (
         Invariant::I10,
         "SELECT 'pull request ' || id,
                 CASE WHEN verdict IS NULL OR verdict ->> '$.kind' <> 'approved' THEN 'it is merged without an approval'

@@ -5,6 +5,7 @@ mod audit;
 #[cfg(test)]
 mod claims;
 #[cfg(test)]
+mod done;
 mod ends;
 #[cfg(test)]
 mod exit_handling;

@@ -17,6 +17,7 @@ pub(crate) fn snapshot_request() -> SnapshotRequest {
         provider: Ok("scripted".into()),
         models: AskedModels::default(),
         judge_enabled: true,
+        auto_done: false,
         judge_cooldown_ms: 0,
         planner_enabled: false,
         researcher_enabled: true,

@@ -2,6 +2,7 @@
 
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
+use crate::git::fields;
 use crate::repository::Repository;
 
 /// Fewest digits by which a commit is known: git abbreviates to no fewer.
@@ -51,5 +52,66 @@ impl Repository {
         };
         let diff = self.diff(&parent, commit, patch_bytes_max)?;
         Ok((!diff.patch_cut).then_some(diff.patch))
+    }
+
+    /// Returns the one commit of the repository whose name begins with these digits; none when there is none, or more than one.
+    ///
+    /// # Errors
+    /// When git fails.
+    pub fn commit_named(&self, digits: &str) -> Result<Option<CommitId>, WorkspaceError> {
+        let is_name =
+            digits.len() >= DIGITS_MIN && digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if !is_name {
+            return Ok(None);
+        }
+        let answer = self
+            .git
+            .command("rev-parse")
+            .args(["--verify", "--quiet", "--end-of-options"])
+            .arg(format!("{digits}^{{commit}}"))
+            .answer(&[0, 1, 128])?;
+        let found = String::from_utf8_lossy(&answer.stdout);
+        // a branch or tag may be named like the digits of a commit
+        let found = CommitId::parse(found.trim()).ok();
+        Ok(found.filter(|commit| commit.as_str().starts_with(digits)))
+    }
+
+    /// Lists the files that a commit changes against its first parent; all of its files where it has none.
+    ///
+    /// # Errors
+    /// When git fails, or the commit is not here.
+    pub fn files_of_commit(&self, commit: &CommitId) -> Result<Vec<String>, WorkspaceError> {
+        let Some(parent) = self.reader().first_parent(commit)? else {
+            let list = self
+                .git
+                .command("ls-tree")
+                .args(["-r", "-z", "--name-only", "--full-tree", commit.as_str()])
+                .run()?;
+            return Ok(fields(&list)
+                .map(|path| String::from_utf8_lossy(path).into_owned())
+                .collect());
+        };
+        let changed = self.changed_files(&parent, commit)?;
+        Ok(changed
+            .into_iter()
+            .flat_map(|file| file.old_path.into_iter().chain([file.path]))
+            .collect())
+    }
+
+    /// Says whether a commit has a regular file or a link at a path.
+    ///
+    /// # Errors
+    /// When git fails, or the commit is not here.
+    pub fn has_file(&self, commit: &CommitId, path: &str) -> Result<bool, WorkspaceError> {
+        if path.is_empty() || path.contains(['\0', '\n']) || path.starts_with('/') {
+            return Ok(false);
+        }
+        let list = self
+            .git
+            .command("ls-tree")
+            .args(["-z", "--full-tree", commit.as_str(), "--"])
+            .arg(path.trim_start_matches("./"))
+            .run()?;
+        Ok(fields(&list).any(|entry| !entry.is_empty() && !entry.starts_with(b"040000")))
     }
 }

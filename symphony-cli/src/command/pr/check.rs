@@ -116,6 +116,7 @@ fn no_result(pr: &PullRequest, ended: Option<ErrorClass>, problem: Option<&str>)
     if !pr.state.is_open() {
         let state = match pr.state {
             PrState::Merged => "was merged",
+            PrState::Confirmed => "was confirmed",
             PrState::Rejected => "was rejected",
             PrState::Open | PrState::Approved | PrState::Closed => "was closed",
         };

@@ -11,3 +11,4 @@ mod tree;
 mod verdict;
 
 pub(crate) use tree::PrCommand;
+pub(crate) use verdict::{RedGates, Verdict, open_pr, other_subject};

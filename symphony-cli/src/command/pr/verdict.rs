@@ -8,6 +8,7 @@ use symphony_core::pull_request::{PrState, PullRequest, PullRequestOf, VerdictKi
 use symphony_core::review_point::{
     PointChanges, PointError, PointMove, PointNumber, PointState, Severity,
 };
+use symphony_mcp::Reviewed;
 use symphony_runner::cancel::end_run_on;
 use symphony_runner::plan::show_plan_of;
 use symphony_store::{NewVerdict, StoreError};
@@ -89,6 +90,7 @@ impl ApproveArgs {
             } else {
                 RedGates::Refused
             },
+            subject: Reviewed::Change,
         };
         let pr = verdict
             .give(app, &self.pr)
@@ -120,6 +122,7 @@ impl RejectArgs {
             commit: self.commit.as_deref(),
             points: self.points.changes(Severity::Must),
             red_gates: RedGates::Allowed,
+            subject: Reviewed::Change,
         };
         let pr = verdict
             .give(app, &self.pr)
@@ -164,23 +167,25 @@ fn waits_for_person(plan: &PlanId) -> String {
 
 /// A person's verdict.
 #[derive(Debug)]
-struct Verdict<'a> {
-    kind: VerdictKind,
-    comment: String,
-    commit: Option<&'a str>,
-    points: PointChanges,
-    red_gates: RedGates,
+pub(crate) struct Verdict<'a> {
+    pub(crate) kind: VerdictKind,
+    pub(crate) comment: String,
+    pub(crate) commit: Option<&'a str>,
+    pub(crate) points: PointChanges,
+    pub(crate) red_gates: RedGates,
+    /// What it is about.
+    pub(crate) subject: Reviewed,
 }
 
 /// Whether a verdict may be given although a required gate is red.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum RedGates {
+pub(crate) enum RedGates {
     Allowed,
     Refused,
 }
 
 impl Verdict<'_> {
-    fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
+    pub(crate) fn give(&self, app: &App, reference: &PrReference) -> anyhow::Result<PullRequest> {
         let mut session = app.session()?;
         if self.kind == VerdictKind::Approved && self.red_gates == RedGates::Allowed {
             // of a plan: nobody works on it by itself, so that a person may change their mind
@@ -191,6 +196,9 @@ impl Verdict<'_> {
             show_plan_of(&mut session.store, &rejected);
         }
         let pr = open_pr(app, &mut session, reference, self.kind.name())?;
+        if self.subject != Reviewed::of(&pr) {
+            return Err(other_subject(&pr));
+        }
         let is_red = pr.gates_of_head().is_some_and(|gates| !gates.green());
         if is_red && self.red_gates == RedGates::Refused {
             let stop = Stop::new(
@@ -265,11 +273,25 @@ fn of_open_points(error: StoreError, pr: &PullRequest) -> anyhow::Error {
     Stop::new(Exit::Refused, what).hint(hint).into()
 }
 
+/// Says which commands decide on what was named: changes and proposals have their own.
+pub(crate) fn other_subject(pr: &PullRequest) -> anyhow::Error {
+    let (what, commands) = match Reviewed::of(pr) {
+        Reviewed::Change => ("a change", "pr"),
+        Reviewed::Proposal => ("a proposal that nothing is left to do", "done"),
+    };
+    let name = pr.reference();
+    Stop::new(Exit::Refused, format!("{} is {what}", pr.id))
+        .hint(format!(
+            "`symphony {commands} approve {name}` and `symphony {commands} reject {name}` decide on it"
+        ))
+        .into()
+}
+
 /// Fewest characters by which a commit is known, as git shortens it.
 const COMMIT_CHARS_MIN: usize = 7;
 
 /// Returns an open pull request, after its judge, if one is at work, was ended: it must not speak after a person.
-fn open_pr(
+pub(crate) fn open_pr(
     app: &App,
     session: &mut Session,
     reference: &PrReference,
@@ -295,8 +317,10 @@ fn refuse_ended(pr: &PullRequest, word: &str) -> Result<(), StoreError> {
         _ => String::new(),
     };
     let reason = format!(
-        "pull request {} is {}: it cannot be {word}{back}",
-        pr.id, pr.state
+        "{} {} is {}: it cannot be {word}{back}",
+        pr.noun(),
+        pr.id,
+        pr.state
     );
     Err(StoreError::Refused { reason })
 }

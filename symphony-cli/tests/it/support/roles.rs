@@ -5,7 +5,7 @@ use symphony_mcp::{IMPLEMENTED, tool_names};
 
 /// A worker's row.
 pub(crate) const WORKER_TOOLS: &str = "get_issue list_issues update_issue_status create_issue add_finding add_learning \
-     add_comment search_learnings create_pr answer_review_point record_test_health";
+     add_comment search_learnings create_pr propose_done answer_review_point record_test_health";
 /// The row of a judge of a pull request.
 pub(crate) const JUDGE_TOOLS: &str = "get_issue list_issues update_issue_status add_finding add_learning add_comment \
      search_learnings approve_pr reject_pr";

@@ -24,6 +24,7 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::Reopened => "a person reopened it",
         IssueEvent::Dispatched => "an agent started on it",
         IssueEvent::PrCreated => "its pull request was submitted",
+        IssueEvent::DoneProposed => "its worker says that nothing is left to do",
         IssueEvent::ClaimSubmitted => "its phase waits for a judge",
         IssueEvent::PhaseAccepted {
             next: NextPhase::Follows,
@@ -39,6 +40,7 @@ fn cause(event: &IssueEvent) -> String {
         IssueEvent::Merged => "its pull request was merged",
         IssueEvent::MergedOutside => "its pull request was merged outside Symphony",
         IssueEvent::Finished => "a person declared it done",
+        IssueEvent::DoneConfirmed => "it was confirmed that nothing is left to do",
         IssueEvent::ReviewResumed => "its review resumed",
         IssueEvent::BreakerOpened { reason: None, .. } => {
             "the circuit breaker opened after too many attempts"

@@ -143,6 +143,13 @@ pub fn sentence(event: &LogEvent, about: &Subject<'_>) -> String {
         E::PullRequestBaseMoved { pr, from, to } => {
             format!("The base of pull request {pr} is {to} now, not {from}")
         }
+        E::DoneProposed { pr, base } => {
+            format!(
+                "Proposal {pr}, that nothing is left to do, was made on {}",
+                commit(base)
+            )
+        }
+        E::DoneMoved { pr, state } => format!("Proposal {pr} {}", pr_moved(*state)),
         E::PullRequestMoved { pr, state } => format!("Pull request {pr} {}", pr_moved(*state)),
         E::GatesRequested { pr } => {
             format!("A person asked for the gates of pull request {pr} to run again")
@@ -356,6 +363,7 @@ const fn pr_moved(state: PrState) -> &'static str {
         PrState::Rejected => "was rejected",
         PrState::Merged => "was merged",
         PrState::Closed => "was closed",
+        PrState::Confirmed => "was confirmed",
     }
 }
 

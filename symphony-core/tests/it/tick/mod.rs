@@ -1,5 +1,6 @@
 //! The plan of a tick: reasons, order, holds, repairs, and what holds for every snapshot.
 
+mod done;
 mod gate;
 mod holds;
 mod order;

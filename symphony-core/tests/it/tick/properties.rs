@@ -75,6 +75,7 @@ fn views() -> impl Strategy<Value = ProjectView> {
                     provider: provider.map(str::to_owned).map_err(str::to_owned),
                     models: AskedModels::default(),
                     judge_enabled: judge,
+                    auto_done: judge,
                     planner_enabled: planner,
                     researcher_enabled: researcher,
                     migration_mode: migration,

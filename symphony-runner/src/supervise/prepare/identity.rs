@@ -2,7 +2,7 @@
 
 use symphony_core::run::RunTarget;
 use symphony_core::tools::{Assignment, role_for};
-use symphony_mcp::{Identity, ReviewTarget, Verdicts};
+use symphony_mcp::{Identity, ReviewTarget, Reviewed, Verdicts};
 use symphony_store::{Actor, RunKey};
 
 use super::site::Site;
@@ -17,7 +17,15 @@ pub(super) fn identity(
     review: Option<ReviewTarget>,
 ) -> Identity {
     let agent = &job.run.agent;
+    let is_done = matches!(
+        review,
+        Some(ReviewTarget::PullRequest {
+            subject: Reviewed::Proposal,
+            ..
+        })
+    );
     let assignment = match (&job.run.target, &job.run.phase) {
+        (RunTarget::PullRequest(..), _) if is_done => Assignment::DoneReview,
         (RunTarget::PullRequest(..) | RunTarget::Gates(..), _) => Assignment::PrReview,
         (RunTarget::Claim(..), _) => Assignment::PhaseReview,
         (RunTarget::PlanPhase(..), _) => Assignment::PlanPhase,

@@ -5,7 +5,7 @@ use symphony_core::config::ProviderName;
 use symphony_core::id::PhaseName;
 use symphony_core::issue::Issue;
 use symphony_core::pull_request::PullRequest;
-use symphony_mcp::{ReviewTarget, StoreThread};
+use symphony_mcp::{ReviewTarget, Reviewed, StoreThread};
 use symphony_prompt::Review;
 use symphony_workspace::CommitId;
 
@@ -17,7 +17,7 @@ use crate::error::RunnerError;
 use crate::library::PromptLibrary;
 use crate::paths::write_private;
 use crate::supervise::Job;
-use crate::supervise::prompts::{Cut, PromptRequest, build, review_input};
+use crate::supervise::prompts::{Cut, PromptRequest, build, done_review, review_input};
 
 /// Bytes of the diff that a judge may read as a file.
 const DIFF_FILE_BYTES_MAX: usize = 16 * 1024 * 1024;
@@ -55,6 +55,7 @@ pub(super) async fn issue_briefing(
     Ok(Briefing {
         prompts,
         review: pr.map(|pr| ReviewTarget::PullRequest {
+            subject: Reviewed::of(&pr),
             pr: pr.id,
             commit: pr.head_commit,
         }),
@@ -139,6 +140,9 @@ pub(super) async fn show_review(
     site: &Site,
     pr: &PullRequest,
 ) -> Result<Review, RunnerError> {
+    if let Some(review) = done_review(pr) {
+        return Ok(review);
+    }
     let path = job.paths.diff();
     let (whole, cut) = match (
         CommitId::parse(&pr.base_commit),

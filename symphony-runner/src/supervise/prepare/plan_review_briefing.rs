@@ -43,6 +43,7 @@ pub(super) async fn plan_review_briefing(
     Ok(Briefing {
         prompts,
         review: Some(ReviewTarget::PullRequest {
+            subject: symphony_mcp::Reviewed::Change,
             pr: pr.id,
             commit: pr.head_commit,
         }),

@@ -51,6 +51,7 @@ pub(super) async fn plan_site(
         key: WorktreeKey::of_plan_phase(&plan.id, &subject.id),
         branch: BranchName::of_plan_phase(&plan.id, &subject.id),
         base,
+        gates: Vec::new(),
     };
     let make = async || make_worktree(job, &repository, &place);
     let made = make().await?;

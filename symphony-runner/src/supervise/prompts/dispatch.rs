@@ -7,6 +7,7 @@ use symphony_core::issue::Issue;
 use symphony_prompt::{BuiltPrompt, CriteriaInput, ProfileDispatch, Review, Workspace};
 use symphony_store::Store;
 
+use super::done_review::children;
 use super::knowledge::{
     attempts, budgets, comments, dependencies, fence_marker, findings, gate_commands, issue_input,
     learnings, not_read, standing, texts,
@@ -93,6 +94,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.provider_reads_claude_md = request.provider == ProviderName::ClaudeCli;
     dispatch.claude_md.clone_from(&request.claude_md);
     dispatch.dependencies = dependencies(issue, store)?;
+    dispatch.children = children(issue, store)?;
     dispatch.attempts = attempts(&request.run, issue, store)?;
     dispatch.review_points = review_points(&issue.id.clone().into(), store)?;
     dispatch.findings = findings(issue, store)?;

@@ -3,6 +3,7 @@
 use symphony_prompt::{BuiltPrompt, Outcome};
 
 mod dispatch;
+mod done_review;
 mod knowledge;
 mod phase;
 mod phase_review;
@@ -13,6 +14,7 @@ mod review_input;
 mod vault;
 
 pub(crate) use dispatch::{PromptRequest, Prompts, build};
+pub(crate) use done_review::done_review;
 pub(crate) use knowledge::budgets;
 pub(crate) use phase::{PhasePart, build_phase};
 pub(crate) use phase_review::phase_review;

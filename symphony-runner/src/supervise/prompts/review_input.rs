@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::pull_request::PullRequest;
+use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
 use symphony_core::review_point::ReviewPoint;
 use symphony_core::risk::assess;
 use symphony_prompt::{FileChange, GateResult, PullRequestReview, Review, Risk, RiskLevel};
@@ -65,29 +65,31 @@ pub(crate) fn review_input(
             sensitive_paths: risk.sensitive_paths,
         }),
         unverified: gates.is_some_and(|gates| !gates.verify_something()),
-        gate_results: gates
-            .map(|gates| {
-                gates
-                    .results
-                    .iter()
-                    .map(|gate| GateResult {
-                        name: gate.name.clone(),
-                        passed: gate.passed,
-                        failed_tries: gate.failed_tries.len(),
-                        required: gate.required,
-                        commit: Some(gates.merged_with.as_ref().map_or_else(
-                            || gates.commit.clone(),
-                            |base| format!("{} merged with {base}", gates.commit),
-                        )),
-                        output: gate.output.clone(),
-                    })
-                    .collect()
-            })
-            .unwrap_or_default(),
+        gate_results: gate_results(gates),
         generated_paths,
         answer_patches: answer_patches(points, pr, repository)?,
         diff_is_cut: cut == Cut::Possible,
         diff: Some(diff),
         diff_path: Some(diff_path.display().to_string()),
     })))
+}
+
+/// What gates said, as a judge reads it.
+pub(super) fn gate_results(gates: Option<&VerifiedGates>) -> Vec<GateResult> {
+    let Some(gates) = gates else {
+        return Vec::new();
+    };
+    let commit = gates.merged_with.as_ref().map_or_else(
+        || gates.commit.clone(),
+        |base| format!("{} merged with {base}", gates.commit),
+    );
+    let result = |gate: &VerifiedGate| GateResult {
+        name: gate.name.clone(),
+        passed: gate.passed,
+        failed_tries: gate.failed_tries.len(),
+        required: gate.required,
+        commit: Some(commit.clone()),
+        output: gate.output.clone(),
+    };
+    gates.results.iter().map(result).collect()
 }

@@ -1,0 +1,282 @@
+//! The rules of proposals as tables.
+
+use super::*;
+use crate::Timestamp;
+use crate::agent::AgentType;
+use crate::id::{IssueId, PrId, ProjectId};
+use crate::issue::CommentAuthor;
+use crate::pull_request::{
+    GatesWait, PrState, PullRequest, Verdict, VerdictKind, VerifiedGate, VerifiedGates,
+};
+use crate::run::ProtectionLevel;
+
+fn issue() -> IssueId {
+    IssueId::parse("SYM-1").unwrap()
+}
+
+fn new(kind: EvidenceKind, reference: &str) -> NewEvidence {
+    NewEvidence {
+        kind,
+        reference: reference.to_owned(),
+        note: " it is there \n".to_owned(),
+    }
+}
+
+#[test]
+fn evidence_is_kept_as_it_was_found_and_refused_by_name() {
+    use EvidenceKind::{Commit, File, Gate, PullRequest};
+    let base = || "main".to_owned();
+    let found = [
+        (
+            Commit,
+            "abc",
+            EvidenceFound::Commit {
+                commit: "abc123".into(),
+                files: vec!["a".into()],
+            },
+        ),
+        (Commit, "abc", EvidenceFound::NewerCommit { base: base() }),
+        (
+            Commit,
+            "abc",
+            EvidenceFound::CommitElsewhere { base: base() },
+        ),
+        (Commit, "abc", EvidenceFound::Missing),
+        (
+            PullRequest,
+            "4",
+            EvidenceFound::MergedPullRequest {
+                files: vec!["b".into()],
+            },
+        ),
+        (
+            PullRequest,
+            "4",
+            EvidenceFound::UnmergedPullRequest {
+                state: "open".into(),
+            },
+        ),
+        (
+            PullRequest,
+            "4",
+            EvidenceFound::OtherPullRequest { of: "SYM-9".into() },
+        ),
+        (PullRequest, "x", EvidenceFound::Missing),
+        (Gate, "test", EvidenceFound::Gate),
+        (
+            Gate,
+            "tset",
+            EvidenceFound::UnknownGate {
+                known: vec!["test".into(), "lint".into()],
+            },
+        ),
+        (Gate, "test", EvidenceFound::UnknownGate { known: vec![] }),
+        (File, "src/a.rs", EvidenceFound::File),
+        (File, "src/b.rs", EvidenceFound::Missing),
+        (File, " ", EvidenceFound::File),
+    ];
+    let lines: Vec<String> = found
+        .into_iter()
+        .enumerate()
+        .map(|(i, (kind, reference, found))| {
+            let kept = check_evidence(i + 1, &new(kind, reference), (&issue(), found));
+            match kept {
+                Ok(kept) => format!("{} {:?}", kept.line(), kept.files),
+                Err(error) => error.to_string(),
+            }
+        })
+        .collect();
+    insta::assert_snapshot!("evidence", lines.join("\n"));
+}
+
+#[test]
+fn the_number_of_items_and_the_length_of_notes_are_limited() {
+    assert!(
+        check_count(0)
+            .unwrap_err()
+            .starts_with("`evidence` is empty")
+    );
+    assert_eq!(check_count(1), Ok(()));
+    assert_eq!(check_count(EVIDENCE_MAX), Ok(()));
+    assert!(check_count(EVIDENCE_MAX + 1).is_err());
+    let mut long = new(EvidenceKind::Gate, "test");
+    long.note = "é".repeat(NOTE_CHARS_MAX);
+    assert!(check_evidence(1, &long, (&issue(), EvidenceFound::Gate)).is_ok());
+    long.note.push('é');
+    assert!(check_evidence(1, &long, (&issue(), EvidenceFound::Gate)).is_err());
+}
+
+#[test]
+fn a_commit_with_more_files_than_are_kept_is_about_all_of_them() {
+    let files: Vec<String> = (0..=FILES_OF_EVIDENCE_MAX).map(|i| i.to_string()).collect();
+    let found = EvidenceFound::Commit {
+        commit: "abc".into(),
+        files,
+    };
+    let kept = check_evidence(1, &new(EvidenceKind::Commit, "abc"), (&issue(), found)).unwrap();
+    assert!(kept.touches_all && kept.files.is_empty());
+}
+
+fn evidence(kind: EvidenceKind, files: &[&str], touches_all: bool) -> DoneEvidence {
+    DoneEvidence {
+        kind,
+        reference: "x".into(),
+        note: String::new(),
+        files: files.iter().map(|file| (*file).to_owned()).collect(),
+        touches_all,
+    }
+}
+
+#[test]
+fn a_moved_base_matters_where_it_changes_what_the_evidence_is_about() {
+    let files = DoneProposal {
+        evidence: vec![
+            evidence(EvidenceKind::File, &["a"], false),
+            evidence(EvidenceKind::Commit, &["b", "c"], false),
+        ],
+    };
+    let all = DoneProposal {
+        evidence: vec![evidence(EvidenceKind::Commit, &[], true)],
+    };
+    let gate = DoneProposal {
+        evidence: vec![evidence(EvidenceKind::Gate, &[], false)],
+    };
+    for (proposal, changed, expected) in [
+        (&files, Some(&[][..]), None),
+        (&files, Some(&["d"][..]), None),
+        (&files, Some(&["b", "d"][..]), Some("about: b")),
+        (&files, None, Some("does not have the commit any more")),
+        (&all, Some(&[][..]), None),
+        (&all, Some(&["d"][..]), Some("about: d")),
+        (&gate, Some(&["d"][..]), None),
+        (&gate, None, Some("does not have the commit any more")),
+    ] {
+        let changed: Option<Vec<String>> =
+            changed.map(|changed| changed.iter().map(|path| (*path).to_owned()).collect());
+        let effect = base_effect(proposal, "main", changed.as_deref());
+        match (effect, expected) {
+            (BaseEffect::Stands, None) => {}
+            (BaseEffect::CheckAgain { why }, Some(expected)) => {
+                assert!(why.contains(expected), "{why}");
+            }
+            (effect, _) => panic!("{changed:?}: {effect:?}"),
+        }
+    }
+}
+
+fn gates(passed: bool) -> VerifiedGates {
+    VerifiedGates {
+        commit: "c".into(),
+        results: vec![VerifiedGate {
+            name: "test".into(),
+            required: true,
+            passed,
+            exit_code: Some(i32::from(!passed)),
+            duration_ms: 1,
+            output: String::new(),
+            cached: false,
+            definition: None,
+            failed_tries: Vec::new(),
+        }],
+        merged_with: None,
+    }
+}
+
+fn verdict(kind: VerdictKind) -> Verdict {
+    Verdict {
+        kind,
+        author: CommentAuthor::Agent(AgentType::Judge),
+        run: None,
+        commit: "c".into(),
+        protection: ProtectionLevel::None,
+        comment: String::new(),
+        at: Timestamp::UNIX_EPOCH,
+        unverified: None,
+    }
+}
+
+fn proposal(state: PrState, gates: Option<VerifiedGates>, verdict: Option<Verdict>) -> PullRequest {
+    PullRequest {
+        id: PrId::new(3),
+        project: ProjectId::parse("p").unwrap(),
+        of: issue().into(),
+        run: None,
+        title: PROPOSAL_TITLE.into(),
+        body: "why".into(),
+        branch: "symphony/SYM-1".into(),
+        base: "main".into(),
+        base_commit: "c".into(),
+        head_commit: "c".into(),
+        diff: String::new(),
+        files: Vec::new(),
+        reported_gates: Vec::new(),
+        verified_gates: gates,
+        gates_wait: GatesWait {
+            due_at: Timestamp::UNIX_EPOCH,
+            tries: 0,
+            problem: None,
+            fresh: false,
+        },
+        verdict,
+        state,
+        merged_commit: None,
+        merged_outside: None,
+        checklist: Vec::new(),
+        proposal: Some(DoneProposal {
+            evidence: Vec::new(),
+        }),
+        created_at: Timestamp::UNIX_EPOCH,
+    }
+}
+
+#[test]
+fn a_person_waits_for_no_judge_and_symphony_does() {
+    use PrState::{Approved, Confirmed, Open, Rejected};
+    let yes = || Some(verdict(VerdictKind::Approved));
+    let elsewhere = || {
+        yes().map(|verdict| Verdict {
+            commit: "other".into(),
+            ..verdict
+        })
+    };
+    let judge = Some("no judge has approved it");
+    let not_run = Some("its gates have not run");
+    let red = Some("required gates are red on its base commit");
+    for (state, gates, verdict, must, by_person, by_itself) in [
+        (Approved, Some(gates(true)), yes(), 0, None, None),
+        (Open, Some(gates(true)), None, 0, None, judge),
+        (Open, Some(gates(true)), elsewhere(), 0, None, judge),
+        (Open, None, None, 0, None, not_run),
+        (Approved, Some(gates(false)), yes(), 0, red, red),
+        (
+            Rejected,
+            Some(gates(true)),
+            None,
+            0,
+            Some("it is rejected"),
+            Some("it is rejected"),
+        ),
+        (
+            Confirmed,
+            Some(gates(true)),
+            yes(),
+            0,
+            Some("it is confirmed"),
+            Some("it is confirmed"),
+        ),
+        (
+            Approved,
+            Some(gates(true)),
+            yes(),
+            2,
+            Some("2 `must` points of its reviews are open"),
+            Some("2 `must` points of its reviews are open"),
+        ),
+    ] {
+        let proposal = proposal(state, gates, verdict);
+        for (itself, expected) in [(false, by_person), (true, by_itself)] {
+            let found = confirm_obstacle(&proposal, itself, must);
+            assert_eq!(found.as_deref(), expected, "{state} {itself}");
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The arguments of the tools about proposals that nothing is left to do.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::PointParam;
+
+/// What an item of evidence names.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum EvidenceName {
+    /// A commit of the base branch.
+    Commit,
+    /// The merged pull request of a sub-task, by its number.
+    PullRequest,
+    /// A gate of the project that passes, by its name.
+    Gate,
+    /// A file of the base branch.
+    File,
+}
+
+/// An item of evidence.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "an object such as {\"kind\": \"file\", \"reference\": \"src/a.rs\", \"note\": \"has the check\"}"
+)]
+#[schemars(inline)]
+pub(crate) struct EvidenceParam {
+    /// What it names.
+    pub(crate) kind: EvidenceName,
+    /// Which: a commit id, the number of a pull request, the name of a gate, a path from the root of the repository.
+    pub(crate) reference: String,
+    /// Which requirement it meets and how, in a sentence or two.
+    #[serde(default)]
+    pub(crate) note: String,
+}
+
+/// `propose_done`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProposeDone {
+    /// Why nothing is left to do: each requirement of the issue, and what meets it.
+    pub(crate) reason: String,
+    /// What shows it, 1 to 50 items; each is checked when you call.
+    pub(crate) evidence: Vec<EvidenceParam>,
+}
+
+/// `approve_done`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ApproveDone {
+    /// What convinced you.
+    #[serde(default)]
+    pub(crate) comment: Option<String>,
+    /// Old points that are met (`id`, `state`), and remarks as new points of severity `should` or `note`.
+    #[serde(default)]
+    pub(crate) points: Vec<PointParam>,
+}
+
+/// `reject_done`.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RejectDone {
+    /// A summary in a sentence. Without `points` it is what is still missing, concretely enough to act on, and becomes one `must` point.
+    #[serde(default)]
+    pub(crate) feedback: Option<String>,
+    /// What is still missing: one point for each thing, and old ones that are met or not met (`id`, `state`).
+    #[serde(default)]
+    pub(crate) points: Vec<PointParam>,
+}
