@@ -6,6 +6,7 @@ mod audit;
 mod claims;
 #[cfg(test)]
 mod done;
+#[cfg(test)]
 mod ends;
 #[cfg(test)]
 mod exit_handling;

@@ -1,5 +1,6 @@
 //! People: they file, move, merge, reject, end runs, and change their minds.
 
+use symphony_core::agent::AgentType;
 use symphony_core::contract::PhaseClaim;
 use symphony_core::failure::ErrorClass;
 use symphony_core::id::IssueId;
@@ -10,6 +11,7 @@ use symphony_core::issue::{
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{RunStatus, RunTarget};
+use symphony_core::tick::JUDGES_MAX;
 use symphony_store::{Context, IssueEdit, NewIssue, RunFilter, StoreError};
 
 use super::course::Course;
@@ -430,8 +432,28 @@ impl Course {
         Ok(())
     }
 
+    /// Says whether so many judges ended that the next verdict is left to a person.
+    fn judges_are_spent(&self, issue: &Issue) -> Result<bool, StoreError> {
+        let filter = RunFilter {
+            issue: Some(issue.id.clone()),
+            ..RunFilter::default()
+        };
+        let runs = self.store.runs(&filter)?;
+        let judges = runs
+            .iter()
+            .filter(|run| run.agent != AgentType::Gates)
+            .take_while(|run| run.agent == AgentType::Judge && !run.status.is_live())
+            .count();
+        let limit = self.stage(&issue.project).config.max_retries;
+        Ok(judges >= JUDGES_MAX.min(limit) as usize)
+    }
+
     fn decide(&mut self, issue: &Issue) -> Result<(), StoreError> {
         self.close_points(&issue.id)?;
+        if self.judges_are_spent(issue)? {
+            // as `symphony issue retry` does: another judge may try
+            self.store.clear_counts(&self.human(), &issue.id)?;
+        }
         if let Some(claim) = self.store.open_claim(&issue.id)? {
             let judged = self.stage(&issue.project).config.judge_enabled;
             return if judged || !claim.awaits_judge() {
