@@ -33,8 +33,12 @@ pub(crate) struct ReasonView {
 impl ReasonView {
     /// Returns the reason with when it ends by itself, without what `symphony inbox` says about it in full.
     fn brief(&self, clock: &Clock) -> String {
+        let brief = self.reason.brief();
+        // the text may have been rewritten for where the command is typed
+        let is_shorter = brief != self.reason.to_string();
+        let said = if is_shorter { &brief } else { &self.text };
         let due = self.due(clock).map(|due| format!("; {due}"));
-        format!("{}{}", self.reason.brief(), due.unwrap_or_default())
+        format!("{said}{}", due.unwrap_or_default())
     }
 
     /// Returns the reason with when it ends by itself.

@@ -103,9 +103,11 @@ fn three_runs_that_reach_their_cap_and_bring_nothing_are_enough() {
 
 #[test]
 fn runs_that_reach_their_cap_with_commits_end_before_all_attempts() {
-    let mut dear = bash("date +%s%N > a.txt; git add -A; git commit -qm more");
+    // committed before the turn that reaches the cap, which may end the run at once
+    let commits = bash("date +%s%N > a.txt; git add -A; git commit -qm more");
+    let mut dear = bash("echo at work");
     dear["usage"] = json!({ "input_tokens": 4980, "output_tokens": 20 });
-    let project = project(&[worker([dear, hang()])]);
+    let project = project(&[worker([commits, dear, hang()])]);
     project.configure_more(&json!({ "spending": { "run": { "tokens": 3000 } }, "max_retries": 8 }));
     project.add_issue("Say hello");
     assert_eq!(run_all(&project), ["worker"; 4]);

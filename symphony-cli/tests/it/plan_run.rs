@@ -342,7 +342,7 @@ fn a_conflict_names_the_files_the_rest_goes_on_and_the_decision_works() {
     // told what happened, it merges the base and settles it
     let mut told = of_phase("(east|west)");
     told["match_prompt"] =
-        json!("(?s)merge conflict in shared.txt.*conflicts with what other phases have merged");
+        json!("(?s)merge conflict in shared.txt.*Other phases have since merged work into");
     let mends = "git -c user.name=w -c user.email=w@example.invalid merge -q symphony/plan-plan/base; echo both > shared.txt; \
                  git add shared.txt; git -c user.name=w -c user.email=w@example.invalid commit -qm both";
     let file = scenarios([
