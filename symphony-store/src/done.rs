@@ -8,9 +8,9 @@ use symphony_core::done::{
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus, check_required_text};
 use symphony_core::log::LogEvent;
-use symphony_core::pull_request::{PrState, PullRequest, Verdict, VerdictKind};
+use symphony_core::pull_request::{PrState, PullRequest};
 use symphony_core::review_point::{ReviewPoint, refuse_unanswered};
-use symphony_core::run::{ProtectionLevel, Run, RunTarget};
+use symphony_core::run::{Run, RunTarget};
 
 use crate::cascade::{end_review, is_live, move_in};
 use crate::context::{Actor, Context};
@@ -20,7 +20,7 @@ use crate::hand_in::{IDLE, forget_refused_call, idle_before};
 use crate::issue_query::load_issue;
 use crate::note::add_comment_in;
 use crate::open::Store;
-use crate::pull_request::{NewPullRequest, insert_pr, update_head, write_verdict};
+use crate::pull_request::{NewPullRequest, approve_by_deed, insert_pr, update_head};
 use crate::pull_request_query::{load_open_pr, load_pr};
 use crate::review_point::load_points;
 use crate::review_write::set_pr_state;
@@ -137,22 +137,7 @@ impl Store {
                     "proposal {id} cannot be confirmed: {why}"
                 )));
             }
-            let approved = proposal
-                .verdict_on_head()
-                .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
-            if !approved {
-                let verdict = Verdict {
-                    kind: VerdictKind::Approved,
-                    author: context.actor.author(),
-                    run: None,
-                    commit: proposal.head_commit.clone(),
-                    protection: ProtectionLevel::Isolated,
-                    comment: "confirmed".to_owned(),
-                    at: context.now,
-                    unverified: context.actor.unverified().map(str::to_owned),
-                };
-                write_verdict(tx, id, &verdict)?;
-            }
+            approve_by_deed(tx, context, &proposal, "confirmed")?;
             // the move confirms the open proposal, as every other end of the issue as done does
             move_in(tx, context, issue, &IssueEvent::DoneConfirmed)?;
             load_pr(tx, id)

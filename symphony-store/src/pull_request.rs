@@ -75,6 +75,32 @@ pub(crate) fn write_verdict(
     Ok(())
 }
 
+/// Writes the approval that lies in what is done with a pull request; none where its head is approved already.
+pub(crate) fn approve_by_deed(
+    tx: &Transaction<'_>,
+    context: &Context,
+    pr: &PullRequest,
+    comment: &str,
+) -> Result<(), StoreError> {
+    let approved = pr
+        .verdict_on_head()
+        .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
+    if approved {
+        return Ok(());
+    }
+    let verdict = Verdict {
+        kind: VerdictKind::Approved,
+        author: context.actor.author(),
+        run: None,
+        commit: pr.head_commit.clone(),
+        protection: ProtectionLevel::Isolated,
+        comment: comment.to_owned(),
+        at: context.now,
+        unverified: context.actor.unverified().map(str::to_owned),
+    };
+    write_verdict(tx, pr.id, &verdict)
+}
+
 /// Writes the gates that Symphony ran.
 pub(crate) fn write_gates(
     tx: &Transaction<'_>,
@@ -262,22 +288,7 @@ impl Store {
                     pr.state
                 )));
             }
-            let approved = pr
-                .verdict_on_head()
-                .is_some_and(|verdict| verdict.kind == VerdictKind::Approved);
-            if !approved {
-                let verdict = Verdict {
-                    kind: VerdictKind::Approved,
-                    author: context.actor.author(),
-                    run: None,
-                    commit: pr.head_commit.clone(),
-                    protection: ProtectionLevel::Isolated,
-                    comment: "approved by merging".to_owned(),
-                    at: context.now,
-                    unverified: context.actor.unverified().map(str::to_owned),
-                };
-                write_verdict(tx, id, &verdict)?;
-            }
+            approve_by_deed(tx, context, &pr, "approved by merging")?;
             tx.execute(
                 "UPDATE pull_request SET merged_commit = ?2 WHERE id = ?1",
                 params![id.get(), merged],
