@@ -1,4 +1,4 @@
-//! Commits of submodules that nobody but Symphony's worktrees has: what names them is not merged, and what is removed with them is told.
+//! Commits of submodules that only Symphony's worktrees have: what names them is not merged, and removing them is reported.
 
 use symphony_core::Timestamp;
 use symphony_core::id::{PrId, ProjectId};

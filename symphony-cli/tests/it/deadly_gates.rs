@@ -41,9 +41,7 @@ fn pass_delay(project: &Project) {
 }
 
 fn blocked(project: &Project) -> Option<Value> {
-    let inbox = project.json(&["inbox"]);
-    let mut items = inbox["items"].as_array().unwrap().iter();
-    items.find(|item| item["kind"] == "blocked").cloned()
+    project.waiting("blocked").into_iter().next()
 }
 
 #[test]

@@ -113,14 +113,6 @@ fn on_parent(ran: &[(String, String)]) -> Vec<&str> {
         .collect()
 }
 
-fn item(project: &Project, kind: &str) -> Value {
-    let inbox = project.json(&["inbox"]);
-    let mut items = inbox["items"].as_array().unwrap().iter();
-    let item = items.find(|item| item["kind"] == kind);
-    item.unwrap_or_else(|| panic!("no {kind} in {inbox:#}"))
-        .clone()
-}
-
 #[test]
 fn a_planned_issue_whose_children_did_all_of_it_is_done_when_a_person_confirms_it() {
     let (project, ran) = integrate(&json!({}));
@@ -158,7 +150,7 @@ fn a_planned_issue_whose_children_did_all_of_it_is_done_when_a_person_confirms_i
         assert!(prompt.contains(part), "{part}: {prompt}");
     }
 
-    let waits = item(&project, "review");
+    let waits = project.first_waiting("review");
     let said = text(&waits["text"]);
     for part in [
         "a judge agrees",
@@ -281,7 +273,7 @@ fn a_rejected_proposal_comes_back_with_points_and_the_third_one_stops_the_issue(
         who,
         ["worker", "judge", "worker", "judge", "worker", "judge"]
     );
-    let breaker = item(&project, "breaker");
+    let breaker = project.first_waiting("breaker");
     assert!(
         breaker["answers"].to_string().contains("--done"),
         "{breaker:#}"
@@ -355,7 +347,7 @@ fn a_person_rejects_and_confirms_without_a_judge() {
     let project = Project::new("project", &plays, &config);
     project.add_issue("Say it");
     run_all(&project);
-    let waits = item(&project, "review");
+    let waits = project.first_waiting("review");
     assert!(
         text(&waits["text"]).contains("no judge has decided: judge_enabled is off"),
         "{waits:#}"

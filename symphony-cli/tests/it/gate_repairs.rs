@@ -28,10 +28,7 @@ fn profiles(project: &Project) -> Vec<String> {
 
 /// What the inbox says of an entry of a kind, and what it offers.
 fn entry(project: &Project, kind: &str) -> (String, Vec<String>) {
-    let inbox = project.json(&["inbox"]);
-    let items = inbox["items"].as_array().unwrap();
-    let item = items.iter().find(|item| item["kind"] == kind);
-    let item = item.unwrap_or_else(|| panic!("{inbox:#}"));
+    let item = project.first_waiting(kind);
     let answers = item["answers"].as_array().unwrap();
     (text(&item["text"]), answers.iter().map(text).collect())
 }

@@ -27,20 +27,12 @@ fn run_all(project: &Project) -> Vec<String> {
     ran
 }
 
-fn item(project: &Project, kind: &str) -> Value {
-    let inbox = project.json(&["inbox"]);
-    let mut items = inbox["items"].as_array().unwrap().iter();
-    let item = items.find(|item| item["kind"] == kind);
-    item.unwrap_or_else(|| panic!("no {kind} in {inbox:#}"))
-        .clone()
-}
-
 #[test]
 fn three_workers_that_leave_nothing_are_enough() {
     let project = project(&[worker([])]);
     project.add_issue("Say hello");
     assert_eq!(run_all(&project), ["worker"; 3]);
-    let breaker = item(&project, "breaker");
+    let breaker = project.first_waiting("breaker");
     let answers = breaker["answers"].to_string();
     assert!(
         answers.contains("symphony issue close SYM-1 --done --reason TEXT"),
@@ -59,7 +51,7 @@ fn three_workers_that_leave_nothing_are_enough() {
 
 /// The reason that the breaker's entry of the inbox gives.
 fn stopped(project: &Project) -> String {
-    text(&item(project, "breaker")["text"])
+    text(&project.first_waiting("breaker")["text"])
 }
 
 #[test]
@@ -137,7 +129,7 @@ fn three_planners_that_file_nothing_are_enough() {
     project.add_issue("Split it");
     project.ok(&["issue", "edit", "SYM-1", "--add-label", "needs-planning"]);
     assert_eq!(run_all(&project), ["planner"; 3]);
-    item(&project, "breaker");
+    project.first_waiting("breaker");
     project.assert_sound();
 }
 
@@ -152,7 +144,7 @@ fn after_three_judges_without_a_verdict_a_person_is_asked_for_it() {
     let id = project.add_issue("Say hello");
     assert_eq!(run_all(&project), ["worker", "judge", "judge", "judge"]);
     assert_eq!(project.issue(&id)["status"], "review");
-    let review = item(&project, "review");
+    let review = project.first_waiting("review");
     let said = text(&review["text"]);
     assert!(
         said.ends_with("waits for your verdict (3 judges ended without one)"),
@@ -188,7 +180,7 @@ fn a_verdict_after_two_silent_judges_goes_on_as_ever() {
     ]);
     let id = project.add_issue("Say hello");
     assert_eq!(run_all(&project), ["worker", "judge", "judge", "judge"]);
-    let review = item(&project, "review");
+    let review = project.first_waiting("review");
     assert!(
         text(&review["text"]).ends_with("waits for your merge"),
         "{review:#}"

@@ -14,12 +14,6 @@ fn project() -> Project {
     project
 }
 
-fn items(project: &Project, kind: &str) -> Vec<Value> {
-    let inbox = project.json(&["inbox"]);
-    let items = inbox["items"].as_array().unwrap().iter();
-    items.filter(|item| item["kind"] == kind).cloned().collect()
-}
-
 #[test]
 fn a_merge_does_not_bring_back_what_was_taken_out_of_the_base() {
     let project = project();
@@ -40,10 +34,10 @@ fn a_merge_does_not_bring_back_what_was_taken_out_of_the_base() {
         .join(" ");
     assert!(heads.iter().all(|head| words.contains(head)), "{words}");
     project.ok(&["tick"]);
-    let [notice] = items(&project, "base").try_into().unwrap();
+    let [notice] = project.waiting("base").try_into().unwrap();
     let said = text(&notice["text"]);
     assert!(heads.iter().all(|head| said.contains(head)), "{said}");
-    let [review] = items(&project, "review").try_into().unwrap();
+    let [review] = project.waiting("review").try_into().unwrap();
     let answers = review["answers"].as_array().unwrap();
     assert!(
         !answers.contains(&json!("symphony pr merge SYM-1")),
@@ -55,12 +49,12 @@ fn a_merge_does_not_bring_back_what_was_taken_out_of_the_base() {
     );
     // that the person knows of it brings nothing back
     project.ok(&["inbox", "--dismiss", &text(&notice["key"])]);
-    assert_eq!(items(&project, "base"), Vec::<Value>::new());
+    assert_eq!(project.waiting("base"), Vec::<Value>::new());
     let refused = project.symphony(&["pr", "merge", "SYM-1"]);
     assert_ne!(refused.code, 0, "{refused:#?}");
     assert_eq!(project.git(&["rev-parse", "main"]), now);
     project.ok(&["tick"]);
-    assert_eq!(items(&project, "base"), Vec::<Value>::new());
+    assert_eq!(project.waiting("base"), Vec::<Value>::new());
     project.ok(&["pr", "merge", "SYM-1", "--force"]);
     assert!(project.root.join("mistake.txt").exists());
     project.assert_sound();
@@ -77,7 +71,7 @@ fn a_base_that_gets_its_commits_back_and_work_without_them_are_merged() {
     project.ok(&["tick"]);
     project.git(&["reset", "-q", "--hard", &was]);
     project.ok(&["tick"]);
-    let [review] = items(&project, "review").try_into().unwrap();
+    let [review] = project.waiting("review").try_into().unwrap();
     let answers = review["answers"].as_array().unwrap();
     assert!(
         answers.contains(&json!("symphony pr merge SYM-1")),

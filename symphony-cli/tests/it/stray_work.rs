@@ -27,19 +27,13 @@ fn project(command: &str) -> Project {
     project
 }
 
-fn items(project: &Project, kind: &str) -> Vec<Value> {
-    let inbox = project.json(&["inbox"]);
-    let items = inbox["items"].as_array().unwrap().iter();
-    items.filter(|item| item["kind"] == kind).cloned().collect()
-}
-
 #[test]
 fn what_an_agent_takes_from_the_person_is_reported_with_the_way_back() {
     let project = project("git stash clear; git branch -D feature; git tag -d v1");
     let feature = project.git(&["rev-parse", "feature"]);
     let stash = project.git(&["rev-parse", "refs/stash"]);
     let run = project.tick_one("worker", "succeeded");
-    let [notice] = items(&project, "settings").try_into().unwrap();
+    let [notice] = project.waiting("settings").try_into().unwrap();
     let said = text(&notice["text"]);
     assert!(said.contains("branch feature was deleted"), "{said}");
     assert!(said.contains("if it was not you"), "{said}");
@@ -67,9 +61,9 @@ fn what_an_agent_takes_from_the_person_is_reported_with_the_way_back() {
     // it waits until the person has seen it, when the work is merged, too
     project.tick_one("judge", "succeeded");
     project.ok(&["pr", "merge", "SYM-1"]);
-    assert_eq!(items(&project, "settings").len(), 1);
+    assert_eq!(project.waiting("settings").len(), 1);
     project.ok(&["inbox", "--dismiss", &text(&notice["key"])]);
-    assert_eq!(items(&project, "settings"), Vec::<Value>::new());
+    assert_eq!(project.waiting("settings"), Vec::<Value>::new());
     project.assert_sound();
 }
 
@@ -82,7 +76,7 @@ fn work_on_another_branch_on_none_and_in_the_stash_is_reported_and_kept() {
          git checkout -q --detach; echo 3 > w3.txt; {detached}; git checkout -q symphony/SYM-1"
     ));
     let run = project.tick_one("worker", "succeeded");
-    let [item] = items(&project, "left_behind").try_into().unwrap();
+    let [item] = project.waiting("left_behind").try_into().unwrap();
     let said = text(&item["text"]);
     assert!(said.contains("commits on another branch"), "{said}");
     assert!(said.contains("commits that are on no branch"), "{said}");
@@ -112,7 +106,7 @@ fn work_on_another_branch_on_none_and_in_the_stash_is_reported_and_kept() {
     let shown = project.ok(&["runs", "show", &text(&run["id"])]);
     assert!(shown.contains(&lost) && shown.contains(&stashed), "{shown}");
     // nothing was taken from the person
-    assert_eq!(items(&project, "settings"), Vec::<Value>::new());
+    assert_eq!(project.waiting("settings"), Vec::<Value>::new());
     project.assert_sound();
 }
 
@@ -124,6 +118,6 @@ fn a_person_who_works_meanwhile_hears_nothing() {
     let project = project(person);
     project.git(&["branch", "behind"]);
     project.tick_one("worker", "succeeded");
-    assert_eq!(items(&project, "settings"), Vec::<Value>::new());
-    assert_eq!(items(&project, "left_behind"), Vec::<Value>::new());
+    assert_eq!(project.waiting("settings"), Vec::<Value>::new());
+    assert_eq!(project.waiting("left_behind"), Vec::<Value>::new());
 }

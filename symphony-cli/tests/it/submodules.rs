@@ -35,18 +35,12 @@ fn bumped() -> Project {
     project
 }
 
-fn item(project: &Project, kind: &str) -> Option<Value> {
-    let inbox = project.json(&["inbox"]);
-    let mut items = inbox["items"].as_array().unwrap().iter();
-    items.find(|item| item["kind"] == kind).cloned()
-}
-
 #[test]
 fn a_commit_of_a_submodule_that_nobody_can_fetch_is_not_merged_before_it_is_pushed() {
     let project = bumped();
     let commit = project.git(&["rev-parse", "symphony/SYM-1:lib"]);
     let before = project.git(&["rev-parse", "main"]);
-    let waiting = item(&project, "review").unwrap();
+    let waiting = project.first_waiting("review");
     let said = text(&waiting["text"]);
     assert!(said.contains("never pushed"), "{waiting:#}");
     let answers = waiting["answers"].as_array().unwrap();
@@ -64,7 +58,7 @@ fn a_commit_of_a_submodule_that_nobody_can_fetch_is_not_merged_before_it_is_push
     // as it is offered
     let pushed = project.program("sh").args(["-c", &push]).status().unwrap();
     assert!(pushed.success());
-    let waiting = item(&project, "review").unwrap();
+    let waiting = project.first_waiting("review");
     let answers = waiting["answers"].as_array().unwrap();
     assert!(
         answers.contains(&json!("symphony pr merge SYM-1")),
@@ -72,7 +66,7 @@ fn a_commit_of_a_submodule_that_nobody_can_fetch_is_not_merged_before_it_is_push
     );
     project.ok(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.git(&["rev-parse", "main:lib"]), commit);
-    assert_eq!(item(&project, "base"), None);
+    assert_eq!(project.waiting("base"), Vec::<Value>::new());
     project.assert_sound();
 }
 
@@ -82,7 +76,7 @@ fn commits_of_a_submodule_are_saved_and_told_when_their_worktree_is_removed() {
     let commit = project.git(&["rev-parse", "symphony/SYM-1:lib"]);
     project.ok(&["pr", "merge", "SYM-1", "--force"]);
     assert!(!project.worktree("SYM-1").exists());
-    let notice = item(&project, "base").unwrap();
+    let notice = project.first_waiting("base");
     let rescue = project.git(&[
         "for-each-ref",
         "--format=%(refname)",
@@ -92,7 +86,7 @@ fn commits_of_a_submodule_are_saved_and_told_when_their_worktree_is_removed() {
     assert!(text(&notice["text"]).contains(&rescue), "{notice:#}");
     assert_eq!(project.git(&["show", &format!("{rescue}:fix.txt")]), "x");
     project.ok(&["inbox", "--dismiss", &text(&notice["key"])]);
-    assert_eq!(item(&project, "base"), None);
+    assert_eq!(project.waiting("base"), Vec::<Value>::new());
     project.assert_sound();
 }
 
@@ -104,13 +98,13 @@ fn a_cancelled_issue_leaves_its_commits_in_a_submodule_to_a_rescue_ref() {
     project.ok(&["clean"]);
     assert!(!project.worktree("SYM-1").exists());
     assert_eq!(project.git(&["show", &format!("{commit}:fix.txt")]), "x");
-    let notice = item(&project, "base").unwrap();
+    let notice = project.first_waiting("base");
     assert!(
         text(&notice["text"]).contains("refs/symphony/rescue/SYM-1.submodules/lib/"),
         "{notice:#}"
     );
     // it waits for a person, whatever becomes of the issue
     project.ok(&["issue", "delete", "SYM-1", "--yes"]);
-    assert!(item(&project, "base").is_some());
+    assert!(!project.waiting("base").is_empty());
     project.assert_sound();
 }

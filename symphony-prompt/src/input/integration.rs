@@ -1,4 +1,4 @@
-//! What a parent is told of its sub-tasks once they have ended.
+//! What the prompt of a parent says about its sub-tasks once they have ended.
 
 use serde::{Deserialize, Serialize};
 use symphony_core::id::IssueId;

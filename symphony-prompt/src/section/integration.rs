@@ -1,4 +1,4 @@
-//! What a parent is told of its sub-tasks: each is named, their details share a part of the budget.
+//! What the prompt of a parent says about its sub-tasks: it names each, and their details share a part of the budget.
 
 use std::borrow::Cow;
 

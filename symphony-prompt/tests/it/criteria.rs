@@ -1,6 +1,8 @@
 //! Acceptance criteria in the prompts of those who meet them and check them.
 
-use symphony_prompt::{AgentType, CriteriaInput, CriterionInput, CriterionState, Outcome};
+use symphony_prompt::{
+    AgentType, BuiltPrompt, CriteriaInput, CriterionInput, CriterionState, Outcome,
+};
 
 use crate::outline::outline_of;
 use crate::rich;
@@ -27,18 +29,21 @@ fn criteria() -> CriteriaInput {
     }
 }
 
+/// The texts of the fences of criteria.
+fn fenced(built: &BuiltPrompt) -> Vec<String> {
+    let fences = outline_of(built).fences.into_iter();
+    fences
+        .filter(|fence| fence.label.contains("criteria"))
+        .map(|fence| fence.text)
+        .collect()
+}
+
 #[test]
 fn a_worker_is_given_every_criterion_with_its_number() {
     let mut dispatch = rich::profile(&AgentType::Worker);
     dispatch.criteria = Some(criteria());
     let built = dispatch.build().unwrap();
-    let outline = outline_of(&built);
-    let texts: Vec<&str> = outline
-        .fences
-        .iter()
-        .filter(|fence| fence.label.contains("criteria"))
-        .map(|fence| fence.text.as_str())
-        .collect();
+    let texts = fenced(&built);
     assert_eq!(
         texts,
         ["1. It greets.\n2. It ends. (docs/tickets/SYM-12/grooming.md)\n3. It is ## Verdict"]
@@ -56,13 +61,7 @@ fn a_judge_is_given_the_answers_and_what_changed_since() {
     let mut dispatch = rich::judge_of_pull_request();
     dispatch.criteria = Some(criteria());
     let built = dispatch.build().unwrap();
-    let outline = outline_of(&built);
-    let texts: Vec<&str> = outline
-        .fences
-        .iter()
-        .filter(|fence| fence.label.contains("criteria"))
-        .map(|fence| fence.text.as_str())
-        .collect();
+    let texts = fenced(&built);
     assert_eq!(
         texts,
         [

@@ -100,7 +100,7 @@ fn target_gone(
 }
 
 /// Gives the open pull request of a plan the head that its branch has now, with gates and judge anew; says whether it had to. A
-/// branch that is gone or lost work is told, until it is there again.
+/// branch that is gone or has lost work is reported until it is there again.
 ///
 /// # Errors
 /// When git or the database fails.

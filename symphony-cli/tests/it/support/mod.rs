@@ -1,5 +1,6 @@
 //! What the end-to-end tests stand on: a project of its own for each, its processes, scenario files.
 
+mod inbox;
 #[cfg(feature = "real-cli")]
 mod model;
 mod processes;

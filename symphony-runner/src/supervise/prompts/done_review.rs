@@ -1,4 +1,4 @@
-//! What a judge is shown of a proposal that nothing is left to do, and what its issue's worker is told of the sub-tasks.
+//! What the judge of a proposal that nothing is left to do gets, and what a parent's worker gets about the sub-tasks.
 
 use symphony_core::done::EvidenceKind;
 use symphony_core::issue::Issue;
