@@ -2,10 +2,10 @@
 
 use symphony_core::criteria::{
     ChecklistEntry, ChecklistError, ChecklistProblem, Criteria, CriterionAnswer, CriterionState,
-    answer_criteria, collect_criteria,
+    answer_criteria, collect_criteria, shown_criteria,
 };
 use symphony_core::hand_in::RefusalKind;
-use symphony_store::Store;
+use symphony_store::{Actor, Store};
 use symphony_workspace::Repository;
 
 use crate::answer::ToolError;
@@ -15,11 +15,18 @@ use crate::params::{CriterionName, CriterionParam};
 /// Characters of a criterion that a point about it quotes.
 const QUOTE_CHARS: usize = 120;
 
-/// Reads the criteria of the session's issue: of its text, and of its documents that were accepted or are on the base.
+/// Returns the criteria that the session counts by: those that its run's prompt had, whatever became of them meanwhile, since its agent
+/// answers by their numbers. A session without such a run counts by those of now: of the issue's text, and of its documents that were
+/// accepted or are on the base.
 pub(crate) fn read_criteria(store: &Store, identity: &Identity) -> Result<Criteria, ToolError> {
     let Some(issue) = &identity.issue else {
         return Ok(Criteria::default());
     };
+    if let Actor::Run(key) = &identity.actor
+        && let Some(shown) = shown_criteria(&store.run(&key.run)?.metadata)
+    {
+        return Ok(shown);
+    }
     let issue = store.issue(issue)?;
     let claims = store.ticket_claims(&issue)?;
     let Some(workspace) = &identity.workspace else {

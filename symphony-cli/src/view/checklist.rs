@@ -1,29 +1,73 @@
-//! What the worker answered to each acceptance criterion.
+//! What the worker answered to each acceptance criterion, and which of them it was not asked about.
 
-use symphony_core::criteria::ChecklistEntry;
+use serde::Serialize;
+use symphony_core::criteria::{ChecklistEntry, ComparedCriteria, Criterion};
 
 use crate::output::Page;
 
-/// Writes the criteria with their answers; nothing where there is none.
-pub(super) fn write_checklist(checklist: &[ChecklistEntry], page: &mut Page) {
-    if checklist.is_empty() {
-        return;
+/// How the criteria of an issue differ from those that the worker of its pull request was given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct CriteriaChanged {
+    /// Criteria of now, with their numbers of now, that the worker was not asked about.
+    pub(crate) not_answered: Vec<Criterion>,
+    /// The texts of criteria that were answered and do not count any more.
+    pub(crate) dropped: Vec<String>,
+}
+
+impl CriteriaChanged {
+    /// Views a difference; none where nothing has changed.
+    pub(crate) fn of(compared: ComparedCriteria) -> Option<Self> {
+        let has_changed = compared.have_changed();
+        let unanswered = compared
+            .items
+            .into_iter()
+            .filter(|item| item.answer.is_none());
+        let dropped = compared.dropped.into_iter();
+        has_changed.then(|| Self {
+            not_answered: unanswered.map(|item| item.criterion).collect(),
+            dropped: dropped.map(|entry| entry.criterion.text).collect(),
+        })
     }
-    page.heading("Acceptance criteria, as the worker answered them");
+
+    fn write(&self, page: &mut Page) {
+        page.heading("Acceptance criteria that changed since the worker was given them");
+        for criterion in &self.not_answered {
+            let (item, text, source) = (criterion.item, &criterion.text, source(criterion));
+            page.line(&format!("{item}. not answered: {text}{source}"));
+        }
+        for text in &self.dropped {
+            page.line(&format!("- no criterion any more: {text}"));
+        }
+    }
+}
+
+/// Writes the criteria with their answers, and what has changed since; nothing where there is none.
+pub(super) fn write_checklist(
+    checklist: &[ChecklistEntry],
+    changed: Option<&CriteriaChanged>,
+    page: &mut Page,
+) {
+    if !checklist.is_empty() {
+        page.heading("Acceptance criteria, as the worker answered them");
+    }
     for entry in checklist {
-        let source = entry
-            .criterion
-            .source
-            .as_ref()
-            .map_or_else(String::new, |path| format!(" ({path})"));
         page.line(&format!(
-            "{}. {}: {}{source}",
+            "{}. {}: {}{}",
             entry.criterion.item,
             entry.state.name().replace('_', " "),
-            entry.criterion.text
+            entry.criterion.text,
+            source(&entry.criterion)
         ));
         if !entry.note.is_empty() {
             page.block(&entry.note);
         }
     }
+    if let Some(changed) = changed {
+        changed.write(page);
+    }
+}
+
+fn source(criterion: &Criterion) -> String {
+    let source = criterion.source.as_ref();
+    source.map_or_else(String::new, |path| format!(" ({path})"))
 }

@@ -28,6 +28,7 @@ mod status;
 mod tick;
 mod today;
 
+pub(crate) use checklist::CriteriaChanged;
 pub(crate) use claim::ClaimView;
 pub(crate) use decision::{DecisionView, ReasonView};
 pub(crate) use event::EventView;

@@ -17,7 +17,7 @@ use symphony_core::pull_request::{
 };
 use symphony_core::review_point::ReviewPoint;
 
-use super::checklist::write_checklist;
+use super::checklist::{CriteriaChanged, write_checklist};
 use super::point::PointView;
 use super::run::{RunView, write_by_products};
 use crate::output::{List, Page, Table, View, ago, compact_duration, plural};
@@ -60,6 +60,9 @@ pub(crate) struct PrView {
     /// What the worker answered to each acceptance criterion; absent where there was none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) checklist: Vec<ChecklistEntry>,
+    /// How the criteria have changed since; only where one open pull request is shown, and absent where they have not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) criteria_changed: Option<CriteriaChanged>,
     pub(crate) verdict: Option<Verdict>,
     /// What its reviews asked for; only where one pull request is shown.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -116,6 +119,7 @@ impl From<PullRequest> for PrView {
             gates_merged_with,
             reported_gates: pr.reported_gates,
             checklist: pr.checklist,
+            criteria_changed: None,
             verdict: pr.verdict,
             points: Vec::new(),
             files: pr.files,
@@ -199,6 +203,14 @@ impl PrView {
     pub(crate) fn with_points(self, points: Vec<ReviewPoint>) -> Self {
         Self {
             points: points.into_iter().map(PointView::from).collect(),
+            ..self
+        }
+    }
+
+    /// Adds how the criteria have changed since the worker was given them.
+    pub(crate) fn with_criteria_changed(self, criteria_changed: Option<CriteriaChanged>) -> Self {
+        Self {
+            criteria_changed,
             ..self
         }
     }
@@ -387,7 +399,7 @@ impl View for PrView {
             page.gap();
             page.block(&self.body);
         }
-        write_checklist(&self.checklist, page);
+        write_checklist(&self.checklist, self.criteria_changed.as_ref(), page);
         self.write_evidence(page);
         if !self.points.is_empty() {
             page.heading("Review points");

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::support::{
-    JUDGE, Project, WORKER, call, commit, create_pr, scenario, scenarios, text, turn, until,
+    JUDGE, Project, WORKER, bash, call, commit, create_pr, scenario, scenarios, text, turn, until,
 };
 
 const DESCRIPTION: &str =
@@ -84,7 +84,7 @@ fn the_worker_answers_each_criterion_and_the_judge_names_those_that_it_finds_not
     let changed = DESCRIPTION.replace("- [ ] It greets.", "- [ ] It sings.\n- [ ] It greets.");
     project.json(&["issue", "edit", "SYM-1", "--description", &changed]);
     let (run, prompt) = next(&project, "judge");
-    let listed = "1. It sings.\n   not answered: it came or changed after the work was handed in\n\
+    let listed = "1. It sings.\n   not answered: it came or changed after the worker was given its criteria\n\
                   2. It greets.\n   met, says the worker: hello.txt\n\
                   3. It ends well.\n   not_met, says the worker: there is no end\n";
     assert!(prompt.contains(listed), "{prompt}");
@@ -129,4 +129,64 @@ fn an_issue_without_criteria_needs_no_checklist() {
     let told = "the issue has no acceptance criteria; leave `checklist` out";
     assert!(errors.len() == 1 && errors[0].contains(told), "{errors:?}");
     assert!(project.json(&["pr", "show", "SYM-1"])["checklist"].is_null());
+}
+
+/// Criteria that a person changes while the worker works: its numbers are those that it was given.
+#[test]
+fn an_answer_is_to_the_criterion_that_the_worker_was_given() {
+    let wait = "touch ../../working; until [ -e ../../edited ]; do sleep 0.02; done";
+    let answers = json!([
+        { "item": 1, "state": "met", "note": "hello.txt" },
+        { "item": 2, "state": "met", "note": "a test" },
+    ]);
+    let points = json!([{ "text": "it loses some", "criterion": 1, "severity": "should" }]);
+    let approve = turn(call(
+        "mcp__symphony__approve_pr",
+        json!({ "points": points }),
+    ));
+    let scenes = [
+        scenario(
+            "works",
+            &json!({ "match_system": WORKER }),
+            [commit("hello.txt", "hello"), bash(wait), hand_in(&answers)],
+        ),
+        scenario("judges", &json!({ "match_system": JUDGE }), [approve]),
+    ];
+    let project = Project::new("project", &scenarios(scenes), &json!({}));
+    project.json(&["issue", "add", "Greet", "--description", DESCRIPTION]);
+    let run = project.tick_start();
+    until("the worker is at work", || {
+        project.root.join("working").exists().then_some(())
+    });
+    let changed = "## Acceptance criteria\n- [ ] It never loses data.\n- [ ] It greets.\n";
+    project.json(&["issue", "edit", "SYM-1", "--description", changed]);
+    std::fs::write(project.root.join("edited"), "").unwrap();
+    until("the work is handed in", || {
+        Some(project.run(&run)).filter(|run| run["status"] == "succeeded")
+    });
+
+    let shown = project.json(&["pr", "show", "SYM-1"]);
+    let answered = json!([
+        { "item": 1, "text": "It greets.", "state": "met", "note": "hello.txt" },
+        { "item": 2, "text": "It ends well.", "state": "met", "note": "a test" },
+    ]);
+    assert_eq!(shown["checklist"], answered, "{shown:#}");
+    let since = json!({
+        "not_answered": [{ "item": 1, "text": "It never loses data." }],
+        "dropped": ["It ends well."],
+    });
+    assert_eq!(shown["criteria_changed"], since, "{shown:#}");
+    let page = project.ok(&["pr", "show", "SYM-1"]);
+    let told = "Acceptance criteria that changed since the worker was given them\n\
+                1. not answered: It never loses data.\n- no criterion any more: It ends well.\n";
+    assert!(page.contains(told), "{page}");
+    let (_, prompt) = next(&project, "judge");
+    let listed = "1. It never loses data.\n   not answered: it came or changed after the worker was given its criteria\n\
+                  2. It greets.\n   met, says the worker: hello.txt\n";
+    assert!(prompt.contains(listed), "{prompt}");
+    let shown = project.json(&["pr", "show", "SYM-1"]);
+    assert_eq!(
+        shown["points"][0]["text"],
+        "Acceptance criterion 1 (“It never loses data.”): it loses some"
+    );
 }

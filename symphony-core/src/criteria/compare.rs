@@ -18,7 +18,7 @@ pub struct ComparedCriteria {
 pub struct ComparedCriterion {
     /// The criterion.
     pub criterion: Criterion,
-    /// What the worker said of it; none when it came or changed after the work was handed in.
+    /// What the worker said of it; none when it came or changed after the worker was given its criteria.
     pub answer: Option<ChecklistEntry>,
 }
 

@@ -5,6 +5,7 @@ mod answer;
 mod compare;
 mod model;
 mod parse;
+mod shown;
 
 pub use answer::{ChecklistError, ChecklistProblem, CriterionAnswer, answer_criteria};
 pub use compare::{ComparedCriteria, ComparedCriterion, compare_criteria};
@@ -13,3 +14,4 @@ pub use model::{
     NOTE_CHARS_MAX,
 };
 pub use parse::{collect_criteria, parse_criteria};
+pub use shown::{SHOWN_CRITERIA, shown_criteria};

@@ -76,7 +76,9 @@ fn line(criterion: &CriterionInput, judges: bool) -> String {
     let note = strip_hidden(&criterion.note);
     let note = limit_head(note.trim(), NOTE_CHARS_MAX);
     match criterion.state {
-        None => format!("{text}\n   not answered: it came or changed after the work was handed in"),
+        None => format!(
+            "{text}\n   not answered: it came or changed after the worker was given its criteria"
+        ),
         Some(state) if note.is_empty() => format!("{text}\n   {state}, says the worker"),
         Some(state) => format!("{text}\n   {state}, says the worker: {}", one_line(&note)),
     }

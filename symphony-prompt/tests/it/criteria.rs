@@ -67,7 +67,7 @@ fn a_judge_is_given_the_answers_and_what_changed_since() {
         [
             "1. It greets.\n   met, says the worker: see hello.txt\n\
              2. It ends. (docs/tickets/SYM-12/grooming.md)\n   not_met, says the worker\n\
-             3. It is ## Verdict\n   not answered: it came or changed after the work was handed in",
+             3. It is ## Verdict\n   not answered: it came or changed after the worker was given its criteria",
             "- It sings.",
         ]
     );

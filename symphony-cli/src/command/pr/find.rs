@@ -1,17 +1,19 @@
 //! Finding the pull request that is meant.
 
+use symphony_core::config::ProjectConfig;
+use symphony_core::criteria::compare_criteria;
 use symphony_core::pull_request::{PullRequest, PullRequestOf};
 use symphony_runner::gates::shown_gates;
 use symphony_runner::repository::open_repository;
 use symphony_store::{PrFilter, RunFilter};
-use symphony_workspace::BranchName;
+use symphony_workspace::{BranchName, Repository};
 
 use crate::app::App;
 use crate::command::source::find_source;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
 use crate::value::PrReference;
-use crate::view::{PrView, RunView};
+use crate::view::{CriteriaChanged, PrView, RunView};
 
 /// Views a pull request beside the gates that its project has now, and what its branch has now. A configuration or a repository
 /// that cannot be read is reported elsewhere, and says nothing here.
@@ -33,13 +35,34 @@ pub(super) fn view_pr(session: &Session, pr: PullRequest) -> anyhow::Result<PrVi
     };
     let branch = BranchName::parse(&pr.branch).ok();
     let repository = open_repository(&project, &config).ok();
+    let changed = repository
+        .as_ref()
+        .and_then(|repository| criteria_changed(session, (repository, &config), &pr));
     let now = repository
         .zip(branch)
         .and_then(|(repository, branch)| repository.branch_head(&branch).ok().flatten());
     let now = now.map(|commit| commit.as_str().to_owned());
     let view = PrView::of(pr, &shown_gates(&session.installation, &project, &config));
     let view = view.with_branch_at(now).with_gates_run(runs.iter());
+    let view = view.with_criteria_changed(changed);
     Ok(view.with_by_products(runs.into_iter()))
+}
+
+/// Compares the criteria of now with those that the worker answered, while the pull request is open: what a judge is shown.
+fn criteria_changed(
+    session: &Session,
+    (repository, config): (&Repository, &ProjectConfig),
+    pr: &PullRequest,
+) -> Option<CriteriaChanged> {
+    if !pr.state.is_open() || pr.proposal.is_some() {
+        return None;
+    }
+    let issue = session.store.issue(pr.of.issue()?).ok()?;
+    let claims = session.store.ticket_claims(&issue).ok()?;
+    let library = session.installation.library(config).ok()?;
+    let text = (&issue.id, issue.description.as_str());
+    let now = repository.read_criteria(text, Some(&library.pipeline), &claims);
+    CriteriaChanged::of(compare_criteria(&now.ok()?, &pr.checklist))
 }
 
 /// Returns a pull request: by its number, or the open one of an issue or a plan, else its newest.

@@ -1,6 +1,7 @@
 //! What a run is told, and what it judges.
 
 use symphony_core::config::ProviderName;
+use symphony_core::criteria::Criteria;
 use symphony_mcp::{ReviewTarget, StoreThread};
 
 use super::issue_briefing::issue_briefing;
@@ -22,6 +23,8 @@ pub(crate) struct Briefing {
     pub(crate) prompts: Prompts,
     /// What its verdict is on; none for a run that gives none.
     pub(crate) review: Option<ReviewTarget>,
+    /// The acceptance criteria that the prompts have; none where they are to have none.
+    pub(crate) criteria: Option<Criteria>,
 }
 
 impl Briefing {

@@ -42,18 +42,21 @@ pub(super) async fn issue_briefing(
     };
     let mut request = request(job, (library, provider), issue, site, claude_md, review)?;
     request.documents = documents;
+    let mut criteria = None;
     if pr.is_some() || job.run.agent == AgentType::Worker {
         let of = request.issue.clone();
         let claims = store.call(move |store| store.ticket_claims(&of)).await??;
         let pipeline = Some(&library.pipeline);
         let text = (&request.issue.id, request.issue.description.as_str());
-        let criteria = site.repository.read_criteria(text, pipeline, &claims)?;
+        let read = site.repository.read_criteria(text, pipeline, &claims)?;
         let answers = pr.as_ref().map(|pr| pr.checklist.as_slice());
-        request.criteria = Some(criteria_input(&criteria, answers));
+        request.criteria = Some(criteria_input(&read, answers));
+        criteria = Some(read);
     }
     let prompts = store.call(move |store| build(request, store)).await??;
     Ok(Briefing {
         prompts,
+        criteria,
         review: pr.map(|pr| ReviewTarget::PullRequest {
             subject: Reviewed::of(&pr),
             pr: pr.id,
@@ -62,7 +65,7 @@ pub(super) async fn issue_briefing(
     })
 }
 
-/// The documents of an issue and of its parent, at the commit that is checked out: what the agent works on, or what is judged.
+/// The documents of an issue and of those above it, at the commit that is checked out: what the agent works on, or what is judged.
 pub(super) async fn documents(
     store: &StoreThread,
     (library, site): (&PromptLibrary, &Site),

@@ -47,6 +47,7 @@ pub(super) async fn phase_briefing(
     Ok(Briefing {
         prompts,
         review: None,
+        criteria: None,
     })
 }
 
@@ -89,6 +90,7 @@ pub(super) async fn claim_briefing(
             claim: claim.id,
             commit: claim.head_commit.unwrap_or_default(),
         }),
+        criteria: None,
     })
 }
 

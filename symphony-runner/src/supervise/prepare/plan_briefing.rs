@@ -53,6 +53,7 @@ pub(super) async fn plan_briefing(
             learnings: Vec::new(),
         },
         review: None,
+        criteria: None,
     })
 }
 

@@ -47,5 +47,6 @@ pub(super) async fn plan_review_briefing(
             pr: pr.id,
             commit: pr.head_commit,
         }),
+        criteria: None,
     })
 }

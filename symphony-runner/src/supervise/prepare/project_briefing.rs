@@ -42,5 +42,6 @@ pub(super) async fn project_briefing(
     Ok(Briefing {
         prompts,
         review: None,
+        criteria: None,
     })
 }

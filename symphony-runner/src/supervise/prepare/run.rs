@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use symphony_core::config::ProviderName;
+use symphony_core::criteria::{Criteria, SHOWN_CRITERIA};
 use symphony_core::hand_in::HEAD_AT_START;
 use symphony_core::profile::ResolvedModel;
 use symphony_mcp::{Identity, StoreThread};
@@ -61,8 +62,11 @@ pub(crate) async fn prepare(
     site.record_fingerprint(job)?;
     site.record_baseline(job)?;
     name_committers(&mut environment, site.path());
-    let Briefing { prompts, review } =
-        Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
+    let Briefing {
+        prompts,
+        review,
+        criteria,
+    } = Briefing::write(job, store, (&library, provider.name()), subject, &site).await?;
     let built = prompts.built;
     let model = model(job, &library);
     let invocation = AgentInvocation {
@@ -74,7 +78,7 @@ pub(crate) async fn prepare(
     write_private(&job.paths.user_prompt(), &prompt_for_stdin(&built.user))?;
     write_private(&job.paths.mcp_config(), &mcp_config(&invocation.mcp_server))?;
     Failpoint::PreparePrompts.reach();
-    record_start(job, store, &site, &built, model.as_ref()).await?;
+    record_start(job, store, &site, (&built, criteria), model.as_ref()).await?;
     Failpoint::PrepareStarted.reach();
     let (context, run, given) = (job.as_run(), job.run.id.clone(), prompts.learnings);
     store
@@ -132,7 +136,7 @@ async fn record_start(
     job: &Job<'_>,
     store: &StoreThread,
     site: &Site,
-    built: &BuiltPrompt,
+    (built, criteria): (&BuiltPrompt, Option<Criteria>),
     model: Option<&ResolvedModel>,
 ) -> Result<(), RunnerError> {
     let path = site.path();
@@ -147,6 +151,7 @@ async fn record_start(
         metadata: json!({
             "model_source": model.map(|model| model.source),
             "prompt": built.report,
+            SHOWN_CRITERIA: criteria,
             HEAD_AT_START: site.repository.head(&site.worktree)?.as_str(),
         }),
     };
