@@ -190,3 +190,14 @@ fn an_answer_is_to_the_criterion_that_the_worker_was_given() {
         "Acceptance criterion 1 (“It never loses data.”): it loses some"
     );
 }
+
+#[test]
+fn prompt_show_names_what_may_be_meant_as_criteria() {
+    let project = Project::recorded();
+    let text = "Greet.\n\n## Acceptance criteria of the parser\n\n- [ ] It greets.\n";
+    project.json(&["issue", "add", "Greet", "--description", text]);
+    let shown = project.ok(&["prompt", "show", "SYM-1"]);
+    let told = "warning: SYM-1: “Acceptance criteria of the parser” is not recognised as the heading of acceptance criteria; \
+                no criteria are read from there\n";
+    assert!(shown.contains(told), "{shown}");
+}

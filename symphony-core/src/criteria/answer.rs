@@ -1,5 +1,6 @@
 //! Answering criteria when the work is handed in.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::model::{ChecklistEntry, Criterion, CriterionState, NOTE_CHARS_MAX};
@@ -98,9 +99,10 @@ pub fn answer_criteria(
     answers: &[CriterionAnswer],
 ) -> Result<Vec<ChecklistEntry>, ChecklistError> {
     let mut problems = Vec::new();
-    for (at, answer) in answers.iter().enumerate() {
+    let mut seen = BTreeSet::new();
+    for answer in answers {
         let item = answer.item;
-        let is_first = answers.iter().take(at).all(|before| before.item != item);
+        let is_first = seen.insert(item);
         let found = answer.note.chars().count();
         if !criteria.iter().any(|criterion| criterion.item == item) {
             problems.push(ChecklistProblem::Unknown { item });

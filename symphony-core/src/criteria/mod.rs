@@ -3,6 +3,7 @@
 
 mod answer;
 mod compare;
+mod heading;
 mod model;
 mod parse;
 mod shown;
@@ -11,7 +12,7 @@ pub use answer::{ChecklistError, ChecklistProblem, CriterionAnswer, answer_crite
 pub use compare::{ComparedCriteria, ComparedCriterion, compare_criteria};
 pub use model::{
     CRITERIA_MAX, CRITERION_CHARS_MAX, ChecklistEntry, Criteria, Criterion, CriterionState,
-    NOTE_CHARS_MAX,
+    MissedCriteria, NOTE_CHARS_MAX,
 };
-pub use parse::{collect_criteria, parse_criteria};
+pub use parse::{collect_criteria, missed_criteria, parse_criteria};
 pub use shown::{SHOWN_CRITERIA, shown_criteria};

@@ -32,6 +32,18 @@ pub struct Criteria {
     pub left_out: usize,
 }
 
+/// What may be meant as acceptance criteria and is not read as such. Its `Display` says so.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MissedCriteria {
+    /// A heading that is nearly the one that is looked for.
+    #[error("“{0}” is not recognised as the heading of acceptance criteria")]
+    Heading(String),
+    /// A heading of acceptance criteria without a list.
+    #[error("there is no list below “{0}”")]
+    NoItems(String),
+}
+
 closed_set!(
     /// What the worker says of a criterion.
     CriterionState, "state of an acceptance criterion", {

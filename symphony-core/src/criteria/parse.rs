@@ -1,10 +1,13 @@
 //! Reading acceptance criteria from markdown.
 
-use super::model::{CRITERIA_MAX, CRITERION_CHARS_MAX, Criteria, Criterion};
+use std::collections::BTreeSet;
+
+use super::heading::{is_label, may_name_criteria, names_criteria};
+use super::model::{CRITERIA_MAX, CRITERION_CHARS_MAX, Criteria, Criterion, MissedCriteria};
 use crate::contract::markdown::{closes, folded, is_underline, marked, opens, unindented};
 
-/// What the heading of the list is called, without regard to case and emphasis.
-const HEADING: &str = "acceptance criteria";
+/// Headings without criteria that are named of one text.
+const MISSED_MAX: usize = 3;
 /// The level of a line that only looks like a heading: below all real ones.
 const LABEL_LEVEL: usize = 7;
 /// Stands at the end of a criterion that was cut.
@@ -14,16 +17,14 @@ const CUT: &str = " […]";
 /// twice counts once.
 pub fn collect_criteria(issue_text: &str, documents: &[(&str, &str)]) -> Criteria {
     let mut criteria = Criteria::default();
-    let mut known = Vec::new();
+    let mut known = BTreeSet::new();
     let texts = std::iter::once((None, issue_text))
         .chain(documents.iter().map(|(path, text)| (Some(*path), *text)));
     for (source, text) in texts {
         for criterion in parse_criteria(text) {
-            let key = folded(&criterion);
-            if known.contains(&key) {
+            if !known.insert(folded(&criterion)) {
                 continue;
             }
-            known.push(key);
             let item = u32::try_from(criteria.items.len() + 1).unwrap_or(u32::MAX);
             if criteria.items.len() < CRITERIA_MAX {
                 criteria.items.push(Criterion {
@@ -42,20 +43,24 @@ pub fn collect_criteria(issue_text: &str, documents: &[(&str, &str)]) -> Criteri
 /// Reads the items below each heading "Acceptance criteria" of a markdown text, in their order, each on one line.
 ///
 /// Items are those of task lists, bulleted and numbered lists. Nested items belong to theirs. The heading may be one of any level, or a
-/// line of its own that ends in a colon or is bold. Code blocks and HTML comments are passed over.
+/// line of its own. Code blocks and HTML comments are passed over.
 pub fn parse_criteria(text: &str) -> Vec<String> {
-    let mut reader = Reader::default();
-    for line in text.lines() {
-        reader.read(line);
-    }
-    reader.end_item();
-    reader.found
+    Reader::read_text(text).found
+}
+
+/// Finds what may be meant as acceptance criteria and is not read as such, in its order: headings that are nearly the one that is looked
+/// for, and those without an item below them.
+pub fn missed_criteria(text: &str) -> Vec<MissedCriteria> {
+    Reader::read_text(text).missed
 }
 
 /// Reads line by line.
 #[derive(Debug, Default)]
 struct Reader {
     found: Vec<String>,
+    missed: Vec<MissedCriteria>,
+    /// The title of the newest heading, while it has no item.
+    without_items: Option<String>,
     /// The level of the heading whose list is read; none outside.
     section: Option<usize>,
     item: Option<Item>,
@@ -75,6 +80,16 @@ struct Item {
 }
 
 impl Reader {
+    fn read_text(text: &str) -> Self {
+        let mut reader = Self::default();
+        for line in text.lines() {
+            reader.read(line);
+        }
+        reader.end_item();
+        reader.end_section();
+        reader
+    }
+
     fn read(&mut self, line: &str) {
         let above = std::mem::take(&mut self.above);
         let after_blank = std::mem::take(&mut self.after_blank);
@@ -102,11 +117,17 @@ impl Reader {
             self.enter(if content.starts_with('=') { 1 } else { 2 }, &above);
         } else if let Some((indent, text)) = list_item(line) {
             self.begin_item(indent, text);
-        } else if is_label(content) && indent_of(line) == 0 {
+        } else if indent_of(line) == 0
+            && is_label(content)
+            && self.begins_paragraph(content, &above, after_blank)
+        {
             self.enter(LABEL_LEVEL, content);
             content.clone_into(&mut self.above);
         } else {
             self.continue_item(line, after_blank);
+            if self.item.is_none() && self.section.is_none() && may_name_criteria(content) {
+                self.miss(MissedCriteria::Heading(content.to_owned()));
+            }
             if self.item.is_none() {
                 content.clone_into(&mut self.above);
             }
@@ -116,10 +137,36 @@ impl Reader {
     /// A heading ends the list of one of its own level or above, and may begin one.
     fn enter(&mut self, level: usize, title: &str) {
         self.end_item();
-        if folded(title) == HEADING {
+        if names_criteria(title) {
+            self.end_section();
             self.section = Some(level);
-        } else if self.section.is_some_and(|section| level <= section) {
-            self.section = None;
+            self.without_items = Some(title.to_owned());
+            return;
+        }
+        if may_name_criteria(title) {
+            self.miss(MissedCriteria::Heading(title.to_owned()));
+        }
+        if self.section.is_some_and(|section| level <= section) {
+            self.end_section();
+        }
+    }
+
+    /// A line within a paragraph, or one that goes on with an item, is no label, unless its marks say so.
+    fn begins_paragraph(&self, content: &str, above: &str, after_blank: bool) -> bool {
+        let is_marked = content.ends_with(':') || content.starts_with(['*', '_']);
+        is_marked || after_blank || (above.is_empty() && self.item.is_none())
+    }
+
+    fn end_section(&mut self) {
+        self.section = None;
+        if let Some(title) = self.without_items.take() {
+            self.miss(MissedCriteria::NoItems(title));
+        }
+    }
+
+    fn miss(&mut self, missed: MissedCriteria) {
+        if self.missed.len() < MISSED_MAX {
+            self.missed.push(missed);
         }
     }
 
@@ -154,7 +201,7 @@ impl Reader {
                 self.end_item();
                 // Nothing says where the list below such a line ends but the next paragraph.
                 if self.section == Some(LABEL_LEVEL) {
-                    self.section = None;
+                    self.end_section();
                 }
             }
             None => {}
@@ -163,7 +210,10 @@ impl Reader {
 
     fn end_item(&mut self) {
         let text = self.item.take().map(|item| shortened(&item.text));
-        self.found.extend(text.filter(|text| !text.is_empty()));
+        if let Some(text) = text.filter(|text| !text.is_empty()) {
+            self.without_items = None;
+            self.found.push(text);
+        }
     }
 }
 
@@ -177,17 +227,6 @@ fn push(text: &mut String, between: &str, more: &str) {
 fn heading(content: &str) -> Option<(usize, &str)> {
     let title = marked(content)?;
     Some((content.len() - content.trim_start_matches('#').len(), title))
-}
-
-/// Says whether a line stands for a heading: it is bold as a whole, or ends in a colon and is the one that is looked for.
-fn is_label(content: &str) -> bool {
-    let bold = ["**", "__"].iter().any(|mark| {
-        let inner = content.trim_end_matches(':').strip_prefix(mark);
-        inner
-            .and_then(|rest| rest.strip_suffix(mark))
-            .is_some_and(|inner| !inner.is_empty() && !inner.contains(mark))
-    });
-    bold || (content.ends_with(':') && folded(content) == HEADING)
 }
 
 fn indent_of(line: &str) -> usize {
@@ -258,6 +297,16 @@ mod tests {
                 &["one"],
             ),
             ("Acceptance criteria for whom?\n- no", &[]),
+            ("## Acceptance Criteria (must have)\n- one", &["one"]),
+            ("### 3. Acceptance criteria\n- one", &["one"]),
+            ("## ✅ Acceptance criteria\n- one", &["one"]),
+            ("*Acceptance criteria*\n\n- one", &["one"]),
+            ("**Acceptance criteria:** \n- one", &["one"]),
+            (
+                "Do it.\n\nAcceptance criteria\n\n- one\n\nMore.\n- no",
+                &["one"],
+            ),
+            ("See the\nacceptance criteria\nof SYM-1:\n- no", &[]),
             (
                 "## Acceptance Criteria\n### Reading\n- one\n### Writing\n- two\n## Test Plan\n- no",
                 &["one", "two"],
@@ -287,6 +336,52 @@ mod tests {
         ] {
             assert_eq!(parse_criteria(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn what_may_be_meant_as_criteria_and_is_not_read_as_such_is_named() {
+        for (text, expected) in [
+            ("", &[][..]),
+            ("## Acceptance criteria\n- one", &[]),
+            ("The acceptance criteria are below.\n- one", &[]),
+            ("## Acceptance criteria\n- see the acceptance criteria", &[]),
+            (
+                "## Acceptance criteria for it\n- one",
+                &[
+                    "“Acceptance criteria for it” is not recognised as the heading of acceptance criteria",
+                ],
+            ),
+            (
+                "h2. Acceptance criteria\n- one",
+                &[
+                    "“h2. Acceptance criteria” is not recognised as the heading of acceptance criteria",
+                ],
+            ),
+            (
+                "## Acceptance criteria\nIt greets.\n## Notes\n- no",
+                &["there is no list below “Acceptance criteria”"],
+            ),
+            ("```\n## Acceptance criteria for it\n```\n- one", &[]),
+        ] {
+            let missed: Vec<String> = missed_criteria(text)
+                .iter()
+                .map(ToString::to_string)
+                .collect();
+            assert_eq!(missed, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_of_any_length_is_read_at_once() {
+        let mut text = "# Acceptance criteria\n".to_owned();
+        for n in 0..60_000 {
+            text += &format!("- c {n}\n");
+        }
+        let criteria = collect_criteria(&text, &[]);
+        assert_eq!(
+            (criteria.items.len(), criteria.left_out),
+            (CRITERIA_MAX, 59_950)
+        );
     }
 
     #[test]

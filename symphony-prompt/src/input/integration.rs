@@ -19,7 +19,7 @@ pub struct ChildInput {
     /// How it ended.
     #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub status: IssueStatus,
-    /// Its description; where it has a section "Acceptance criteria", only that is shown.
+    /// Its description; where it has acceptance criteria, only these are shown.
     #[serde(default)]
     pub description: String,
     /// What was merged for it; none where it ended without a change.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use symphony_core::criteria::collect_criteria;
 use symphony_core::unit::Tokens;
 use symphony_core::wording::counted;
 
@@ -98,10 +99,19 @@ fn details(child: &ChildInput) -> String {
         None => "Nothing was merged for it.".to_owned(),
     };
     let description = strip_hidden(&child.description);
-    match acceptance_criteria(&description) {
-        Some(criteria) => format!("{merged}\nAcceptance criteria:\n{criteria}"),
-        None if description.trim().is_empty() => merged,
-        None => format!("{merged}\nDescription:\n{}", description.trim()),
+    let criteria = collect_criteria(&description, &[]);
+    if !criteria.items.is_empty() {
+        let items = criteria.items.iter();
+        let lines: String = items.map(|item| format!("\n- {}", item.text)).collect();
+        let more = match criteria.left_out {
+            0 => String::new(),
+            count => format!("\n- and {count} more"),
+        };
+        format!("{merged}\nAcceptance criteria:{lines}{more}")
+    } else if description.trim().is_empty() {
+        merged
+    } else {
+        format!("{merged}\nDescription:\n{}", description.trim())
     }
 }
 
@@ -130,54 +140,55 @@ fn merged_text(merged: &MergedChild) -> String {
     text
 }
 
-/// Returns the text below a heading "Acceptance criteria", up to the next heading that is no deeper; none without such a heading.
-fn acceptance_criteria(description: &str) -> Option<&str> {
-    let mut start = None;
-    let mut at = 0;
-    for line in description.split_inclusive('\n') {
-        let level = line.len() - line.trim_start_matches('#').len();
-        let is_heading = level > 0 && line.get(level..).is_some_and(|rest| rest.starts_with(' '));
-        match start {
-            Some((begin, depth)) if is_heading && level <= depth => {
-                return description.get(begin..at).map(str::trim);
-            }
-            None => {
-                let words = line.trim().trim_matches(['#', '*', ':', ' ']);
-                let is_it = words.eq_ignore_ascii_case("acceptance criteria");
-                if is_it {
-                    let depth = if is_heading { level } else { usize::MAX };
-                    start = Some((at + line.len(), depth));
-                }
-            }
-            Some(_) => {}
-        }
-        at += line.len();
-    }
-    let (begin, _) = start?;
-    description.get(begin..).map(str::trim)
-}
-
 #[cfg(test)]
 mod tests {
+    use symphony_core::id::IssueId;
+    use symphony_core::issue::IssueStatus;
+
     use super::*;
 
+    fn shown(description: &str) -> String {
+        details(&ChildInput {
+            identifier: IssueId::parse("A-2").unwrap(),
+            title: "Part".to_owned(),
+            status: IssueStatus::Cancelled,
+            description: description.to_owned(),
+            merged: None,
+        })
+    }
+
     #[test]
-    fn acceptance_criteria_end_at_the_next_heading() {
+    fn criteria_are_those_that_are_read_everywhere_and_without_any_the_description_is_shown() {
+        let criteria =
+            |items: &str| format!("Nothing was merged for it.\nAcceptance criteria:{items}");
         for (text, expected) in [
-            ("Do it.", None),
+            ("", "Nothing was merged for it.".to_owned()),
             (
-                "# Acceptance criteria\n- a\n- b\n# Notes\nx",
-                Some("- a\n- b"),
+                "Do it.",
+                "Nothing was merged for it.\nDescription:\nDo it.".to_owned(),
             ),
             (
-                "x\n## acceptance Criteria:\n- a\n### Deeper\n- b\n",
-                Some("- a\n### Deeper\n- b"),
+                "Do it.\n# Acceptance criteria\n- [x] a\n- b\n# Notes\n- x",
+                criteria("\n- a\n- b"),
             ),
-            ("**Acceptance criteria**\n- a", Some("- a")),
-            ("Acceptance criteria:\n- a\n## Notes\nx", Some("- a")),
-            ("the acceptance criteria are below", None),
+            (
+                "## ✅ Acceptance Criteria (must have)\n1. a\n   - b",
+                criteria("\n- a; b"),
+            ),
+            (
+                "```\n# Acceptance criteria\n- no\n```\n**Acceptance criteria**\n- a",
+                criteria("\n- a"),
+            ),
+            (
+                "# Acceptance criteria\nIt greets.",
+                "Nothing was merged for it.\nDescription:\n# Acceptance criteria\nIt greets."
+                    .to_owned(),
+            ),
         ] {
-            assert_eq!(acceptance_criteria(text), expected, "{text}");
+            assert_eq!(shown(text), expected, "{text}");
         }
+        let many: Vec<String> = (0..60).map(|n| format!("- {n}")).collect();
+        let text = shown(&format!("# Acceptance criteria\n{}", many.join("\n")));
+        assert!(text.ends_with("\n- 49\n- and 10 more"), "{text}");
     }
 }

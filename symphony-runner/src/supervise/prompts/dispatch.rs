@@ -2,6 +2,7 @@
 
 use symphony_core::agent::AgentType;
 use symphony_core::config::{ProjectConfig, ProviderName};
+use symphony_core::criteria::missed_criteria;
 use symphony_core::id::{LearningId, PhaseName, RunId};
 use symphony_core::issue::Issue;
 use symphony_prompt::{BuiltPrompt, CriteriaInput, ProfileDispatch, Review, Workspace};
@@ -103,6 +104,10 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
     dispatch.budgets = budgets(&request.config)?;
     dispatch.custom_instructions = request.custom_instructions;
     dispatch.notes = request.notes;
+    let missed = match &request.criteria {
+        Some(_) => missed(issue, &request.documents),
+        None => Vec::new(),
+    };
     dispatch.review = request.review;
     dispatch.documents = request.documents.list;
     dispatch.criteria = request.criteria;
@@ -114,9 +119,22 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
         .report
         .warnings
         .extend(not_read(request.documents.problems));
+    built.report.warnings.extend(not_read(missed));
     log_omissions(&built);
     let learnings = standing(&best, &built.report);
     Ok(Prompts { built, learnings })
+}
+
+/// Names what may be meant as acceptance criteria, in the issue's text and in its own documents, and is not read as such.
+fn missed(issue: &Issue, documents: &Documents) -> Vec<String> {
+    let own = documents.list.iter().filter(|found| found.parent.is_none());
+    let texts = std::iter::once((issue.id.as_str(), issue.description.as_str()))
+        .chain(own.map(|found| (found.path.as_str(), found.text.as_str())));
+    let named = |(place, text)| {
+        let missed = missed_criteria(text).into_iter();
+        missed.map(move |missed| format!("{place}: {missed}; no criteria are read from there"))
+    };
+    texts.flat_map(named).collect()
 }
 
 fn ready() -> PhaseName {
