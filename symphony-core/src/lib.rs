@@ -41,6 +41,7 @@ pub mod outside;
 pub mod plan;
 pub mod profile;
 pub mod project;
+pub mod prompt_trial;
 pub mod publication;
 pub mod pull_request;
 mod pull_request_of;

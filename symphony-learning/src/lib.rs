@@ -34,6 +34,7 @@ mod front;
 mod hash;
 mod options;
 mod prepared;
+mod prompt_report;
 mod rank;
 mod render;
 mod score;
@@ -49,6 +50,9 @@ pub use entry::{rank, rank_best, search};
 pub use error::{OptionsError, PreparedError, RankError};
 pub use options::{CONVENTION_CHAR_CAP, CROSS_PROJECT_MAX, DEFAULT_MAX_RESULTS, Options, Weights};
 pub use prepared::{ALGORITHM_VERSION, Prepared, PreparedRef};
+pub use prompt_report::{
+    DECISION_CASES_MIN, Found, Measure, MeasureReport, PromptTrialReport, SetReport,
+};
 pub use rank::{Best, Dropped, Head, Hit, Ranked, Ranker, Relevance};
 pub use render::{render_conventions, render_cross_project};
 pub use score::{Parts, RECENCY_SECONDS_MAX, recency};
@@ -56,6 +60,7 @@ pub use stop_words::STOP_WORDS;
 pub use subject::Subject;
 pub use text::{likeness, normalise};
 pub use usefulness::{
-    CASES_MIN, Case, Comparison, Difference, Group, Proportion, Sample, difference_of_means,
-    difference_of_proportions,
+    CASES_MIN, CASES_NEEDED_MAX, Case, Comparison, Difference, Group, Proportion, Sample,
+    difference_of_means, difference_of_proportions, estimate_of_mean, more_cases_for_means,
+    more_cases_for_proportions,
 };

@@ -77,7 +77,7 @@ impl Group {
     clippy::cast_precision_loss,
     reason = "counts of issues and tokens are far below 2^53"
 )]
-pub(super) fn as_float(number: u64) -> f64 {
+pub(crate) fn as_float(number: u64) -> f64 {
     number as f64
 }
 

@@ -25,6 +25,17 @@ pub fn difference_of_means(first: &Sample, second: &Sample) -> Option<Difference
     })
 }
 
+/// Returns a mean with its 95 % interval (Student's); none for fewer than two numbers.
+pub fn estimate_of_mean(sample: &Sample) -> Option<Difference> {
+    let squared = error(sample)?;
+    let reach = quantile(as_float(sample.count - 1)) * squared.sqrt();
+    Some(Difference {
+        estimate: sample.mean,
+        low: sample.mean - reach,
+        high: sample.mean + reach,
+    })
+}
+
 /// The squared standard error of a mean.
 fn error(sample: &Sample) -> Option<f64> {
     sample
@@ -53,6 +64,28 @@ mod tests {
                 && near(found.high, 0.205_483_2),
             "{found:?}"
         );
+    }
+
+    /// NIST/SEMATECH e-Handbook, 1.3.5.2: 195 measurements, mean 9.261460, standard deviation 0.022789, 95 % interval
+    /// 9.258242 to 9.264679.
+    #[test]
+    fn the_published_interval_of_one_mean_is_met() {
+        // numbers of this count, mean and standard deviation
+        let spread = 0.022_789;
+        let sample: Sample = (0..195)
+            .map(|number| match number {
+                0 => 9.261_460,
+                odd if odd % 2 == 1 => 9.261_460 + spread,
+                _ => 9.261_460 - spread,
+            })
+            .collect();
+        let found = estimate_of_mean(&sample).unwrap();
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-6;
+        assert!(
+            near(found.low, 9.258_242) && near(found.high, 9.264_679),
+            "{found:?}"
+        );
+        assert_eq!(estimate_of_mean(&Sample::from_iter([1.0])), None);
     }
 
     #[test]

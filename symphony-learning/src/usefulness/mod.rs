@@ -7,12 +7,15 @@
 mod cases;
 mod comparison;
 mod mean;
+mod needed;
 mod proportion;
 mod student;
 
+pub(crate) use cases::as_float;
 pub use cases::{Case, Group, Sample};
 pub use comparison::{CASES_MIN, Comparison};
-pub use mean::difference_of_means;
+pub use mean::{difference_of_means, estimate_of_mean};
+pub use needed::{CASES_NEEDED_MAX, more_cases_for_means, more_cases_for_proportions};
 pub use proportion::{Proportion, difference_of_proportions};
 
 use serde::Serialize;

@@ -19,8 +19,29 @@ impl Proportion {
         (cases > 0 && hits <= cases).then_some(Self { hits, cases })
     }
 
+    pub(super) const fn cases(self) -> u64 {
+        self.cases
+    }
+
     fn value(self) -> f64 {
         as_float(self.hits) / as_float(self.cases)
+    }
+
+    /// Returns the share with its 95 % interval: Wilson's, which has a width even when all or none are hits.
+    pub fn estimate(self) -> Difference {
+        let (low, high) = self.wilson();
+        Difference {
+            estimate: self.value(),
+            low,
+            high,
+        }
+    }
+
+    /// Returns the variance of one case. Two cases are added, a hit and none: what never happened in a few cases is not
+    /// certain never to happen.
+    pub(super) fn variance(self) -> f64 {
+        let share = (as_float(self.hits) + 1.0) / (as_float(self.cases) + 2.0);
+        share * (1.0 - share)
     }
 
     /// Returns the limits of Wilson's score interval without continuity correction.
@@ -75,6 +96,25 @@ mod tests {
             assert!(
                 near(found.low, low) && near(found.high, high),
                 "{first:?} {second:?}: {found:?}"
+            );
+        }
+    }
+
+    /// Newcombe, *Two-sided confidence intervals for the single proportion*, Statistics in Medicine 17 (1998), table I,
+    /// row "3. Score".
+    #[test]
+    fn the_published_intervals_of_one_proportion_are_met() {
+        for ((hits, cases), low, high) in [
+            ((81, 263), 0.2553, 0.3662),
+            ((15, 148), 0.0624, 0.1605),
+            ((0, 20), 0.0, 0.1611),
+            ((1, 29), 0.0061, 0.1718),
+        ] {
+            let found = Proportion::new(hits, cases).unwrap().estimate();
+            let near = |a: f64, b: f64| (a - b).abs() < 0.000_051;
+            assert!(
+                near(found.low, low) && near(found.high, high),
+                "{hits} of {cases}: {found:?}"
             );
         }
     }

@@ -1,0 +1,18 @@
+//! Trials of prompts: two sets of prompt texts, issues that are given to one or the other, and what came of each.
+//!
+//! This has nothing to do with [`crate::trial`], which is about gates. What the cases say together, with intervals, is
+//! computed by `symphony-learning`.
+
+mod assignment;
+mod case;
+mod document;
+
+pub use assignment::{
+    Assignment, Pairing, PlannedCase, PromptSet, Share, TRIAL_NAME_CHARS_MAX, TrialName,
+    TrialNameError, assign, plan_cases,
+};
+pub use case::{Attempt, CaseEnd, CaseFacts, CaseOutcome, HandIn, case_outcome};
+pub use document::{
+    RECORDED_ISSUES_MAX, RECORDED_VERSION, RecordedComment, RecordedError, RecordedIssue,
+    RecordedIssues, parse_recorded, recorded_text,
+};

@@ -1,0 +1,340 @@
+//! The report on a trial of prompts: what the cases of each set came to, with 95 % intervals, and how the sets differ.
+
+use serde::Serialize;
+use symphony_core::prompt_trial::{CaseEnd, CaseOutcome, PromptSet};
+
+use crate::usefulness::{
+    Difference, Proportion, Sample, as_float, difference_of_means, difference_of_proportions,
+    estimate_of_mean, more_cases_for_means, more_cases_for_proportions,
+};
+
+/// Cases of each set below which nothing is called a difference. With three, all against none passes for one by its interval
+/// although it happens by chance in one of ten trials (Fisher's exact test); with five, in one of a hundred.
+pub const DECISION_CASES_MIN: u64 = 5;
+
+/// Milliseconds of a second.
+const SECOND_MS: u64 = 1_000;
+
+/// Something that is measured of each case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Whether the required gates passed on what was handed in first.
+    GatesFirstTime,
+    /// Whether the work was approved.
+    Approved,
+    /// Attempts of workers.
+    Attempts,
+    /// Tokens of all runs.
+    Tokens,
+    /// Cost in US dollars.
+    CostUsd,
+    /// Seconds that agents ran.
+    AgentSeconds,
+}
+
+impl Measure {
+    /// All of them, in the order of the report.
+    pub const ALL: [Self; 6] = [
+        Self::GatesFirstTime,
+        Self::Approved,
+        Self::Attempts,
+        Self::Tokens,
+        Self::CostUsd,
+        Self::AgentSeconds,
+    ];
+
+    /// Says whether it is a share of the cases and not a mean.
+    pub const fn is_share(self) -> bool {
+        matches!(self, Self::GatesFirstTime | Self::Approved)
+    }
+
+    /// Returns the value of a case, 0 or 1 for a share; none where it is not known.
+    fn of(self, case: &CaseOutcome) -> Option<f64> {
+        let share = |holds: bool| if holds { 1.0 } else { 0.0 };
+        match self {
+            Self::GatesFirstTime => case.gates_first_time.map(share),
+            Self::Approved => Some(share(case.end == CaseEnd::Approved)),
+            Self::Attempts => Some(f64::from(case.attempts)),
+            Self::Tokens => Some(as_float(case.tokens.get())),
+            Self::CostUsd => case.cost.map(symphony_core::unit::UsdMicros::usd),
+            Self::AgentSeconds => Some(as_float(case.agent_ms) / as_float(SECOND_MS)),
+        }
+    }
+}
+
+/// What a set came to in one measure.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct SetReport {
+    /// Cases of which it is known.
+    pub cases: u64,
+    /// Cases of which it holds; only for a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub hits: Option<u64>,
+    /// The share or the mean; none without cases.
+    pub estimate: Option<f64>,
+    /// The lower end of its interval; none where the cases are too few for one.
+    pub low: Option<f64>,
+    /// The upper end of its interval.
+    pub high: Option<f64>,
+}
+
+/// What the sets differ by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Found {
+    /// Too few cases to say anything.
+    TooFew,
+    /// The interval holds 0.
+    Undecided,
+    /// The set B has the higher value.
+    HigherWithB,
+    /// The set B has the lower value.
+    LowerWithB,
+}
+
+/// One measure of a trial.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MeasureReport {
+    /// What is measured.
+    pub measure: Measure,
+    /// What the set A came to.
+    pub a: SetReport,
+    /// What the set B came to.
+    pub b: SetReport,
+    /// The value of B less the value of A.
+    pub difference: Option<Difference>,
+    /// What that says.
+    pub found: Found,
+    /// How many more cases each set would need for a decision, if the difference is as large as it was found; 0 when it is
+    /// decided, none when no difference was found.
+    pub more_cases: Option<u64>,
+}
+
+/// The report on a trial of prompts.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PromptTrialReport {
+    /// Cases of the set A.
+    pub cases_a: u64,
+    /// Cases of the set B.
+    pub cases_b: u64,
+    /// Cases that say nothing and are in no number.
+    pub left_out: u64,
+    /// The measures; one of which nothing is known is not there.
+    pub measures: Vec<MeasureReport>,
+}
+
+impl PromptTrialReport {
+    /// Sums up the cases of a trial, in any order.
+    pub fn new(cases: &[CaseOutcome]) -> Self {
+        let counts = |case: &&CaseOutcome| !matches!(case.end, CaseEnd::LeftOut { .. });
+        let of = |set: PromptSet| -> Vec<&CaseOutcome> {
+            let chosen = cases.iter().filter(counts);
+            chosen.filter(|case| case.set == set).collect()
+        };
+        let (a, b) = (of(PromptSet::A), of(PromptSet::B));
+        let measures = Measure::ALL.into_iter();
+        Self {
+            cases_a: count(a.len()),
+            cases_b: count(b.len()),
+            left_out: count(cases.len() - a.len() - b.len()),
+            measures: measures
+                .filter_map(|measure| MeasureReport::new(measure, &a, &b))
+                .collect(),
+        }
+    }
+}
+
+impl MeasureReport {
+    fn new(measure: Measure, a: &[&CaseOutcome], b: &[&CaseOutcome]) -> Option<Self> {
+        let sample = |cases: &[&CaseOutcome]| -> Sample {
+            // in one order: sums of floats depend on it
+            let mut values: Vec<f64> = cases.iter().filter_map(|case| measure.of(case)).collect();
+            values.sort_by(f64::total_cmp);
+            values.into_iter().collect()
+        };
+        let (one, two) = (sample(a), sample(b));
+        if one.count + two.count == 0 {
+            return None;
+        }
+        let hits = |cases: &[&CaseOutcome]| {
+            let values = cases.iter().filter_map(|case| measure.of(case));
+            count(values.filter(|value| *value > 0.0).count())
+        };
+        if measure.is_share() {
+            Some(Self::of_shares(
+                measure,
+                (hits(a), one.count),
+                (hits(b), two.count),
+            ))
+        } else {
+            Some(Self::of_means(measure, &one, &two))
+        }
+    }
+
+    fn of_shares(measure: Measure, a: (u64, u64), b: (u64, u64)) -> Self {
+        let share = |(hits, cases)| Proportion::new(hits, cases);
+        let set = |(hits, cases)| {
+            let found = share((hits, cases)).map(Proportion::estimate);
+            SetReport::new(cases, Some(hits), found.map(|found| found.estimate), found)
+        };
+        let both = share(b).zip(share(a));
+        let cases = a.1.min(b.1);
+        let difference = both.map(|(b, a)| difference_of_proportions(b, a));
+        let more_cases = both.and_then(|(b, a)| more_cases_for_proportions(b, a));
+        Self {
+            measure,
+            a: set(a),
+            b: set(b),
+            difference,
+            found: Found::of(difference.as_ref(), cases),
+            more_cases: at_least(more_cases, cases),
+        }
+    }
+
+    fn of_means(measure: Measure, a: &Sample, b: &Sample) -> Self {
+        let set = |sample: &Sample| {
+            let mean = (sample.count > 0).then_some(sample.mean);
+            // nothing that is measured is below 0
+            let interval = estimate_of_mean(sample).map(|found| Difference {
+                low: found.low.max(0.0),
+                ..found
+            });
+            SetReport::new(sample.count, None, mean, interval)
+        };
+        let difference = difference_of_means(b, a);
+        let cases = a.count.min(b.count);
+        Self {
+            measure,
+            a: set(a),
+            b: set(b),
+            difference,
+            found: Found::of(difference.as_ref(), cases),
+            more_cases: at_least(more_cases_for_means(b, a), cases),
+        }
+    }
+}
+
+impl SetReport {
+    fn new(
+        cases: u64,
+        hits: Option<u64>,
+        estimate: Option<f64>,
+        interval: Option<Difference>,
+    ) -> Self {
+        Self {
+            cases,
+            hits,
+            estimate,
+            low: interval.map(|found| found.low),
+            high: interval.map(|found| found.high),
+        }
+    }
+}
+
+impl Found {
+    fn of(difference: Option<&Difference>, cases: u64) -> Self {
+        match difference {
+            _ if cases < DECISION_CASES_MIN => Self::TooFew,
+            None => Self::TooFew,
+            Some(found) if found.low > 0.0 => Self::HigherWithB,
+            Some(found) if found.high < 0.0 => Self::LowerWithB,
+            Some(_) => Self::Undecided,
+        }
+    }
+}
+
+/// Raises a number of further cases to what the fewest that decide need.
+fn at_least(more: Option<u64>, cases: u64) -> Option<u64> {
+    more.map(|more| more.max(DECISION_CASES_MIN.saturating_sub(cases)))
+}
+
+fn count(number: usize) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use symphony_core::id::IssueId;
+    use symphony_core::unit::{Tokens, UsdMicros};
+
+    use super::*;
+
+    fn case(number: u32, set: PromptSet, approved: bool) -> CaseOutcome {
+        CaseOutcome {
+            issue: IssueId::parse(format!("SYM-{number}")).unwrap(),
+            set,
+            end: if approved {
+                CaseEnd::Approved
+            } else {
+                CaseEnd::NotApproved {
+                    reason: "rejected".into(),
+                }
+            },
+            gates_first_time: None,
+            attempts: 1 + u32::from(!approved),
+            tokens: Tokens::new(u64::from(number) * 100),
+            cost: number
+                .is_multiple_of(2)
+                .then_some(UsdMicros::new(1_500_000)),
+            agent_ms: 1_500,
+        }
+    }
+
+    fn cases(approved_a: u32, approved_b: u32, each: u32) -> Vec<CaseOutcome> {
+        let set = |set, approved| (1..=each).map(move |n| case(n, set, n <= approved));
+        set(PromptSet::A, approved_a)
+            .chain(set(PromptSet::B, approved_b))
+            .collect()
+    }
+
+    fn found(report: &PromptTrialReport, measure: Measure) -> Option<&MeasureReport> {
+        report.measures.iter().find(|one| one.measure == measure)
+    }
+
+    #[test]
+    fn a_difference_counts_only_where_the_interval_excludes_none() {
+        for ((a, b, each), expected, decided) in [
+            ((2, 9, 10), Found::HigherWithB, true),
+            ((9, 2, 10), Found::LowerWithB, true),
+            ((4, 6, 10), Found::Undecided, false),
+            ((5, 5, 10), Found::Undecided, false),
+            ((0, 1, 1), Found::TooFew, false),
+            ((0, 4, 4), Found::TooFew, false),
+            ((0, 5, 5), Found::HigherWithB, true),
+        ] {
+            let report = PromptTrialReport::new(&cases(a, b, each));
+            let approved = found(&report, Measure::Approved).unwrap();
+            assert_eq!(approved.found, expected, "{a} {b} {each}");
+            assert_eq!(approved.more_cases == Some(0), decided, "{approved:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_is_not_there_and_what_says_nothing_is_counted_apart() {
+        let mut all = cases(3, 3, 4);
+        all.push(CaseOutcome {
+            end: CaseEnd::LeftOut {
+                reason: "gone".into(),
+            },
+            ..case(9, PromptSet::A, true)
+        });
+        let report = PromptTrialReport::new(&all);
+        assert_eq!((report.cases_a, report.cases_b, report.left_out), (4, 4, 1));
+        assert_eq!(found(&report, Measure::GatesFirstTime), None);
+        let cost = found(&report, Measure::CostUsd).unwrap();
+        assert_eq!((cost.a.cases, cost.a.estimate), (2, Some(1.5)));
+        let tokens = found(&report, Measure::Tokens).unwrap();
+        assert_eq!(tokens.a.estimate, Some(250.0));
+        assert_eq!(tokens.more_cases, None);
+        assert_eq!(PromptTrialReport::new(&[]).measures, []);
+    }
+
+    #[test]
+    fn the_order_of_the_cases_changes_nothing() {
+        let mut all = cases(3, 5, 7);
+        let report = PromptTrialReport::new(&all);
+        all.reverse();
+        assert_eq!(PromptTrialReport::new(&all), report);
+    }
+}
