@@ -152,6 +152,7 @@ impl RunnerError {
                     | WorkspaceError::NoDefaultBranch { .. }
                     | WorkspaceError::SymbolicBase { .. }
                     | WorkspaceError::FilterMissing { .. }
+                    | WorkspaceError::FilterNotRun { .. }
             )
         )
     }

@@ -13,8 +13,8 @@ use symphony_core::tick::NoBase;
 use symphony_mcp::IssueWorkspace;
 use symphony_store::Project;
 use symphony_workspace::{
-    BranchName, CommitId, LFS_FILTER, Repository, RepositoryOptions, RescueRef, Unwritable,
-    WorkspaceError, WorktreeKey,
+    BranchName, CommitId, Repository, RepositoryOptions, RescueRef, Unwritable, WorkspaceError,
+    WorktreeKey,
 };
 
 use crate::error::RunnerError;
@@ -216,14 +216,27 @@ impl From<&WorkspaceError> for BaseProblem {
                 name_it.to_owned(),
             ),
             WorkspaceError::FilterMissing {
-                program, patterns, ..
+                name,
+                program,
+                patterns,
+                ..
             } => (
                 format!(
                     "no worktree can be made: your global git configuration runs `{program}` on {}, and it is not in PATH",
                     list_few(patterns.iter().map(String::as_str), NAMES_MAX)
                 ),
                 format!(
-                    "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or take the filter out again with `git config --global --remove-section filter.{LFS_FILTER}`"
+                    "install `{program}`, put its folder into the PATH of what runs `symphony tick`, or take the filter out again with `git config --global --remove-section filter.{name}`"
+                ),
+                "symphony doctor".to_owned(),
+            ),
+            WorkspaceError::FilterNotRun { name, patterns, .. } => (
+                format!(
+                    "no worktree can be made: git's filter `{name}` works on {}, and Symphony may not run it, so it would commit these files unfiltered",
+                    list_few(patterns.iter().map(String::as_str), NAMES_MAX)
+                ),
+                format!(
+                    "add `{name}` to `git.trusted_filters`, and copy its commands to your global git configuration: those of the repository never run, since agents can write there"
                 ),
                 "symphony doctor".to_owned(),
             ),

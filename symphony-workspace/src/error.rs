@@ -119,8 +119,21 @@ pub enum WorkspaceError {
     /// A filter that git must run on files lacks its program: install it.
     #[error("check out the files of {}: the user's git configuration runs `{program}` on {}, and it is not in PATH", root.display(), list(patterns))]
     FilterMissing {
+        /// The filter.
+        name: String,
         /// The program.
         program: String,
+        /// The patterns of the files.
+        patterns: Vec<String>,
+        /// The repository's root.
+        root: PathBuf,
+    },
+    /// A filter works on files for the user alone: name it in `git.trusted_filters`, with its commands in the user's
+    /// global configuration.
+    #[error("check out the files of {}: the filter `{name}` works on {}, and Symphony may not run it; expected it in git.trusted_filters and in the user's global git configuration", root.display(), list(patterns))]
+    FilterNotRun {
+        /// The filter.
+        name: String,
         /// The patterns of the files.
         patterns: Vec<String>,
         /// The repository's root.

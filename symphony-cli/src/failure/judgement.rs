@@ -266,6 +266,12 @@ fn of_workspace(error: &WorkspaceError) -> Verdict {
                 "install `{program}`, or put its folder into PATH; `symphony doctor` says more"
             ),
         ),
+        WorkspaceError::FilterNotRun { name, .. } => Verdict::new(
+            Exit::Failed,
+            format!(
+                "have the commands of `{name}` in your global git configuration, and name it in `git.trusted_filters`; `symphony doctor` says more"
+            ),
+        ),
         WorkspaceError::Conflict { base, head, .. } => Verdict::new(
             Exit::Refused,
             format!(

@@ -194,6 +194,58 @@ fn submodules_and_files_of_lfs_are_no_hindrance() {
     assert_eq!(project.tick_one("worker", "succeeded")["issue"], "SYM-2");
 }
 
+/// Symphony runs no command of the repository's own configuration, so its commit of what an agent left would be in clear.
+#[test]
+fn files_that_only_the_users_git_encrypts_hold_the_project() {
+    let attributes = |own: bool| {
+        let project = project();
+        project.git(&["config", "filter.crypt.clean", "tr a-z A-Z"]);
+        project.git(&["config", "filter.crypt.smudge", "tr A-Z a-z"]);
+        let file = if own {
+            ".git/info/attributes"
+        } else {
+            ".gitattributes"
+        };
+        std::fs::write(project.root.join(file), "*.key filter=crypt\n").unwrap();
+        std::fs::write(project.root.join("a.key"), "secret\n").unwrap();
+        project.git(&["add", "-A"]);
+        project.git(&["commit", "-q", "-m", "encrypted"]);
+        project
+    };
+    for own in [false, true] {
+        let project = attributes(own);
+        project.add_issue("Say hello");
+        let answer = project.symphony(&["tick"]);
+        assert_eq!(answer.code, 1, "{answer:#?}");
+        let held = "no worktree can be made: git's filter `crypt` works on *.key, and Symphony may not run it";
+        assert!(answer.stderr.contains(held), "{answer:#?}");
+        assert_eq!(project.json(&["runs", "list"])["items"], json!([]));
+        let doctor = project.symphony(&["doctor"]).stdout;
+        assert!(
+            doctor.contains(&format!("failed   git filters: {held}")),
+            "{doctor}"
+        );
+    }
+    // as the fix says
+    let project = attributes(false);
+    project.add_issue("Say hello");
+    assert_eq!(project.symphony(&["tick"]).code, 1);
+    project.git(&["config", "--global", "filter.crypt.clean", "tr a-z A-Z"]);
+    project.git(&["config", "--global", "filter.crypt.smudge", "tr A-Z a-z"]);
+    project.configure_more(&json!({ "git": { "trusted_filters": ["crypt"] } }));
+    project.ok(&["resume"]);
+    assert_eq!(project.tick_one("worker", "succeeded")["issue"], "SYM-1");
+    let plain = std::fs::read_to_string(project.worktree("SYM-1").join("a.key")).unwrap();
+    assert_eq!(plain, "secret\n");
+    let changed = project.git(&["diff", "--name-only", "main", "symphony/SYM-1"]);
+    assert_eq!(changed, "hello.txt");
+    let doctor = project.symphony(&["doctor"]).stdout;
+    assert!(
+        doctor.contains("git filters: *.key: `tr` runs on them"),
+        "{doctor}"
+    );
+}
+
 #[test]
 fn a_problem_that_lasts_is_mailed_once() {
     let project = project();

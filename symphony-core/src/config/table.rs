@@ -270,7 +270,7 @@ const SPENDING: &[Key] = &[
 
 #[rustfmt::skip]
 const GIT: &[Key] = &[leaf("trusted_filters", Leaf::Texts(TextRule::Line), Texts(d::TRUSTED_FILTERS), TopLevel,
-    "Filters that Symphony's own git commands may run, where the user's global git configuration has them.")];
+    "Filters that Symphony's own git commands may run, where the user's global git configuration has them. Files of another filter (git-crypt, say) hold the project, since they would be committed unfiltered; those of Git LFS stay pointers.")];
 
 #[rustfmt::skip]
 const GATE: &[Key] = &[

@@ -1,6 +1,6 @@
 //! Programs that a configuration can attach to files: filters, diff and merge drivers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use super::answer::fields;
@@ -49,6 +49,27 @@ pub(super) fn disarm(git: &Git, command: &mut Command) -> Result<(), WorkspaceEr
         command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
     }
     Ok(())
+}
+
+impl Git {
+    /// Returns the filters that have a command in the repository's own configuration.
+    pub(crate) fn own_filters(&self) -> Result<BTreeSet<String>, WorkspaceError> {
+        let names = self.command("config").args(["--list", "--name-only", "-z"]);
+        let list = names.run()?;
+        Ok(filters_in(
+            fields(&list).filter_map(|name| str::from_utf8(name).ok()),
+        ))
+    }
+}
+
+/// Returns the filters that have a command, out of the names of settings (section and variable in lower case).
+pub(super) fn filters_in<'a>(names: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    names
+        .filter_map(|name| {
+            let (name, variable) = name.strip_prefix("filter.")?.rsplit_once('.')?;
+            matches!(variable, "clean" | "smudge" | "process").then(|| name.to_owned())
+        })
+        .collect()
 }
 
 /// Returns what takes the power of the drivers in a `-z` list of setting names (section and variable

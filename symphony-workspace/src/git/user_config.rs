@@ -1,5 +1,6 @@
 //! The user's own git configuration: which filters it trusts, and who the user is.
 
+use std::collections::BTreeSet;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use super::answer::fields;
 use super::child;
+use super::drivers::filters_in;
 use super::identity::Identity;
 use super::program::GitProgram;
 
@@ -42,6 +44,11 @@ impl UserConfig {
             .filter(|(key, _)| key.starts_with(&prefix))
             .cloned()
             .collect()
+    }
+
+    /// Returns the filters that have a command.
+    pub(crate) fn filters(&self) -> BTreeSet<String> {
+        filters_in(self.settings.iter().map(|(key, _)| key.as_str()))
     }
 
     /// Returns the settings that are passed on to every call that reads contents.

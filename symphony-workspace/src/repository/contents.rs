@@ -1,9 +1,12 @@
-//! What a commit names and does not hold: submodules, and files that Git LFS keeps elsewhere.
+//! What a commit names and does not hold: submodules, and what filters such as Git LFS keep elsewhere.
+
+use std::collections::BTreeMap;
 
 use super::open::Repository;
 use crate::commit_id::CommitId;
 use crate::error::WorkspaceError;
 use crate::git::fields;
+use crate::own_file::read_own_file;
 
 /// The filter of Git LFS.
 pub const LFS_FILTER: &str = "lfs";
@@ -17,8 +20,17 @@ const ATTRIBUTES_BYTES_MAX: usize = 100 * 1024 * 1024;
 pub struct Elsewhere {
     /// The paths of its submodules.
     pub submodules: Vec<String>,
-    /// The patterns of the files that Git LFS keeps, as attributes have them, each behind the folder they are said in.
-    pub lfs: Vec<String>,
+    /// The patterns of the files of each filter, as attributes have them, each behind the folder they are said in.
+    pub filters: BTreeMap<String, Vec<String>>,
+}
+
+impl Elsewhere {
+    fn add(&mut self, folder: &str, attributes: &[u8]) {
+        for (filter, pattern) in filtered(&String::from_utf8_lossy(attributes)) {
+            let patterns = self.filters.entry(filter.to_owned()).or_default();
+            patterns.push(format!("{folder}{pattern}"));
+        }
+    }
 }
 
 /// What becomes of files with a filter in Symphony's own git calls.
@@ -40,7 +52,7 @@ pub enum FilterUse {
 }
 
 impl Repository {
-    /// Returns what a commit names and does not hold.
+    /// Returns what a commit names and does not hold; the repository's own `info/attributes` count, too.
     ///
     /// # Errors
     /// When git fails.
@@ -67,10 +79,11 @@ impl Repository {
         }
         for (folder, path) in attributes.into_iter().take(ATTRIBUTES_FILES_MAX) {
             let bytes = self.file_at(commit, &path, ATTRIBUTES_BYTES_MAX)?;
-            let text = String::from_utf8_lossy(bytes.as_deref().unwrap_or_default()).into_owned();
-            let patterns = lfs_patterns(&text).map(|pattern| format!("{folder}{pattern}"));
-            found.lfs.extend(patterns);
+            found.add(&folder, bytes.as_deref().unwrap_or_default());
         }
+        // the repository's own, which no commit has and git obeys all the same
+        let own = read_own_file(&self.common_dir().join("info/attributes"));
+        found.add("", &own.unwrap_or_default());
         Ok(found)
     }
 
@@ -107,29 +120,59 @@ impl Repository {
         }
     }
 
-    /// Makes sure that the files of the base can be checked out: no filter that they need lacks its program. Where no
-    /// program is missing, the files are not looked at.
+    /// Makes sure that the files of the base can be checked out and committed: no filter that they need lacks its
+    /// program, and none runs for the user and the agents alone. Symphony's commits would hold such files as they lie in
+    /// the worktree: in clear, where the filter encrypts them. Where each filter runs, the files are not looked at.
+    ///
+    /// Pointers of Git LFS are harmless in a worktree, so work goes on without its filter.
     ///
     /// # Errors
-    /// [`WorkspaceError::FilterMissing`]; as [`Repository::base`].
+    /// [`WorkspaceError::FilterMissing`], [`WorkspaceError::FilterNotRun`]; as [`Repository::base`].
     pub fn require_filters(&self) -> Result<(), WorkspaceError> {
-        let FilterUse::Missing {
-            program,
-            is_needed: true,
-        } = self.filter_use(LFS_FILTER)
-        else {
-            return Ok(());
-        };
-        let base = self.base()?;
-        let patterns = self.elsewhere(&base.commit)?.lfs;
-        if patterns.is_empty() {
+        let idle = self.idle_filters()?;
+        if idle.is_empty() {
             return Ok(());
         }
-        Err(WorkspaceError::FilterMissing {
-            program,
-            patterns,
-            root: self.root.clone(),
-        })
+        let base = self.base()?;
+        let mut filters = self.elsewhere(&base.commit)?.filters;
+        for (name, program) in idle {
+            let Some(patterns) = filters.remove(&name) else {
+                continue;
+            };
+            let root = self.root.clone();
+            return Err(match program {
+                Some(program) => WorkspaceError::FilterMissing {
+                    name,
+                    program,
+                    patterns,
+                    root,
+                },
+                None => WorkspaceError::FilterNotRun {
+                    name,
+                    patterns,
+                    root,
+                },
+            });
+        }
+        Ok(())
+    }
+
+    /// Returns the filters that some configuration has and that Symphony's git does not run, with the program that is not
+    /// there.
+    fn idle_filters(&self) -> Result<Vec<(String, Option<String>)>, WorkspaceError> {
+        let mut names = self.git.user().filters();
+        names.extend(self.git.own_filters()?);
+        let idle = |name: String| match self.filter_use(&name) {
+            FilterUse::Runs(_) => None,
+            FilterUse::Missing {
+                program,
+                is_needed: true,
+            } => Some((name, Some(program))),
+            _ if name == LFS_FILTER => None,
+            FilterUse::Missing { program, .. } => Some((name, Some(program))),
+            FilterUse::NotTrusted | FilterUse::NotConfigured => Some((name, None)),
+        };
+        Ok(names.into_iter().filter_map(idle).collect())
     }
 }
 
@@ -140,12 +183,13 @@ fn is_true(value: &str) -> bool {
         || value.parse::<i64>().is_ok_and(|number| number != 0)
 }
 
-/// Returns the patterns of the lines that give files to Git LFS.
-fn lfs_patterns(attributes: &str) -> impl Iterator<Item = &str> {
+/// Returns the filter and the pattern of each line that gives files to a filter.
+fn filtered(attributes: &str) -> impl Iterator<Item = (&str, &str)> {
     attributes.lines().filter_map(|line| {
         let mut words = line.split_whitespace();
         let pattern = words.next().filter(|word| !word.starts_with('#'))?;
-        words.any(|word| word == "filter=lfs").then_some(pattern)
+        let filter = words.filter_map(|word| word.strip_prefix("filter=")).last();
+        Some((filter?, pattern))
     })
 }
 
@@ -154,9 +198,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_patterns_of_lfs_are_found() {
-        let text = "# *.no filter=lfs\n*.bin filter=lfs diff=lfs merge=lfs -text\r\n*.txt text\n  deep/** -text filter=lfs\n*.x filter=lfsx\n*.y -filter\n\n";
-        let found: Vec<&str> = lfs_patterns(text).collect();
-        assert_eq!(found, ["*.bin", "deep/**"]);
+    fn the_patterns_of_filters_are_found() {
+        let text = "# *.no filter=lfs\n*.bin filter=lfs diff=lfs merge=lfs -text\r\n*.txt text\n  deep/** -text filter=lfs\n*.x filter=crypt\n*.y -filter\n*.z filter=a filter=b\n\n";
+        let found: Vec<(&str, &str)> = filtered(text).collect();
+        assert_eq!(
+            found,
+            [
+                ("lfs", "*.bin"),
+                ("lfs", "deep/**"),
+                ("crypt", "*.x"),
+                ("b", "*.z"),
+            ]
+        );
     }
 }

@@ -1,5 +1,6 @@
 //! What worktrees lack of the base: submodules, and files that Git LFS keeps elsewhere. Work goes on without them.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use symphony_core::config::{CommandLine, ProjectConfig};
@@ -17,7 +18,10 @@ pub(super) fn check_contents(
     repository: &Repository,
     base: &CommitId,
 ) -> Vec<CheckView> {
-    let Elsewhere { submodules, lfs } = match repository.elsewhere(base) {
+    let Elsewhere {
+        submodules,
+        mut filters,
+    } = match repository.elsewhere(base) {
         Ok(elsewhere) => elsewhere,
         Err(error) => {
             let fix = "`git fsck` shows what is missing in the repository";
@@ -26,11 +30,13 @@ pub(super) fn check_contents(
     };
     let setup = config.worktree.setup.as_ref();
     let filter = repository.filter_use(LFS_FILTER);
+    let lfs = filters.remove(LFS_FILTER).unwrap_or_default();
     let checks = [
         check_submodules(&submodules, setup),
         check_lfs(lfs, filter, repository.root()),
     ];
-    checks.into_iter().flatten().collect()
+    let others = check_filters(repository, &filters);
+    checks.into_iter().flatten().chain(others).collect()
 }
 
 fn check_submodules(paths: &[String], setup: Option<&CommandLine>) -> Option<CheckView> {
@@ -91,6 +97,7 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
         } => {
             let root = root.to_owned();
             let missing = WorkspaceError::FilterMissing {
+                name: LFS_FILTER.to_owned(),
                 program,
                 patterns,
                 root,
@@ -99,6 +106,38 @@ fn check_lfs(patterns: Vec<String>, filter: FilterUse, root: &Path) -> Option<Ch
             CheckView::failed(CHECK, &problem, fix)
         }
     })
+}
+
+/// What becomes of the files of filters other than Git LFS, such as git-crypt.
+fn check_filters(
+    repository: &Repository,
+    filters: &BTreeMap<String, Vec<String>>,
+) -> Option<CheckView> {
+    const CHECK: &str = "git filters";
+    let of_filter = |(name, patterns): (&String, &Vec<String>)| {
+        let patterns = some_of(patterns);
+        match repository.filter_use(name) {
+            FilterUse::Runs(program) => Some(format!("{patterns}: `{program}` runs on them")),
+            _ => None,
+        }
+    };
+    match repository.require_filters() {
+        Err(
+            problem @ (WorkspaceError::FilterNotRun { .. } | WorkspaceError::FilterMissing { .. }),
+        ) if !is_of_lfs(&problem) => {
+            let BaseProblem { problem, fix, .. } = BaseProblem::from(&problem);
+            Some(CheckView::failed(CHECK, &problem, fix))
+        }
+        _ => {
+            let run: Vec<String> = filters.iter().filter_map(of_filter).collect();
+            (!run.is_empty()).then(|| CheckView::ok(CHECK, run.join("; ")))
+        }
+    }
+}
+
+/// Git LFS has a check of its own.
+fn is_of_lfs(error: &WorkspaceError) -> bool {
+    matches!(error, WorkspaceError::FilterMissing { name, .. } if name == LFS_FILTER)
 }
 
 fn some_of(names: &[String]) -> String {
