@@ -9,6 +9,7 @@ use crate::main_job::MAIN_JOB;
 use crate::pipeline::{PIPELINE, drive};
 use crate::plan_run::{assert_carried_out, carry_out, plan_scenarios};
 use crate::plan_support::runs_of;
+use crate::review_points;
 use crate::support::{
     JUDGE_TOOLS, Model, Project, RealCli, WORKER, WORKER_TOOLS, agents_of, bash, is_there, row,
     scenario, scenarios, text, until,
@@ -265,6 +266,27 @@ fn the_whole_pipeline_passes_with_the_real_claude_cli() {
         )
     );
     assert_eq!(given.built_in(), ["Glob", "Grep", "Read"]);
+}
+
+/// A pull request is rejected with points; the next worker answers them, and the next judge closes them and approves.
+#[test]
+fn a_rejected_pull_request_is_answered_and_approved_with_the_real_claude_cli() {
+    let (project, model) = project(&review_points::review_plays().to_string());
+    review_points::review_to_the_end(&project);
+    let requests = model.requests();
+    let given = Given::first(&requests, "answers");
+    assert_eq!(given.of_symphony(), row(WORKER_TOOLS));
+    for point in ["Greet the world.", "Say it in a test.", "A nice file."] {
+        assert!(given.last_block.contains(point), "{}", given.last_block);
+    }
+    let given = Given::first(&requests, "closes");
+    assert_eq!(given.of_symphony(), row(JUDGE_TOOLS));
+    assert_eq!(given.built_in(), ["Glob", "Grep", "Read"]);
+    assert!(
+        given.last_block.contains("there are no tests of texts"),
+        "{}",
+        given.last_block
+    );
 }
 
 /// A proposal that nothing is left to do is rejected with a point, which is answered and closed.

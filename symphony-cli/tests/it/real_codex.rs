@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::review_points::{review_plays, review_to_the_end};
 use crate::support::{Model, Project, RealCli, agents_of, text};
 
 /// The main job in the shape of Codex's own tools.
@@ -102,4 +103,34 @@ fn the_main_job_passes_with_the_real_codex_cli() {
     project.json(&["pr", "merge", "SYM-1"]);
     assert_eq!(project.git(&["show", "main:hello.txt"]), "hello from SYM-1");
     assert_eq!(project.issue("SYM-1")["status"], "done");
+}
+
+/// Puts plays for Claude's tools into the shape of Codex's own.
+fn in_shape(mut plays: Value) -> Value {
+    for scenario in plays["scenarios"].as_array_mut().unwrap() {
+        for turn in scenario["turns"].as_array_mut().unwrap() {
+            let call = &mut turn["content"][0];
+            let name = text(&call["name"]);
+            if let Some(tool) = name.strip_prefix("mcp__symphony__") {
+                call["namespace"] = json!("mcp__symphony");
+                call["name"] = json!(tool);
+            } else {
+                assert_eq!(name, "Bash", "{call:#}");
+                call["name"] = json!("exec_command");
+                call["input"] = json!({ "cmd": call["input"]["command"] });
+            }
+        }
+    }
+    plays
+}
+
+#[test]
+fn a_rejected_pull_request_is_answered_and_approved_with_the_real_codex_cli() {
+    let plays = in_shape(review_plays());
+    let (project, model) = RealCli::Codex.project(&plays.to_string(), &json!({}));
+    review_to_the_end(&project);
+    let requests = model.requests();
+    let told = |scenario: &str| text(&first(&requests, scenario)["prompt"]);
+    assert!(told("answers").contains("Say it in a test."));
+    assert!(told("closes").contains("there are no tests of texts"));
 }

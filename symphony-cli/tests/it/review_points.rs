@@ -113,6 +113,99 @@ fn fourteen_long_points_reach_the_next_attempt_whole_and_are_answered_before_it_
     project.assert_sound();
 }
 
+/// Plays in which a judge rejects a pull request with three points, the next worker hands in too early, answers them and hands
+/// in, and the next judge approves too early, closes them and approves.
+pub(crate) fn review_plays() -> Value {
+    let raised = json!([
+        { "text": "Greet the world.", "file": "hello.txt", "lines": "1" },
+        { "text": "Say it in a test." },
+        { "text": "A nice file.", "severity": "note" },
+    ]);
+    let mut rejects = judged(
+        "rejects",
+        "^# SYM-1: ",
+        "reject_pr",
+        json!({ "points": raised }),
+    );
+    rejects["uses"] = json!(1);
+    let closed: Vec<Value> = (1..=3)
+        .map(|id| json!({ "id": id, "state": "closed" }))
+        .collect();
+    let mut closes = judged("closes", "it greets the world", "approve_pr", json!({}));
+    let mut approves = turn(call(
+        "mcp__symphony__approve_pr",
+        json!({ "comment": "Good now.", "points": closed }),
+    ));
+    approves["expect"] = json!("review points 1 and 2");
+    closes["turns"].as_array_mut().unwrap().push(approves);
+    let mut head = bash("git rev-parse HEAD");
+    head["content"][0]["label"] = json!("head");
+    let fixed = json!({
+        "point": 1, "answer": "fixed", "commit": "${results.head~^([0-9a-f]+)$}", "text": "it greets the world",
+    });
+    let mut head_after_refusal = head;
+    head_after_refusal["expect"] = json!("review points 1 and 2");
+    let answers = [
+        commit("hello.txt", "hello world"),
+        create_pr("Too early"),
+        head_after_refusal,
+        turn(call("mcp__symphony__answer_review_point", fixed)),
+        answer(2, "declined", "there are no tests of texts"),
+        create_pr("Say more"),
+    ];
+    let second = json!({ "match_system": WORKER, "match_prompt": "### Point 1 " });
+    let first = [commit("hello.txt", "hello"), create_pr("Say hello")];
+    scenarios([
+        closes,
+        rejects,
+        scenario("answers", &second, answers),
+        worker(first),
+    ])
+}
+
+/// Drives an issue through [`review_plays`], to its end.
+pub(crate) fn review_to_the_end(project: &Project) {
+    project.add_issue("Say hello");
+    for who in ["worker", "judge", "worker", "judge"] {
+        project.tick_one(who, "succeeded");
+    }
+    let shown = project.json(&["pr", "show", "SYM-1"]);
+    assert_eq!(shown["state"], "approved", "{shown:#}");
+    let points = shown["points"].as_array().unwrap();
+    let seen: Vec<Value> = points
+        .iter()
+        .map(|point| {
+            json!([
+                point["state"],
+                point["severity"],
+                point["answers"][0]["answer"]
+            ])
+        })
+        .collect();
+    assert_eq!(
+        json!(seen),
+        json!([
+            ["closed", "must", "fixed"],
+            ["closed", "must", "declined"],
+            ["closed", "note", null]
+        ])
+    );
+    assert_eq!(
+        points[0]["answers"][0]["commit"], shown["head_commit"],
+        "{shown:#}"
+    );
+    project.ok(&["pr", "merge", "SYM-1"]);
+    assert_eq!(project.git(&["show", "main:hello.txt"]), "hello world");
+    assert_eq!(project.issue("SYM-1")["status"], "done");
+    project.assert_sound();
+}
+
+#[test]
+fn points_of_a_rejection_are_answered_and_closed_before_the_pull_request_is_approved() {
+    let project = Project::new("project", &review_plays(), &json!({}));
+    review_to_the_end(&project);
+}
+
 #[test]
 fn a_question_about_a_point_waits_for_a_person() {
     let again = |name: &str, what: &str, turns: Vec<Value>| {
