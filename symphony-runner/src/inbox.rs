@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use symphony_core::Timestamp;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
 use symphony_core::done::DoneEvidence;
-use symphony_core::gates::{BaseGates, GatesAge, KnownGates};
+use symphony_core::gates::{BaseGates, GatesAge, KnownGates, red_gates_text};
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
 use symphony_core::inbox::{
@@ -139,6 +139,12 @@ fn of_plan_decision(
         why => why,
     };
     let pr = store.pr(decision.pr)?;
+    let why = match why {
+        PlanWaitsFor::GatesRed(_) => {
+            PlanWaitsFor::GatesRed(pr.gates_of_head().and_then(red_gates_text))
+        }
+        why => why,
+    };
     let item = InboxItem::from(WaitingPlan {
         plan: decision.plan.clone(),
         path: store.plan_path(&decision.plan)?,

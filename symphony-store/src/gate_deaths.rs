@@ -6,13 +6,13 @@ use symphony_core::failure::ErrorClass;
 use symphony_core::gates::{GATE_DEATHS_MAX, deadly_gates_text};
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus};
 use symphony_core::outcome::Routing;
-use symphony_core::pull_request::PullRequest;
+use symphony_core::pull_request::{PullRequest, VerifiedGate, VerifiedGates};
 use symphony_core::run::{Run, RunStatus};
 
 use crate::cascade::{carry_out, load_facts, mover, refused};
 use crate::context::Context;
 use crate::error::StoreError;
-use crate::gates::forget_delay;
+use crate::gates::{forget_delay, record_gates};
 
 /// Stops an issue whose gates end their supervisor again and again; returns whether it did. No agent would be told what is wrong,
 /// and each try ends alike.
@@ -44,6 +44,42 @@ pub(crate) fn stop_deadly(
     let effects = consequences_of_run_end(&facts, run, &routing, mover(context))
         .map_err(|source| refused(&issue.id, source))?;
     carry_out(tx, context, &issue.id, &effects)?;
+    Ok(true)
+}
+
+/// Stops the gates of a plan's pull request that end their supervisor again and again; returns whether it did. They are recorded as red
+/// on its head, as a person finds those that fail: they run again when one asks for it, or when the head moves.
+pub(crate) fn stop_deadly_of_plan(
+    tx: &Transaction<'_>,
+    context: &Context,
+    (run, pr): (&Run, &PullRequest),
+    running: &[String],
+) -> Result<bool, StoreError> {
+    let before = deaths_before(tx, pr, run)?.min(pr.gates_wait.tries);
+    let Some(reason) = deadly_gates_text(before.saturating_add(1), running) else {
+        return Ok(false);
+    };
+    if !pr.state.is_open() {
+        return Ok(false);
+    }
+    let results = running.iter().map(|name| VerifiedGate {
+        name: name.clone(),
+        // whether or not its failure would count, no other gate comes to a result beside it
+        required: true,
+        passed: false,
+        exit_code: None,
+        duration_ms: 0,
+        output: reason.clone(),
+        cached: false,
+        definition: None,
+        failed_tries: Vec::new(),
+    });
+    let gates = VerifiedGates {
+        commit: pr.head_commit.clone(),
+        results: results.collect(),
+        merged_with: None,
+    };
+    record_gates(tx, context, pr, &gates)?;
     Ok(true)
 }
 

@@ -23,7 +23,7 @@ use crate::context::Context;
 use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::finish::{add_gate_findings, reject_for_gates};
-use crate::gate_deaths::stop_deadly;
+use crate::gate_deaths::{stop_deadly, stop_deadly_of_plan};
 use crate::issue_query::load_issue;
 use crate::open::Store;
 use crate::plan::load_head;
@@ -100,8 +100,7 @@ pub(crate) fn settle_gates(
                     let issue = load_issue(tx, issue)?;
                     stop_deadly(tx, context, (run, &pr, &issue), running)?
                 }
-                // nobody tries a plan's again and again for money, and the inbox has it
-                PullRequestOf::Plan(_) => false,
+                PullRequestOf::Plan(_) => stop_deadly_of_plan(tx, context, (run, &pr), running)?,
             };
             if !stopped {
                 delay(tx, context, &pr, &died_text(running, problem))?;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::plan_support::{any_phase, plan_of};
 use crate::support::{Project, commit, create_pr, scenarios, text, worker};
 
 /// A gate that passes on the base, and ends its supervisor on a change, as tests that use up the memory do.
@@ -84,6 +85,49 @@ fn gates_that_end_their_supervisor_three_times_stop_the_issue_and_are_named() {
     assert_eq!(issue["pull_requests"][0]["state"], "open");
     assert_eq!(blocked(&project), None);
     project.assert_sound();
+}
+
+#[test]
+fn gates_of_a_plan_that_end_their_supervisor_three_times_wait_for_a_person_who_goes_on() {
+    for answer in [
+        &["pr", "check", "1"][..],
+        &["pr", "merge", "1", "--force"],
+        &["plan", "retry", "a", "--plan", "plan"],
+        &["plan", "abort", "--plan", "plan"],
+    ] {
+        let deadly = DEADLY.replace("hello.txt", "a.txt");
+        let gates =
+            json!([{ "name": "lint", "command": "true" }, { "name": "test", "command": deadly }]);
+        let project = Project::new(
+            "project",
+            &scenarios([any_phase()]),
+            &json!({ "gates": gates, "judge_enabled": false }),
+        );
+        std::fs::write(project.root.join("plan.md"), plan_of(&[("a", &[])])).unwrap();
+        project.ok(&["plan", "run", "plan.md"]);
+        settle(&project);
+        for tries in 1..3 {
+            assert_eq!(project.waiting("gates"), [json!(null); 0], "after {tries}");
+            pass_delay(&project);
+            assert_eq!(settle(&project), ["gates"], "after {tries}");
+        }
+        let [entry] = project.waiting("gates").try_into().unwrap();
+        let said = text(&entry["text"]);
+        let why = "are red: `test` (the supervisor of its gates died 3 times in a row, the last time while `test` was running";
+        assert!(said.contains(why), "{said}");
+        let offered = entry["answers"].to_string();
+        let words = answer.join(" ").replace("retry a", "retry PHASE");
+        assert!(offered.contains(&words), "{offered}");
+        // neither the time nor a judge goes on with it
+        assert_eq!(settle(&project), [""; 0]);
+        project.assert_sound();
+        let green = json!([{ "name": "test", "command": "true" }]);
+        project.configure_more(&json!({ "gates": green, "judge_enabled": false }));
+        project.ok(answer);
+        settle(&project);
+        assert_eq!(project.waiting("gates"), [json!(null); 0], "{answer:?}");
+        project.assert_sound();
+    }
 }
 
 #[test]

@@ -271,7 +271,7 @@ fn red_gates_leave_the_plan_in_review_for_a_person() {
     assert_eq!(project.git(&["rev-parse", "main"]), before);
     let waiting = [(
         "gates".to_owned(),
-        "required gates of pull request 1 of plan plan are red".to_owned(),
+        "required gates of pull request 1 of plan plan are red: `check`".to_owned(),
     )];
     assert_eq!(inbox(&project), waiting);
     let shown = project.ok(&["plan", "status"]);

@@ -24,7 +24,9 @@ pub use base_red::{
 };
 pub use failure::{FailurePrint, failure_print};
 pub use need::{BaseDigests, BaseGates, RepairNeed, repair_need};
-pub use no_result::{GATE_DEATHS_MAX, deadly_gates_text, died_text, no_result_text};
+pub use no_result::{
+    GATE_DEATHS_MAX, deadly_gates_text, died_text, no_result_text, red_gates_text,
+};
 pub use order::{groups, with_those_before};
 pub use output::normal_lines;
 pub use programs::{OutsideProgram, outside_programs};

@@ -1,6 +1,8 @@
 //! Gates of a base that came to no result: whoever ran them died, or could not run them.
 
+use super::telling::telling_line;
 use crate::listing::list_few;
+use crate::pull_request::VerifiedGates;
 
 /// Gates that a hold names; the rest is counted.
 const NAMES_MAX: usize = 3;
@@ -53,6 +55,22 @@ pub fn died_text(running: &[String], problem: &str) -> String {
     }
 }
 
+/// Names the red gates of a pull request for the person who decides about them. One that came to no result says why: there may be no
+/// output that does.
+pub fn red_gates_text(gates: &VerifiedGates) -> Option<String> {
+    let red: Vec<String> = gates.red().map(|gate| format!("`{}`", gate.name)).collect();
+    if red.is_empty() {
+        return None;
+    }
+    let names = list_few(red.iter().map(String::as_str), NAMES_MAX);
+    let mut no_result = gates.red().filter(|gate| gate.exit_code.is_none());
+    let why = no_result.find_map(|gate| telling_line(&gate.output));
+    Some(match why {
+        Some(why) => format!("{names} ({why})"),
+        None => names,
+    })
+}
+
 fn were_running(running: &[String]) -> Option<String> {
     let were = match running.len() {
         0 => return None,
@@ -68,6 +86,7 @@ fn were_running(running: &[String]) -> Option<String> {
 mod tests {
     use super::super::named_gate;
     use super::*;
+    use crate::pull_request::VerifiedGate;
 
     #[test]
     fn gates_that_end_their_supervisor_three_times_in_a_row_are_named() {
@@ -92,6 +111,36 @@ mod tests {
             died_text(&running, "it died"),
             "it died; `test` was running"
         );
+    }
+
+    #[test]
+    fn red_gates_are_named_with_the_reason_of_one_that_came_to_no_result() {
+        let gate = |name: &str, exit_code: Option<i32>, output: &str| VerifiedGate {
+            name: name.to_owned(),
+            required: true,
+            passed: exit_code == Some(0),
+            exit_code,
+            duration_ms: 1,
+            output: output.to_owned(),
+            cached: false,
+            definition: None,
+            failed_tries: Vec::new(),
+        };
+        for (results, expected) in [
+            (vec![], None),
+            (vec![gate("lint", Some(0), "fine")], None),
+            (vec![gate("lint", Some(1), "no")], Some("`lint`")),
+            (
+                vec![gate("lint", Some(1), "no"), gate("test", None, "it died")],
+                Some("`lint`, `test` (it died)"),
+            ),
+        ] {
+            let gates = VerifiedGates {
+                results,
+                ..VerifiedGates::none_on("c1")
+            };
+            assert_eq!(red_gates_text(&gates).as_deref(), expected);
+        }
     }
 
     #[test]

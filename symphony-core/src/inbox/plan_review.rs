@@ -18,8 +18,8 @@ pub enum PlanWaitsFor {
     Unmergeable(MergeObstacle),
     /// Its pull request needs a person's verdict, for this reason.
     Verdict(String),
-    /// Required gates failed on it.
-    GatesRed,
+    /// Required gates failed on it: which, as far as that is looked up.
+    GatesRed(Option<String>),
     /// Its gates could not be run, several times in a row.
     GatesNotRun {
         /// How often.
@@ -65,7 +65,7 @@ impl PlanWaitsFor {
         }
         // an approval does not make red gates green
         if decision.reasons.contains(&Reason::GatesRed) {
-            return Some(Self::GatesRed);
+            return Some(Self::GatesRed(None));
         }
         decision.reasons.iter().find_map(|reason| match reason {
             Reason::Judged => Some(Self::Merge),
@@ -78,7 +78,7 @@ impl PlanWaitsFor {
     const fn kind(&self) -> InboxKind {
         match self {
             Self::Merge | Self::Unmergeable(_) | Self::Verdict(_) => InboxKind::Review,
-            Self::GatesRed | Self::GatesNotRun { .. } => InboxKind::Gates,
+            Self::GatesRed(_) | Self::GatesNotRun { .. } => InboxKind::Gates,
             Self::Publication { .. } => InboxKind::Publication,
             Self::Decision { .. } => InboxKind::Plan,
         }
@@ -118,7 +118,8 @@ fn text(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> String {
             format!("{of} cannot be merged: {}", obstacle.text())
         }
         PlanWaitsFor::Verdict(reason) => format!("{of} waits for your verdict ({reason})"),
-        PlanWaitsFor::GatesRed => format!("required gates of {of} are red"),
+        PlanWaitsFor::GatesRed(None) => format!("required gates of {of} are red"),
+        PlanWaitsFor::GatesRed(Some(red)) => format!("required gates of {of} are red: {red}"),
         PlanWaitsFor::GatesNotRun { tries, problem } => {
             format!("the gates of {of} could not be run {tries} times in a row: {problem}")
         }
@@ -161,7 +162,7 @@ fn answers(plan: &PlanId, pr: PrId, why: &PlanWaitsFor) -> Vec<String> {
             format!("symphony pr approve {pr}"),
             format!("symphony pr reject {pr} --feedback TEXT"),
         ],
-        PlanWaitsFor::GatesRed => vec![
+        PlanWaitsFor::GatesRed(_) => vec![
             show,
             retry,
             format!("symphony pr check {pr}"),
@@ -204,10 +205,10 @@ mod tests {
         let spent = Reason::JudgesSpent { runs: 3 };
         for (reasons, waits) in [
             (vec![Reason::Judged], Some(PlanWaitsFor::Merge)),
-            (vec![Reason::GatesRed], Some(PlanWaitsFor::GatesRed)),
+            (vec![Reason::GatesRed], Some(PlanWaitsFor::GatesRed(None))),
             (
                 vec![Reason::Judged, Reason::GatesRed],
-                Some(PlanWaitsFor::GatesRed),
+                Some(PlanWaitsFor::GatesRed(None)),
             ),
             (vec![running, Reason::GatesRed], None),
             (vec![Reason::GatesPending], None),
