@@ -20,6 +20,7 @@ mod done;
 mod items;
 mod kind;
 mod left_worktree;
+mod lost_document;
 mod plan_review;
 mod stopped_plan;
 mod waiting_plan;
@@ -32,6 +33,7 @@ pub use items::{
 };
 pub use kind::InboxKind;
 pub use left_worktree::{LeftWorktree, left_worktrees_item};
+pub use lost_document::LostDocument;
 pub use plan_review::{PlanWaitsFor, WaitingPlan};
 pub use stopped_plan::StoppedPlan;
 pub use waiting_plan::waiting_plan_item;

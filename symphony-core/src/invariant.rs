@@ -135,7 +135,7 @@ impl Invariant {
         match self {
             Self::I2 | Self::I3 => &[Processes],
             Self::I14 | Self::L2 | Self::L3 | Self::L4 | Self::L5 => &[Tests],
-            Self::I10 | Self::I13 => &[Database, Repository],
+            Self::I10 | Self::I13 | Self::I18 => &[Database, Repository],
             Self::L1 => &[Database, Processes, Repository],
             Self::F2 => &[Files],
             Self::I15 => &[Database, Files, Repository],

@@ -11,6 +11,7 @@ use symphony_workspace::{
 };
 
 use crate::error::RunnerError;
+use crate::kept_documents::settle_kept;
 use crate::merge_gates::{merge_worktree_is_left, remove_merge_worktree};
 use crate::repository::open_repository;
 use crate::unpublished::note_saved_submodules;
@@ -77,6 +78,10 @@ fn clean_up_with(
         now: Timestamp::now(),
     })?;
     note_saved_submodules(store, &project.id, &id.clone().into(), &removed)?;
+    // its documents reach nobody any more, unless sub-tasks still need them
+    if let Err(error) = settle_kept(store, project, &repository) {
+        tracing::warn!(issue = %id, %error, "commits of documents stay kept");
+    }
     Failpoint::CleanUnrecorded.reach();
     store.record_worktree(&Context::system(Timestamp::now()), id, false)?;
     Ok(describe(id, &branch, &base.branch, &removed))

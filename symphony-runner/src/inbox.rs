@@ -59,6 +59,7 @@ pub fn inbox(
         items.extend(base_notices(store, id)?);
         items.extend(left_worktrees_item(id, &snapshot.left_worktrees, now));
     }
+    items.extend(snapshot.lost_documents.iter().map(InboxItem::from));
     items.extend(snapshot.base.gone.iter().map(gone_base_item));
     items.extend(store.paused_since()?.map(pause_item));
     let live = &snapshot.live;

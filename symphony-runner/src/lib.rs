@@ -15,6 +15,7 @@ mod helper;
 mod hook;
 pub mod inbox;
 pub mod installation;
+pub mod kept_documents;
 pub mod left_worktrees;
 mod leftovers;
 pub mod library;

@@ -1,8 +1,10 @@
 //! Reading phase claims.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use symphony_core::contract::{PhaseClaim, TicketClaims};
-use symphony_core::id::{ClaimId, IssueId, PhaseName};
+use symphony_core::contract::{
+    ANCESTORS_MAX, ClaimState, NeededDocument, PhaseClaim, TicketClaims,
+};
+use symphony_core::id::{ClaimId, IssueId, PhaseName, ProjectId};
 use symphony_core::issue::Issue;
 
 use crate::error::StoreError;
@@ -11,6 +13,18 @@ use crate::row::{json, parsed, parsed_opt, time};
 
 /// Claims of one issue that are looked at for its documents: as many as a run may make.
 const TICKET_CLAIMS_MAX: u32 = 50;
+
+/// The claims whose documents agents are still to be given.
+const NEEDED_DOCUMENTS: &str = "
+    WITH RECURSIVE needed (id) AS (
+        SELECT id FROM issue WHERE project = ?1 AND status NOT IN ('done', 'cancelled')
+        UNION SELECT i.parent FROM needed JOIN issue i ON i.id = needed.id WHERE i.parent IS NOT NULL)
+    SELECT c.* FROM needed CROSS JOIN phase_claim c ON c.issue = needed.id
+    WHERE c.head_commit IS NOT NULL
+        AND (c.open = 1 OR c.state = 'accepted' AND NOT EXISTS (
+            SELECT 1 FROM phase_claim newer WHERE newer.issue = c.issue AND newer.phase = c.phase
+                AND newer.state = 'accepted' AND newer.id > c.id))
+    ORDER BY c.id";
 
 fn from_row(row: &Row<'_>) -> Result<PhaseClaim, StoreError> {
     let verdict: Option<String> = row.get("verdict")?;
@@ -93,22 +107,45 @@ impl Store {
         Ok(claims)
     }
 
-    /// Returns the last claims of an issue and of its parent, which say where their documents are.
+    /// Returns the last claims of an issue, of its parent, of the parent's parent and so on, which say where their documents are.
     ///
     /// # Errors
     /// When the database cannot be read.
     pub fn ticket_claims(&self, issue: &Issue) -> Result<TicketClaims, StoreError> {
-        let parent = match &issue.parent {
-            Some(parent) => {
-                let claims = self.claims(parent, None, TICKET_CLAIMS_MAX)?;
-                Some((parent.clone(), claims))
-            }
-            None => None,
-        };
+        let mut ancestors: Vec<(IssueId, Vec<PhaseClaim>)> = Vec::new();
+        let mut above = issue.parent.clone();
+        while let Some(id) = above.take_if(|_| ancestors.len() < ANCESTORS_MAX) {
+            let claims = self.claims(&id, None, TICKET_CLAIMS_MAX)?;
+            above = self.issue(&id)?.parent;
+            ancestors.push((id, claims));
+        }
         Ok(TicketClaims {
             own: self.claims(&issue.id, None, TICKET_CLAIMS_MAX)?,
-            parent,
+            ancestors,
         })
+    }
+
+    /// Returns the documents of a project that agents are still to be given: those of issues that have not ended, and of the issues above
+    /// these.
+    ///
+    /// # Errors
+    /// When the database cannot be read.
+    pub fn needed_documents(&self, project: &ProjectId) -> Result<Vec<NeededDocument>, StoreError> {
+        let mut statement = self.conn.prepare_cached(NEEDED_DOCUMENTS)?;
+        let mut rows = statement.query([project.as_str()])?;
+        let mut needed = Vec::new();
+        while let Some(row) = rows.next()? {
+            let claim = from_row(row)?;
+            needed.extend(claim.head_commit.map(|commit| NeededDocument {
+                issue: claim.issue,
+                phase: claim.phase,
+                path: claim.artifact_path,
+                commit,
+                is_accepted: claim.state == ClaimState::Accepted,
+                since: claim.created_at,
+            }));
+        }
+        Ok(needed)
     }
 
     /// Says whether an issue has something open to be reviewed: a pull request, or a phase claim.

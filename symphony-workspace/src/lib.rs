@@ -66,8 +66,8 @@ pub use own_file::{open_own_file, read_own_file, read_own_text};
 pub use pristine::{Planted, Pristine};
 pub use project::{DetectedProject, detect_part, detect_project};
 pub use repository::{
-    Base, BranchName, Discovered, DocumentPlaces, Elsewhere, FilterUse, FoundDocument, LFS_FILTER,
-    Repository, RepositoryLock, RepositoryOptions, Unwritable, discover,
+    Base, BranchName, Discovered, DocumentPlaces, DocumentProblem, Elsewhere, FilterUse,
+    FoundDocument, LFS_FILTER, Repository, RepositoryLock, RepositoryOptions, Unwritable, discover,
 };
 pub use secrets::{
     CopiedLeak, LineRedactor, Redactor, SecretFinder, SecretLeak, SecretName, SecretScan,

@@ -79,7 +79,8 @@ impl WaitView {
 
     /// Says whether it keeps nothing from running: a person is to look at it all the same.
     fn is_beside(&self) -> bool {
-        const BESIDE: [InboxKind; 6] = [
+        const BESIDE: [InboxKind; 7] = [
+            InboxKind::Document,
             InboxKind::LeftBehind,
             InboxKind::Rescue,
             InboxKind::Publication,

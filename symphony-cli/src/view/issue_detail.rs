@@ -3,6 +3,7 @@
 use serde::Serialize;
 use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::IssueId;
+use symphony_core::inbox::LostDocument;
 use symphony_store::{IssueFilter, PrFilter, RunFilter, Store, StoreError};
 
 use super::claim::ClaimView;
@@ -30,6 +31,9 @@ pub(crate) struct IssueDetail {
     comments: Vec<CommentView>,
     findings: Vec<FindingView>,
     phase_claims: Vec<ClaimView>,
+    /// Which accepted documents are lost, in words; absent where none is.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lost_documents: Vec<String>,
     pull_requests: Vec<PrView>,
     runs: Vec<RunView>,
     /// How its newest run failed; none when that did not fail.
@@ -80,6 +84,7 @@ impl IssueDetail {
                 .into_iter()
                 .map(FindingView::from)
                 .collect(),
+            lost_documents: Vec::new(),
             phase_claims: store
                 .claims(id, None, CLAIMS_MAX)?
                 .into_iter()
@@ -92,6 +97,19 @@ impl IssueDetail {
                 .collect(),
             runs: store.runs(&runs)?.into_iter().map(RunView::from).collect(),
         })
+    }
+}
+
+impl IssueDetail {
+    /// Adds which of its accepted documents are lost.
+    pub(crate) fn with_lost_documents(self, lost: &[LostDocument]) -> Self {
+        let own = lost
+            .iter()
+            .filter(|lost| lost.issue == self.issue.identifier);
+        Self {
+            lost_documents: own.map(LostDocument::text).collect(),
+            ..self
+        }
     }
 }
 
@@ -116,6 +134,9 @@ impl View for IssueDetail {
                 items: self.phase_claims.clone(),
             }
             .write(page);
+        }
+        for lost in &self.lost_documents {
+            page.line(&format!("warning: {lost}"));
         }
         if !self.pull_requests.is_empty() {
             page.heading(

@@ -8,6 +8,9 @@ use crate::id::{IssueId, PhaseName};
 /// Documents that are looked for of one issue: more phases than any pipeline needs.
 pub const TICKET_DOCUMENTS_MAX: usize = 12;
 
+/// Ancestors of a sub-task whose documents are looked for: more levels than anybody splits work into.
+pub const ANCESTORS_MAX: usize = 8;
+
 /// A document that a phase of an issue delivers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TicketDocument {
@@ -21,13 +24,13 @@ pub struct TicketDocument {
     pub accepted: Option<String>,
 }
 
-/// What was claimed for an issue and for its parent, each list oldest first.
+/// What was claimed for an issue and for those above it, each list oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TicketClaims {
     /// Claims of the issue.
     pub own: Vec<PhaseClaim>,
-    /// The parent of a sub-task, and its claims.
-    pub parent: Option<(IssueId, Vec<PhaseClaim>)>,
+    /// The parent of a sub-task, its parent and so on, nearest first, at most [`ANCESTORS_MAX`], each with its claims.
+    pub ancestors: Vec<(IssueId, Vec<PhaseClaim>)>,
 }
 
 /// Lists the documents of an issue, those of earlier phases first: at the path of the phase's newest accepted claim, otherwise at

@@ -9,6 +9,7 @@ mod artifact_path;
 mod check;
 mod claim;
 mod document;
+mod kept;
 mod model;
 mod parse;
 mod pipeline;
@@ -23,7 +24,10 @@ pub use artifact::{has_heading, headings, word_count};
 pub use artifact_path::{ArtifactPath, ArtifactPathError};
 pub use check::{ArtifactFound, CheckFailure, PATHS_SHOWN_MAX, check_claim};
 pub use claim::{ClaimDecision, decide_claim};
-pub use document::{TICKET_DOCUMENTS_MAX, TicketClaims, TicketDocument, ticket_documents};
+pub use document::{
+    ANCESTORS_MAX, TICKET_DOCUMENTS_MAX, TicketClaims, TicketDocument, ticket_documents,
+};
+pub use kept::{KeepPlan, KeptCommit, NeededDocument, plan_kept};
 pub use model::{
     ArtifactType, CONTRACT_VERSION, PhaseContract, StructuralCheck, Validation, ValidationMode,
 };

@@ -37,6 +37,8 @@ closed_set!(
         Settings = "settings",
         /// A run that left work in no commit.
         LeftBehind = "left_behind",
+        /// An accepted document that is not in the repository any more.
+        Document = "document",
         /// A supervisor or a tick that makes no progress.
         Stuck = "stuck",
         /// An issue of the backlog that others wait for.
@@ -70,6 +72,7 @@ impl InboxKind {
             | Self::Hold
             | Self::Project
             | Self::LeftBehind
+            | Self::Document
             | Self::Stuck
             | Self::Base
             | Self::Settings

@@ -16,7 +16,7 @@ use crate::exit_handling::PutOff;
 use crate::gates::{BaseGates, ConfiguredGate};
 use crate::hold::{Hold, HoldScope};
 use crate::id::{ClaimId, IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
-use crate::inbox::LeftWorktree;
+use crate::inbox::{LeftWorktree, LostDocument};
 use crate::issue::{AttemptCounts, BreakerTarget, Priority, Size};
 use crate::outside::BaseView;
 use crate::pull_request::PullRequestOf;
@@ -60,6 +60,8 @@ pub struct Snapshot {
     pub base: BaseView,
     /// Temporary worktrees whose run has ended.
     pub left_worktrees: Vec<LeftWorktree>,
+    /// Accepted documents that are not in their repository any more.
+    pub lost_documents: Vec<LostDocument>,
     /// Plans that have not ended.
     pub plans: Vec<OpenPlan>,
     /// Another tick that has its turn and makes no progress.

@@ -17,7 +17,7 @@ use crate::answer::{Answer, ToolError};
 use crate::committable::Nested;
 use crate::identity::{Identity, IssueWorkspace, ReviewTarget, Verdicts};
 use crate::params::{ApprovePhase, CompletePhase, PointParam, RejectPhase};
-use crate::phase_source::{branch_head, commit_delivered, read_delivered};
+use crate::phase_source::{branch_head, commit_delivered, keep_delivered, read_delivered};
 
 /// Returns a claim as `get_issue` shows it.
 pub(super) fn claim_row(claim: &PhaseClaim) -> Value {
@@ -205,7 +205,9 @@ fn settle(
         }
     };
     let context = identity.context();
-    Ok(store.settle_claim(&context, claim.id, settlement, &commit, &texts(warnings))?)
+    let settled = store.settle_claim(&context, claim.id, settlement, &commit, &texts(warnings))?;
+    keep_delivered(workspace, &new.issue, commit);
+    Ok(settled)
 }
 
 fn answer(claim: &PhaseClaim, what: &str) -> Answer {

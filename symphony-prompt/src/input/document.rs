@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use symphony_core::id::{IssueId, PhaseName};
 
-/// A document that a phase delivered: an earlier phase of the issue, or a phase of its parent.
+/// A document that a phase delivered: an earlier phase of the issue, or a phase of an issue above it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -15,13 +15,25 @@ pub struct PhaseArtifact {
     pub path: String,
     /// Its text, markdown.
     pub text: String,
-    /// The parent that it belongs to; none for a document of the issue itself.
+    /// The parent that it belongs to, or an issue above that; none for a document of the issue itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub parent: Option<IssueId>,
+    /// How many levels above the issue the one is that it belongs to: 2 and more for a parent's parent and those above, which get the
+    /// room that nearer documents leave.
+    #[serde(default, skip_serializing_if = "is_near")]
+    pub levels_above: usize,
     /// The branch and the commit that it was read from; none where that is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<DocumentSource>,
+}
+
+#[expect(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde calls it with a reference"
+)]
+fn is_near(levels_above: &usize) -> bool {
+    *levels_above < 2
 }
 
 impl PhaseArtifact {
@@ -32,6 +44,7 @@ impl PhaseArtifact {
             path: path.into(),
             text: text.into(),
             parent: None,
+            levels_above: 0,
             source: None,
         }
     }

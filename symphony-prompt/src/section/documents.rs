@@ -1,6 +1,7 @@
 //! The documents of a ticket: what earlier phases and the parent delivered.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use symphony_core::unit::Tokens;
 
@@ -41,7 +42,8 @@ impl DocumentsOf {
     }
 }
 
-/// The documents, which share `cap` tokens evenly; what one leaves over goes to the others.
+/// The documents, which share `cap` tokens: evenly those of the issue and of its parent, and what one leaves over goes to the others;
+/// then those of each level above that, which get what nearer ones leave.
 pub(crate) fn documents<'a>(
     documents: &'a [PhaseArtifact],
     of: DocumentsOf,
@@ -60,7 +62,8 @@ pub(crate) fn documents<'a>(
         .map(|document| escape_hidden(document.text.trim()))
         .collect();
     let texts: Vec<&str> = escaped.iter().map(Cow::as_ref).collect();
-    let fitted = fit_artifacts(&texts, cap, preference, fitter.counter);
+    let levels: Vec<usize> = given.iter().map(|document| level(document)).collect();
+    let fitted = fit_levels(&texts, &levels, (cap, preference), fitter.counter);
     let count = |text: &str| fitter.counter.count(text);
     let from: Tokens = texts.iter().map(|text| count(text)).sum();
     let to: Tokens = fitted.iter().map(|(text, _)| count(text)).sum();
@@ -91,6 +94,39 @@ pub(crate) fn documents<'a>(
     draft
 }
 
+/// Returns how near a document is: those of the issue and of its parent are the nearest.
+fn level(document: &PhaseArtifact) -> usize {
+    document.levels_above.max(1)
+}
+
+/// Fits texts into a cap level by level, the nearest first.
+fn fit_levels<'t>(
+    texts: &[&'t str],
+    levels: &[usize],
+    (cap, preference): (Tokens, Preference),
+    counter: &dyn TokenCounter,
+) -> Vec<(Cow<'t, str>, Shown)> {
+    let mut fitted: Vec<Option<(Cow<'t, str>, Shown)>> = texts.iter().map(|_| None).collect();
+    let mut left = cap;
+    for level in levels.iter().copied().collect::<BTreeSet<usize>>() {
+        let is_of_level = |at: &usize| levels.get(*at) == Some(&level);
+        let places: Vec<usize> = (0..texts.len()).filter(is_of_level).collect();
+        let here: Vec<&'t str> = places
+            .iter()
+            .filter_map(|at| texts.get(*at).copied())
+            .collect();
+        let shown = fit_artifacts(&here, left, preference, counter);
+        let used: Tokens = shown.iter().map(|(text, _)| counter.count(text)).sum();
+        left = Tokens::new(left.get().saturating_sub(used.get()));
+        for (at, one) in places.into_iter().zip(shown) {
+            if let Some(slot) = fitted.get_mut(at) {
+                *slot = Some(one);
+            }
+        }
+    }
+    fitted.into_iter().flatten().collect()
+}
+
 /// What the documents take when all are whole.
 pub(crate) fn documents_need(documents: &[PhaseArtifact], counter: &dyn TokenCounter) -> Tokens {
     let texts = documents
@@ -101,10 +137,11 @@ pub(crate) fn documents_need(documents: &[PhaseArtifact], counter: &dyn TokenCou
 
 /// Names a document in the line that opens it.
 fn origin(document: &PhaseArtifact, shown: Shown) -> String {
-    let parent = document
-        .parent
-        .as_ref()
-        .map_or_else(String::new, |parent| format!(" of the parent {parent}"));
+    let parent = match (&document.parent, document.levels_above) {
+        (None, _) => String::new(),
+        (Some(parent), 0 | 1) => format!(" of the parent {parent}"),
+        (Some(above), levels) => format!(" of {above}, {levels} levels above,"),
+    };
     let path = title_line(&document.path);
     let source = source(document).map_or_else(String::new, |source| format!(", from {source}"));
     let form = match (shown, &document.source) {

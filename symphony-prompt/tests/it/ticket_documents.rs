@@ -119,3 +119,45 @@ fn no_command_is_offered_for_a_path_that_a_shell_would_read_differently() {
     dispatch.documents[0].path = "docs/$(touch x).md".to_owned();
     assert!(!dispatch.build().unwrap().user.contains("git show"));
 }
+
+#[test]
+fn documents_from_higher_up_get_the_room_that_nearer_ones_leave() {
+    let far = |text: &str| {
+        let mut far = document("SYM-1", "architecture", text);
+        far.parent = Some(IssueId::parse("SYM-1").unwrap());
+        far.levels_above = 2;
+        far
+    };
+    let long = |word: &str| format!("# Design\n\n{}", format!("{word} ").repeat(6_000));
+    for (near, note) in [
+        (
+            "# Design\n\nWe cache.".to_owned(),
+            ["shortened", "whole", "whole"],
+        ),
+        (long("near"), ["no room", "shortened", "whole"]),
+    ] {
+        let mut dispatch = with_documents(rich::profile(&AgentType::Worker), &near);
+        dispatch.documents.insert(0, far(&long("far")));
+        let built = dispatch.build().unwrap();
+        let part = built
+            .report
+            .user
+            .iter()
+            .find(|part| part.part == "documents");
+        let notes: Vec<String> = part
+            .and_then(|part| part.note.clone())
+            .unwrap_or_default()
+            .split("; ")
+            .map(|note| {
+                note.split([':', ','])
+                    .nth(1)
+                    .unwrap_or_default()
+                    .trim()
+                    .to_owned()
+            })
+            .collect();
+        assert_eq!(notes, note, "{part:?}");
+        let label = "artifact of the phase architecture of SYM-1, 2 levels above, in docs/tickets/SYM-1/architecture.md";
+        assert!(built.user.contains(label), "{}", built.user);
+    }
+}

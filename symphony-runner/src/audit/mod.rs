@@ -48,6 +48,11 @@ pub fn audit(
         left.filter(|left| left.is_for_person(now))
             .map(|left| Violation::new(Invariant::I13, left.path.clone(), left.text())),
     );
+    let lost = snapshot.lost_documents.iter();
+    found.extend(lost.map(|lost| {
+        let subject = format!("document {} of {}", lost.path, lost.issue);
+        Violation::new(Invariant::I18, subject, lost.text())
+    }));
     found.extend(stranded);
     processes::check(store, now, &mut found)?;
     for project in store.projects()? {

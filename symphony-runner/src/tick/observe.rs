@@ -24,6 +24,7 @@ use super::proposals::look_at_proposals;
 use crate::error::RunnerError;
 use crate::gates::shown_gates;
 use crate::installation::Installation;
+use crate::kept_documents::lost_documents;
 use crate::left_worktrees::left_worktrees;
 use crate::leftovers::whose;
 use crate::models::read_models;
@@ -114,6 +115,7 @@ pub(crate) fn observe(
     look_for_obstacles(store, &mut world)?;
     look_at_proposals(store, &mut world)?;
     problems.extend(look_for_left_worktrees(store, &mut world));
+    problems.extend(look_for_documents(store, &mut world));
     add_gates(installation, store, &mut world)?;
     look_at_base_gates(store, &mut world, now);
     world.snapshot.plans = plans(store, &world.projects)?;
@@ -135,6 +137,27 @@ fn look_for_left_worktrees(store: &Store, world: &mut World) -> Vec<String> {
             }
             Err(error) => problems.push(format!(
                 "project {id}: its temporary worktrees were not looked for: {error}"
+            )),
+        }
+    }
+    problems
+}
+
+/// Adds the accepted documents that are lost.
+fn look_for_documents(store: &Store, world: &mut World) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (id, (project, config)) in &world.projects {
+        let Some(config) = config else {
+            continue;
+        };
+        match lost_documents(store, project, config) {
+            Ok(lost) => world.snapshot.lost_documents.extend(lost),
+            // without a base nothing is dispatched, and that is reported itself
+            Err(error) if error.exit_fault() == ExitFault::Machine => {
+                tracing::warn!(project = %id, %error, "documents were not looked for");
+            }
+            Err(error) => problems.push(format!(
+                "project {id}: its documents were not looked for: {error}"
             )),
         }
     }

@@ -9,11 +9,12 @@ use symphony_workspace::Failpoint;
 
 use super::act::act;
 use super::hands::LocalHands;
-use super::observe::observe;
+use super::observe::{World, observe};
 use super::turn::{Taken, Turn, TurnWish};
 use crate::database::{back_up_if_due, note_mark};
 use crate::error::RunnerError;
 use crate::installation::Installation;
+use crate::kept_documents::keep_documents;
 use crate::merge::{MergesUnderWay, settle_merges};
 use crate::notify::notify;
 use crate::plan::tick_plans;
@@ -124,6 +125,7 @@ pub fn tick(
             Ok(publisher) => report.supervisors.extend(publisher),
             Err(error) => report.problems.push(format!("publish: {error}")),
         }
+        report.problems.extend(keep_all_documents(store, &world));
         // last, as other clean-ups: nothing waits for it
         let days = installation.config.log_retention_days;
         let (lines, problems) = daily_clean_up(store, days, now)?;
@@ -140,6 +142,21 @@ pub fn tick(
     }
     report.snapshot = Box::new(world.snapshot);
     Ok(TickOutcome::Done(report))
+}
+
+/// Keeps the commits of documents in all projects: what a process that died left out, and what a person approved.
+fn keep_all_documents(store: &Store, world: &World) -> Vec<String> {
+    let projects = world.projects.values();
+    let known = projects.filter_map(|(project, config)| Some((project, config.as_ref()?)));
+    known
+        .filter_map(|(project, config)| {
+            let error = keep_documents(store, project, config).err()?;
+            let id = &project.id;
+            Some(format!(
+                "project {id}: commits of documents are not kept: {error}"
+            ))
+        })
+        .collect()
 }
 
 /// What became of merges that were cut off.

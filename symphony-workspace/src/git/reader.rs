@@ -56,6 +56,28 @@ impl<'a> Reader<'a> {
         Ok(self.reference(name)?.is_some())
     }
 
+    /// Returns the full names of the refs below a folder of refs, which ends with a slash. The program is asked only where libgit2
+    /// cannot tell: most repositories have none.
+    pub(crate) fn names_below(self, folder: &str) -> Result<Vec<String>, WorkspaceError> {
+        if let Some(repository) = self.library()
+            && let Ok(found) = repository.references_glob(&format!("{folder}*"))
+        {
+            let names: Result<Vec<String>, git2::Error> = found
+                .map(|found| found.and_then(|found| found.name().map(str::to_owned)))
+                .collect();
+            if let Ok(names) = names {
+                return Ok(names);
+            }
+        }
+        let names = self
+            .git
+            .command("for-each-ref")
+            .args(["--format=%(refname)", folder])
+            .run()?;
+        let names = String::from_utf8_lossy(&names);
+        Ok(names.lines().map(str::to_owned).collect())
+    }
+
     /// Says whether the ignore files cover a path of the work tree. Only libgit2 is asked: the program refuses the question
     /// while pathspecs are literal.
     pub(crate) fn ignores(self, path: &str) -> bool {

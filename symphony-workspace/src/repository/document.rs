@@ -35,25 +35,38 @@ pub struct FoundDocument {
     pub commit: CommitId,
 }
 
+/// What is wrong with a document, in a sentence.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DocumentProblem {
+    /// Its accepted version is lost.
+    Lost(String),
+    /// It cannot be read.
+    Unread(String),
+}
+
 impl Repository {
     /// Reads the documents of an issue, each from the first commit that has it: the base once the accepted version is merged
     /// (people may have corrected it there), the commit of the accepted claim, the issue's branch, the base.
     ///
-    /// A document that is nowhere is left out. One that cannot be read is left out as well, and named among the problems.
+    /// A document that is nowhere is left out. One that cannot be read is left out as well, and named among the problems; so is one
+    /// whose accepted version is lost, whether another one is found on the branch or not.
     pub fn read_documents(
         &self,
         wanted: Vec<TicketDocument>,
         places: &DocumentPlaces,
-    ) -> (Vec<FoundDocument>, Vec<String>) {
+    ) -> (Vec<FoundDocument>, Vec<DocumentProblem>) {
         let mut found = Vec::new();
         let mut problems = Vec::new();
         for document in wanted {
             match self.find_document(&document, places) {
-                Ok(document) => found.extend(document),
-                Err(error) => problems.push(format!(
+                Ok((document, problem)) => {
+                    found.extend(document);
+                    problems.extend(problem);
+                }
+                Err(error) => problems.push(DocumentProblem::Unread(format!(
                     "the document {} of {} is left out: failed to {error}",
                     document.path, document.issue
-                )),
+                ))),
             }
         }
         (found, problems)
@@ -91,13 +104,14 @@ impl Repository {
         &self,
         document: &TicketDocument,
         places: &DocumentPlaces,
-    ) -> Result<Option<FoundDocument>, WorkspaceError> {
+    ) -> Result<(Option<FoundDocument>, Option<DocumentProblem>), WorkspaceError> {
         let accepted = document.accepted.as_deref();
         let accepted = accepted.and_then(|commit| CommitId::parse(commit).ok());
         let accepted = match accepted {
             Some(commit) if self.has_commit(&commit)? => Some(commit),
             _ => None,
         };
+        let is_gone = accepted.is_none() && document.accepted.is_some();
         let base = (&places.base.branch, &places.base.commit);
         let is_merged = match &accepted {
             Some(commit) => self.is_merged(commit, base.1)?,
@@ -112,14 +126,43 @@ impl Repository {
         for (branch, commit) in order.into_iter().flatten() {
             let bytes_max = usize::try_from(ARTIFACT_BYTES_MAX).unwrap_or(usize::MAX);
             if let Some(bytes) = self.file_at(commit, &document.path, bytes_max)? {
-                return Ok(Some(FoundDocument {
+                // the base has it by a merge that joined commits, or from a person
+                let is_of_base = (branch, commit) == base;
+                let problem = (is_gone && !is_of_base).then(|| lost(document, Some(branch)));
+                if bytes.contains(&0) {
+                    return Ok((None, Some(problem.unwrap_or_else(|| binary(document)))));
+                }
+                let found = FoundDocument {
                     document: document.clone(),
                     text: String::from_utf8_lossy(&bytes).into_owned(),
                     branch: branch.clone(),
                     commit: commit.clone(),
-                }));
+                };
+                return Ok((Some(found), problem));
             }
         }
-        Ok(None)
+        Ok((None, is_gone.then(|| lost(document, None))))
     }
+}
+
+/// Says that a document is no text: one that an older version accepted, or that was changed on the base.
+fn binary(document: &TicketDocument) -> DocumentProblem {
+    DocumentProblem::Unread(format!(
+        "the document {} of {} is left out: it is a binary file",
+        document.path, document.issue
+    ))
+}
+
+/// Says that the accepted version of a document is lost, and what is read in its place.
+fn lost(document: &TicketDocument, instead: Option<&BranchName>) -> DocumentProblem {
+    let TicketDocument {
+        issue, phase, path, ..
+    } = document;
+    let instead = instead.map_or_else(
+        || "there is no other version of it".to_owned(),
+        |branch| format!("what {branch} has now is read in its place"),
+    );
+    DocumentProblem::Lost(format!(
+        "the accepted document {path} of the phase {phase} of {issue} is lost: its commit is not in the repository any more; {instead}"
+    ))
 }

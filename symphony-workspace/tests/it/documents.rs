@@ -4,11 +4,12 @@ use std::collections::BTreeSet;
 
 use symphony_core::agent::AgentType;
 use symphony_core::contract::{
-    ClaimState, PhaseClaim, Pipeline, TicketClaims, TicketDocument, parse_contract,
+    ClaimState, KeptCommit, NeededDocument, PhaseClaim, Pipeline, TicketClaims, TicketDocument,
+    parse_contract,
 };
 use symphony_core::id::{ClaimId, IssueId, PhaseName, ProjectId};
 use symphony_core::issue::CommentAuthor;
-use symphony_workspace::{CommitId, DocumentPlaces, Repository};
+use symphony_workspace::{CommitId, DocumentPlaces, DocumentProblem, Repository};
 
 use crate::project::{Project, at, branch, commit_file, git, made, write};
 
@@ -53,8 +54,7 @@ fn read(
         head: head.cloned(),
         base: repository.base().unwrap(),
     };
-    let (found, problems) = repository.read_documents(vec![wanted], &places);
-    assert_eq!(problems, Vec::<String>::new());
+    let (found, _problems) = repository.read_documents(vec![wanted], &places);
     let found = found.into_iter().next()?;
     Some((found.text, found.branch.as_str().to_owned()))
 }
@@ -120,7 +120,7 @@ fn criteria_are_those_of_the_issue_and_of_documents_that_were_accepted() {
     let pipeline = Pipeline::new([vec![contract]], &[], &profiles).unwrap();
     let claims = |claims: &[PhaseClaim]| TicketClaims {
         own: claims.to_vec(),
-        parent: None,
+        ancestors: Vec::new(),
     };
     let (issue, text) = (IssueId::parse("SYM-1").unwrap(), list("its own"));
     let read = |claims: &TicketClaims| -> Vec<String> {
@@ -150,12 +150,106 @@ fn a_document_that_is_too_large_is_named_and_the_others_are_read() {
         head: None,
         base: repository.base().unwrap(),
     };
+    commit_file(&project.root, "docs/binary.md", "# R\0\0");
+    let places = DocumentPlaces {
+        base: repository.base().unwrap(),
+        ..places
+    };
+    let (found, problems) = repository.read_documents(vec![document("docs/binary.md")], &places);
+    let told = "the document docs/binary.md of SYM-1 is left out: it is a binary file";
+    let told = DocumentProblem::Unread(told.to_owned());
+    assert_eq!((found, problems), (vec![], vec![told]));
     let wanted = vec![document(PATH), document("docs/small.md")];
     let (found, problems) = repository.read_documents(wanted, &places);
     assert_eq!(found.len(), 1);
     assert!(
-        problems.len() == 1
-            && problems[0].starts_with(&format!("the document {PATH} of SYM-1 is left out")),
+        matches!(problems.as_slice(), [DocumentProblem::Unread(text)]
+            if text.starts_with(&format!("the document {PATH} of SYM-1 is left out"))),
         "{problems:?}"
+    );
+}
+
+#[test]
+fn a_kept_commit_outlives_its_branch_and_a_lost_one_is_named() {
+    let project = Project::new();
+    let repository = project.open();
+    let issue = IssueId::parse("SYM-1").unwrap();
+    let lose_branch = |name: &str| {
+        git(&project.root, &["branch", "-D", "-q", name]);
+        git(
+            &project.root,
+            &["reflog", "expire", "--expire=now", "--all"],
+        );
+        git(&project.root, &["gc", "-q", "--prune=now"]);
+    };
+    let commit_on = |name: &str, text: &str| {
+        git(&project.root, &["switch", "-q", "-c", name]);
+        let commit = commit_file(&project.root, PATH, text);
+        git(&project.root, &["switch", "-q", "main"]);
+        commit
+    };
+    let problems = |commit: &CommitId| {
+        let wanted = TicketDocument {
+            issue: issue.clone(),
+            phase: PhaseName::parse("architecture").unwrap(),
+            path: PATH.to_owned(),
+            accepted: Some(commit.to_string()),
+        };
+        let places = DocumentPlaces {
+            branch: branch("symphony/SYM-1"),
+            head: None,
+            base: repository.base().unwrap(),
+        };
+        let (found, problems) = repository.read_documents(vec![wanted], &places);
+        let found: Vec<String> = found.into_iter().map(|found| found.text).collect();
+        (found, problems)
+    };
+    let needed = |commit: &CommitId| NeededDocument {
+        issue: issue.clone(),
+        phase: PhaseName::parse("architecture").unwrap(),
+        path: Some(PATH.to_owned()),
+        commit: commit.to_string(),
+        is_accepted: true,
+        since: at(0),
+    };
+
+    let accepted = commit_on("kept", "accepted\n");
+    let kept = KeptCommit {
+        issue: issue.clone(),
+        commit: accepted.to_string(),
+    };
+    assert!(repository.keep_commit(&kept).unwrap());
+    assert!(repository.keep_commit(&kept).unwrap());
+    assert_eq!(repository.kept_commits().unwrap(), [kept.clone()]);
+    lose_branch("kept");
+    assert_eq!(problems(&accepted), (vec!["accepted\n".to_owned()], vec![]));
+    assert!(!repository.is_lost(&needed(&accepted)).unwrap());
+
+    repository.release_commit(&kept).unwrap();
+    repository.release_commit(&kept).unwrap();
+    assert_eq!(repository.kept_commits().unwrap(), []);
+    let lost = commit_on("lost", "lost\n");
+    lose_branch("lost");
+    assert!(
+        !repository
+            .keep_commit(&KeptCommit {
+                commit: lost.to_string(),
+                ..kept
+            })
+            .unwrap()
+    );
+    assert!(repository.is_lost(&needed(&lost)).unwrap());
+    let (found, named) = problems(&lost);
+    let told = format!(
+        "the accepted document {PATH} of the phase architecture of SYM-1 is lost: its commit is not in the repository any more; \
+         there is no other version of it"
+    );
+    assert_eq!((found, named), (vec![], vec![DocumentProblem::Lost(told)]));
+    // The base has it by another commit: nothing is lost.
+    commit_file(&project.root, PATH, "written again\n");
+    assert!(!repository.is_lost(&needed(&lost)).unwrap());
+    assert_eq!(
+        problems(&lost),
+        (vec!["written again\n".to_owned()], vec![])
     );
 }

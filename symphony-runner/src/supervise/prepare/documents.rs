@@ -5,16 +5,19 @@ use symphony_core::criteria::{ChecklistEntry, Criteria, compare_criteria};
 use symphony_core::id::{IssueId, PhaseName};
 use symphony_prompt::{CriteriaInput, CriterionInput, DocumentSource, PhaseArtifact};
 use symphony_workspace::{
-    BranchName, CommitId, DocumentPlaces, FoundDocument, Repository, WorkspaceError,
+    BranchName, CommitId, DocumentPlaces, DocumentProblem, FoundDocument, Repository,
+    WorkspaceError,
 };
 
 /// The documents that a prompt gets.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Documents {
-    /// The parent's first, then the issue's, each in the order of their phases.
+    /// Those of the issues above first, the farthest before all, then the issue's, each in the order of their phases.
     pub(crate) list: Vec<PhaseArtifact>,
-    /// What could not be read, and why.
+    /// What could not be read, and why, what is lost included.
     pub(crate) problems: Vec<String>,
+    /// Accepted documents that are lost: whoever works without them is told.
+    pub(crate) lost: Vec<String>,
 }
 
 /// The issue's acceptance criteria for its worker, or for the judge of a pull request, who is given the answers as well.
@@ -61,7 +64,7 @@ pub(crate) struct DocumentQuery<'a> {
 }
 
 impl Documents {
-    /// Reads the documents of an issue and of its parent.
+    /// Reads the documents of an issue and of those above it.
     ///
     /// # Errors
     /// When the repository has no base, or git fails.
@@ -72,15 +75,16 @@ impl Documents {
     ) -> Result<Self, WorkspaceError> {
         let base = repository.base()?;
         let mut documents = Self::default();
-        if let Some((parent, claims)) = &query.claims.parent {
-            let branch = BranchName::of_issue(parent);
+        for (nearer, (ancestor, claims)) in query.claims.ancestors.iter().enumerate().rev() {
+            let branch = BranchName::of_issue(ancestor);
             let places = DocumentPlaces {
                 head: repository.branch_head(&branch)?,
                 branch,
                 base: base.clone(),
             };
-            let wanted = ticket_documents(pipeline, parent, claims, None);
-            documents.extend(Some(parent), repository.read_documents(wanted, &places));
+            let wanted = ticket_documents(pipeline, ancestor, claims, None);
+            let found = repository.read_documents(wanted, &places);
+            documents.extend(Some((ancestor, nearer + 1)), found);
         }
         let places = DocumentPlaces {
             branch: BranchName::of_issue(query.issue),
@@ -94,20 +98,29 @@ impl Documents {
 
     fn extend(
         &mut self,
-        parent: Option<&IssueId>,
-        (found, problems): (Vec<FoundDocument>, Vec<String>),
+        above: Option<(&IssueId, usize)>,
+        (found, problems): (Vec<FoundDocument>, Vec<DocumentProblem>),
     ) {
         let found = found.into_iter().map(|found| PhaseArtifact {
             phase: found.document.phase,
             path: found.document.path,
             text: found.text,
-            parent: parent.cloned(),
+            parent: above.map(|(ancestor, _)| ancestor.clone()),
+            levels_above: above.map_or(0, |(_, levels)| levels),
             source: Some(DocumentSource {
                 branch: found.branch.as_str().to_owned(),
                 commit: found.commit.to_string(),
             }),
         });
         self.list.extend(found);
-        self.problems.extend(problems);
+        for problem in problems {
+            match problem {
+                DocumentProblem::Lost(text) => {
+                    self.lost.push(text.clone());
+                    self.problems.push(text);
+                }
+                DocumentProblem::Unread(text) => self.problems.push(text),
+            }
+        }
     }
 }

@@ -108,6 +108,7 @@ pub(crate) fn build(request: PromptRequest, store: &mut Store) -> Result<Prompts
         Some(_) => missed(issue, &request.documents),
         None => Vec::new(),
     };
+    dispatch.notes.extend(request.documents.lost);
     dispatch.review = request.review;
     dispatch.documents = request.documents.list;
     dispatch.criteria = request.criteria;

@@ -79,6 +79,7 @@ pub(crate) fn build_phase(
     dispatch.artifacts = request.documents.list;
     dispatch.claude_md = request.claude_md;
     dispatch.notes = request.notes;
+    dispatch.notes.extend(request.documents.lost);
     let (notes, unread) = load_vault(config);
     dispatch.vault = notes;
     let mut built = dispatch.build()?;

@@ -1,0 +1,90 @@
+//! Documents of phases that agents are still to be given: their commits are kept, and those that are lost are named.
+
+use std::collections::BTreeSet;
+
+use symphony_core::config::ProjectConfig;
+use symphony_core::contract::plan_kept;
+use symphony_core::id::IssueId;
+use symphony_core::inbox::LostDocument;
+use symphony_store::{Project, Store, StoreError};
+use symphony_workspace::Repository;
+
+use crate::error::RunnerError;
+use crate::repository::open_repository;
+
+/// Returns the accepted documents of a project that are not in its repository any more, oldest first.
+///
+/// # Errors
+/// When the database cannot be read, or git fails.
+pub fn lost_documents(
+    store: &Store,
+    project: &Project,
+    config: &ProjectConfig,
+) -> Result<Vec<LostDocument>, RunnerError> {
+    let needed = store.needed_documents(&project.id)?;
+    let mut lost = Vec::new();
+    if needed.is_empty() {
+        return Ok(lost);
+    }
+    let repository = open_repository(project, config)?;
+    let base = repository.base()?.branch;
+    for document in needed {
+        if !repository.is_lost(&document)? {
+            continue;
+        }
+        lost.extend(document.path.map(|path| LostDocument {
+            project: project.id.clone(),
+            issue: document.issue,
+            phase: document.phase,
+            path,
+            commit: document.commit,
+            base: base.as_str().to_owned(),
+            since: document.since,
+        }));
+    }
+    Ok(lost)
+}
+
+/// Keeps the commits of documents that agents are still to be given, where any are; repairs what a process that died left out.
+///
+/// # Errors
+/// When the database cannot be read, or git fails.
+pub(crate) fn keep_documents(
+    store: &Store,
+    project: &Project,
+    config: &ProjectConfig,
+) -> Result<(), RunnerError> {
+    if store.needed_documents(&project.id)?.is_empty() {
+        return Ok(());
+    }
+    settle_kept(store, project, &open_repository(project, config)?)
+}
+
+/// Keeps the commits of documents that agents are still to be given, and releases those of issues that have ended.
+///
+/// # Errors
+/// When the database cannot be read, or git fails.
+pub(crate) fn settle_kept(
+    store: &Store,
+    project: &Project,
+    repository: &Repository,
+) -> Result<(), RunnerError> {
+    let needed = store.needed_documents(&project.id)?;
+    let kept = repository.kept_commits()?;
+    let mut known: BTreeSet<IssueId> = BTreeSet::new();
+    for commit in &kept {
+        match store.issue(&commit.issue) {
+            Ok(_) => known.insert(commit.issue.clone()),
+            Err(StoreError::NotFound { .. }) => continue,
+            Err(error) => return Err(error.into()),
+        };
+    }
+    let plan = plan_kept(&needed, &kept, &known);
+    for commit in &plan.keep {
+        repository.keep_commit(commit)?;
+    }
+    for commit in &plan.release {
+        repository.release_commit(commit)?;
+    }
+    Ok(())
+}
