@@ -109,6 +109,11 @@ fn describe(tool: Tool, role: Role) -> McpTool {
             "Adds a comment to the issue you work on, or to another issue of the project.",
             schema::<params::AddComment>(),
         ),
+        Tool::SearchLearnings if role.allowed().contains(Tool::RecordCoverage) => (
+            "Searches what was learned on other issues; the best match comes first. `read_before` names files that research has read for \
+             something like it.",
+            schema::<params::SearchLearnings>(),
+        ),
         Tool::SearchLearnings => (
             "Searches what was learned on other issues; the best match comes first.",
             schema::<params::SearchLearnings>(),

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 use symphony_core::test_health::TestReport;
-use symphony_store::{NewCoverage, NewTestHealth, Store};
+use symphony_core::tools::Tool;
+use symphony_store::{CoverageRecord, NewCoverage, NewTestHealth, Store};
 use symphony_workspace::{Repository, WorkspaceError};
 
 use crate::answer::{Answer, ToolError};
@@ -91,4 +92,39 @@ pub(super) fn record_coverage(
         "noted that you read {} for `{}`",
         record.file, record.concept
     )))
+}
+
+/// Entries of the coverage that are looked through, and of those that match, how many are returned.
+const COVERAGE_LOOKED_MAX: u32 = 10_000;
+const COVERAGE_SHOWN_MAX: usize = 20;
+/// Characters of a word that counts: shorter ones are everywhere.
+const WORD_CHARS_MIN: usize = 3;
+
+/// Returns what research has read for what a query asks about, newest first; nothing for roles that record no coverage.
+pub(super) fn read_before(
+    store: &Store,
+    identity: &Identity,
+    query: &str,
+) -> Result<Vec<Value>, ToolError> {
+    if !identity.callable().contains(Tool::RecordCoverage) {
+        return Ok(Vec::new());
+    }
+    let words: Vec<String> = query
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| word.chars().count() >= WORD_CHARS_MIN)
+        .map(str::to_lowercase)
+        .collect();
+    let mut found = store.coverage(&identity.project, COVERAGE_LOOKED_MAX)?;
+    found.retain(|record| {
+        let text = format!("{}\n{}\n{}", record.file, record.concept, record.notes).to_lowercase();
+        words.iter().any(|word| text.contains(word))
+    });
+    found.sort_by_key(|record| std::cmp::Reverse(record.created_at));
+    let shown = found.into_iter().take(COVERAGE_SHOWN_MAX);
+    let row = |record: CoverageRecord| {
+        json!({
+            "file": record.file, "concept": record.concept, "notes": record.notes, "created_at": record.created_at,
+        })
+    };
+    Ok(shown.map(row).collect())
 }

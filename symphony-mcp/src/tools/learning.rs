@@ -13,6 +13,7 @@ use symphony_store::{
 use symphony_workspace::Repository;
 use uuid::Uuid;
 
+use super::health::read_before;
 use crate::answer::{Answer, ToolError};
 use crate::identity::Identity;
 use crate::params::{AddLearning, LearningName, SearchLearnings};
@@ -140,7 +141,13 @@ pub(super) fn search(
         0 => "no learning matches".to_owned(),
         n => format!("{}, best first", counted(n as u64, "learning")),
     };
-    Ok(Answer::new(message).with("items", Value::Array(items)))
+    let answer = Answer::new(message).with("items", Value::Array(items));
+    let read = read_before(store, identity, &params.query)?;
+    Ok(if read.is_empty() {
+        answer
+    } else {
+        answer.with("read_before", Value::Array(read))
+    })
 }
 
 fn item(ranked: &RankedLearning) -> Value {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use symphony_core::agent::AgentType;
 use symphony_core::run::RunTarget;
 use symphony_core::tools::Role;
@@ -102,6 +102,23 @@ async fn coverage_is_kept_for_the_project_and_told_once_more_replaced() {
         .collect();
     let who = Role::Human.to_string();
     assert_eq!(kept, [("src/lock.rs", who.as_str(), &Some(run.id))]);
+    // Whoever records coverage is shown what was read before; others have no use for it.
+    for (query, role, expected) in [
+        (
+            "how LOCKS are held",
+            Role::Researcher,
+            json!(["src/lock.rs"]),
+        ),
+        ("src/lock.rs", Role::Scanner, json!(["src/lock.rs"])),
+        ("a parser", Role::Scanner, json!([])),
+        ("locks", Role::Worker, json!([])),
+    ] {
+        let client = desk.client(identity(&run, role)).await;
+        let found = done(&client, "search_learnings", json!({ "query": query })).await;
+        let read = found["read_before"].as_array().cloned().unwrap_or_default();
+        let files: Vec<Value> = read.iter().map(|read| read["file"].clone()).collect();
+        assert_eq!(json!(files), expected, "{query} {role}");
+    }
     let client = desk.client(person(None)).await;
     let outside = json!({ "file": "../a.rs", "concept": "locks" });
     assert_eq!(
