@@ -30,7 +30,7 @@ pub const PROMPTS_DIR: &str = ".symphony/prompts";
 pub const USER_TOKENS: u64 = 8_000;
 /// Tokens of a system prompt.
 pub const SYSTEM_TOKENS: u64 = 12_000;
-/// Tokens that the artifacts of earlier phases share.
+/// Tokens that the documents of a ticket share.
 pub const ARTIFACT_TOKENS: u64 = 4_000;
 /// Days that logs of runs are kept.
 pub const LOG_RETENTION_DAYS: u64 = 30;

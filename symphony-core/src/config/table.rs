@@ -235,7 +235,7 @@ const BUDGET: &[Key] = &[
         "Tokens of the budgeted sections of a user prompt."),
     leaf("system_tokens", PROMPT_TOKENS, Integer(d::SYSTEM_TOKENS), Project, "Tokens of a system prompt."),
     leaf("artifact_tokens", PROMPT_TOKENS, Integer(d::ARTIFACT_TOKENS), Project,
-        "Tokens that the artifacts of earlier phases share."),
+        "Tokens that the documents of a ticket share beside `user_tokens`: those of the issue's phases and of the issues above it."),
     section("shares", &[
         share("description", d::SHARES.description, "The issue's description."),
         share("diff", d::SHARES.diff, "The diff."),
@@ -315,7 +315,7 @@ const RISKS: &[Key] = &[
 const EXTERNAL_RESEARCH: &[Key] = &[
     leaf("enabled", Leaf::Bool, Bool(d::EXTERNAL_RESEARCH), Project, "Allows it."),
     leaf("max_searches", Leaf::Integer { min: 0, max: d::COUNT_MAX }, Integer(d::MAX_SEARCHES), Project,
-        "Searches of one run."),
+        "Searches of one run; one more ends the run. 0 allows none."),
 ];
 
 #[rustfmt::skip]
