@@ -180,8 +180,7 @@ impl Field {
             if self.open().is_empty() && self.is_quiet() {
                 return;
             }
-            // ten minutes pass
-            self.project.age_git_locks();
+            self.let_ten_minutes_pass();
             for issue in self.approved() {
                 // refused while a crashed judge is still to be finished by the next tick
                 let _answer = self.project.symphony(&["pr", "merge", &issue]);
@@ -200,8 +199,24 @@ impl Field {
         panic!("not done within {LIFE_MAX:?}: {:#?}", self.open());
     }
 
+    /// For locks that a killed git left, and for clean-ups that are put off since theirs was killed.
+    fn let_ten_minutes_pass(&self) {
+        self.project.age_git_locks();
+        let sooner = "UPDATE clean_up_fault SET due_at = due_at - 600000";
+        self.database().execute(sooner, []).unwrap();
+    }
+
     fn is_quiet(&self) -> bool {
-        self.project.json(&["tick", "--dry-run"])["actions"] == json!([])
+        let put_off = "SELECT count(*) FROM clean_up_fault";
+        let put_off: u32 = self
+            .database()
+            .query_row(put_off, [], |row| row.get(0))
+            .unwrap();
+        put_off == 0 && self.project.json(&["tick", "--dry-run"])["actions"] == json!([])
+    }
+
+    fn database(&self) -> rusqlite::Connection {
+        rusqlite::Connection::open(self.project.root.join(".symphony/symphony.db")).unwrap()
     }
 
     fn check(&self) {
