@@ -202,7 +202,7 @@ impl WaitsFor {
             .reasons
             .iter()
             .find_map(|reason| match (reason, open_pr) {
-                (Reason::Judged | Reason::DoneJudged, Some(pr)) => Some(Self::Merge { pr }),
+                (Reason::Judged | Reason::DoneJudged { .. }, Some(pr)) => Some(Self::Merge { pr }),
                 (Reason::JudgeOff, Some(pr)) => Some(Self::Verdict { pr, judges: 0 }),
                 (Reason::JudgeOff, None) => Some(Self::PhaseVerdict { judges: 0 }),
                 (Reason::JudgesSpent { runs }, Some(pr)) => {

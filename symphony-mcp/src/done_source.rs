@@ -1,13 +1,13 @@
 //! From what a worker names as evidence to a proposal's record: each item is looked up where it is said to be.
 
-use symphony_core::done::{EvidenceFound, EvidenceKind, NewEvidence, check_evidence};
+use symphony_core::done::{EvidenceFound, EvidenceKind, NewEvidence, check_evidence, normal_path};
 use symphony_core::hand_in::RefusalKind;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::pull_request::{PrState, PullRequestOf};
 use symphony_core::tools::Tool;
 use symphony_core::wording::counted;
 use symphony_store::{NewProposal, Store, StoreError};
-use symphony_workspace::{CommitId, Repository};
+use symphony_workspace::{CommitId, Repository, TreeEntry};
 
 use crate::answer::ToolError;
 use crate::committable::{Nested, base_head, open, settle_nested};
@@ -88,12 +88,20 @@ impl Place<'_> {
             EvidenceKind::Commit => self.commit(&item.reference),
             EvidenceKind::PullRequest => self.pull_request(&item.reference),
             EvidenceKind::Gate => Ok(self.gate(&item.reference)),
-            EvidenceKind::File => Ok(if self.repository.has_file(self.head, &item.reference)? {
-                EvidenceFound::File
-            } else {
-                EvidenceFound::Missing
-            }),
+            EvidenceKind::File => self.file(&item.reference),
         }
+    }
+
+    fn file(&self, typed: &str) -> Result<EvidenceFound, ToolError> {
+        let path = match normal_path(typed) {
+            Ok(path) => path,
+            Err(why) => return Ok(EvidenceFound::NoPath(why)),
+        };
+        Ok(match self.repository.tree_entry(self.head, &path)? {
+            Some(TreeEntry::File) => EvidenceFound::File { path },
+            Some(TreeEntry::Folder) => EvidenceFound::Folder { path },
+            None => EvidenceFound::Missing,
+        })
     }
 
     fn commit(&self, digits: &str) -> Result<EvidenceFound, ToolError> {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use symphony_core::Timestamp;
 use symphony_core::config_change::{decisive_files, decisive_files_text};
-use symphony_core::done::DoneEvidence;
+use symphony_core::done::{DoneEvidence, Obstacle};
 use symphony_core::gates::{BaseGates, GatesAge, KnownGates, red_gates_text};
 use symphony_core::hold::{ProbeItem, lone_item};
 use symphony_core::id::{IssueId, ProjectId};
@@ -21,7 +21,8 @@ use symphony_core::project::WizardState;
 use symphony_core::pull_request::PullRequest;
 use symphony_core::spending::day_start;
 use symphony_core::tick::{
-    Decision, Hold, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, Snapshot,
+    Decision, Hold, HoldScope, NoBase, Plan, PlanReviewDecision, ProjectView, ReviewSubject,
+    Snapshot,
 };
 use symphony_core::watchdog::Watch;
 use symphony_store::{Project, Store};
@@ -161,7 +162,9 @@ fn of_plan_decision(
 /// decide what Symphony does.
 fn with_gates(item: InboxItem, pr: &PullRequest, snapshot: &Snapshot) -> InboxItem {
     let gates = snapshot.projects.get(&pr.project).map(|view| &view.gates);
-    let item = match pr.gates_of_head().zip(gates) {
+    // what is in the way of a proposal names its gates, too
+    let found = pr.gates_of_head().filter(|_| pr.proposal.is_none());
+    let item = match found.zip(gates) {
         Some((found, now)) if item.kind == InboxKind::Review => {
             item.with_gates(found, GatesAge::of(found, now))
         }
@@ -264,7 +267,7 @@ fn of_decision(
         why => why,
     };
     let why = match &open {
-        Some(pr) => as_proposal(why, pr),
+        Some(pr) => as_proposal(why, pr, snapshot),
         None => why,
     };
     let why = unless_unmergeable(why, snapshot);
@@ -294,7 +297,7 @@ fn of_decision(
 }
 
 /// Replaces the advice to merge a record that is a proposal: a person confirms or rejects it.
-fn as_proposal(why: WaitsFor, pr: &PullRequest) -> WaitsFor {
+fn as_proposal(why: WaitsFor, pr: &PullRequest, snapshot: &Snapshot) -> WaitsFor {
     let (Some(proposal), Some(no_judge)) = (&pr.proposal, why.without_judge()) else {
         return why;
     };
@@ -303,8 +306,20 @@ fn as_proposal(why: WaitsFor, pr: &PullRequest) -> WaitsFor {
         reason: pr.body.clone(),
         evidence: proposal.evidence.iter().map(DoneEvidence::line).collect(),
         no_judge,
-        is_red: pr.gates_of_head().is_some_and(|gates| !gates.green()),
+        obstacles: obstacles_of(pr, snapshot),
     })
+}
+
+/// Returns what the tick found in the way of a proposal.
+fn obstacles_of(proposal: &PullRequest, snapshot: &Snapshot) -> Vec<Obstacle> {
+    let found = snapshot
+        .reviews
+        .iter()
+        .find_map(|review| match &review.subject {
+            ReviewSubject::Done { pr, obstacles, .. } if *pr == proposal.id => Some(obstacles),
+            _ => None,
+        });
+    found.cloned().unwrap_or_default()
 }
 
 /// Replaces the advice to merge a pull request where a merge must fail.

@@ -7,6 +7,7 @@ pub mod absorb;
 pub mod audit;
 pub mod cancel;
 pub mod clean_up;
+pub mod confirm;
 pub mod database;
 pub mod environment;
 pub mod error;

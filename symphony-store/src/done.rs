@@ -3,19 +3,22 @@
 
 use rusqlite::{Transaction, params};
 use symphony_core::done::{
-    DoneEvidence, DoneProposal, MovedProposal, PROPOSAL_TITLE, confirm_obstacle,
+    BaseNow, ConfirmedBy, DoneEvidence, DoneProposal, MovedProposal, PROPOSAL_TITLE, StaleLook,
+    StaleProposal, list_obstacles, stands,
 };
 use symphony_core::id::{IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueEvent, IssueStatus, check_required_text};
 use symphony_core::log::LogEvent;
 use symphony_core::pull_request::{PrState, PullRequest};
-use symphony_core::review_point::{ReviewPoint, refuse_unanswered};
+use symphony_core::review_point::refuse_unanswered;
 use symphony_core::run::{Run, RunTarget};
 
 use crate::cascade::{end_review, is_live, move_in};
 use crate::context::{Actor, Context};
+use crate::done_record::load_done_record;
 use crate::error::StoreError;
 use crate::event::{About, append};
+use crate::gates::forget_delay;
 use crate::hand_in::{IDLE, forget_refused_call, idle_before};
 use crate::issue_query::load_issue;
 use crate::note::add_comment_in;
@@ -116,11 +119,17 @@ impl Store {
 
     /// Confirms a proposal: its issue is done. One that is confirmed already is returned as it is.
     ///
-    /// A person's word needs no verdict of a judge; Symphony confirms only what a judge approved and gates verified.
+    /// A person's word needs no verdict of a judge; Symphony confirms only what a judge approved and gates verified. `base` is what
+    /// was seen of the base just now: what the database has is looked at again in the same transaction.
     ///
     /// # Errors
     /// When an agent asks, it is no proposal, something is still in its way, or the issue is not in review.
-    pub fn confirm_done(&mut self, context: &Context, id: PrId) -> Result<PullRequest, StoreError> {
+    pub fn confirm_done(
+        &mut self,
+        context: &Context,
+        id: PrId,
+        base: &BaseNow,
+    ) -> Result<PullRequest, StoreError> {
         if matches!(context.actor, Actor::Run(_)) {
             return Err(StoreError::refused("agents do not confirm proposals"));
         }
@@ -130,13 +139,15 @@ impl Store {
             if proposal.state == PrState::Confirmed {
                 return Ok(proposal);
             }
-            let open_must = open_must(&load_points(tx, &proposal.of)?);
-            let by_itself = matches!(context.actor, Actor::System);
-            if let Some(why) = confirm_obstacle(&proposal, by_itself, open_must) {
-                return Err(StoreError::refused(format!(
-                    "proposal {id} cannot be confirmed: {why}"
-                )));
-            }
+            let by = match context.actor {
+                Actor::System => ConfirmedBy::AutoDone,
+                _ => ConfirmedBy::Person,
+            };
+            let record = load_done_record(tx, proposal.clone())?;
+            stands(&record, Some(base), by).map_err(|obstacles| {
+                let why = list_obstacles(&obstacles);
+                StoreError::refused(format!("proposal {id} cannot be confirmed: {why}"))
+            })?;
             approve_by_deed(tx, context, &proposal, "confirmed")?;
             // the move confirms the open proposal, as every other end of the issue as done does
             move_in(tx, context, issue, &IssueEvent::DoneConfirmed)?;
@@ -171,6 +182,44 @@ impl Store {
         })
     }
 
+    /// Has the gates or a judge look at a proposal again. Returns whether it does: one that has ended, or that a run is at work on,
+    /// is left alone.
+    ///
+    /// # Errors
+    /// When it is no proposal, or the database cannot be written.
+    pub fn refresh_proposal(
+        &mut self,
+        context: &Context,
+        stale: &StaleProposal,
+    ) -> Result<bool, StoreError> {
+        self.write(context, |tx| {
+            let proposal = load_pr(tx, stale.pr)?;
+            let issue = issue_of(&proposal)?;
+            if !proposal.state.is_open() || is_live(tx, issue)? {
+                return Ok(false);
+            }
+            match stale.what {
+                StaleLook::Gates => {
+                    tx.execute(
+                        "UPDATE pull_request SET verified_gates = NULL WHERE id = ?1",
+                        [proposal.id.get()],
+                    )?;
+                    forget_delay(tx, proposal.id)?;
+                    let requested = LogEvent::GatesRequested { pr: proposal.id };
+                    append(tx, context, About::of(&proposal.of), &requested)?;
+                }
+                StaleLook::Verdict => {
+                    tx.execute(
+                        "UPDATE pull_request SET verdict = NULL WHERE id = ?1",
+                        [proposal.id.get()],
+                    )?;
+                    set_pr_state(tx, context, &proposal.of, proposal.id, PrState::Open)?;
+                }
+            }
+            Ok(true)
+        })
+    }
+
     /// Lists the open proposals of a project, oldest first.
     ///
     /// # Errors
@@ -200,11 +249,6 @@ fn issue_of(proposal: &PullRequest) -> Result<&IssueId, StoreError> {
                 proposal.id
             ))
         })
-}
-
-/// Counts the `must` points that are open.
-pub(crate) fn open_must(points: &[ReviewPoint]) -> usize {
-    points.iter().filter(|point| point.is_open_must()).count()
 }
 
 /// Confirms the open proposal of an issue that ends as done, whoever says so.

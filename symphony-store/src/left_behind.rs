@@ -1,6 +1,6 @@
 //! What runs leave that no commit has: work in their worktree, and changed configuration.
 
-use rusqlite::{Transaction, params};
+use rusqlite::{Connection, Transaction, params};
 use symphony_core::Timestamp;
 use symphony_core::config_change::AtWork;
 use symphony_core::id::{IssueId, PlanId, PlanPhaseId, ProjectId, RunId};
@@ -60,26 +60,34 @@ impl Store {
     /// # Errors
     /// When the database cannot be read.
     pub fn left_behind_runs(&self, project: &ProjectId) -> Result<Vec<LeftBehindRun>, StoreError> {
-        let mut statement = self.conn.prepare_cached(LEFT_SQL)?;
-        let mut rows = statement.query(params![project.as_str(), RUNS_MAX])?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next()? {
-            let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
-            let title: Option<String> = row.get("title")?;
-            let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
-            let phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
-            let paths: String = row.get("paths")?;
-            found.push(LeftBehindRun {
-                run: parsed("run id", row.get("id")?)?,
-                issue: issue.map(|issue| (issue, title.unwrap_or_default())),
-                phase: plan.clone().zip(phase),
-                plan,
-                since: time(row.get("since")?)?,
-                left: from_json("what a run left behind", &paths)?,
-            });
-        }
-        Ok(found)
+        load_left_behind(&self.conn, project)
     }
+}
+
+/// As [`Store::left_behind_runs`], inside a transaction.
+pub(crate) fn load_left_behind(
+    conn: &Connection,
+    project: &ProjectId,
+) -> Result<Vec<LeftBehindRun>, StoreError> {
+    let mut statement = conn.prepare_cached(LEFT_SQL)?;
+    let mut rows = statement.query(params![project.as_str(), RUNS_MAX])?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next()? {
+        let issue: Option<IssueId> = parsed_opt("issue id", row.get("issue")?)?;
+        let title: Option<String> = row.get("title")?;
+        let plan: Option<PlanId> = parsed_opt("plan id", row.get("plan")?)?;
+        let phase: Option<PlanPhaseId> = parsed_opt("plan phase id", row.get("plan_phase")?)?;
+        let paths: String = row.get("paths")?;
+        found.push(LeftBehindRun {
+            run: parsed("run id", row.get("id")?)?,
+            issue: issue.map(|issue| (issue, title.unwrap_or_default())),
+            phase: plan.clone().zip(phase),
+            plan,
+            since: time(row.get("since")?)?,
+            left: from_json("what a run left behind", &paths)?,
+        });
+    }
+    Ok(found)
 }
 
 /// Takes out what a command of Symphony's own changed meanwhile: `project rename-prefix` writes the prefix into the configuration.

@@ -13,6 +13,7 @@ mod clean_up_fault;
 mod context;
 mod coverage;
 mod done;
+mod done_record;
 mod error;
 mod event;
 mod event_query;

@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 use symphony_core::Timestamp;
 use symphony_core::config::Spending;
 use symphony_core::contract::ClaimState;
-use symphony_core::done::confirm_obstacle;
+use symphony_core::done::{ConfirmedBy, stands};
 use symphony_core::gates::{fixes_gate, repaired_gates};
 use symphony_core::id::{ClaimId, IssueId, PrId, ProjectId, RunId};
 use symphony_core::issue::{IssueStatus, NEEDS_PLANNING_LABEL, phase_of};
@@ -20,14 +20,13 @@ use symphony_core::tick::{
     wanted_agent,
 };
 
-use crate::done::open_must;
+use crate::done_record::load_done_record;
 use crate::error::StoreError;
 use crate::exit_handling::put_off;
 use crate::hold::load_holds;
 use crate::issue_query::{counts_from, priority_from};
 use crate::open::Store;
 use crate::pull_request_query::load_pr;
-use crate::review_point::load_points;
 use crate::row::{count32, json, parsed, parsed_opt, time};
 use crate::run::from_row as run_from_row;
 use crate::spending::of_project;
@@ -328,7 +327,7 @@ fn load_reviews(
     Ok(reviews)
 }
 
-/// Reads what is reviewed: a pull request, or a proposal, of which it says whether a tick could confirm it.
+/// Reads what is reviewed: a pull request, or a proposal with what is in its way.
 fn review_subject(
     conn: &Connection,
     pr: PrId,
@@ -338,10 +337,13 @@ fn review_subject(
         return Ok(ReviewSubject::PullRequest(pr));
     }
     let proposal = load_pr(conn, pr)?;
-    let open_must = open_must(&load_points(conn, &proposal.of)?);
+    let record = load_done_record(conn, proposal)?;
+    // whoever looks at the base decides again, with what it shows
+    let found = stands(&record, None, ConfirmedBy::AutoDone);
     Ok(ReviewSubject::Done {
         pr,
-        is_confirmable: confirm_obstacle(&proposal, true, open_must).is_none(),
+        obstacles: found.err().unwrap_or_default(),
+        base: None,
     })
 }
 

@@ -38,7 +38,8 @@ mod whole_file;
 mod worktree;
 
 pub use change::{
-    AutoCommit, ChangeKind, DiffSnapshot, FileChange, RescueRef, Reset, Status, work_in_progress,
+    AutoCommit, ChangeKind, DiffSnapshot, FileChange, RescueRef, Reset, Status, TreeEntry,
+    work_in_progress,
 };
 pub use claude_settings::{CLAUDE_SETTINGS, StatuslineInstall, install_statusline};
 pub use commit_id::{CommitId, CommitIdError};

@@ -2,17 +2,20 @@
 
 use anyhow::Context as _;
 use clap::{Args, Subcommand};
+use symphony_core::done::{Obstacle, list_obstacles};
+use symphony_core::id::IssueId;
 use symphony_core::issue::check_text;
 use symphony_core::pull_request::{PullRequest, VerdictKind};
 use symphony_core::review_point::Severity;
 use symphony_mcp::Reviewed;
-use symphony_runner::tick::moved_proposal;
+use symphony_runner::confirm::{Confirmation, confirm_done};
 use symphony_store::StoreError;
 
 use crate::app::App;
 use crate::command::point::PointArgs;
 use crate::command::pr::{RedGates, Verdict, open_pr, other_subject};
 use crate::failure::{Exit, Stop};
+use crate::interrupt::Interrupts;
 use crate::value::{PrReference, text_or_stdin};
 use crate::view::PrView;
 
@@ -70,17 +73,21 @@ impl DoneCommand {
 
 impl ApproveDoneArgs {
     fn run(&self, app: &App) -> anyhow::Result<()> {
-        let confirmed = self
+        let (confirmed, in_spite_of) = self
             .carry_out(app)
             .context("confirm that nothing is left to do")?;
-        let sentence = format!(
+        let mut sentence = format!(
             "{} is done: nothing was left to do (proposal {}).",
             confirmed.of, confirmed.id
         );
+        if !in_spite_of.is_empty() {
+            let known = list_obstacles(&in_spite_of);
+            sentence.push_str(&format!(" You confirmed it, although {known}."));
+        }
         app.out.done(&PrView::from(confirmed), &sentence)
     }
 
-    fn carry_out(&self, app: &App) -> anyhow::Result<PullRequest> {
+    fn carry_out(&self, app: &App) -> anyhow::Result<(PullRequest, Vec<Obstacle>)> {
         let comment = self.comment.as_deref().map(text_or_stdin).transpose()?;
         if let Some(comment) = &comment {
             check_text("comment", comment).map_err(StoreError::from)?;
@@ -90,32 +97,48 @@ impl ApproveDoneArgs {
         let Some(issue) = proposal.of.issue().filter(|_| proposal.proposal.is_some()) else {
             return Err(other_subject(&proposal));
         };
-        let hint = format!(
-            "`symphony issue close {issue} --done --reason TEXT` ends the issue all the same; `symphony done reject {issue}` sends \
-             it back to a worker"
-        );
-        let project = session.store.project(&proposal.project)?;
-        let config = session.installation.project_config(&project)?;
-        if let Some(moved) = moved_proposal(&project, &config, &proposal)? {
-            let what = format!("the next tick has it checked again: {}", moved.why);
-            return Err(Stop::new(Exit::Refused, what).hint(hint).into());
-        }
-        let confirmed = session
-            .store
-            .confirm_done(&App::as_human(), proposal.id)
-            .map_err(|error| match error {
-                StoreError::Refused { reason } => {
-                    anyhow::Error::from(Stop::new(Exit::Refused, reason).hint(hint))
-                }
-                other => other.into(),
-            })?;
+        // a killed process would leave its gates to the next tick
+        let interrupts = Interrupts::listen().context("listen to Ctrl-C")?;
+        let stop = move || interrupts.count() > 0;
+        let store = &mut session.store;
+        let found = confirm_done(&session.installation, store, proposal.id, &stop)?;
+        let (confirmed, in_spite_of) = match found {
+            Confirmation::Confirmed {
+                proposal,
+                in_spite_of,
+            } => (proposal, in_spite_of),
+            Confirmation::Refused { obstacles } => {
+                return Err(refused(&proposal, issue, &obstacles));
+            }
+        };
         if let Some(comment) = comment.filter(|comment| !comment.trim().is_empty()) {
             session
                 .store
                 .add_comment(&App::as_human(), issue, &comment)?;
         }
-        Ok(confirmed)
+        Ok((confirmed, in_spite_of))
     }
+}
+
+/// Names what is in the way of a confirmation, and what to do about it.
+fn refused(proposal: &PullRequest, issue: &IssueId, obstacles: &[Obstacle]) -> anyhow::Error {
+    let what = format!(
+        "proposal {} cannot be confirmed: {}",
+        proposal.id,
+        list_obstacles(obstacles)
+    );
+    let mut ways: Vec<String> = obstacles
+        .iter()
+        .filter_map(|obstacle| obstacle.answer(issue))
+        .map(|command| format!("`{command}` first"))
+        .collect();
+    ways.push(format!(
+        "`symphony done reject {issue}` sends it back to a worker"
+    ));
+    ways.push(format!(
+        "`symphony issue close {issue} --done --reason TEXT` ends the issue all the same"
+    ));
+    Stop::new(Exit::Refused, what).hint(ways.join("; ")).into()
 }
 
 impl RejectDoneArgs {

@@ -155,6 +155,7 @@ fn concerns(action: &Action, id: &IssueId) -> bool {
         Action::StartRun(start) => start.target.issue() == Some(id),
         Action::RecordMerge(merge) => merge.of.issue() == Some(id),
         Action::ReturnProposal(moved) => moved.issue == *id,
+        Action::RefreshProposal(stale) => stale.issue == *id,
         Action::NoteBase(notice) => notice.issue() == Some(id),
         Action::TidyRun { .. } | Action::RememberBase(_) => false,
     }

@@ -184,7 +184,7 @@ fn shown(reasons: &[WaitView]) -> impl Iterator<Item = &WaitView> {
         };
         let is_of_review = matches!(
             dispatch.reason,
-            Reason::Judged | Reason::DoneJudged | Reason::JudgeOff | Reason::GatesRed
+            Reason::Judged | Reason::DoneJudged { .. } | Reason::JudgeOff | Reason::GatesRed
         );
         !(is_told && is_of_review)
     })

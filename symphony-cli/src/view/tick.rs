@@ -183,11 +183,19 @@ impl From<&Action> for ActionView {
                 pull_request: Some(merge.pr),
                 ..none("record_merge")
             },
-            Action::ConfirmDone { issue, project, pr } => Self {
+            Action::ConfirmDone {
+                issue, project, pr, ..
+            } => Self {
                 project: Some(project.clone()),
                 issue: Some(issue.clone()),
                 pull_request: Some(*pr),
                 ..none("confirm_done")
+            },
+            Action::RefreshProposal(stale) => Self {
+                project: Some(stale.project.clone()),
+                issue: Some(stale.issue.clone()),
+                pull_request: Some(stale.pr),
+                ..none("refresh_proposal")
             },
             Action::ReturnProposal(moved) => Self {
                 project: Some(moved.project.clone()),
@@ -282,20 +290,22 @@ impl ActionView {
             (None, Some(run)) => {
                 format!("{subject}: do the exit handling of the crashed run {run}")
             }
-            (None, None) if self.action == "record_merge" => {
-                format!("{subject}: record that it was merged outside Symphony")
-            }
-            (None, None) if self.action == "note_base" => {
-                format!("{subject}: put its commits on the base branch into the inbox")
-            }
-            (None, None) if self.action == "clean_up" => format!("{subject}: remove its worktree"),
-            (None, None) if self.action == "unblock" => {
-                format!("{subject}: go on, its sub-tasks have ended")
-            }
-            (None, None) if self.action == "advance_phase" => {
-                format!("{subject}: go on to its next phase")
-            }
-            (None, None) => format!("{subject}: open the circuit breaker"),
+            (None, None) => format!("{subject}: {}", self.without_run()),
+        }
+    }
+
+    /// Returns what is done where no run is concerned.
+    fn without_run(&self) -> &'static str {
+        match self.action {
+            "record_merge" => "record that it was merged outside Symphony",
+            "confirm_done" => "confirm that nothing is left to do",
+            "return_proposal" => "have a worker check again that nothing is left to do",
+            "refresh_proposal" => "have its proposal looked at again before it is confirmed",
+            "note_base" => "put its commits on the base branch into the inbox",
+            "clean_up" => "remove its worktree",
+            "unblock" => "go on, its sub-tasks have ended",
+            "advance_phase" => "go on to its next phase",
+            _ => "open the circuit breaker",
         }
     }
 }

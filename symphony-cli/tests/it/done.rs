@@ -8,11 +8,11 @@ use crate::support::{
     scenario, scenarios, text, turn, until, worker,
 };
 
-fn tool(name: &str, arguments: Value) -> Value {
+pub(crate) fn tool(name: &str, arguments: Value) -> Value {
     turn(call(&format!("mcp__symphony__{name}"), arguments))
 }
 
-fn propose(evidence: &Value) -> Value {
+pub(crate) fn propose(evidence: &Value) -> Value {
     let reason = "Both sub-tasks did all of it.";
     tool(
         "propose_done",
@@ -21,7 +21,7 @@ fn propose(evidence: &Value) -> Value {
 }
 
 /// A turn that proposes with the README as evidence.
-fn propose_with_readme() -> Value {
+pub(crate) fn propose_with_readme() -> Value {
     let readme = json!({ "kind": "file", "reference": "README.md", "note": "says it already" });
     propose(&json!([readme]))
 }
@@ -32,7 +32,7 @@ fn judge(name: &str, verdict: &str, arguments: Value) -> Value {
     scenario(name, &when, [tool(verdict, arguments)])
 }
 
-fn agreeing_judge() -> Value {
+pub(crate) fn agreeing_judge() -> Value {
     judge("agrees", "approve_done", json!({ "comment": "It is so." }))
 }
 
@@ -71,17 +71,19 @@ fn planned() -> Value {
 }
 
 /// Ticks until nothing is started, and returns who ran on which issue.
-fn run_all(project: &Project) -> Vec<(String, String)> {
+pub(crate) fn run_all(project: &Project) -> Vec<(String, String)> {
     let mut ran = Vec::new();
     let mut idle = 0;
     until("the end of all runs", || {
         let runs = project.tick_wait();
         // the tick after one that moves an issue starts it
         idle = if runs.is_empty() { idle + 1 } else { 0 };
-        ran.extend(
-            runs.iter()
-                .map(|run| (text(&run["profile"]), text(&run["issue"]))),
-        );
+        ran.extend(runs.iter().map(|run| {
+            (
+                text(&run["profile"]),
+                run["issue"].as_str().unwrap_or_default().to_owned(),
+            )
+        }));
         // a continuation is due in a second
         (idle > 1 && project.retries().is_empty()).then_some(())
     });
@@ -90,7 +92,7 @@ fn run_all(project: &Project) -> Vec<(String, String)> {
 }
 
 /// Drives a planned issue to where its parts are merged, and its worker's proposal is judged.
-fn integrate(config: &Value) -> (Project, Vec<(String, String)>) {
+pub(crate) fn integrate(config: &Value) -> (Project, Vec<(String, String)>) {
     let mut whole = json!({ "planner_enabled": true });
     whole
         .as_object_mut()
@@ -106,7 +108,7 @@ fn integrate(config: &Value) -> (Project, Vec<(String, String)>) {
     (project, ran)
 }
 
-fn on_parent(ran: &[(String, String)]) -> Vec<&str> {
+pub(crate) fn on_parent(ran: &[(String, String)]) -> Vec<&str> {
     ran.iter()
         .filter(|(_, issue)| issue == "SYM-1")
         .map(|(profile, _)| profile.as_str())
@@ -287,7 +289,7 @@ fn a_rejected_proposal_comes_back_with_points_and_the_third_one_stops_the_issue(
 }
 
 /// A worker that meets review point 1: it hands in too early, answers, and hands in.
-fn answering_worker() -> Value {
+pub(crate) fn answering_worker() -> Value {
     let said = json!({ "point": 1, "answer": "declined", "text": "It is in README.md." });
     let turns = [
         propose_with_readme(),

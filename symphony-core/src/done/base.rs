@@ -1,10 +1,10 @@
 //! What a base that moves does to a proposal that is in review.
 
-use std::collections::BTreeSet;
-
 use serde::Serialize;
 
+use super::path::About;
 use super::proposal::DoneProposal;
+use crate::closed_set::closed_set;
 use crate::id::{IssueId, PrId, ProjectId};
 use crate::listing::list_few;
 
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 5;
 /// What a moved base does to a proposal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BaseEffect {
-    /// Gates and verdict stand: nothing that the evidence is about has changed.
+    /// The verdict stands: nothing that the evidence is about has changed.
     Stands,
     /// A worker has to look again.
     CheckAgain {
@@ -36,6 +36,29 @@ pub struct MovedProposal {
     pub why: String,
 }
 
+closed_set!(
+    /// Which look at a proposal is older than what there is now.
+    StaleLook, "look at a proposal", {
+        /// The gates: the base has moved since, or they are defined in another way now.
+        Gates = "gates",
+        /// The judge's: a person changed the issue, or said something on it.
+        Verdict = "verdict",
+    }
+);
+
+/// A proposal that has to be looked at again before it can be confirmed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StaleProposal {
+    /// Its project.
+    pub project: ProjectId,
+    /// Its issue.
+    pub issue: IssueId,
+    /// Its number.
+    pub pr: PrId,
+    /// Which look is too old.
+    pub what: StaleLook,
+}
+
 /// Decides what a base that has moved does to a proposal. `changed` are the paths that differ between the recorded commit and the
 /// base; none where the recorded commit is not part of the base any more.
 pub fn base_effect(proposal: &DoneProposal, base: &str, changed: Option<&[String]>) -> BaseEffect {
@@ -52,13 +75,10 @@ pub fn base_effect(proposal: &DoneProposal, base: &str, changed: Option<&[String
     let concerned: Vec<&str> = if proposal.evidence.iter().any(|item| item.touches_all) {
         changed.iter().map(String::as_str).collect()
     } else {
-        let about: BTreeSet<&str> = proposal
-            .evidence
-            .iter()
-            .flat_map(|item| item.files.iter().map(String::as_str))
-            .collect();
+        let files = proposal.evidence.iter().flat_map(|item| &item.files);
+        let about = About::of(files.map(String::as_str));
         let changed = changed.iter().map(String::as_str);
-        changed.filter(|path| about.contains(path)).collect()
+        changed.filter(|path| about.concerns(path)).collect()
     };
     if concerned.is_empty() {
         return BaseEffect::Stands;

@@ -2,6 +2,7 @@
 
 use thiserror::Error;
 
+use super::path::PathError;
 use super::proposal::DoneEvidence;
 use crate::closed_set::closed_set;
 use crate::id::IssueId;
@@ -24,7 +25,7 @@ closed_set!(
         PullRequest = "pull_request",
         /// A gate that passes.
         Gate = "gate",
-        /// A file of the base.
+        /// A file of the base, or a folder with all that is in it.
         File = "file",
     }
 );
@@ -83,7 +84,17 @@ pub enum EvidenceFound {
         known: Vec<String>,
     },
     /// A file of the commit.
-    File,
+    File {
+        /// Its path, as git writes it.
+        path: String,
+    },
+    /// A folder of the commit.
+    Folder {
+        /// Its path, as git writes it.
+        path: String,
+    },
+    /// A text that is no path of a tree.
+    NoPath(PathError),
     /// Nothing of the kind.
     Missing,
 }
@@ -149,7 +160,13 @@ pub fn check_evidence(
         EvidenceFound::Commit { commit, files } => (commit, files),
         EvidenceFound::MergedPullRequest { files } => (new.reference.clone(), files),
         EvidenceFound::Gate => (new.reference.clone(), Vec::new()),
-        EvidenceFound::File => (new.reference.clone(), vec![new.reference.clone()]),
+        EvidenceFound::File { path } => (path.clone(), vec![path]),
+        EvidenceFound::Folder { path } => {
+            // the slash says that everything in it counts
+            let folder = format!("{path}/");
+            (folder.clone(), vec![folder])
+        }
+        EvidenceFound::NoPath(why) => return Err(refuse(why.to_string())),
         EvidenceFound::NewerCommit { base } => {
             return Err(refuse(format!(
                 "`{base}` has it, but your worktree does not yet: `git merge --ff-only {base}`, look at the result, then call \
@@ -189,7 +206,7 @@ pub fn check_evidence(
                         .to_owned()
                 }
                 EvidenceKind::Gate | EvidenceKind::File => {
-                    "the base has no such file; paths begin at the root of the repository"
+                    "the base has no such file or folder; paths begin at the root of the repository"
                         .to_owned()
                 }
             }));

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::evidence::EvidenceKind;
-use crate::pull_request::{PullRequest, VerdictKind};
 
 /// What stands as the title of a proposal in the record of reviews.
 pub const PROPOSAL_TITLE: &str = "Nothing left to do";
@@ -59,35 +58,4 @@ impl DoneEvidence {
 pub struct DoneProposal {
     /// What shows it.
     pub evidence: Vec<DoneEvidence>,
-}
-
-/// Returns why a proposal cannot be confirmed without a person's `issue close`; none when it can.
-///
-/// A judge has to approve it before Symphony confirms it by itself (`auto_done`); a person does not wait for one.
-pub fn confirm_obstacle(
-    proposal: &PullRequest,
-    by_itself: bool,
-    open_must: usize,
-) -> Option<String> {
-    if !proposal.state.is_open() {
-        return Some(format!("it is {}", proposal.state));
-    }
-    if open_must > 0 {
-        return Some(format!("{open_must} `must` points of its reviews are open"));
-    }
-    let gates = proposal.gates_of_head();
-    if gates.is_some_and(|gates| !gates.green()) {
-        return Some("required gates are red on its base commit".to_owned());
-    }
-    if !by_itself {
-        return None;
-    }
-    if gates.is_none() {
-        return Some("its gates have not run".to_owned());
-    }
-    let verdict = proposal.verdict_on_head();
-    if verdict.is_none_or(|verdict| verdict.kind != VerdictKind::Approved) {
-        return Some("no judge has approved it".to_owned());
-    }
-    None
 }

@@ -1,14 +1,7 @@
 //! The rules of proposals as tables.
 
 use super::*;
-use crate::Timestamp;
-use crate::agent::AgentType;
-use crate::id::{IssueId, PrId, ProjectId};
-use crate::issue::CommentAuthor;
-use crate::pull_request::{
-    GatesWait, PrState, PullRequest, Verdict, VerdictKind, VerifiedGate, VerifiedGates,
-};
-use crate::run::ProtectionLevel;
+use crate::id::IssueId;
 
 fn issue() -> IssueId {
     IssueId::parse("SYM-1").unwrap()
@@ -71,9 +64,19 @@ fn evidence_is_kept_as_it_was_found_and_refused_by_name() {
             },
         ),
         (Gate, "test", EvidenceFound::UnknownGate { known: vec![] }),
-        (File, "src/a.rs", EvidenceFound::File),
+        (
+            File,
+            "./src/a.rs",
+            EvidenceFound::File {
+                path: "src/a.rs".into(),
+            },
+        ),
+        (File, "src/", EvidenceFound::Folder { path: "src".into() }),
+        (File, "../a", EvidenceFound::NoPath(PathError::GoesUp)),
+        (File, "/a", EvidenceFound::NoPath(PathError::Absolute)),
+        (File, ".", EvidenceFound::NoPath(PathError::Whole)),
         (File, "src/b.rs", EvidenceFound::Missing),
-        (File, " ", EvidenceFound::File),
+        (File, " ", EvidenceFound::Missing),
     ];
     let lines: Vec<String> = found
         .into_iter()
@@ -141,6 +144,9 @@ fn a_moved_base_matters_where_it_changes_what_the_evidence_is_about() {
     let gate = DoneProposal {
         evidence: vec![evidence(EvidenceKind::Gate, &[], false)],
     };
+    let folder = DoneProposal {
+        evidence: vec![evidence(EvidenceKind::File, &["src/"], false)],
+    };
     for (proposal, changed, expected) in [
         (&files, Some(&[][..]), None),
         (&files, Some(&["d"][..]), None),
@@ -150,6 +156,12 @@ fn a_moved_base_matters_where_it_changes_what_the_evidence_is_about() {
         (&all, Some(&["d"][..]), Some("about: d")),
         (&gate, Some(&["d"][..]), None),
         (&gate, None, Some("does not have the commit any more")),
+        (
+            &folder,
+            Some(&["src/deep/b"][..]),
+            Some("about: src/deep/b"),
+        ),
+        (&folder, Some(&["src2/b"][..]), None),
     ] {
         let changed: Option<Vec<String>> =
             changed.map(|changed| changed.iter().map(|path| (*path).to_owned()).collect());
@@ -160,123 +172,6 @@ fn a_moved_base_matters_where_it_changes_what_the_evidence_is_about() {
                 assert!(why.contains(expected), "{why}");
             }
             (effect, _) => panic!("{changed:?}: {effect:?}"),
-        }
-    }
-}
-
-fn gates(passed: bool) -> VerifiedGates {
-    VerifiedGates {
-        commit: "c".into(),
-        results: vec![VerifiedGate {
-            name: "test".into(),
-            required: true,
-            passed,
-            exit_code: Some(i32::from(!passed)),
-            duration_ms: 1,
-            output: String::new(),
-            cached: false,
-            definition: None,
-            failed_tries: Vec::new(),
-        }],
-        merged_with: None,
-    }
-}
-
-fn verdict(kind: VerdictKind) -> Verdict {
-    Verdict {
-        kind,
-        author: CommentAuthor::Agent(AgentType::Judge),
-        run: None,
-        commit: "c".into(),
-        protection: ProtectionLevel::None,
-        comment: String::new(),
-        at: Timestamp::UNIX_EPOCH,
-        unverified: None,
-    }
-}
-
-fn proposal(state: PrState, gates: Option<VerifiedGates>, verdict: Option<Verdict>) -> PullRequest {
-    PullRequest {
-        id: PrId::new(3),
-        project: ProjectId::parse("p").unwrap(),
-        of: issue().into(),
-        run: None,
-        title: PROPOSAL_TITLE.into(),
-        body: "why".into(),
-        branch: "symphony/SYM-1".into(),
-        base: "main".into(),
-        base_commit: "c".into(),
-        head_commit: "c".into(),
-        diff: String::new(),
-        files: Vec::new(),
-        reported_gates: Vec::new(),
-        verified_gates: gates,
-        gates_wait: GatesWait {
-            due_at: Timestamp::UNIX_EPOCH,
-            tries: 0,
-            problem: None,
-            fresh: false,
-        },
-        verdict,
-        state,
-        merged_commit: None,
-        merged_outside: None,
-        checklist: Vec::new(),
-        proposal: Some(DoneProposal {
-            evidence: Vec::new(),
-        }),
-        created_at: Timestamp::UNIX_EPOCH,
-    }
-}
-
-#[test]
-fn a_person_waits_for_no_judge_and_symphony_does() {
-    use PrState::{Approved, Confirmed, Open, Rejected};
-    let yes = || Some(verdict(VerdictKind::Approved));
-    let elsewhere = || {
-        yes().map(|verdict| Verdict {
-            commit: "other".into(),
-            ..verdict
-        })
-    };
-    let judge = Some("no judge has approved it");
-    let not_run = Some("its gates have not run");
-    let red = Some("required gates are red on its base commit");
-    for (state, gates, verdict, must, by_person, by_itself) in [
-        (Approved, Some(gates(true)), yes(), 0, None, None),
-        (Open, Some(gates(true)), None, 0, None, judge),
-        (Open, Some(gates(true)), elsewhere(), 0, None, judge),
-        (Open, None, None, 0, None, not_run),
-        (Approved, Some(gates(false)), yes(), 0, red, red),
-        (
-            Rejected,
-            Some(gates(true)),
-            None,
-            0,
-            Some("it is rejected"),
-            Some("it is rejected"),
-        ),
-        (
-            Confirmed,
-            Some(gates(true)),
-            yes(),
-            0,
-            Some("it is confirmed"),
-            Some("it is confirmed"),
-        ),
-        (
-            Approved,
-            Some(gates(true)),
-            yes(),
-            2,
-            Some("2 `must` points of its reviews are open"),
-            Some("2 `must` points of its reviews are open"),
-        ),
-    ] {
-        let proposal = proposal(state, gates, verdict);
-        for (itself, expected) in [(false, by_person), (true, by_itself)] {
-            let found = confirm_obstacle(&proposal, itself, must);
-            assert_eq!(found.as_deref(), expected, "{state} {itself}");
         }
     }
 }

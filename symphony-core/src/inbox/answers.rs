@@ -1,7 +1,7 @@
 //! The commands that answer what an issue waits for.
 
+use super::WaitsFor;
 use super::items::raise_cap;
-use super::{DoneWaits, WaitsFor};
 use crate::gates::FIXES_GATE_LABEL;
 use crate::id::IssueId;
 use crate::issue::{Block, BlockedBy};
@@ -17,7 +17,7 @@ impl WaitsFor {
                 format!("symphony pr merge {issue}"),
                 format!("symphony pr reject {issue} --feedback TEXT"),
             ],
-            Self::Done(_) => DoneWaits::answers(issue),
+            Self::Done(waits) => waits.answers(issue),
             Self::MergeRed { .. } => vec![
                 format!("symphony pr show {issue}"),
                 format!("symphony pr check {issue}"),

@@ -1,5 +1,6 @@
 //! Proposals that nothing is left to do, in words.
 
+use crate::done::{Obstacle, list_obstacles};
 use crate::id::{IssueId, PrId};
 use crate::listing::list_few;
 
@@ -19,8 +20,8 @@ pub struct DoneWaits {
     pub evidence: Vec<String>,
     /// Why no judge decides; none where one agrees.
     pub no_judge: Option<String>,
-    /// Whether required gates are red on its base commit.
-    pub is_red: bool,
+    /// What is in the way of its confirmation, or what to know before it.
+    pub obstacles: Vec<Obstacle>,
 }
 
 impl DoneWaits {
@@ -30,10 +31,24 @@ impl DoneWaits {
             None => "a judge agrees".to_owned(),
             Some(why) => format!("no judge has decided: {why}"),
         };
-        let red = if self.is_red {
-            ", and required gates are red on the base"
+        let obstacles: Vec<Obstacle> = self
+            .obstacles
+            .iter()
+            .filter(|obstacle| !matches!(obstacle, Obstacle::NotJudged))
+            .cloned()
+            .collect();
+        let waits = if self.is_stopped() {
+            format!(
+                "and cannot be confirmed now: {}",
+                list_obstacles(&obstacles)
+            )
+        } else if obstacles.is_empty() {
+            "and waits for you to confirm it".to_owned()
         } else {
-            ""
+            format!(
+                "and waits for you to confirm it. Before you do: {}",
+                list_obstacles(&obstacles)
+            )
         };
         let reason = self.reason.trim();
         let mut told: String = reason.chars().take(REASON_CHARS_MAX).collect();
@@ -43,18 +58,29 @@ impl DoneWaits {
         let evidence = self.evidence.iter().map(String::as_str);
         let evidence = list_few(evidence, EVIDENCE_LISTED_MAX);
         format!(
-            "its worker says that nothing is left to do ({judged}{red}) and waits for you to confirm it. Reason: {told} \
-             Evidence: {evidence}"
+            "its worker says that nothing is left to do ({judged}) {waits}. Reason: {told} Evidence: {evidence}"
         )
     }
 
+    /// Says whether `done approve` would be refused. Gates it runs itself.
+    fn is_stopped(&self) -> bool {
+        let mut obstacles = self.obstacles.iter();
+        obstacles.any(|obstacle| obstacle.stops_a_person() && !obstacle.asks_for_gates())
+    }
+
     /// Returns the commands that answer, the usual one first.
-    pub(super) fn answers(issue: &IssueId) -> Vec<String> {
-        vec![
-            format!("symphony issue show {issue}"),
-            format!("symphony done approve {issue}"),
-            format!("symphony done reject {issue} --feedback TEXT"),
-            format!("symphony issue close {issue} --done --reason TEXT"),
-        ]
+    pub(super) fn answers(&self, issue: &IssueId) -> Vec<String> {
+        let mut answers = vec![format!("symphony issue show {issue}")];
+        answers.extend(
+            self.obstacles
+                .iter()
+                .filter_map(|found| found.answer(issue)),
+        );
+        if !self.is_stopped() {
+            answers.push(format!("symphony done approve {issue}"));
+        }
+        answers.push(format!("symphony done reject {issue} --feedback TEXT"));
+        answers.push(format!("symphony issue close {issue} --done --reason TEXT"));
+        answers
     }
 }

@@ -1,8 +1,10 @@
 //! What a human reads of what waits.
 
 use super::*;
+use crate::done::Obstacle;
 use crate::failure::ErrorClass;
 use crate::gates::KnownGates;
+use crate::review_point::PointNumber;
 use crate::tick::{Hold, HoldScope};
 
 fn issue(text: &str) -> IssueId {
@@ -43,14 +45,40 @@ fn every_reason_has_a_sentence_and_an_answer() {
             reason: "Both sub-tasks are merged.".into(),
             evidence: vec!["pull request 2: the parser".into(), "src/a.rs".into()],
             no_judge: None,
-            is_red: false,
+            obstacles: Vec::new(),
         }),
         WaitsFor::Done(DoneWaits {
             pr,
             reason: "It works.".into(),
             evidence: vec!["gate test".into()],
             no_judge: Some("judge_enabled is off".into()),
-            is_red: true,
+            obstacles: vec![
+                Obstacle::GatesRed {
+                    gates: vec!["test".into()],
+                },
+                Obstacle::NotJudged,
+            ],
+        }),
+        WaitsFor::Done(DoneWaits {
+            pr,
+            reason: "It works.".into(),
+            evidence: vec!["gate test".into()],
+            no_judge: Some("3 judges ended without one".into()),
+            obstacles: vec![Obstacle::MustPoints {
+                points: vec![PointNumber::new(1), PointNumber::new(2)],
+            }],
+        }),
+        WaitsFor::Done(DoneWaits {
+            pr,
+            reason: "It works.".into(),
+            evidence: vec!["gate test".into()],
+            no_judge: None,
+            obstacles: vec![
+                Obstacle::NothingVerifies,
+                Obstacle::WorkLeft {
+                    left: vec!["refs/symphony/rescue/SYM-1/1".into()],
+                },
+            ],
         }),
         WaitsFor::MergeRed { pr },
         WaitsFor::Verdict { pr, judges: 0 },

@@ -244,6 +244,7 @@ fn acts_on(action: &Action) -> Option<&IssueId> {
         | Action::CleanUp { issue, .. }
         | Action::ConfirmDone { issue, .. } => Some(issue),
         Action::ReturnProposal(moved) => Some(&moved.issue),
+        Action::RefreshProposal(stale) => Some(&stale.issue),
         Action::StartRun(start) => start.target.issue(),
         Action::RecordMerge(merge) => merge.of.issue(),
         // they only tell a person
@@ -257,6 +258,7 @@ fn merged(action: &Action) -> Option<&IssueId> {
         // the tick ends the review by itself, whatever the inbox would say
         Action::ConfirmDone { issue, .. } => Some(issue),
         Action::ReturnProposal(moved) => Some(&moved.issue),
+        Action::RefreshProposal(stale) => Some(&stale.issue),
         _ => None,
     }
 }

@@ -109,7 +109,7 @@ fn follow(reason: &Reason, project: &ProjectId, observed: &Observed<'_>, leads: 
         | Reason::RanRecently { until } => leads.due(*until),
         Reason::SubtasksCancelled
         | Reason::Judged
-        | Reason::DoneJudged
+        | Reason::DoneJudged { .. }
         | Reason::JudgeOff
         | Reason::JudgesSpent { .. }
         | Reason::GatesRed => {

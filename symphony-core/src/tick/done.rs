@@ -2,31 +2,60 @@
 
 use super::plan::{Action, Plan};
 use super::reason::Reason;
-use super::snapshot::{ReviewCandidate, ReviewSubject, Snapshot};
+use super::snapshot::{GatesState, ReviewCandidate, ReviewSubject, Snapshot};
+use crate::done::{Obstacle, StaleLook, StaleProposal};
 use crate::id::IssueId;
 
-/// Returns the confirmation of a proposal that `auto_done` leaves to Symphony; none where a person confirms it, or something is
-/// still to come.
-pub(super) fn confirm(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Action> {
+/// Returns the confirmation of a proposal that `auto_done` leaves to Symphony, or what has to look at it again before anybody can
+/// confirm it; none where a person decides, or something is still to come.
+pub(super) fn confirm_or_refresh(review: &ReviewCandidate, snapshot: &Snapshot) -> Option<Action> {
     let ReviewSubject::Done {
         pr,
-        is_confirmable: true,
+        obstacles,
+        base: Some(base),
     } = &review.subject
     else {
         return None;
     };
     let issue = review.of.issue()?;
     let view = snapshot.projects.get(&review.project)?;
-    let is_ready = view.auto_done
-        && view.broken.is_none()
+    let is_ready = view.broken.is_none()
         && view.no_base.is_none()
         && !snapshot.paused
         && snapshot.run_on(issue).is_none();
-    is_ready.then(|| Action::ConfirmDone {
-        issue: issue.clone(),
+    if !is_ready {
+        return None;
+    }
+    if obstacles.is_empty() {
+        return view.auto_done.then(|| Action::ConfirmDone {
+            issue: issue.clone(),
+            project: review.project.clone(),
+            pr: *pr,
+            base: base.clone(),
+        });
+    }
+    let what = what_is_stale(review, obstacles, view.judge_enabled)?;
+    Some(Action::RefreshProposal(StaleProposal {
         project: review.project.clone(),
+        issue: issue.clone(),
         pr: *pr,
-    })
+        what,
+    }))
+}
+
+/// Returns what looks at a proposal again. Gates do once the judge has spoken, or none will: on a base that keeps moving, a judge
+/// would otherwise wait for gates forever.
+fn what_is_stale(
+    review: &ReviewCandidate,
+    obstacles: &[Obstacle],
+    judge_enabled: bool,
+) -> Option<StaleLook> {
+    if obstacles.contains(&Obstacle::ChangedSinceVerdict) && judge_enabled {
+        return Some(StaleLook::Verdict);
+    }
+    let has_run = matches!(review.gates, GatesState::Verified | GatesState::Red);
+    let is_stale = obstacles.iter().any(Obstacle::asks_for_gates);
+    (has_run && is_stale && (review.has_verdict || !judge_enabled)).then_some(StaleLook::Gates)
 }
 
 /// Sends the proposals back whose base has moved in a way that concerns them, and returns their issues. What a run is at work on

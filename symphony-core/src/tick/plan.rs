@@ -15,7 +15,7 @@ use super::reason::Reason;
 use super::slots::dispatch;
 use super::snapshot::{LeftoverOwner, LockState, Snapshot};
 use crate::agent::AgentType;
-use crate::done::MovedProposal;
+use crate::done::{BaseNow, MovedProposal, StaleProposal};
 use crate::hold::HoldScope;
 use crate::hold::ProbeItem;
 use crate::id::{IssueId, PhaseName, PlanId, PrId, ProjectId, RunId};
@@ -79,7 +79,12 @@ pub enum Action {
         project: ProjectId,
         /// The proposal.
         pr: PrId,
+        /// What was seen of its base.
+        #[serde(skip)]
+        base: Box<BaseNow>,
     },
+    /// Have the gates or a judge look at a proposal again: what they saw is not what there is now.
+    RefreshProposal(StaleProposal),
     /// Send a proposal that nothing is left to do back to a worker: the base has moved in a way that concerns it.
     ReturnProposal(MovedProposal),
     /// Tell a person about commits of an agent on the base.
@@ -318,8 +323,8 @@ fn sort_out(snapshot: &Snapshot, now: Timestamp, plan: &mut Plan) -> (Vec<Waitin
         if is_repeated || merged.contains(&review.of) {
             continue;
         }
-        if let Some(confirm) = done::confirm(review, snapshot) {
-            plan.actions.push(confirm);
+        if let Some(action) = done::confirm_or_refresh(review, snapshot) {
+            plan.actions.push(action);
             continue;
         }
         let reasons = review_obstacles(review, snapshot, now);

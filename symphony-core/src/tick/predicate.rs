@@ -130,8 +130,10 @@ pub fn review_obstacles(
         reasons.push(Reason::JudgesSpent { runs });
     }
     if review.has_verdict {
-        reasons.push(match review.subject {
-            ReviewSubject::Done { .. } => Reason::DoneJudged,
+        reasons.push(match &review.subject {
+            ReviewSubject::Done { obstacles, .. } => Reason::DoneJudged {
+                obstacles: obstacles.clone(),
+            },
             ReviewSubject::PullRequest(_) | ReviewSubject::Claim(..) => Reason::Judged,
         });
     }

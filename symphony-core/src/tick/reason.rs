@@ -8,6 +8,7 @@ use crate::wording::counted;
 use serde::Serialize;
 
 use crate::agent::AgentType;
+use crate::done::{Obstacle, list_obstacles};
 use crate::exit_handling::PutOff;
 use crate::hold::{Hold, HoldScope};
 use crate::id::{IssueId, PhaseName, ProjectId, RunId};
@@ -144,7 +145,10 @@ pub enum Reason {
     /// A verdict stands: a human merges.
     Judged,
     /// A judge agrees that nothing is left to do: a person confirms it.
-    DoneJudged,
+    DoneJudged {
+        /// Why Symphony would not confirm it by itself, whether or not that is left to it.
+        obstacles: Vec<Obstacle>,
+    },
     /// The base has moved under the proposal that nothing is left to do: a worker looks again.
     DoneMoved {
         /// What has changed.
@@ -200,7 +204,7 @@ impl Reason {
         matches!(
             self,
             Self::Judged
-                | Self::DoneJudged
+                | Self::DoneJudged { .. }
                 | Self::JudgeOff
                 | Self::SubtasksCancelled
                 | Self::AttemptsSpent { .. }
@@ -371,9 +375,13 @@ impl fmt::Display for Reason {
                 "{base} has its change: the next tick records that it was merged outside Symphony"
             ),
             Self::Judged => f.write_str("it is approved and waits for a person to merge it"),
-            Self::DoneJudged => f.write_str(
-                "a judge agrees that nothing is left to do, and a person confirms it",
-            ),
+            Self::DoneJudged { obstacles } => {
+                f.write_str("a judge agrees that nothing is left to do, and a person confirms it")?;
+                if obstacles.is_empty() {
+                    return Ok(());
+                }
+                write!(f, ": {}", list_obstacles(obstacles))
+            }
             Self::DoneMoved { why } => write!(f, "a worker looks again: {why}"),
             Self::CoolingDown { .. } => f.write_str("it was judged a moment ago"),
             Self::WizardFirst => f.write_str("the setup wizard of its project comes first"),

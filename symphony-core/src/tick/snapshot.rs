@@ -12,6 +12,7 @@ use super::project_agents::{IntakeCandidate, ProjectAgents};
 use super::reason::Reason;
 use crate::agent::AgentType;
 use crate::closed_set::closed_set;
+use crate::done::{BaseNow, Obstacle};
 use crate::exit_handling::PutOff;
 use crate::gates::{BaseGates, ConfiguredGate};
 use crate::hold::{Hold, HoldScope};
@@ -401,8 +402,10 @@ pub enum ReviewSubject {
     Done {
         /// Its number.
         pr: PrId,
-        /// Whether nothing is missing for its confirmation: the gates are green, a judge agrees, no point is open.
-        is_confirmable: bool,
+        /// What is in the way of its confirmation by Symphony; nothing where it can be confirmed.
+        obstacles: Vec<Obstacle>,
+        /// What was seen of its base; none where it was not looked at.
+        base: Option<Box<BaseNow>>,
     },
     /// The claim of a phase.
     Claim(ClaimId, PhaseName),

@@ -12,7 +12,7 @@ use symphony_workspace::Failpoint;
 use super::hands::Hands;
 use super::observe::World;
 use super::outside::record_merge;
-use super::proposals::{confirm, send_back};
+use super::proposals::{confirm, refresh, send_back};
 use crate::error::RunnerError;
 use crate::supervise::SuperviseMode;
 
@@ -77,9 +77,12 @@ pub fn act(
                 Ok(line) => report.lines.extend(line),
                 Err(error) => report.problems.push(format!("{}: {error}", merge.of)),
             },
-            Action::ConfirmDone { issue, pr, .. } => match confirm(store, hands, issue, *pr) {
-                Ok(line) => report.lines.push(line),
-                Err(error) => report.problems.push(format!("{issue}: {error}")),
+            Action::ConfirmDone {
+                issue, pr, base, ..
+            } => report.note(issue, confirm(store, hands, (issue, *pr), base)),
+            Action::RefreshProposal(stale) => match refresh(store, hands, stale) {
+                Ok(line) => report.lines.extend(line),
+                Err(error) => report.problems.push(format!("{}: {error}", stale.issue)),
             },
             Action::ReturnProposal(moved) => match send_back(store, hands, moved) {
                 Ok(line) => report.lines.extend(line),

@@ -113,7 +113,7 @@ pub(crate) fn observe(
     problems.extend(require_bases(&mut world));
     problems.extend(look_at_bases(store, &mut world));
     look_for_obstacles(store, &mut world)?;
-    look_at_proposals(store, &mut world)?;
+    look_at_proposals(installation, store, &mut world)?;
     problems.extend(look_for_left_worktrees(store, &mut world));
     problems.extend(look_for_documents(store, &mut world));
     add_gates(installation, store, &mut world)?;

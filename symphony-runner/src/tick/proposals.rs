@@ -1,73 +1,135 @@
-//! Proposals that nothing is left to do: whether their base has moved in a way that concerns them, and what the tick does with them.
+//! Proposals that nothing is left to do: what their base shows now, and what the tick does with them.
+
+use std::collections::BTreeMap;
 
 use symphony_core::config::ProjectConfig;
-use symphony_core::done::{BaseEffect, MovedProposal, base_effect};
+use symphony_core::done::{
+    BaseEffect, BaseNow, ConfirmedBy, MovedProposal, StaleLook, StaleProposal, base_effect, stands,
+};
+use symphony_core::gates::ConfiguredGate;
 use symphony_core::id::{IssueId, PrId};
 use symphony_core::pull_request::PullRequest;
+use symphony_core::tick::ReviewSubject;
 use symphony_store::{Context, Project, Store};
 use symphony_workspace::{BranchName, CommitId, Failpoint, Repository};
 
 use super::hands::Hands;
 use super::observe::World;
 use crate::error::RunnerError;
+use crate::gates::configured_gates;
+use crate::installation::Installation;
 use crate::repository::{open_repository, options};
 
-/// Adds the proposals whose base has moved under them. What git cannot tell now it tells the next tick.
-pub(super) fn look_at_proposals(store: &Store, world: &mut World) -> Result<(), RunnerError> {
+/// Adds what the bases of open proposals show, and decides which of the proposals stand. What git cannot tell now it tells the next
+/// tick: until then nothing of them is confirmed.
+pub(super) fn look_at_proposals(
+    installation: &Installation,
+    store: &Store,
+    world: &mut World,
+) -> Result<(), RunnerError> {
+    let mut seen = BTreeMap::new();
     for (id, (project, config)) in &world.projects {
-        let Some(config) = config else {
+        let proposals = store.open_proposals(id)?;
+        let Some(config) = config.as_ref().filter(|_| !proposals.is_empty()) else {
             continue;
         };
-        for proposal in store.open_proposals(id)? {
-            match moved_proposal(project, config, &proposal) {
-                Ok(moved) => world.snapshot.base.moved.extend(moved),
+        let gates = match gates_now(installation, project, config) {
+            Ok(gates) => gates,
+            Err(error) => {
+                tracing::warn!(project = %id, %error, "its proposals were not looked at");
+                continue;
+            }
+        };
+        for proposal in proposals {
+            match base_now((project, config), &proposal, &gates) {
+                Ok(base) => drop(base.map(|base| seen.insert(proposal.id, (proposal, base)))),
                 Err(error) => {
                     tracing::warn!(proposal = %proposal.id, %error, "it is not known whether its base concerns it");
                 }
             }
         }
     }
+    for (proposal, base) in seen.values() {
+        world.snapshot.base.moved.extend(moved(proposal, base));
+    }
+    for review in &mut world.snapshot.reviews {
+        let ReviewSubject::Done {
+            pr,
+            obstacles,
+            base,
+        } = &mut review.subject
+        else {
+            continue;
+        };
+        if let Some((_, found)) = seen.remove(pr) {
+            let record = store.done_record(*pr)?;
+            let stands = stands(&record, Some(&found), ConfirmedBy::AutoDone);
+            *obstacles = stands.err().unwrap_or_default();
+            *base = Some(Box::new(found));
+        }
+    }
     Ok(())
 }
 
-/// Returns why a proposal has to be checked again; none where its gates and its verdict stand.
+/// Returns the gates that a project has now.
 ///
 /// # Errors
-/// When git fails.
-pub fn moved_proposal(
+/// When its repository cannot be read.
+pub(crate) fn gates_now(
+    installation: &Installation,
     project: &Project,
     config: &ProjectConfig,
+) -> Result<Vec<ConfiguredGate>, RunnerError> {
+    if config.gates.is_empty() {
+        return Ok(Vec::new());
+    }
+    configured_gates(installation, config, &open_repository(project, config)?)
+}
+
+/// Looks at the base of a proposal; none where that does not exist any more, which holds the project.
+///
+/// # Errors
+/// When it is no proposal of an issue, or git fails.
+pub(crate) fn base_now(
+    (project, config): (&Project, &ProjectConfig),
     found: &PullRequest,
-) -> Result<Option<MovedProposal>, RunnerError> {
-    let (Some(proposal), Some(issue)) = (&found.proposal, found.of.issue()) else {
+    gates: &[ConfiguredGate],
+) -> Result<Option<BaseNow>, RunnerError> {
+    let Some(proposal) = &found.proposal else {
         return Ok(None);
     };
     let branch = BranchName::parse(&found.base)?;
     // a base that has not moved costs no git process
     let heads = Repository::heads_of(&project.root, options(config), &[branch])?;
-    // a base that is gone holds the project, which says so
     let Some(head) = heads.into_iter().next().flatten() else {
         return Ok(None);
     };
-    if head.as_str() == found.head_commit {
-        return Ok(None);
-    }
-    let changed = changed_since(
-        &open_repository(project, config)?,
-        &found.head_commit,
-        &head,
-    )?;
-    Ok(
-        match base_effect(proposal, &found.base, changed.as_deref()) {
-            BaseEffect::Stands => None,
-            BaseEffect::CheckAgain { why } => Some(MovedProposal {
-                project: found.project.clone(),
-                issue: issue.clone(),
-                pr: found.id,
-                why,
-            }),
-        },
-    )
+    let effect = if head.as_str() == found.head_commit {
+        BaseEffect::Stands
+    } else {
+        let repository = open_repository(project, config)?;
+        let changed = changed_since(&repository, &found.head_commit, &head)?;
+        base_effect(proposal, &found.base, changed.as_deref())
+    };
+    Ok(Some(BaseNow {
+        name: found.base.clone(),
+        head: head.as_str().to_owned(),
+        effect,
+        gates: gates.to_vec(),
+    }))
+}
+
+/// Returns a proposal that has to go back to a worker; none where it stands.
+fn moved(found: &PullRequest, base: &BaseNow) -> Option<MovedProposal> {
+    let BaseEffect::CheckAgain { why } = &base.effect else {
+        return None;
+    };
+    Some(MovedProposal {
+        project: found.project.clone(),
+        issue: found.of.issue()?.clone(),
+        pr: found.id,
+        why: why.clone(),
+    })
 }
 
 /// Lists the paths that differ between a commit of the base and its head; none where the base does not have the commit any more.
@@ -93,10 +155,10 @@ fn changed_since(
 pub(super) fn confirm(
     store: &mut Store,
     hands: &mut impl Hands,
-    issue: &IssueId,
-    pr: PrId,
+    (issue, pr): (&IssueId, PrId),
+    base: &BaseNow,
 ) -> Result<String, RunnerError> {
-    store.confirm_done(&Context::system(hands.now()), pr)?;
+    store.confirm_done(&Context::system(hands.now()), pr, base)?;
     Failpoint::DoneConfirmed.reach();
     Ok(format!(
         "{issue}: done, nothing was left to do (proposal {pr}, confirmed by auto_done)"
@@ -117,6 +179,25 @@ pub(super) fn send_back(
         "{}: a worker looks again whether nothing is left to do: {}",
         moved.issue, moved.why
     )))
+}
+
+/// Has the gates or a judge look at a proposal again; returns what was done, in words.
+pub(super) fn refresh(
+    store: &mut Store,
+    hands: &mut impl Hands,
+    stale: &StaleProposal,
+) -> Result<Option<String>, RunnerError> {
+    if !store.refresh_proposal(&Context::system(hands.now()), stale)? {
+        return Ok(None);
+    }
+    let why = match stale.what {
+        StaleLook::Gates => "the gates of proposal {} run again: they, or its base, have changed",
+        StaleLook::Verdict => {
+            "a judge looks at proposal {} again: a person edited or commented on the issue"
+        }
+    };
+    let why = why.replace("{}", &stale.pr.to_string());
+    Ok(Some(format!("{}: {why}", stale.issue)))
 }
 
 /// Refuses to merge a proposal: it changes nothing.

@@ -1,15 +1,19 @@
 //! Proposals that nothing is left to do: made, judged, confirmed, sent back; each in one transaction.
 
 use symphony_core::agent::AgentType;
-use symphony_core::done::{DoneEvidence, EvidenceKind, MovedProposal};
+use symphony_core::done::{
+    BaseEffect, BaseNow, DoneEvidence, EvidenceKind, MovedProposal, StaleLook, StaleProposal,
+};
+use symphony_core::gates::ConfiguredGate;
 use symphony_core::issue::{Issue, IssueEvent, IssueStatus, Resolution};
-use symphony_core::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGates};
+use symphony_core::pull_request::{PrState, PullRequest, VerdictKind, VerifiedGate, VerifiedGates};
 use symphony_core::review_point::{PointChanges, PointMove, PointState};
 use symphony_core::run::{Run, RunStatus, RunTarget};
-use symphony_store::{IssueEnd, NewProposal, PublishWish, Store};
+use symphony_store::{IssueEnd, NewIssue, NewProposal, PublishWish, Store};
 
 use crate::support::{
-    add, assert_sound, by, finish, human, new_pr, project, store, system, try_claim, worker,
+    add, assert_sound, by, finish, human, new_issue, new_pr, project, store, system, try_claim,
+    worker,
 };
 
 fn proposal(issue: &Issue) -> NewProposal {
@@ -44,8 +48,36 @@ fn judge(store: &mut Store, name: &str, found: &PullRequest) -> Run {
 }
 
 fn gates(store: &mut Store, found: &PullRequest) {
-    let none = VerifiedGates::none_on(&found.head_commit);
-    store.record_gates(&system(5), found.id, &none).unwrap();
+    let passed = VerifiedGate {
+        name: "test".into(),
+        required: true,
+        passed: true,
+        exit_code: Some(0),
+        duration_ms: 1,
+        output: String::new(),
+        cached: false,
+        definition: Some("as it was".into()),
+        failed_tries: Vec::new(),
+    };
+    let gates = VerifiedGates {
+        results: vec![passed],
+        ..VerifiedGates::none_on(&found.head_commit)
+    };
+    store.record_gates(&system(5), found.id, &gates).unwrap();
+}
+
+/// A base that is where the proposal left it, with one gate.
+fn base() -> BaseNow {
+    BaseNow {
+        name: "main".into(),
+        head: "b1".into(),
+        effect: BaseEffect::Stands,
+        gates: vec![ConfiguredGate {
+            name: "test".into(),
+            required: true,
+            definition: "as it was".into(),
+        }],
+    }
 }
 
 fn status(store: &Store, issue: &Issue) -> IssueStatus {
@@ -64,13 +96,15 @@ fn a_proposal_is_judged_on_its_recorded_base_and_confirmed_once() {
     );
     gates(&mut store, &found);
     // Symphony waits for the judge, and an agent confirms nothing
-    let error = store.confirm_done(&system(5), found.id).unwrap_err();
+    let error = store
+        .confirm_done(&system(5), found.id, &base())
+        .unwrap_err();
     assert!(
         error.to_string().contains("no judge has approved it"),
         "{error}"
     );
     let run = judge(&mut store, "j1", &found);
-    assert!(store.confirm_done(&by(&run, 5), found.id).is_err());
+    assert!(store.confirm_done(&by(&run, 5), found.id, &base()).is_err());
     let wrong = store.record_verdict(&by(&run, 5), found.id, VerdictKind::Approved, "b2", "");
     assert!(wrong.is_err());
     store
@@ -80,11 +114,113 @@ fn a_proposal_is_judged_on_its_recorded_base_and_confirmed_once() {
         .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))
         .unwrap();
     for _ in 0..2 {
-        let confirmed = store.confirm_done(&system(7), found.id).unwrap();
+        let confirmed = store.confirm_done(&system(7), found.id, &base()).unwrap();
         assert_eq!(confirmed.state, PrState::Confirmed);
     }
     assert_eq!(status(&store, &issue), IssueStatus::Done);
     assert_sound(&mut store);
+}
+
+/// A proposal that a judge has approved and gates verified.
+fn judged(store: &mut Store, issue: &Issue) -> PullRequest {
+    let found = propose(store, "r1", issue);
+    gates(store, &found);
+    let run = judge(store, "j1", &found);
+    store
+        .record_verdict(&by(&run, 5), found.id, VerdictKind::Approved, "b1", "so")
+        .unwrap();
+    store
+        .finish_run(&system(6), &finish(&run, RunStatus::Succeeded, None))
+        .unwrap();
+    found
+}
+
+fn refusal(store: &mut Store, found: &PullRequest) -> String {
+    let refused = store.confirm_done(&system(9), found.id, &base());
+    refused.unwrap_err().to_string()
+}
+
+#[test]
+fn a_person_who_says_something_after_the_judge_read_has_a_judge_look_again() {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let found = judged(&mut store, &issue);
+    assert!(!store.done_record(found.id).unwrap().changed_since_verdict);
+    store
+        .add_comment(&system(7), &issue.id, "Symphony says something.")
+        .unwrap();
+    assert!(!store.done_record(found.id).unwrap().changed_since_verdict);
+    store
+        .add_comment(&human(8), &issue.id, "b.txt is needed, too.")
+        .unwrap();
+    let told = refusal(&mut store, &found);
+    assert!(told.contains("edited or commented"), "{told}");
+
+    let stale = StaleProposal {
+        project: project(),
+        issue: issue.id.clone(),
+        pr: found.id,
+        what: StaleLook::Verdict,
+    };
+    assert!(store.refresh_proposal(&system(9), &stale).unwrap());
+    let open = store.pr(found.id).unwrap();
+    assert_eq!((open.state, open.verdict), (PrState::Open, None));
+    assert!(open.verified_gates.is_some());
+    let run = judge(&mut store, "j2", &found);
+    assert!(
+        !store.refresh_proposal(&system(10), &stale).unwrap(),
+        "a run is live"
+    );
+    let ended = finish(&run, RunStatus::Cancelled, None);
+    store.finish_run(&system(11), &ended).unwrap();
+    assert_sound(&mut store);
+}
+
+#[test]
+fn a_reopened_sub_task_is_in_the_way_of_its_parent() {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let found = judged(&mut store, &issue);
+    let part = store
+        .add_issue(
+            &human(7),
+            &NewIssue {
+                parent: Some(issue.id.clone()),
+                ..new_issue("part")
+            },
+        )
+        .unwrap();
+    let told = refusal(&mut store, &found);
+    assert!(
+        told.contains(&format!("sub-task {} has not ended", part.id)),
+        "{told}"
+    );
+    let by_person = store.confirm_done(&human(9), found.id, &base());
+    assert!(by_person.is_err());
+    assert_sound(&mut store);
+}
+
+#[test]
+fn gates_that_are_too_old_are_due_again_and_the_verdict_stays() {
+    let mut store = store();
+    let issue = add(&mut store, "a");
+    let found = judged(&mut store, &issue);
+    let stale = StaleProposal {
+        project: project(),
+        issue: issue.id.clone(),
+        pr: found.id,
+        what: StaleLook::Gates,
+    };
+    assert!(store.refresh_proposal(&system(8), &stale).unwrap());
+    let now = store.pr(found.id).unwrap();
+    assert_eq!(now.verified_gates, None);
+    assert_eq!(now.state, PrState::Approved);
+    assert!(now.verdict.is_some());
+    let told = refusal(&mut store, &found);
+    assert!(told.contains("its gates have not run"), "{told}");
+    assert_sound(&mut store);
+    let target = RunTarget::Gates(found.of.clone(), found.id);
+    try_claim(&mut store, "g1", target, AgentType::Gates).unwrap();
 }
 
 #[test]

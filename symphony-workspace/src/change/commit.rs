@@ -10,6 +10,15 @@ const DIGITS_MIN: usize = 4;
 /// Commits of a branch that are looked through, newest first: a branch of an issue has tens.
 const COMMITS_MAX: usize = 10_000;
 
+/// What a commit has at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TreeEntry {
+    /// A regular file, a link or a submodule.
+    File,
+    /// A folder.
+    Folder,
+}
+
 impl Repository {
     /// Returns the one commit of `head` that `base` does not have and whose name begins with these digits; none when there is none, or
     /// more than one.
@@ -98,20 +107,32 @@ impl Repository {
             .collect())
     }
 
-    /// Says whether a commit has a regular file or a link at a path.
+    /// Returns what a commit has at a path; none when it has nothing there. A path is named as git writes it.
     ///
     /// # Errors
     /// When git fails, or the commit is not here.
-    pub fn has_file(&self, commit: &CommitId, path: &str) -> Result<bool, WorkspaceError> {
+    pub fn tree_entry(
+        &self,
+        commit: &CommitId,
+        path: &str,
+    ) -> Result<Option<TreeEntry>, WorkspaceError> {
         if path.is_empty() || path.contains(['\0', '\n']) || path.starts_with('/') {
-            return Ok(false);
+            return Ok(None);
         }
         let list = self
             .git
             .command("ls-tree")
             .args(["-z", "--full-tree", commit.as_str(), "--"])
-            .arg(path.trim_start_matches("./"))
+            .arg(path)
             .run()?;
-        Ok(fields(&list).any(|entry| !entry.is_empty() && !entry.starts_with(b"040000")))
+        let ending = [b"\t", path.as_bytes()].concat();
+        let found = fields(&list).find(|entry| entry.ends_with(&ending));
+        Ok(found.map(|entry| {
+            if entry.starts_with(b"040000") {
+                TreeEntry::Folder
+            } else {
+                TreeEntry::File
+            }
+        }))
     }
 }

@@ -14,6 +14,7 @@ mod status;
 mod touched;
 
 pub use auto_commit::{AutoCommit, work_in_progress};
+pub use commit::TreeEntry;
 pub use diff::{ChangeKind, DiffSnapshot, FileChange};
 pub use rescue::RescueRef;
 pub use reset::Reset;

@@ -192,6 +192,9 @@ pub(crate) fn lines(plan: &Plan) -> Vec<String> {
         Action::OpenBreaker { issue } => format!("open breaker {issue}"),
         Action::RecordMerge(merge) => format!("record merge of {}", merge.of),
         Action::ConfirmDone { issue, pr, .. } => format!("confirm {pr} of {issue}"),
+        Action::RefreshProposal(stale) => {
+            format!("refresh {} of {} of {}", stale.what, stale.pr, stale.issue)
+        }
         Action::ReturnProposal(moved) => format!("return {} of {}", moved.pr, moved.issue),
         Action::NoteBase(notice) => format!("note {} on {}", notice.kind, notice.subject()),
         Action::RememberBase(look) => format!("remember {} at {}", look.branch, look.head),

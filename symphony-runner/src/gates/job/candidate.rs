@@ -1,10 +1,11 @@
 //! The merge of a pull request with its base as it is now: what was repaired there since the change began is part of it.
 
-use symphony_core::pull_request::VerifiedGates;
+use symphony_core::pull_request::{PullRequest, VerifiedGates};
 use symphony_mcp::StoreThread;
-use symphony_workspace::{CommitId, Identity, MergePlan, MergeStyle, Repository};
+use symphony_workspace::{BranchName, CommitId, Identity, MergePlan, MergeStyle, Repository};
 
 use super::{request, run_remembered};
+use crate::confirm::results_on_base;
 use crate::error::RunnerError;
 use crate::gates::{History, Proof};
 use crate::process::Supervision;
@@ -30,16 +31,8 @@ pub(super) async fn gates_of_head(
     repository: &Repository,
     (head, fresh): (&CommitId, bool),
 ) -> Result<Gated, RunnerError> {
-    let history = History::Of(head.clone());
-    let run = async |commit: CommitId| {
-        let gated = (commit, &history);
-        let proof = Proof::of(request(job, repository), gated, job.config.gates.clone())?;
-        let proven = run_remembered(job, store, supervision, &proof, fresh).await?;
-        Ok::<_, RunnerError>(Gated {
-            gates: proven.gates,
-            tree: proof.tree().as_str().to_owned(),
-        })
-    };
+    let about = (job, store, supervision, repository);
+    let run = async |commit: CommitId| run_on(about, (commit, head), fresh).await;
     let gated = run(head.clone()).await?;
     if gated.gates.green() {
         return Ok(gated);
@@ -51,6 +44,54 @@ pub(super) async fn gates_of_head(
     Ok(Gated {
         gates: candidate.results_of_head(merged.gates),
         ..merged
+    })
+}
+
+/// Runs gates for a proposal that nothing is left to do, on the commit that its base is at now. Where the base does not have the
+/// recorded commit any more, they run on that: the next tick sends the proposal back.
+///
+/// # Errors
+/// As [`gates_of_head`].
+pub(super) async fn gates_of_base_now(
+    job: &Job<'_>,
+    store: &StoreThread,
+    supervision: &Supervision,
+    repository: &Repository,
+    (proposal, recorded): (&PullRequest, &CommitId),
+) -> Result<Gated, RunnerError> {
+    let base = repository.branch_head(&BranchName::parse(&proposal.base)?)?;
+    let commit = match base {
+        Some(base) if repository.is_merged(recorded, &base)? => base,
+        _ => recorded.clone(),
+    };
+    let about = (job, store, supervision, repository);
+    let fresh = proposal.gates_wait.fresh;
+    let gated = run_on(about, (commit.clone(), &commit), fresh).await?;
+    Ok(Gated {
+        gates: results_on_base(proposal, commit.as_str(), gated.gates),
+        ..gated
+    })
+}
+
+type About<'a, 'j> = (
+    &'a Job<'j>,
+    &'a StoreThread,
+    &'a Supervision,
+    &'a Repository,
+);
+
+async fn run_on(
+    (job, store, supervision, repository): About<'_, '_>,
+    (commit, history): (CommitId, &CommitId),
+    fresh: bool,
+) -> Result<Gated, RunnerError> {
+    let history = History::Of(history.clone());
+    let gated = (commit, &history);
+    let proof = Proof::of(request(job, repository), gated, job.config.gates.clone())?;
+    let proven = run_remembered(job, store, supervision, &proof, fresh).await?;
+    Ok(Gated {
+        gates: proven.gates,
+        tree: proof.tree().as_str().to_owned(),
     })
 }
 

@@ -23,7 +23,7 @@ use symphony_mcp::StoreThread;
 use symphony_store::{GatesAtEnd, GatesFound, NewHold, RunProgress, RunStart};
 use symphony_workspace::{CommitId, Repository};
 
-use self::candidate::{Gated, gates_of_head};
+use self::candidate::{Gated, gates_of_base_now, gates_of_head};
 use self::compare::compare_if_needed;
 use super::base_red::{base_hold, known_commands, no_result_hold, red_text};
 use super::checkout::{CheckoutRequest, checkout_path, remove_checkout};
@@ -225,14 +225,13 @@ async fn gates_of_pr(
     };
     let head = commit_of(&pr)?;
     finish_exit_handling(job, store, repository, &pr, &head).await?;
-    let Gated { gates, tree } = gates_of_head(
-        job,
-        store,
-        supervision,
-        repository,
-        (&head, pr.gates_wait.fresh),
-    )
-    .await?;
+    let Gated { gates, tree } = match &pr.proposal {
+        None => {
+            let head = (&head, pr.gates_wait.fresh);
+            gates_of_head(job, store, supervision, repository, head).await?
+        }
+        Some(_) => gates_of_base_now(job, store, supervision, repository, (&pr, &head)).await?,
+    };
     let folder = checkout_path(repository, &job.run.id)?;
     let folder = folder.display().to_string();
     let print = failure_print(&gates, &[&folder]);
