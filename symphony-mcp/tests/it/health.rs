@@ -101,7 +101,7 @@ async fn coverage_is_kept_for_the_project_and_told_once_more_replaced() {
         .map(|c| (c.file.as_str(), c.notes.as_str(), &c.run))
         .collect();
     let who = Role::Human.to_string();
-    assert_eq!(kept, [("src/lock.rs", who.as_str(), &Some(run.id))]);
+    assert_eq!(kept, [("src/lock.rs", who.as_str(), &Some(run.id.clone()))]);
     // Whoever records coverage is shown what was read before; others have no use for it.
     for (query, role, expected) in [
         (

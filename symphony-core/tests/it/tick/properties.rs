@@ -274,6 +274,7 @@ fn snapshots() -> impl Strategy<Value = Snapshot> {
                     watched: BTreeMap::new(),
                     base: BaseView::default(),
                     left_worktrees: Vec::new(),
+                    lost_documents: Vec::new(),
                     plans: Vec::new(),
                     stuck_tick: None,
                     paused,
