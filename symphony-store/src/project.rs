@@ -14,7 +14,7 @@ use crate::error::StoreError;
 use crate::event::{About, append};
 use crate::open::Store;
 use crate::project_change::refuse_used;
-use crate::row::{json as from_json, parsed, time};
+use crate::row::{int, json as from_json, parsed, time};
 
 /// A repository whose backlog Symphony works on.
 #[derive(Debug, Clone, PartialEq)]
@@ -125,6 +125,30 @@ pub(crate) fn load_project(conn: &Connection, id: &ProjectId) -> Result<Project,
 }
 
 impl Store {
+    /// Makes the first issue of a project get a number of its own choice: a repetition of an issue keeps its identifier.
+    ///
+    /// # Errors
+    /// When the project has given out a number already.
+    pub fn number_issues_from(
+        &mut self,
+        context: &Context,
+        project: &ProjectId,
+        number: u64,
+    ) -> Result<(), StoreError> {
+        self.write(context, |tx| {
+            let changed = tx.execute(
+                "UPDATE project SET next_number = ?2 WHERE id = ?1 AND next_number = 1",
+                params![project.as_str(), int(number)],
+            )?;
+            if changed == 0 {
+                return Err(StoreError::refused(format!(
+                    "the project `{project}` has given out numbers of issues already"
+                )));
+            }
+            Ok(())
+        })
+    }
+
     /// Adds a project. One that was removed comes back with its id, its prefix and its issues.
     ///
     /// # Errors

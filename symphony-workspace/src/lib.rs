@@ -29,6 +29,7 @@ pub mod plan_file;
 mod pristine;
 mod project;
 pub mod proposal;
+mod replica;
 mod repository;
 mod secrets;
 mod setting_digests;

@@ -148,6 +148,17 @@ impl Effective {
         all.into_iter()
     }
 
+    /// Returns what the layers say together as one document, without the defaults. Relative paths are as they were written: they
+    /// mean something else in a file of another folder.
+    pub fn document(&self) -> Value {
+        let mut document = Value::Object(serde_json::Map::new());
+        let said = self.entries.iter();
+        for (path, entry) in said.filter(|(_, entry)| entry.source != Source::Default) {
+            path.put(&mut document, entry.value.clone());
+        }
+        document
+    }
+
     /// Returns the value at a path in the table's spelling.
     pub fn get(&self, path: &KeyPath) -> Option<&Entry> {
         self.entries.get(path).or_else(|| DEFAULTS.get(path))

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
 /// One step of a [`KeyPath`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Segment {
@@ -42,6 +44,23 @@ impl KeyPath {
                 .map(|name| Segment::Key(name.to_owned()))
                 .collect(),
         )
+    }
+
+    /// Puts a value into a document, and makes the objects above it. What is no object is replaced; an index, which no key of
+    /// a configuration needs, ends the way.
+    pub fn put(&self, document: &mut Value, value: Value) {
+        let mut place = document;
+        for segment in &self.0 {
+            let Segment::Key(name) = segment else { return };
+            if !place.is_object() {
+                *place = Value::Object(serde_json::Map::new());
+            }
+            let Some(object) = place.as_object_mut() else {
+                return;
+            };
+            place = object.entry(name.clone()).or_insert(Value::Null);
+        }
+        *place = value;
     }
 
     /// Parses what a person types: names separated by dots, names in double quotes, `[n]` for a
@@ -207,6 +226,19 @@ impl serde::Serialize for KeyPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_put_below_objects_that_are_made() {
+        let mut document = serde_json::json!({ "a": 1, "env": { "X": "1" } });
+        for (path, value) in [("env.Y", 2), ("a.b.c", 3), ("gates[0].name", 4)] {
+            let path = KeyPath::parse(path).unwrap();
+            path.put(&mut document, value.into());
+        }
+        assert_eq!(
+            document,
+            serde_json::json!({ "a": { "b": { "c": 3 } }, "env": { "X": "1", "Y": 2 }, "gates": null })
+        );
+    }
 
     #[test]
     fn paths_are_read_as_they_are_shown() {

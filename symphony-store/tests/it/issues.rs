@@ -4,7 +4,7 @@ use symphony_core::id::IssueId;
 use symphony_core::issue::{IssueEvent, IssueStatus};
 use symphony_store::{IssueEdit, IssueFilter, StoreError, fold_issue};
 
-use crate::support::{add, by, human, new_issue, store, worker};
+use crate::support::{add, by, human, new_issue, project, store, worker};
 
 #[test]
 fn identifiers_count_up_within_the_project() {
@@ -167,4 +167,14 @@ fn an_issue_is_filed_once_whoever_asks() {
             .unwrap();
     }
     store.file_issue(&human(5), &twin).unwrap();
+}
+
+#[test]
+fn a_first_number_is_chosen_only_before_any_is_given_out() {
+    let mut store = store();
+    store.number_issues_from(&human(1), &project(), 42).unwrap();
+    assert_eq!(add(&mut store, "one").id.number(), 42);
+    let late = store.number_issues_from(&human(2), &project(), 7);
+    assert!(late.is_err(), "{late:?}");
+    assert_eq!(add(&mut store, "two").id.number(), 43);
 }

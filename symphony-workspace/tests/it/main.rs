@@ -23,6 +23,8 @@ mod prop_names;
 mod prop_secrets;
 #[cfg(test)]
 mod proposal;
+#[cfg(test)]
+mod replicas;
 mod repositories;
 mod rescues;
 mod secrets;
