@@ -10,6 +10,7 @@ mod flood;
 mod kills;
 mod orphans;
 mod ticks;
+mod week;
 
 /// How many rounds are made: a harness's own number, times what the soak asks for.
 fn rounds(own: usize) -> usize {
