@@ -186,12 +186,12 @@ struct IdleText<'a> {
 }
 
 impl IdleRow {
-    /// Says what the runs came to; `tool` is what they are for.
+    /// Says what the runs came to; `tool` is what they are for, with its backticks.
     pub fn why(&self, tool: &str) -> String {
         let ends: Vec<IdleEnd> = self.ends().collect();
         if ends.iter().all(|end| *end == IdleEnd::Silent) {
             let runs = in_a_row(ends.len());
-            return format!("{runs} ended without a commit and without calling `{tool}`");
+            return format!("{runs} ended without a commit and without calling {tool}");
         }
         let lacking = "without a commit, an answer or a sub-task";
         IdleText { ends, lacking }.to_string()

@@ -379,9 +379,9 @@ fn idle_again(end: &RunEnd<'_>) -> Option<RunError> {
 /// The tool that a run on an issue is for.
 fn tool_of(run: &Run) -> &'static str {
     if is_in_phase(run) {
-        "complete_phase"
+        "`complete_phase`"
     } else {
-        "create_pr"
+        "`create_pr` or `propose_done`"
     }
 }
 

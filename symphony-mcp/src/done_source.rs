@@ -46,7 +46,13 @@ pub(crate) fn read_proposal(
         }
     })?;
     let ahead = repository.commits_ahead(&base, &head)?;
-    if ahead > 0 {
+    // commits that bring nothing are the base's own, from before it was rewritten: what the agent looked at is the base
+    let head = if ahead > 0 && repository.have_same_tree(&base, &head)? {
+        base.clone()
+    } else {
+        head
+    };
+    if !repository.is_merged(&head, &base)? {
         let base = workspace.base.as_str();
         return Err(ToolError::of_kind(
             RefusalKind::UnmergedCommits,

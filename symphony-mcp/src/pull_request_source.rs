@@ -54,7 +54,8 @@ pub(crate) fn read_change(
     if diff.files.is_empty() {
         return Err(ToolError::of_kind(
             RefusalKind::NothingChanged,
-            "the commits of this branch change nothing compared with the base, so there is nothing to review",
+            "the commits of this branch change nothing compared with the base, so there is nothing to review. When nothing is left to \
+             do, say so with `propose_done`",
         ));
     }
     let scan = repository.scan_secrets(Some(&worktree), &base, &head)?;

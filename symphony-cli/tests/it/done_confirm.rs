@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use crate::done::{agreeing_judge, integrate, on_parent, propose, propose_with_readme, run_all};
-use crate::support::{Project, bash, git_commit, scenarios, text, worker};
+use crate::support::{Project, bash, create_pr, git_commit, scenarios, text, until, worker};
 
 /// A project whose worker makes this proposal, which a judge approves; `auto_done` is off until the test turns it on.
 fn judged(turn: Value, config: &Value) -> Project {
@@ -47,10 +47,11 @@ fn a_gate_that_is_added_after_the_verdict_runs_before_anybody_confirms() {
     assert_eq!(status(&project), "review");
     refused(&project, "gate md is red");
     let md = json!({ "name": "md", "command": "test -e README.md" });
-    project.configure_more(&json!({ "gates": [check, md] }));
-    project.ok(&["pr", "check", "SYM-1"]);
-    run_all(&project);
-    assert_eq!(status(&project), "done");
+    project.configure_more(&json!({ "auto_done": true, "gates": [check, md] }));
+    until("the gates that were changed", || {
+        project.tick_wait();
+        (status(&project) == "done").then_some(())
+    });
     project.assert_sound();
 }
 
@@ -208,5 +209,50 @@ fn an_open_point_is_named_with_the_command_that_closes_it() {
     project.ok(&["point", "close", "SYM-1", "1"]);
     let (_, answers) = waits(&project);
     assert!(answers.contains("done approve"), "{answers}");
+    project.assert_sound();
+}
+
+#[test]
+fn commits_of_a_base_that_was_rewritten_are_no_work_of_the_worker() {
+    let turns = [
+        propose_with_readme(),
+        bash("git log --oneline -5"),
+        create_pr("Nothing"),
+    ];
+    let plays = scenarios([worker(turns), agreeing_judge()]);
+    let project = Project::new("project", &plays, &json!({}));
+    project.commit_files(&[("other.txt", "x")]);
+    project.add_issue("Say it");
+    run_all(&project);
+    project.git(&["commit", "-q", "--amend", "-m", "In other words"]);
+    run_all(&project);
+    let issue = project.issue("SYM-1");
+    assert_eq!(issue["status"], "review", "{issue:#}");
+    let newest = &issue["pull_requests"][0];
+    assert_eq!(newest["state"], "approved", "{issue:#}");
+    let head = project.git(&["rev-parse", "main"]);
+    assert_eq!(newest["head_commit"], head.as_str(), "{newest:#}");
+    project.ok(&["done", "approve", "SYM-1"]);
+    project.assert_sound();
+}
+
+#[test]
+fn an_open_proposal_is_named_where_its_issue_or_its_project_goes() {
+    let project = judged(propose_with_readme(), &json!({}));
+    let id = text(&project.json(&["project", "list"])["items"][0]["id"]);
+    let removed = project.ok(&["project", "remove", &id, "--worktrees", "keep"]);
+    assert!(
+        removed.contains("Not confirmed: that nothing is left to do on SYM-1"),
+        "{removed}"
+    );
+
+    let project = judged(propose_with_readme(), &json!({}));
+    let closed = project.symphony(&["issue", "close", "SYM-1", "--cancelled", "--reason", "No."]);
+    let told = format!("{}{}", closed.stdout, closed.stderr);
+    assert!(
+        told.contains("Proposal 1, that nothing is left to do, is closed"),
+        "{told}"
+    );
+    assert!(!told.contains("its commits are on"), "{told}");
     project.assert_sound();
 }

@@ -40,7 +40,7 @@ fn three_workers_that_leave_nothing_are_enough() {
     );
     let comments = project.issue("SYM-1")["comments"].to_string();
     assert!(
-        comments.contains("3 runs in a row ended without a commit and without calling `create_pr`"),
+        comments.contains("3 runs in a row ended without a commit and without calling `create_pr` or `propose_done`"),
         "{comments}"
     );
     // a person who takes it up again gets as many

@@ -7,6 +7,8 @@ use super::model::{ChecklistEntry, Criterion, CriterionState, NOTE_CHARS_MAX};
 
 /// Characters of a criterion that a refusal quotes.
 const QUOTE_CHARS: usize = 80;
+/// Problems that a refusal names; the rest is counted.
+const NAMED_MAX: usize = 5;
 
 /// What is said of one criterion.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +79,12 @@ impl fmt::Display for ChecklistError {
                 "checklist: the issue has no acceptance criteria; leave `checklist` out",
             );
         }
-        let problems: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
+        let named = self.problems.iter().take(NAMED_MAX);
+        let mut problems: Vec<String> = named.map(ToString::to_string).collect();
+        // this is shown by the tick, the inbox and the breaker, too
+        if let Some(more @ 1..) = self.problems.len().checked_sub(NAMED_MAX) {
+            problems.push(format!("and {more} more of the kind"));
+        }
         write!(
             f,
             "checklist: {}. The issue has {} acceptance criteria: answer each once, as {{\"item\": 1, \"state\": \"met\", \"note\": \
@@ -219,5 +226,18 @@ mod tests {
         let criteria = collect_criteria("# Acceptance criteria\n- It greets.", &[]).items;
         insta::assert_snapshot!(answer_criteria(&criteria, &[]).unwrap_err(), @r#"checklist: no answer to 1 (“It greets.”). The issue has 1 acceptance criteria: answer each once, as {"item": 1, "state": "met", "note": "how"}, with `met`, `not_met` or `not_applicable`, then hand in again"#);
         insta::assert_snapshot!(answer_criteria(&[], &[said(1, Met, "")]).unwrap_err(), @"checklist: the issue has no acceptance criteria; leave `checklist` out");
+    }
+
+    #[test]
+    fn a_refusal_of_many_answers_is_short_and_counts_the_rest() {
+        let items: Vec<String> = (1..=50)
+            .map(|item| format!("- [ ] Part {item} never loses data, {}", "x".repeat(200)))
+            .collect();
+        let text = format!("## Acceptance criteria\n{}", items.join("\n"));
+        let criteria = collect_criteria(&text, &[]).items;
+        let told = answer_criteria(&criteria, &[]).unwrap_err().to_string();
+        assert!(told.contains("no answer to 5") && !told.contains("no answer to 6"));
+        assert!(told.contains("and 45 more of the kind"), "{told}");
+        assert!(told.chars().count() < 900, "{}", told.chars().count());
     }
 }

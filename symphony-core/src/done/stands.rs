@@ -8,7 +8,7 @@ use super::base::BaseEffect;
 use crate::gates::{ConfiguredGate, GatesAge};
 use crate::id::IssueId;
 use crate::listing::list_few;
-use crate::pull_request::{PrState, PullRequest, VerdictKind};
+use crate::pull_request::{PrState, PullRequest, SET_UP_GATE, VerdictKind};
 use crate::review_point::PointNumber;
 
 /// Names of one kind that a sentence lists; the rest is counted.
@@ -288,11 +288,21 @@ fn gates_obstacle(proposal: &PullRequest, base: &BaseNow) -> Option<Obstacle> {
         let base = base.name.clone();
         return Some(Obstacle::GatesOnOlderBase { base });
     }
-    if !found.green() {
-        let gates = found.red().map(|gate| gate.name.clone()).collect();
-        return Some(Obstacle::GatesRed { gates });
+    // where the set-up failed, no gate ran that could be compared
+    let is_set_up = found.red().any(|gate| gate.name == SET_UP_GATE);
+    if !is_set_up && GatesAge::of_any(found, &base.gates) == GatesAge::Outdated {
+        return Some(Obstacle::GatesChanged);
     }
-    (GatesAge::of(found, &base.gates) == GatesAge::Outdated).then_some(Obstacle::GatesChanged)
+    let is_now = |name: &str| {
+        let mut now = base.gates.iter();
+        name == SET_UP_GATE || now.any(|gate| gate.required && gate.name == name)
+    };
+    let red: Vec<String> = found
+        .red()
+        .filter(|gate| is_now(&gate.name))
+        .map(|gate| gate.name.clone())
+        .collect();
+    (!red.is_empty()).then_some(Obstacle::GatesRed { gates: red })
 }
 
 #[cfg(test)]

@@ -34,6 +34,15 @@ impl GatesAge {
         }
     }
 
+    /// As [`GatesAge::of`], whether or not they passed.
+    pub(crate) fn of_any(found: &VerifiedGates, now: &[ConfiguredGate]) -> Self {
+        if cover(found, now) {
+            Self::Current
+        } else {
+            Self::Outdated
+        }
+    }
+
     /// Returns what follows the word for green gates; empty for current ones.
     pub const fn note(self) -> &'static str {
         match self {

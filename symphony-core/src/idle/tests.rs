@@ -183,7 +183,11 @@ fn a_person_reads_what_happened_and_what_can_be_changed() {
             end,
             before: before.to_vec(),
         };
-        format!("{}. {}", row.why("create_pr"), row.advice())
+        format!(
+            "{}. {}",
+            row.why("`create_pr` or `propose_done`"),
+            row.advice()
+        )
     };
     let texts = [
         row(IdleEnd::Silent, &[IdleEnd::Silent; 2]),
@@ -192,7 +196,7 @@ fn a_person_reads_what_happened_and_what_can_be_changed() {
         row(capped, &[IdleEnd::HandedBack, capped]),
     ];
     insta::assert_snapshot!(texts.join("\n"), @r"
-    3 runs in a row ended without a commit and without calling `create_pr`. Say in the issue what they lacked, or split it.
+    3 runs in a row ended without a commit and without calling `create_pr` or `propose_done`. Say in the issue what they lacked, or split it.
     3 runs in a row gave the issue back without a commit, an answer or a sub-task. Say in the issue what they lacked, or split it.
     3 runs in a row reached the spending cap of a run without a commit, an answer or a sub-task. Raise `spending.run` in the configuration, say in the issue what they lacked, or split it.
     3 runs in a row ended without a commit, an answer or a sub-task: 2 reached the spending cap of a run, 1 gave the issue back. Raise `spending.run` in the configuration, say in the issue what they lacked, or split it.

@@ -549,7 +549,9 @@ fn runs_that_come_to_nothing_continue_once_fail_once_and_stop() {
         (what, routing.error.map(|error| error.message))
     };
     let ended = |runs| {
-        format!("{runs} runs in a row ended without a commit and without calling `create_pr`")
+        format!(
+            "{runs} runs in a row ended without a commit and without calling `create_pr` or `propose_done`"
+        )
     };
     let worker = |before, counts| outcome(AgentType::Worker, before, counts);
     assert_eq!(worker(0, (0, 0)), ("continues", None));

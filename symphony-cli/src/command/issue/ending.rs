@@ -114,6 +114,21 @@ pub(super) fn now_in(id: &IssueId, status: IssueStatus) -> String {
     }
 }
 
+/// Says what became of a pull request or a proposal that was closed with its issue.
+pub(super) fn closed_in_words(pr: &PullRequest) -> String {
+    match pr.proposal {
+        // what depends on the issue starts from a base without it
+        None => format!(
+            "Pull request {} is closed, not merged; its commits are on {} only.",
+            pr.id, pr.branch
+        ),
+        Some(_) => format!(
+            "Proposal {}, that nothing is left to do, is closed, not confirmed.",
+            pr.id
+        ),
+    }
+}
+
 /// Returns what ending an issue did, for a program and in words.
 pub(super) fn ending_view(ended: Ended) -> (EndedView, String) {
     let Ended {
@@ -123,11 +138,7 @@ pub(super) fn ending_view(ended: Ended) -> (EndedView, String) {
     } = ended;
     let mut sentence = now_in(&issue.id, issue.state.status());
     if let Some(pr) = closed {
-        // what depends on the issue starts from a base without it
-        sentence.push_str(&format!(
-            " Pull request {} is closed, not merged; its commits are on {} only.",
-            pr.id, pr.branch
-        ));
+        sentence.push_str(&format!(" {}", closed_in_words(&pr)));
     }
     if let Some(fate) = fate_in_words(&dependents, issue.id.as_str()) {
         sentence.push_str(&format!(" {fate}"));

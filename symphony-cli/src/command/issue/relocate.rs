@@ -10,7 +10,7 @@ use symphony_core::pull_request::PrState;
 use symphony_runner::cancel::end_run_of;
 use symphony_store::StoreError;
 
-use super::ending::{Ending, ending_view, now_in};
+use super::ending::{Ending, closed_in_words, ending_view, now_in};
 use crate::app::App;
 use crate::failure::{Exit, Stop};
 use crate::place::Session;
@@ -57,11 +57,7 @@ impl MoveArgs {
         if let Some(pr) = open
             && session.store.pr(pr.id).with_context(what)?.state == PrState::Closed
         {
-            // what depends on the issue starts from a base without it
-            sentence = format!(
-                "{sentence} Pull request {} is closed, not merged; its commits are on {} only.",
-                pr.id, pr.branch
-            );
+            sentence = format!("{sentence} {}", closed_in_words(&pr));
         }
         app.out.done(&IssueView::from(issue), &sentence)
     }

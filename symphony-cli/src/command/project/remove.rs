@@ -6,6 +6,7 @@ use serde::Serialize;
 use symphony_core::id::ProjectId;
 use symphony_core::issue::{DependentEffect, DependentsFate};
 use symphony_core::listing::list_few;
+use symphony_core::pull_request::PullRequest;
 use symphony_runner::database::{
     ProjectFates, RemovedProject, WorktreesFate, remove_project, worktrees_of,
 };
@@ -57,6 +58,8 @@ struct RemovedView {
     branches: Vec<String>,
     /// What happened to the issues of other projects that depended on its own.
     dependents: Vec<DependentEffect>,
+    /// Issues whose proposal that nothing is left to do waits on.
+    open_proposals: Vec<String>,
 }
 
 impl View for RemovedView {
@@ -82,6 +85,12 @@ impl View for RemovedView {
         if !self.branches.is_empty() {
             page.line(&format!("Branches that stay: {}.", few(&self.branches)));
         }
+        if !self.open_proposals.is_empty() {
+            page.line(&format!(
+                "Not confirmed: that nothing is left to do on {}. It waits until the project is back.",
+                few(&self.open_proposals)
+            ));
+        }
         if let Some(fate) = fate_in_words(&self.dependents, &format!("project {}", self.project)) {
             page.line(&fate);
         }
@@ -103,6 +112,8 @@ impl RemoveArgs {
             None if worktrees.is_empty() => WorktreesFate::Keep,
             None => self.asked(app, worktrees.len())?,
         };
+        let proposals = session.store.open_proposals(&self.project);
+        let proposals = proposals.with_context(what)?;
         let RemovedProject {
             worktrees,
             rescues,
@@ -124,6 +135,7 @@ impl RemoveArgs {
             rescues,
             branches,
             dependents,
+            open_proposals: proposals.iter().map(PullRequest::reference).collect(),
         })
     }
 

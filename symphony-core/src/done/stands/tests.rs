@@ -176,6 +176,33 @@ const TABLE: &[(&str, Change, &[&str], &[&str])] = &[
         &["required gate test is red on its base commit"],
     ),
     (
+        "a red gate was repaired in the configuration",
+        |record, base| {
+            record.proposal.verified_gates = Some(ran(vec![gate("test", (true, false))]));
+            base.gates = vec![defined("test", true, "new")];
+        },
+        &["the gates or their environment changed after they ran, and they run again"],
+        &["the gates or their environment changed after they ran, and they run again"],
+    ),
+    (
+        "a red gate is not required any more",
+        |record, base| {
+            let results = vec![gate("test", (true, true)), gate("md", (true, false))];
+            record.proposal.verified_gates = Some(ran(results));
+            base.gates.push(defined("md", false, "as it was"));
+        },
+        &[],
+        &[],
+    ),
+    (
+        "the set-up failed, so that no gate ran",
+        |record, _| {
+            record.proposal.verified_gates = Some(ran(vec![gate(SET_UP_GATE, (true, false))]));
+        },
+        &["required gate set-up is red on its base commit"],
+        &["required gate set-up is red on its base commit"],
+    ),
+    (
         "an optional gate is red",
         |record, base| {
             let results = vec![gate("test", (true, true)), gate("lint", (false, false))];
