@@ -25,7 +25,7 @@ pub enum Confirmation {
     /// The issue is done.
     Confirmed {
         /// The proposal, as it is recorded now.
-        proposal: PullRequest,
+        proposal: Box<PullRequest>,
         /// What would have kept Symphony from confirming it.
         in_spite_of: Vec<Obstacle>,
     },
@@ -68,7 +68,7 @@ pub fn confirm_done(
     let unlike_symphony = stands(&record, Some(&base), ConfirmedBy::AutoDone);
     let proposal = store.confirm_done(&as_person(Timestamp::now()), id, &base)?;
     Ok(Confirmation::Confirmed {
-        proposal,
+        proposal: Box::new(proposal),
         in_spite_of: unlike_symphony.err().unwrap_or_default(),
     })
 }

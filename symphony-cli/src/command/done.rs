@@ -106,7 +106,7 @@ impl ApproveDoneArgs {
             Confirmation::Confirmed {
                 proposal,
                 in_spite_of,
-            } => (proposal, in_spite_of),
+            } => (*proposal, in_spite_of),
             Confirmation::Refused { obstacles } => {
                 return Err(refused(&proposal, issue, &obstacles));
             }

@@ -31,6 +31,7 @@ mod doctor;
 mod documents;
 #[cfg(test)]
 mod done;
+#[cfg(test)]
 mod done_confirm;
 #[cfg(test)]
 mod elsewhere;

@@ -218,7 +218,8 @@ impl Week {
                 "No longer.",
             ]),
             ("blocked", _) if said.contains("review point 1") => {
-                self.project.ok(&["point", "reply", issue, "1", "The one in the file."])
+                self.project
+                    .ok(&["point", "reply", issue, "1", "The one in the file."])
             }
             ("review", _) => self.decide(issue),
             _ => panic!("{issue} waits for what nobody planned: {kind}: {said}"),
