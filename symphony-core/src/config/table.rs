@@ -151,7 +151,7 @@ pub const KEYS: &[Key] = &[
     leaf("judge_cooldown_ms", WAIT, Integer(d::JUDGE_COOLDOWN_MS), Project,
         "Least time between two judge runs on the same pull request or claim."),
     leaf("auto_done", Leaf::Bool, Bool(false), Project,
-        "Confirms by itself that nothing is left to do, once the gates are green and a judge has approved; without it a person confirms."),
+        "Confirms by itself that nothing is left to do, once a judge has approved, a required gate is green on the base of then and nothing is in the way; without it a person confirms."),
     leaf("intake_enabled", Leaf::Bool, Bool(false), Project, "Triages issues of the backlog, each once."),
     leaf("wizard_enabled", Leaf::Bool, Bool(false), Project,
         "Runs the setup wizard once, before anything else of the project."),
