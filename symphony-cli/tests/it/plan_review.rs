@@ -159,6 +159,7 @@ fn a_plan_is_gated_judged_and_merged_like_an_issue() {
 fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     let mut again = of_phase("a");
     again["match_prompt"] = json!("^Phase ID: a$[\\s\\S]*not accepted[\\s\\S]*the name is wrong");
+    let answer = json!({ "point": 1, "answer": "fixed", "text": "it is called fixed now" });
     let project = project(
         GREEN,
         [
@@ -166,7 +167,11 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
             scenario(
                 "again",
                 &again,
-                [bash("echo fixed > a.txt"), complete(&json!([]))],
+                [
+                    bash("echo fixed > a.txt"),
+                    turn(call("mcp__symphony__answer_review_point", answer)),
+                    complete(&json!([])),
+                ],
             ),
         ],
     );
@@ -199,6 +204,11 @@ fn a_rejected_plan_waits_for_a_person_whose_phase_is_told_why() {
     project.ok(&["plan", "run", "plan.md"]);
     assert_eq!(status(&project), "review");
     let refused = project.symphony(&["pr", "merge", "2"]);
+    let answers = &project.json(&["pr", "show", "2"])["points"][0]["answers"];
+    assert_eq!(
+        json!([answers[0]["answer"], answers[0]["text"]]),
+        json!(["fixed", "it is called fixed now"])
+    );
     let hint = "`symphony point close plan NUMBER` closes a point";
     assert!(refused.stderr.contains(hint), "{refused:#?}");
     project.ok(&["point", "close", "plan", "1"]);

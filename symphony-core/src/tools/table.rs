@@ -181,6 +181,7 @@ impl Role {
             Self::Wizard => ToolSet::of(&[Tool::ConfigureProject]),
             Self::PlanWorker => ToolSet::of(&[
                 Tool::CompletePhase,
+                Tool::AnswerReviewPoint,
                 Tool::AddLearning,
                 Tool::SearchLearnings,
             ]),

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 use symphony_core::criteria::Criteria;
+use symphony_core::pull_request::PullRequestOf;
 use symphony_core::review_point::{
     AnswerKind, Lines, NewPoint, Place, PointChanges, PointMove, PointNumber, PointState,
     ReviewPoint, Severity, refuse_unanswered,
 };
+use symphony_core::run::RunTarget;
 use symphony_store::{NewAnswer, Store};
 
 use super::own_issue;
@@ -117,18 +119,33 @@ pub(super) fn require_answers(store: &Store, identity: &Identity) -> Result<(), 
     Ok(refuse_unanswered(&store.review_points(&of)?)?)
 }
 
+/// Returns whose points the session's run answers: those of its issue, or of the plan that it carries out a phase of.
+fn own_work(store: &Store, identity: &Identity) -> Result<PullRequestOf, ToolError> {
+    if let Some(run) = identity.actor.run()
+        && let RunTarget::PlanPhase(plan, _) = store.run(run)?.target
+    {
+        return Ok(plan.into());
+    }
+    Ok(own_issue(identity)?.clone().into())
+}
+
 /// `answer_review_point`
 pub(super) fn answer(
     store: &mut Store,
     identity: &Identity,
     params: AnswerReviewPoint,
 ) -> Result<Answer, ToolError> {
-    let of = own_issue(identity)?.clone().into();
+    let of = own_work(store, identity)?;
     let kind = match params.answer {
         AnswerName::Fixed => AnswerKind::Fixed,
         AnswerName::Declined => AnswerKind::Declined,
         AnswerName::Question => AnswerKind::Question,
     };
+    if kind == AnswerKind::Question && of.issue().is_none() {
+        return Err(ToolError::new(
+            "nobody answers a question in a plan: decline the point with what you would ask, or report the phase as failed",
+        ));
+    }
     let commit = match (&params.commit, &identity.workspace) {
         (Some(digits), Some(workspace)) => Some(commit_of_branch(workspace, digits)?),
         (commit, _) => commit.clone(),

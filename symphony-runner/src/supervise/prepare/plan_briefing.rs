@@ -57,6 +57,10 @@ pub(super) async fn plan_briefing(
     })
 }
 
+/// What is to be done about the points of a review. Other phases may be sent back for some of them.
+const ANSWER: &str = "Answer each point that your phase can settle with `answer_review_point`: `fixed`, or `declined` with the reason. The \
+    next judge is shown your answers.";
+
 /// What an agent is told whose last run ended without a report.
 const CONTINUED: &str = "Your last run of this phase ended without a `complete_phase` call that Symphony accepted, so it \
     is not known whether the phase is complete. Its work is in your folder. Check whether the success criteria are met, finish what \
@@ -96,7 +100,10 @@ fn review_of(pr: &PullRequest, points: &[ReviewPoint]) -> Option<String> {
     let rejection = verdict.filter(|verdict| verdict.kind == VerdictKind::Rejected);
     match points {
         [] => found.extend(rejection.map(|verdict| indented(&verdict.comment))),
-        points => found.extend(points.iter().map(point_text)),
+        points => {
+            found.extend(points.iter().map(point_text));
+            found.push(ANSWER.to_owned());
+        }
     }
     let gates = pr
         .gates_of_head()
