@@ -373,10 +373,8 @@ mod tests {
 
     #[test]
     fn a_list_of_any_length_is_read_at_once() {
-        let mut text = "# Acceptance criteria\n".to_owned();
-        for n in 0..60_000 {
-            text += &format!("- c {n}\n");
-        }
+        let items: Vec<String> = (0..60_000).map(|n| format!("- c {n}")).collect();
+        let text = format!("# Acceptance criteria\n{}", items.join("\n"));
         let criteria = collect_criteria(&text, &[]);
         assert_eq!(
             (criteria.items.len(), criteria.left_out),

@@ -102,12 +102,11 @@ fn details(child: &ChildInput) -> String {
     let criteria = collect_criteria(&description, &[]);
     if !criteria.items.is_empty() {
         let items = criteria.items.iter();
-        let lines: String = items.map(|item| format!("\n- {}", item.text)).collect();
-        let more = match criteria.left_out {
-            0 => String::new(),
-            count => format!("\n- and {count} more"),
-        };
-        format!("{merged}\nAcceptance criteria:{lines}{more}")
+        let mut lines: Vec<String> = items.map(|item| format!("- {}", item.text)).collect();
+        if criteria.left_out > 0 {
+            lines.push(format!("- and {} more", criteria.left_out));
+        }
+        format!("{merged}\nAcceptance criteria:\n{}", lines.join("\n"))
     } else if description.trim().is_empty() {
         merged
     } else {

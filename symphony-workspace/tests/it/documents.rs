@@ -220,7 +220,10 @@ fn a_kept_commit_outlives_its_branch_and_a_lost_one_is_named() {
     };
     assert!(repository.keep_commit(&kept).unwrap());
     assert!(repository.keep_commit(&kept).unwrap());
-    assert_eq!(repository.kept_commits().unwrap(), [kept.clone()]);
+    assert_eq!(
+        repository.kept_commits().unwrap(),
+        std::slice::from_ref(&kept)
+    );
     lose_branch("kept");
     assert_eq!(problems(&accepted), (vec!["accepted\n".to_owned()], vec![]));
     assert!(!repository.is_lost(&needed(&accepted)).unwrap());
