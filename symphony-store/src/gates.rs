@@ -146,7 +146,7 @@ pub(crate) fn settle_gates(
     record_gates(tx, context, &pr, gates)?;
     match &failure {
         Some(failure) => note_failure(tx, context, run, &issue.id, failure)?,
-        None => forget_failures(tx, &issue.id)?,
+        None => note_pass(tx, &issue.id, tree)?,
     }
     match routing.outcome {
         GatesOutcome::Rejected => reject_for_gates(tx, context, (&issue.id, &pr), gates)?,
@@ -234,7 +234,17 @@ fn note_failure(
     Ok(())
 }
 
-/// Forgets how gates failed on an issue: they have passed, or a person starts it again.
+/// Notes that the gates of an issue have passed: what failed on the same files was no fault of theirs, and is forgotten. Other failures stay
+/// known by what they printed, because a change that brings them back after each green one would be paid for without end.
+fn note_pass(tx: &Transaction<'_>, issue: &IssueId, tree: &str) -> Result<(), StoreError> {
+    tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1 AND tree = ?2")?
+        .execute([issue.as_str(), tree])?;
+    tx.prepare_cached("UPDATE gate_failure SET passed_since = 1 WHERE issue = ?1")?
+        .execute([issue.as_str()])?;
+    Ok(())
+}
+
+/// Forgets how gates failed on an issue: a person starts it again.
 pub(crate) fn forget_failures(tx: &Transaction<'_>, issue: &IssueId) -> Result<(), StoreError> {
     tx.prepare_cached("DELETE FROM gate_failure WHERE issue = ?1")?
         .execute([issue.as_str()])?;
@@ -248,7 +258,7 @@ fn repeated_failure(
     failure: &PastFailure,
 ) -> Result<RepeatedFailure, StoreError> {
     let mut statement = conn.prepare_cached(
-        "SELECT tree, print, gates FROM gate_failure WHERE issue = ?1 ORDER BY id",
+        "SELECT tree, print, gates, passed_since FROM gate_failure WHERE issue = ?1 ORDER BY id",
     )?;
     let mut rows = statement.query([issue.as_str()])?;
     let mut past = Vec::new();
@@ -258,6 +268,7 @@ fn repeated_failure(
             tree: row.get("tree")?,
             print: FailurePrint::stored(print),
             gates: json("gates of a failure", &row.get::<_, String>("gates")?)?,
+            passed_since: row.get("passed_since")?,
         });
     }
     Ok(RepeatedFailure::of(&past, failure))

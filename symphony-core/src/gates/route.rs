@@ -14,6 +14,9 @@ const SAME_FILES_MAX: u32 = 2;
 /// Runs in which one gate was red, this one included, at which the issue stops: three agents have
 /// seen its output and none of them made it pass.
 const ONE_GATE_MAX: u32 = 3;
+/// Failures with one output, this one included, at which the issue stops, whatever was green in between: each pass was
+/// followed by a change that brought the failure back.
+const SAME_OUTPUT_MAX: u32 = 3;
 
 /// How the red gates of a pull request came out on its base, whatever they printed there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +63,7 @@ pub fn compare_with_base(change: &VerifiedGates, base: &VerifiedGates) -> BaseCo
     }
 }
 
-/// A red result of an issue's gates, as it is remembered until they pass or a person starts the issue again.
+/// A red result of an issue's gates, as it is remembered until they pass on the same files or a person starts the issue again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFailure {
     /// The tree they ran on.
@@ -69,6 +72,8 @@ pub struct PastFailure {
     pub print: FailurePrint,
     /// The gates that were red.
     pub gates: Vec<String>,
+    /// Whether they have passed since, on other files.
+    pub passed_since: bool,
 }
 
 impl PastFailure {
@@ -79,18 +84,19 @@ impl PastFailure {
             tree: tree.into(),
             print,
             gates: red.map(|gate| gate.name.clone()).collect(),
+            passed_since: false,
         }
     }
 }
 
-/// How a red result repeats earlier ones of the same issue, since its gates last passed or a person started it again.
+/// How a red result repeats earlier ones of the same issue, since a person last started it again.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RepeatedFailure {
     /// Failures with the same output on the same files.
     pub on_same_files: u32,
-    /// Failures with the same output, whatever the files.
+    /// Failures with the same output, whatever the files, and whatever was green in between.
     pub same_output: u32,
-    /// Earlier failures in which the most stubborn of the gates that are red now was red, too.
+    /// Earlier failures since the gates last passed in which the most stubborn of the gates that are red now was red, too.
     pub of_one_gate: u32,
     /// That gate.
     pub gate: Option<String>,
@@ -103,7 +109,7 @@ impl RepeatedFailure {
             let count = past.iter().filter(|past| same(past)).count();
             u32::try_from(count).unwrap_or(u32::MAX)
         };
-        let times = |gate: &String| count(&|past| past.gates.contains(gate));
+        let times = |gate: &String| count(&|past| !past.passed_since && past.gates.contains(gate));
         let stubborn = now.gates.iter().map(|gate| (times(gate), gate));
         // of several, the one that the configuration names first
         let stubborn = stubborn.rev().max_by_key(|(times, _)| *times);
@@ -117,7 +123,9 @@ impl RepeatedFailure {
 
     /// Says whether another try would most likely fail as well.
     const fn is_hopeless(&self) -> bool {
-        self.on_same_files + 1 >= SAME_FILES_MAX || self.of_one_gate + 1 >= ONE_GATE_MAX
+        self.on_same_files + 1 >= SAME_FILES_MAX
+            || self.of_one_gate + 1 >= ONE_GATE_MAX
+            || self.same_output + 1 >= SAME_OUTPUT_MAX
     }
 }
 
@@ -276,6 +284,12 @@ fn stops(end: &GatesEnd<'_>) -> Option<String> {
         let names = names(end.gates);
         return Some(format!(
             "the {names} failed twice in the same way on the same files"
+        ));
+    }
+    if repeated.of_one_gate + 1 < ONE_GATE_MAX {
+        let (names, times) = (names(end.gates), repeated.same_output + 1);
+        return Some(format!(
+            "the {names} failed {times} times with the same output, and passed in between"
         ));
     }
     let name = match repeated.gate.as_deref() {

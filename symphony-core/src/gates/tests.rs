@@ -278,6 +278,7 @@ fn a_gate_that_is_red_on_the_base_is_so_whatever_it_prints() {
 #[test]
 fn failures_of_one_gate_are_counted_whatever_it_prints() {
     let failure = |tree: &str, print: &str, gates: &[&str]| PastFailure {
+        passed_since: false,
         tree: tree.into(),
         print: FailurePrint::stored(print),
         gates: gates.iter().map(|&gate| gate.into()).collect(),

@@ -185,6 +185,93 @@ fn a_gate_that_fails_three_times_stops_the_issue_whatever_it_prints_and_a_person
 }
 
 #[test]
+fn a_failure_that_comes_back_stops_the_issue_whatever_was_green_in_between() {
+    /// One pull request's gates: the tree, and the print of the failure; none where they passed.
+    type Gated = (&'static str, Option<&'static str>);
+    let table: [(&str, &[Gated], Option<usize>); 7] = [
+        (
+            "one output, no pass",
+            &[("t1", Some("p")), ("t2", Some("p")), ("t3", Some("p"))],
+            Some(3),
+        ),
+        (
+            "one output, each time after a pass",
+            &[
+                ("t1", Some("p")),
+                ("t2", None),
+                ("t3", Some("p")),
+                ("t4", None),
+                ("t5", Some("p")),
+            ],
+            Some(5),
+        ),
+        (
+            "the same files after a pass on others",
+            &[("t1", Some("p")), ("t2", None), ("t1", Some("p"))],
+            Some(3),
+        ),
+        (
+            "files that passed meanwhile failed for another reason",
+            &[("t1", Some("p")), ("t1", None), ("t1", Some("p"))],
+            None,
+        ),
+        (
+            "other outputs in between",
+            &[
+                ("t1", Some("p")),
+                ("t2", None),
+                ("t3", Some("q")),
+                ("t4", None),
+                ("t5", Some("p")),
+                ("t6", None),
+                ("t7", Some("p")),
+            ],
+            Some(7),
+        ),
+        (
+            "another output each time",
+            &[
+                ("t1", Some("p")),
+                ("t2", None),
+                ("t3", Some("q")),
+                ("t4", None),
+                ("t5", Some("r")),
+            ],
+            None,
+        ),
+        (
+            "another output each time, no pass",
+            &[("t1", Some("p")), ("t2", Some("q")), ("t3", Some("r"))],
+            Some(3),
+        ),
+    ];
+    for (name, gated, stops_at) in table {
+        let mut store = store();
+        let issue = add(&mut store, "a").id;
+        let mut stopped = None;
+        for (number, (files, failure)) in (1..).zip(gated) {
+            let head = format!("c{number}");
+            let pr = open_pr(&mut store, &issue, &format!("r{number}"), &head);
+            let run = gates_run(&mut store, &format!("g{number}"), &issue, pr).unwrap();
+            let mut found = ran(&head, failure.is_none());
+            if let GatesFound::Ran { tree, print, .. } = &mut found {
+                (*tree, *print) = ((*files).to_owned(), failure.map(FailurePrint::stored));
+            }
+            end_gates(&mut store, &run, found);
+            if store.issue(&issue).unwrap().state.block().is_some() {
+                stopped = Some(number);
+                break;
+            }
+            if failure.is_none() {
+                store.close_pr(&human(6), pr).unwrap();
+            }
+        }
+        assert_eq!(stopped, stops_at, "{name}");
+        assert_sound(&mut store);
+    }
+}
+
+#[test]
 fn what_is_no_fault_of_the_change_is_tried_again_later_and_counts_nothing() {
     let mut store = store();
     let (issue, pr) = in_review(&mut store, "r1", "c1");
